@@ -154,8 +154,9 @@ impl Diagnostic {
         }
         snippet = snippet.annotation(primary);
         for (span, label) in &self.related {
-            snippet = snippet
-                .annotation(AnnotationKind::Context.span(char_range(&file.text, *span)).label(label.as_str()));
+            snippet = snippet.annotation(
+                AnnotationKind::Context.span(char_range(&file.text, *span)).label(label.as_str()),
+            );
         }
         let mut title = level.primary_title(self.message.as_str());
         if let Some(code) = self.code {

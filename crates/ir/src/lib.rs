@@ -1,0 +1,27 @@
+//! The shared vocabulary: every front end produces a [`Program`], every engine consumes one, and an axiomatic model
+//! judges an [`Execution`].
+//!
+//! * [`value`]: 64-bit values, which are integers or (object, offset) pointers.
+//! * [`annotation`]: memory orders, access annotations and fence kinds. Models see these, never PPC or C syntax.
+//! * [`program`]: objects, functions, threads and instructions.
+//! * [`property`]: final conditions (`exists`, `forall`, ...) over final registers and memory.
+//! * [`execution`]: events with `po rf co rmw addr data ctrl`.
+//! * [`relation`]: dense bit matrices.
+
+pub mod annotation;
+pub mod execution;
+pub mod program;
+pub mod property;
+pub mod relation;
+pub mod value;
+
+pub use annotation::{Ann, Fence, Order};
+pub use execution::{Event, EventKind, Execution, Location};
+pub use fencepost_diag::Span;
+pub use program::{
+    BinaryOp, Callee, Cell, Extend, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Program,
+    Reg, RmwOp, Rvalue, Thread, ThreadId, UnaryOp, Width,
+};
+pub use property::{Compare, FinalCondition, Observable, Property, Proposition, Quantifier, Term};
+pub use relation::Relation;
+pub use value::Value;

@@ -1,0 +1,614 @@
+//! Programs: objects, functions as control-flow graphs of small instructions over virtual registers, and threads.
+//!
+//! A function body is a flat list of instructions; a [`Label`] is an index into it, so the list *is* the control-flow
+//! graph. Falling off the end, or a `Jump`/`Branch` to `body.len()`, returns from the function; a thread ends when its
+//! outermost function returns. Every register starts as zero.
+//!
+//! Dependencies are syntactic: the result of an `Assign` depends on every register it mentions, and a `Branch` makes
+//! everything after it in program order control-dependent on its condition. [`Rvalue::Select`] is the one exception:
+//! it depends on the operand that was selected, while its condition gives a *pick* dependency only (AArch64 `CSEL`).
+
+use crate::annotation::{Ann, Fence};
+use crate::property::Property;
+use crate::value::Value;
+use fencepost_diag::Span;
+
+/// A virtual register of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Reg(pub u32);
+
+/// An object: a piece of memory with bounds of its own. Globals come first; later ids are for allocations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ObjectId(pub u32);
+
+/// A function of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FunctionId(pub u32);
+
+/// A thread, numbered from 0 in the order of `Program::threads`; spawned threads follow.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ThreadId(pub u32);
+
+/// A place in a function body: an index into `Function::body`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Label(pub u32);
+
+/// A whole program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Program {
+    /// Its name, for reports.
+    pub name: String,
+    /// Global objects.
+    pub objects: Vec<Object>,
+    /// All functions.
+    pub functions: Vec<Function>,
+    /// The threads that run from the start.
+    pub threads: Vec<Thread>,
+    /// What is asked about it.
+    pub property: Property,
+}
+
+/// A global object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Object {
+    /// Name as in the source.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u32,
+    /// Its scalar cells, by increasing offset. Accesses must hit a cell exactly.
+    pub cells: Vec<Cell>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A scalar part of an object.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cell {
+    /// Byte offset in the object.
+    pub offset: u32,
+    /// Its width.
+    pub width: Width,
+    /// Initial value; `None` is uninitialised memory.
+    pub init: Option<Value>,
+}
+
+impl Object {
+    /// An object of one cell, such as an `int`.
+    pub fn scalar(name: impl Into<String>, width: Width, init: Value, span: Span) -> Object {
+        let cells = vec![Cell { offset: 0, width, init: Some(init) }];
+        Object { name: name.into(), size: width.bytes(), cells, span }
+    }
+
+    /// An array of scalars.
+    pub fn array(name: impl Into<String>, width: Width, init: &[Value], span: Span) -> Object {
+        let cells = (0u32..)
+            .zip(init)
+            .map(|(i, &v)| Cell { offset: i * width.bytes(), width, init: Some(v) })
+            .collect::<Vec<_>>();
+        Object { name: name.into(), size: width.bytes() * cells.len() as u32, cells, span }
+    }
+}
+
+/// A thread that runs from the start.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Thread {
+    /// Name for reports, such as `P0`.
+    pub name: String,
+    /// What it runs.
+    pub function: FunctionId,
+    /// Values of the function's parameters.
+    pub args: Vec<Value>,
+}
+
+/// A function.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Function {
+    /// Name as in the source.
+    pub name: String,
+    /// Number of parameters; they arrive in registers 0, 1, ...
+    pub params: u32,
+    /// Register names, for reports and final conditions; the length is the number of registers.
+    pub regs: Vec<String>,
+    /// The instructions.
+    pub body: Vec<Instr>,
+    /// The source span of each instruction; as long as `body`.
+    pub spans: Vec<Span>,
+}
+
+impl Function {
+    /// Adds a register.
+    pub fn new_reg(&mut self, name: impl Into<String>) -> Reg {
+        self.regs.push(name.into());
+        Reg(self.regs.len() as u32 - 1)
+    }
+
+    /// Appends an instruction and returns its label.
+    pub fn push(&mut self, instr: Instr, span: Span) -> Label {
+        self.body.push(instr);
+        self.spans.push(span);
+        Label(self.body.len() as u32 - 1)
+    }
+
+    /// The label of the next instruction to be pushed.
+    pub fn next_label(&self) -> Label {
+        Label(self.body.len() as u32)
+    }
+}
+
+/// Access and arithmetic widths.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Width {
+    /// One byte.
+    W8,
+    /// Two bytes.
+    W16,
+    /// Four bytes.
+    W32,
+    /// Eight bytes.
+    W64,
+}
+
+impl Width {
+    /// Every width.
+    pub const ALL: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
+
+    /// Size in bytes.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Width::W8 => 1,
+            Width::W16 => 2,
+            Width::W32 => 4,
+            Width::W64 => 8,
+        }
+    }
+
+    /// Keeps the low bits and clears the others.
+    pub fn zero_extend(self, value: Value) -> Value {
+        match self {
+            Width::W64 => value,
+            _ => Value(value.0 & ((1 << (8 * self.bytes())) - 1)),
+        }
+    }
+
+    /// Keeps the low bits and copies the sign bit into the others.
+    pub fn sign_extend(self, value: Value) -> Value {
+        let shift = 64 - 8 * self.bytes();
+        Value::from_i64(((value.0 << shift) as i64) >> shift)
+    }
+
+    /// Extends as asked.
+    pub fn extend(self, how: Extend, value: Value) -> Value {
+        match how {
+            Extend::Zero => self.zero_extend(value),
+            Extend::Sign => self.sign_extend(value),
+        }
+    }
+}
+
+/// How a narrow value fills a register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Extend {
+    /// With zeros.
+    Zero,
+    /// With its sign.
+    Sign,
+}
+
+/// A register or a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// The value of a register.
+    Reg(Reg),
+    /// A constant, which may be a pointer.
+    Const(Value),
+}
+
+impl From<Reg> for Operand {
+    fn from(reg: Reg) -> Operand {
+        Operand::Reg(reg)
+    }
+}
+
+impl From<Value> for Operand {
+    fn from(value: Value) -> Operand {
+        Operand::Const(value)
+    }
+}
+
+/// Operators of one operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UnaryOp {
+    /// Two's complement negation.
+    Neg,
+    /// Bitwise complement.
+    Not,
+    /// 1 if zero, else 0.
+    LogicalNot,
+    /// Keep the low bits, clear the others.
+    ZeroExtend,
+    /// Keep the low bits, copy the sign.
+    SignExtend,
+}
+
+/// Operators of two operands. The result is truncated to the width and zero-extended, unless the instruction's
+/// `extend` says otherwise; comparisons give 0 or 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    /// Unsigned division; by zero is a finding.
+    DivU,
+    DivS,
+    RemU,
+    RemS,
+    And,
+    Or,
+    Xor,
+    Shl,
+    ShrU,
+    ShrS,
+    Eq,
+    Ne,
+    LtU,
+    LtS,
+    LeU,
+    LeS,
+    GtU,
+    GtS,
+    GeU,
+    GeS,
+}
+
+/// The right-hand side of an assignment.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Rvalue {
+    /// A copy.
+    Use(Operand),
+    /// `op a` at a width, the result extended.
+    Unary(UnaryOp, Width, Extend, Operand),
+    /// `a op b` at a width, the result extended.
+    Binary(BinaryOp, Width, Extend, Operand, Operand),
+    /// `condition ? a : b` without a branch; see the module documentation for its dependencies.
+    Select(Operand, Operand, Operand),
+}
+
+/// What a read-modify-write stores, given the old value and its operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RmwOp {
+    /// The operand.
+    Exchange,
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Bitwise and.
+    And,
+    /// Complement of bitwise and.
+    Nand,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Bitwise and with the operand's complement (AArch64 `LDCLR`).
+    Clear,
+    /// Signed maximum.
+    MaxS,
+    /// Signed minimum.
+    MinS,
+    /// Unsigned maximum.
+    MaxU,
+    /// Unsigned minimum.
+    MinU,
+}
+
+/// What a call or a spawn runs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Callee {
+    /// A known function.
+    Function(FunctionId),
+    /// A function pointer: the function's number as a value.
+    Pointer(Operand),
+}
+
+/// One instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Instr {
+    /// `dst = value`.
+    Assign {
+        /// Destination.
+        dst: Reg,
+        /// Value.
+        value: Rvalue,
+    },
+    /// `dst = [addr]`.
+    Load {
+        /// Destination.
+        dst: Reg,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the value fills the register.
+        extend: Extend,
+        /// Annotation.
+        ann: Ann,
+    },
+    /// `[addr] = value`.
+    Store {
+        /// Address.
+        addr: Operand,
+        /// Value to store.
+        value: Operand,
+        /// Width of the access.
+        width: Width,
+        /// Annotation.
+        ann: Ann,
+    },
+    /// Store if the thread's reservation (its last exclusive load) still stands. `status` becomes `success` or
+    /// `1 - success`; it may fail for no reason. Fails always if there is no reservation for that address.
+    StoreExclusive {
+        /// Receives the outcome; it carries no dependency.
+        status: Reg,
+        /// The status value that means success: 0 for AArch64, 1 for POWER (the EQ bit).
+        success: u8,
+        /// Address.
+        addr: Operand,
+        /// Value to store.
+        value: Operand,
+        /// Width of the access.
+        width: Width,
+        /// Annotation.
+        ann: Ann,
+    },
+    /// Atomic read-modify-write by one instruction.
+    Rmw {
+        /// Receives the old value.
+        dst: Option<Reg>,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the old value fills the register.
+        extend: Extend,
+        /// What is stored.
+        op: RmwOp,
+        /// Operand of `op`.
+        operand: Operand,
+        /// Annotation of the read.
+        read: Ann,
+        /// Annotation of the write.
+        write: Ann,
+    },
+    /// Atomic compare-exchange by one instruction.
+    CompareExchange {
+        /// Receives the old value.
+        dst: Option<Reg>,
+        /// Receives 1 on success, else 0; depends on the read and on `expected`.
+        success: Option<Reg>,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the old value fills the register.
+        extend: Extend,
+        /// Value that must be there.
+        expected: Operand,
+        /// Value to store then.
+        desired: Operand,
+        /// Annotation of the read when the exchange succeeds.
+        read: Ann,
+        /// Annotation of the write.
+        write: Ann,
+        /// Annotation of the read when it fails.
+        failure: Ann,
+        /// May fail although the values are equal.
+        weak: bool,
+    },
+    /// A fence.
+    Fence(Fence),
+    /// Go to `target`.
+    Jump(Label),
+    /// Go to `then_to` if the condition is not zero, else to `else_to`.
+    Branch {
+        /// Condition.
+        condition: Operand,
+        /// Target if not zero.
+        then_to: Label,
+        /// Target if zero.
+        else_to: Label,
+    },
+    /// Call a function.
+    Call {
+        /// Receives the result.
+        dst: Option<Reg>,
+        /// What to call.
+        callee: Callee,
+        /// Arguments.
+        args: Vec<Operand>,
+    },
+    /// Return from the function.
+    Return(Option<Operand>),
+    /// Start a thread.
+    Spawn {
+        /// Receives the thread's number.
+        dst: Option<Reg>,
+        /// What it runs.
+        callee: Callee,
+        /// Arguments.
+        args: Vec<Operand>,
+    },
+    /// Wait for a thread to end.
+    Join {
+        /// The thread's number.
+        thread: Operand,
+        /// Receives what its function returned.
+        dst: Option<Reg>,
+    },
+    /// Lock the mutex at an address.
+    Lock(Operand),
+    /// Unlock it.
+    Unlock(Operand),
+    /// Executions in which the condition is zero do not count.
+    Assume(Operand),
+    /// An execution in which the condition is zero is a finding.
+    Assert {
+        /// Condition.
+        condition: Operand,
+        /// What to tell the user.
+        message: String,
+    },
+    /// `dst` becomes any value of `first..=last` (signed).
+    Nondet {
+        /// Destination.
+        dst: Reg,
+        /// Smallest value.
+        first: i64,
+        /// Largest value.
+        last: i64,
+    },
+    /// Allocate `size` bytes of uninitialised (or zeroed) memory.
+    Alloc {
+        /// Receives the pointer.
+        dst: Reg,
+        /// Size in bytes.
+        size: Operand,
+        /// All bytes zero.
+        zeroed: bool,
+    },
+    /// Free what was allocated.
+    Free(Operand),
+    /// Begin a section that runs without interference.
+    AtomicBegin,
+    /// End it.
+    AtomicEnd,
+}
+
+impl Program {
+    /// The object of that name.
+    pub fn object_named(&self, name: &str) -> Option<ObjectId> {
+        self.objects.iter().position(|o| o.name == name).map(|i| ObjectId(i as u32))
+    }
+
+    /// The function that a thread runs.
+    pub fn thread_function(&self, thread: ThreadId) -> &Function {
+        &self.functions[self.threads[thread.0 as usize].function.0 as usize]
+    }
+
+    /// A value as a person reads it: a signed number, or the name of what a pointer points to.
+    pub fn show_value(&self, value: Value) -> String {
+        let Some((id, offset)) = value.as_pointer() else { return value.as_i64().to_string() };
+        let Some(object) = self.objects.get(id.0 as usize) else { return format!("&{}+{offset}", id.0) };
+        self.show_place(object, offset)
+    }
+
+    fn show_place(&self, object: &Object, offset: u32) -> String {
+        if offset == 0 && object.cells.len() <= 1 {
+            return object.name.clone();
+        }
+        match object.cells.iter().position(|c| c.offset == offset) {
+            Some(0) => object.name.clone(),
+            Some(index) => format!("{}[{index}]", object.name),
+            None => format!("{}+{offset}", object.name),
+        }
+    }
+}
+
+impl BinaryOp {
+    /// The operator applied at a width; `None` is a division by zero.
+    pub fn apply(self, width: Width, a: Value, b: Value) -> Option<Value> {
+        let (ua, ub) = (width.zero_extend(a).0, width.zero_extend(b).0);
+        let (sa, sb) = (width.sign_extend(a).as_i64(), width.sign_extend(b).as_i64());
+        let bits = 8 * width.bytes();
+        // A shift by the width or more is undefined in C; hardware masks the count, and so do we.
+        let count = (ub as u32) & (bits - 1);
+        Some(Value(match self {
+            BinaryOp::Add => ua.wrapping_add(ub),
+            BinaryOp::Sub => ua.wrapping_sub(ub),
+            BinaryOp::Mul => ua.wrapping_mul(ub),
+            BinaryOp::DivU => ua.checked_div(ub)?,
+            BinaryOp::DivS if sb == 0 => return None,
+            BinaryOp::DivS => sa.wrapping_div(sb) as u64,
+            BinaryOp::RemU => ua.checked_rem(ub)?,
+            BinaryOp::RemS if sb == 0 => return None,
+            BinaryOp::RemS => sa.wrapping_rem(sb) as u64,
+            BinaryOp::And => ua & ub,
+            BinaryOp::Or => ua | ub,
+            BinaryOp::Xor => ua ^ ub,
+            BinaryOp::Shl => ua << count,
+            BinaryOp::ShrU => ua >> count,
+            BinaryOp::ShrS => (sa >> count) as u64,
+            BinaryOp::Eq => u64::from(ua == ub),
+            BinaryOp::Ne => u64::from(ua != ub),
+            BinaryOp::LtU => u64::from(ua < ub),
+            BinaryOp::LtS => u64::from(sa < sb),
+            BinaryOp::LeU => u64::from(ua <= ub),
+            BinaryOp::LeS => u64::from(sa <= sb),
+            BinaryOp::GtU => u64::from(ua > ub),
+            BinaryOp::GtS => u64::from(sa > sb),
+            BinaryOp::GeU => u64::from(ua >= ub),
+            BinaryOp::GeS => u64::from(sa >= sb),
+        }))
+    }
+}
+
+impl UnaryOp {
+    /// The operator applied at a width; the result still has to be extended.
+    pub fn apply(self, width: Width, a: Value) -> Value {
+        match self {
+            UnaryOp::Neg => Value(a.0.wrapping_neg()),
+            UnaryOp::Not => Value(!a.0),
+            UnaryOp::LogicalNot => Value(u64::from(width.zero_extend(a).0 == 0)),
+            UnaryOp::ZeroExtend => width.zero_extend(a),
+            UnaryOp::SignExtend => width.sign_extend(a),
+        }
+    }
+}
+
+impl RmwOp {
+    /// The value that is stored.
+    pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
+        let (so, sn) = (width.sign_extend(old).as_i64(), width.sign_extend(operand).as_i64());
+        let (uo, un) = (width.zero_extend(old).0, width.zero_extend(operand).0);
+        width.zero_extend(Value(match self {
+            RmwOp::Exchange => un,
+            RmwOp::Add => uo.wrapping_add(un),
+            RmwOp::Sub => uo.wrapping_sub(un),
+            RmwOp::And => uo & un,
+            RmwOp::Nand => !(uo & un),
+            RmwOp::Or => uo | un,
+            RmwOp::Xor => uo ^ un,
+            RmwOp::Clear => uo & !un,
+            RmwOp::MaxS => so.max(sn) as u64,
+            RmwOp::MinS => so.min(sn) as u64,
+            RmwOp::MaxU => uo.max(un),
+            RmwOp::MinU => uo.min(un),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_wraps_at_its_width() {
+        let max = Value(0xffff_ffff);
+        assert_eq!(
+            BinaryOp::Add.apply(Width::W32, max, Value(1)).map(|v| Width::W32.zero_extend(v)),
+            Some(Value(0))
+        );
+        assert_eq!(BinaryOp::LtS.apply(Width::W32, max, Value(1)), Some(Value(1)));
+        assert_eq!(BinaryOp::LtU.apply(Width::W32, max, Value(1)), Some(Value(0)));
+        assert_eq!(BinaryOp::DivS.apply(Width::W64, Value(1), Value(0)), None);
+        assert_eq!(BinaryOp::ShrS.apply(Width::W8, Value(0x80), Value(7)).map(|v| v.as_i64()), Some(-1));
+    }
+
+    #[test]
+    fn narrow_values_extend_as_asked() {
+        assert_eq!(Width::W32.sign_extend(Value(0xffff_ffff)).as_i64(), -1);
+        assert_eq!(Width::W32.zero_extend(Value::from_i64(-1)), Value(0xffff_ffff));
+        assert_eq!(Width::W64.sign_extend(Value::from_i64(-5)).as_i64(), -5);
+    }
+}

@@ -1,0 +1,73 @@
+//! Values: what registers and memory cells hold.
+//!
+//! A value is 64 bits. An integer of a smaller width is kept zero- or sign-extended, as the instruction that made it
+//! says. A pointer is an (object, offset) pair in an encoding of its own: bit 62 set, bit 63 clear, the object in bits
+//! 32..62 and the offset in bits 0..32. Small integers, among them null, are therefore never pointers, pointer
+//! arithmetic within an object is plain addition, and an address that leaves its object keeps its object number, so
+//! that out-of-bounds accesses are seen. One machine word keeps thread snapshots small in the explorer.
+
+use crate::program::ObjectId;
+use std::fmt;
+
+const POINTER_TAG: u64 = 1 << 62;
+
+/// 64 bits: an integer, or a pointer in the encoding of this module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Value(pub u64);
+
+impl Value {
+    /// Zero, false and the null pointer.
+    pub const ZERO: Value = Value(0);
+
+    /// A pointer to byte `offset` of `object`.
+    pub fn pointer(object: ObjectId, offset: u32) -> Value {
+        debug_assert!(object.0 < 1 << 30);
+        Value(POINTER_TAG | u64::from(object.0) << 32 | u64::from(offset))
+    }
+
+    /// The object and offset, if this is a pointer.
+    pub fn as_pointer(self) -> Option<(ObjectId, u32)> {
+        (self.0 >> 62 == 1).then_some((ObjectId((self.0 >> 32) as u32 & 0x3fff_ffff), self.0 as u32))
+    }
+
+    /// The two's complement encoding of `n`.
+    pub fn from_i64(n: i64) -> Value {
+        Value(n as u64)
+    }
+
+    /// The value read as a signed integer.
+    pub fn as_i64(self) -> i64 {
+        self.0 as i64
+    }
+
+    /// True unless all bits are zero.
+    pub fn is_true(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_pointer() {
+            Some((object, 0)) => write!(f, "&{}", object.0),
+            Some((object, offset)) => write!(f, "&{}+{offset}", object.0),
+            None => write!(f, "{}", self.as_i64()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_and_integers_do_not_meet() {
+        let p = Value::pointer(ObjectId(7), 12);
+        assert_eq!(p.as_pointer(), Some((ObjectId(7), 12)));
+        assert_eq!(Value(p.0 + 4).as_pointer(), Some((ObjectId(7), 16)));
+        for n in [0, 1, -1, i64::from(i32::MAX), i64::MIN] {
+            assert_eq!(Value::from_i64(n).as_pointer(), None);
+            assert_eq!(Value::from_i64(n).as_i64(), n);
+        }
+    }
+}
