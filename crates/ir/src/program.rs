@@ -479,6 +479,8 @@ pub enum Instr {
     },
     /// Free what was allocated.
     Free(Operand),
+    /// The unroll bound was reached: the execution counts as cut. Made by loop bounding, never by a front end.
+    Cut,
     /// Begin a section that runs without interference.
     AtomicBegin,
     /// End it.
