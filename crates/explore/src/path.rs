@@ -135,6 +135,8 @@ pub struct Facts<const W: usize> {
     pub writes: Row<W>,
     /// Earlier events that belong to a read-modify-write by one instruction.
     pub amos: Row<W>,
+    /// Earlier writes of such read-modify-writes whose read is an acquire and whose write is a release.
+    pub amo_barriers: Row<W>,
     /// Earlier accesses with their annotation, as far as it is not plain.
     pub annotated: Vec<(EventId, Ann)>,
     /// Per kind of fence passed: what stood before the last one.
@@ -142,6 +144,7 @@ pub struct Facts<const W: usize> {
     fence_count: u32,
     reservation: Option<(EventId, LocId)>,
     last_amo_read: EventId,
+    amo_acquires: bool,
 }
 
 /// What stood before the last fence of a kind.
@@ -269,7 +272,10 @@ impl<const W: usize> Facts<W> {
                 self.note(event, ann, half);
                 match half {
                     Half::Exclusive => self.reservation = Some((event, loc)),
-                    Half::Amo => self.last_amo_read = event,
+                    Half::Amo => {
+                        self.last_amo_read = event;
+                        self.amo_acquires = ann.order.acquires() && !ann.no_return;
+                    }
                     Half::None => {}
                 }
             }
@@ -277,8 +283,10 @@ impl<const W: usize> Facts<W> {
                 self.addr_po |= self.dep(addr);
                 self.writes |= me;
                 self.note(event, ann, half);
-                if half == Half::Exclusive {
-                    self.reservation = None;
+                match half {
+                    Half::Exclusive => self.reservation = None,
+                    Half::Amo if ann.order.releases() && self.amo_acquires => self.amo_barriers |= me,
+                    _ => {}
                 }
             }
             Op::Choice { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),

@@ -2,11 +2,17 @@
 //!
 //! ```text
 //! obs = rfe | fre | coe
-//! dob = addr | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data);rfi | pick;[W]
-//! aob = rmw | [range(rmw)];rfi;[A|Q]
-//! bob = po;[full];po | [L];po;[A] | [R];po;[dmb.ld];po | [A|Q];po | [W];po;[dmb.st];po;[W] | po;[L]
-//! acyclic po-loc | com,   acyclic obs | dob | aob | bob
+//! lws = po-loc;[W]     lrs = [W];po-loc;[R] without a write in between
+//! dob = addr | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data);lrs
+//! pob = pick;[W] | pick;[ISB];po;[M] | pick;[R];po;[ISB];po;[M] | pick;[R];po;[W]
+//! aob = rmw | [range rmw];lrs;[A|Q]
+//! bob = po;[full];po | [L];po;[A] | [R];po;[dmb.ld];po | [A|Q];po | [W];po;[dmb.st];po;[W] | [W];po;[dsb.st];po
+//!     | [range ([A];amo;[L])];po | po;[L]
+//! lob = (lws | dob | pob | aob | bob)+
+//! acyclic po-loc | com,   acyclic obs | lob | pick;[W];lrs;lob;[W]
 //! ```
+//!
+//! lrs is only used where the read reads the write: if it reads from outside, the write comes before that by coe;rfe.
 //!
 //! Commit-before cannot simply contain po-loc, rfi and rmw (`docs/EXPLORATION.md` has the programs that are lost): a
 //! read may be committed before the write of its own thread that it reads, as soon as what that write's address and
@@ -34,6 +40,19 @@ pub struct Armv8Static<const W: usize> {
     dp: Row<W>,
     /// LDAR or LDAPR.
     acquire: bool,
+}
+
+/// dmb sy, and what counts as such in programs for other targets.
+fn is_full(fence: Fence) -> bool {
+    is_full_fence(fence) || matches!(fence, Fence::Lwsync | Fence::C11(Order::Release | Order::AcqRel))
+}
+
+fn orders_loads(fence: Fence) -> bool {
+    matches!(fence, Fence::DmbLd | Fence::DsbLd | Fence::Lfence | Fence::C11(Order::Consume | Order::Acquire))
+}
+
+fn orders_stores(fence: Fence) -> bool {
+    matches!(fence, Fence::DmbSt | Fence::Eieio | Fence::Sfence)
 }
 
 fn is_acquire(ann: Ann) -> bool {
@@ -68,22 +87,23 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         };
         let accesses = facts.reads | facts.writes;
         let dp = place.addr | place.data;
-        let full = facts.before_fence(is_full_fence);
-        let after_load_fence =
-            facts.before_fence(|f| matches!(f, Fence::DmbLd | Fence::DsbLd)) & facts.reads;
+        let full = facts.before_fence(is_full);
+        let no_return = facts.annotated(|ann| ann.no_return);
+        let after_load_fence = facts.before_fence(orders_loads) & facts.reads.without(&no_return);
+        let after_store_fence = facts.before_fence(|f| f == Fence::DsbSt) & facts.writes;
         let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann)) & facts.reads;
         let isb = facts
             .fences
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isb | Fence::Isync))
             .fold(Row::EMPTY, |row, f| row | f.ctrl | f.addr_po);
-        let mut lob = dp | full | after_load_fence | acquired;
+        let mut lob = dp | full | after_load_fence | after_store_fence | acquired | facts.amo_barriers;
         let mut commit = lob | facts.ctrl | facts.addr_po | isb;
         if write {
-            let stores = facts.before_fence(|f| matches!(f, Fence::DmbSt | Fence::DsbSt)) & facts.writes;
+            let stores = facts.before_fence(orders_stores) & facts.writes;
             let released = if is_release(place.ann) { accesses } else { Row::EMPTY };
             let pair = if place.partner == INIT { Row::EMPTY } else { Row::single(place.partner as usize) };
-            lob |= facts.ctrl | facts.addr_po | place.pick | stores | released | pair;
+            lob |= facts.ctrl | facts.addr_po | place.pick | stores | released | pair | place.po_loc;
             commit |= lob | place.po_loc;
         } else {
             lob |= isb;

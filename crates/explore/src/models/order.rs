@@ -55,8 +55,7 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
         match (place.kind, self) {
             (Kind::Write, GlobalOrder::Tso) => facts.events,
             (Kind::Write, _) => {
-                let after_release = if place.ann.order.releases() { facts.writes } else { Row::EMPTY };
-                ordered | after_release | (place.po_loc & facts.writes) | facts.before_fence(orders_writes)
+                ordered | (place.po_loc & facts.writes) | facts.before_fence(orders_writes)
             }
             _ => ordered,
         }

@@ -19,7 +19,7 @@ use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
 use crate::row::Row;
-use fencepost_ir::Fence;
+use fencepost_ir::{Fence, Order};
 
 /// Which clauses are in force: all of them, except in tests that show that a test notices when one is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,12 +103,11 @@ impl<const W: usize> MemoryModel<W> for Power {
             .filter(|f| matches!(f.fence, Fence::Isync | Fence::Isb))
             .fold(Row::EMPTY, |row, f| row | f.ctrl);
         let sync = facts.before_fence(is_full_fence);
-        let light = facts.before_fence(|f| {
-            matches!(f, Fence::Lwsync | Fence::C11(fencepost_ir::Order::AcqRel))
-        });
+        let light = facts.before_fence(is_light_fence);
         let mut fence = sync | if write { light } else { light & facts.reads };
         if write {
-            fence |= facts.before_fence(|f| matches!(f, Fence::Eieio)) & facts.writes;
+            let stores = |f| matches!(f, Fence::Eieio | Fence::Sfence | Fence::DmbSt | Fence::DsbSt);
+            fence |= facts.before_fence(stores) & facts.writes;
         }
         let accesses = facts.reads | facts.writes;
         let base = Ppo {
@@ -212,6 +211,12 @@ impl<const W: usize> MemoryModel<W> for Power {
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
         !self.clauses.propagation || !self.comes_back(trie, graph, event as usize)
     }
+}
+
+/// lwsync, and what counts as such in programs for other targets.
+fn is_light_fence(fence: Fence) -> bool {
+    matches!(fence, Fence::Lwsync | Fence::Lfence | Fence::DmbLd | Fence::DsbLd)
+        || matches!(fence, Fence::C11(Order::Consume | Order::Acquire | Order::Release | Order::AcqRel))
 }
 
 /// The least rows of an event above their bases, the rows of earlier events being final.

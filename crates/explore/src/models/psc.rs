@@ -6,7 +6,7 @@
 //! psc_F = [F & SC];(hb | hb;eco;hb);[F & SC]
 //! acyclic psc_base | psc_F
 //! ```
-//! Computed from scratch over the SC events of the graph, and only when there are two of them.
+//! RA has psc_F only. Computed from scratch over the SC events of the graph, and only when there are two of them.
 
 use super::rc11::{Rc11, Rc11Static};
 use crate::graph::Graph;
@@ -15,14 +15,14 @@ use crate::row::Row;
 use fencepost_ir::Order;
 
 /// Whether the SC axiom holds.
-pub fn is_acyclic<const W: usize>(trie: &Trie<Rc11, W>, graph: &Graph<Rc11, W>) -> bool {
+pub fn is_acyclic<const W: usize>(trie: &Trie<Rc11, W>, graph: &Graph<Rc11, W>, model: Rc11) -> bool {
     let psc = Psc { trie, graph };
     let mut fences = Row::EMPTY;
     let mut events = Row::EMPTY;
     for e in graph.present.iter() {
         match psc.node(e).kind {
             Kind::Fence(_) => fences.insert(e),
-            Kind::Read | Kind::Write if graph.order[e] == Order::SeqCst => {}
+            Kind::Read | Kind::Write if model == Rc11::Rc11 && graph.order[e] == Order::SeqCst => {}
             _ => continue,
         }
         events.insert(e);
@@ -33,7 +33,7 @@ pub fn is_acyclic<const W: usize>(trie: &Trie<Rc11, W>, graph: &Graph<Rc11, W>) 
     let mut todo = events;
     let mut before = vec![Row::EMPTY; 64 * W];
     while let Some(b) = todo.pop() {
-        before[b] = psc.predecessors(b, events, fences);
+        before[b] = psc.predecessors(b, events, fences, model == Rc11::Rc11);
     }
     no_cycle(events, &mut before)
 }
@@ -60,27 +60,25 @@ impl<'a, const W: usize> Psc<'a, W> {
     }
 
     /// psc predecessors of the SC event `b`.
-    fn predecessors(&self, b: usize, events: Row<W>, fences: Row<W>) -> Row<W> {
+    fn predecessors(&self, b: usize, events: Row<W>, fences: Row<W>, with_base: bool) -> Row<W> {
         let hb = self.graph.rows[b].hb;
-        let ends = if fences.contains(b) { hb | Row::single(b) } else { Row::single(b) };
-        let starts = ends.iter().fold(Row::EMPTY, |row, y| row | self.scb_before(y));
-        let mut result = starts & events;
-        for a in fences.iter() {
-            let reaches = |row: &Row<W>| row.iter().any(|x| self.graph.rows[x].hb.contains(a));
-            if reaches(&starts) {
-                result.insert(a);
-            }
+        let mut result = Row::EMPTY;
+        if with_base {
+            let ends = if fences.contains(b) { hb | Row::single(b) } else { Row::single(b) };
+            let starts = ends.iter().fold(Row::EMPTY, |row, y| row | self.scb_before(y));
+            result = (starts & events) | self.fences_before(starts, fences);
         }
         if fences.contains(b) {
             result |= hb & fences;
             let through = hb.iter().fold(Row::EMPTY, |row, y| row | self.eco_before(y));
-            for a in fences.iter() {
-                if through.iter().any(|x| self.graph.rows[x].hb.contains(a)) {
-                    result.insert(a);
-                }
-            }
+            result |= self.fences_before(through, fences);
         }
         result
+    }
+
+    /// The fences that happen before one of the events.
+    fn fences_before(&self, events: Row<W>, fences: Row<W>) -> Row<W> {
+        events.iter().fold(Row::EMPTY, |row, x| row | self.graph.rows[x].hb) & fences
     }
 
     fn po_before(&self, e: usize) -> Row<W> {

@@ -7,7 +7,7 @@
 //! ```
 //! Each write carries the *message* `msg`: what happens before whoever acquires from it. Each event carries `acc`, the
 //! messages of the atomic reads before it, which an acquire fence turns into happens-before. All three rows mention the
-//! (po | rf)-prefix only. RA treats every atomic access as release or acquire and has no SC axiom.
+//! (po | rf)-prefix only. RA treats every atomic access as release or acquire; of the SC axiom it has the fence part.
 
 use super::po_rf_prefix;
 use crate::graph::Graph;
@@ -47,11 +47,17 @@ pub struct Rc11Rows<const W: usize> {
     acc: Row<W>,
 }
 
+/// A consume counts as an acquire, as compilers treat it.
+fn acquires(order: Order) -> bool {
+    order.acquires() || order == Order::Consume
+}
+
 fn fence_order(fence: Fence) -> Order {
     match fence {
         Fence::C11(order) => order,
         _ if super::is_full_fence(fence) => Order::SeqCst,
         Fence::Lwsync => Order::AcqRel,
+        Fence::DmbLd | Fence::DsbLd => Order::Acquire,
         _ => Order::Relaxed,
     }
 }
@@ -59,7 +65,7 @@ fn fence_order(fence: Fence) -> Order {
 impl Rc11 {
     #[inline(always)]
     fn acquires(self, order: Order) -> bool {
-        order.acquires() || (self == Rc11::Ra && order != Order::Plain)
+        acquires(order) || (self == Rc11::Ra && order != Order::Plain)
     }
 
     #[inline(always)]
@@ -76,17 +82,21 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
 
     /// SC fences take part in psc; the others only in hb, which the path knows.
     fn is_event(&self, fence: Fence) -> bool {
-        *self == Rc11::Rc11 && fence_order(fence) == Order::SeqCst
+        fence_order(fence) == Order::SeqCst
     }
 
     fn statics(&self, place: &Place<W>) -> Rc11Static<W> {
         let facts = place.facts;
+        if *self == Rc11::Ra {
+            // Fences are ordered with each other only, and a write is a release whatever came before it.
+            return Rc11Static::default();
+        }
         let last_event = |f: &crate::path::FenceFacts<W>| f.events.last().map(|e| e as EventId);
         let previous = facts.events.last().map(|e| e as EventId);
         let acquire_fence = facts
             .fences
             .iter()
-            .any(|f| fence_order(f.fence).acquires() && !self.is_event_of::<W>(f.fence) && last_event(f) == previous);
+            .any(|f| acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous);
         let release = facts
             .fences
             .iter()
@@ -97,7 +107,7 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             let acquired = facts
                 .fences
                 .iter()
-                .any(|f| fence_order(f.fence).acquires() && last_event(f) == Some(at) && f.number <= release.number);
+                .any(|f| acquires(fence_order(f.fence)) && last_event(f) == Some(at) && f.number <= release.number);
             Some((at, acquired))
         });
         let earlier_releases = facts.annotated(|ann| self.releases(ann.order)) & place.po_loc & facts.writes;
@@ -142,18 +152,18 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
                 }
             }
             Kind::Write if graph.order[e] != Order::Plain => rows.msg = self.message(trie, graph, node, &rows.hb),
-            Kind::Fence(_) => rows.hb |= rows.acc,
+            Kind::Fence(_) if *self == Rc11::Rc11 => rows.hb |= rows.acc,
             _ => {}
         }
         rows
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        *self == Rc11::Ra || super::psc::is_acyclic(trie, graph)
+        super::psc::is_acyclic(trie, graph, *self)
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        *self == Rc11::Ra || super::psc::is_acyclic(trie, graph)
+        super::psc::is_acyclic(trie, graph, *self)
     }
 
     /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
@@ -204,6 +214,9 @@ impl Rc11 {
         let mut msg = Row::EMPTY;
         if self.releases(graph.order[e]) {
             msg = *hb | Row::single(e);
+        }
+        if self == Rc11::Ra {
+            return msg;
         }
         if let Some((last, acquired)) = node.statics.release_fence {
             let rows = &graph.rows[last as usize];
