@@ -64,7 +64,7 @@ pub struct Checker<'m> {
 impl<'m> Checker<'m> {
     /// A checker for executions with the events, program order and dependencies of `execution`.
     pub fn new(model: &'m Model, execution: &Execution) -> Checker<'m> {
-        Checker { model, n: execution.events.len(), values: vec![None; model.lowered.graph.len()] }
+        Checker { model, n: execution.events.len(), values: vec![None; model.lowered.graph.node_count()] }
     }
 
     /// True if all axioms hold; stops at the first that does not.
