@@ -7,12 +7,14 @@
 //! * [`property`]: final conditions (`exists`, `forall`, ...) over final registers and memory.
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
+//! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
 pub mod execution;
 pub mod program;
 pub mod property;
 pub mod relation;
+pub mod unroll;
 pub mod value;
 
 pub use annotation::{Ann, Fence, Order};
@@ -24,4 +26,5 @@ pub use program::{
 };
 pub use property::{Compare, FinalCondition, Observable, Property, Proposition, Quantifier, Term};
 pub use relation::Relation;
+pub use unroll::bound_loops;
 pub use value::Value;

@@ -1,0 +1,291 @@
+//! Bounded loops: a program in which every loop body runs at most `bound` times per entry of the loop.
+//!
+//! A back edge is an edge to an instruction that is on the path of a depth-first walk from the entry; its target is the
+//! loop's head. Each head gets a counter register of the runs that are left, set on every other edge into the head and
+//! decreased on its back edges; a back edge that would begin run `bound + 1` of the body goes to [`Instr::Cut`] instead.
+//! The counter depends on no load, so bounding adds no dependencies.
+
+use crate::program::{BinaryOp, Extend, Function, Instr, Label, Operand, Program, Reg, Rvalue, Width};
+use crate::value::Value;
+use fencepost_diag::Span;
+
+/// The program with all loops bounded; a program without loops is unchanged.
+pub fn bound_loops(program: &Program, bound: u32) -> Program {
+    let mut program = program.clone();
+    for function in &mut program.functions {
+        let back = back_edges(function);
+        if !back.is_empty() {
+            *function = Unroller::new(function, back, bound).run();
+        }
+    }
+    program
+}
+
+/// The labels that control may go to after instruction `at`.
+fn successors(instr: &Instr, at: u32) -> Vec<u32> {
+    match instr {
+        Instr::Jump(target) => vec![target.0],
+        Instr::Branch { then_to, else_to, .. } => vec![then_to.0, else_to.0],
+        Instr::Return(_) | Instr::Cut => Vec::new(),
+        _ => vec![at + 1],
+    }
+}
+
+/// The edges that close a loop, as (from, to), found by a depth-first walk from the entry.
+fn back_edges(function: &Function) -> Vec<(u32, u32)> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Mark::New; function.body.len()];
+    let mut edges = Vec::new();
+    let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
+    let enter = |at: u32, marks: &mut Vec<Mark>| {
+        marks[at as usize] = Mark::Open;
+        let mut next = successors(&function.body[at as usize], at);
+        next.reverse();
+        (at, next)
+    };
+    if !function.body.is_empty() {
+        path.push(enter(0, &mut marks));
+    }
+    while let Some((at, rest)) = path.last_mut() {
+        let at = *at;
+        match rest.pop() {
+            None => {
+                marks[at as usize] = Mark::Done;
+                path.pop();
+            }
+            Some(to) if to as usize >= function.body.len() => {}
+            Some(to) => match marks[to as usize] {
+                Mark::New => path.push(enter(to, &mut marks)),
+                Mark::Open => edges.push((at, to)),
+                Mark::Done => {}
+            },
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// A loop head: its counter, and where its two trampolines stand in the new body.
+struct Head {
+    at: u32,
+    counter: Reg,
+    enter: Label,
+    again: Label,
+}
+
+struct Unroller<'f> {
+    old: &'f Function,
+    back: Vec<(u32, u32)>,
+    bound: u32,
+    heads: Vec<Head>,
+    /// New label of each old one, the exit included.
+    labels: Vec<Label>,
+    new: Function,
+}
+
+impl<'f> Unroller<'f> {
+    fn new(old: &'f Function, back: Vec<(u32, u32)>, bound: u32) -> Unroller<'f> {
+        let mut new = Function {
+            name: old.name.clone(),
+            params: old.params,
+            regs: old.regs.clone(),
+            ..Function::default()
+        };
+        let mut targets: Vec<u32> = back.iter().map(|&(_, to)| to).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let heads = targets
+            .into_iter()
+            .map(|at| Head {
+                at,
+                counter: new.new_reg(format!("loop@{at}")),
+                enter: Label(0),
+                again: Label(0),
+            })
+            .collect();
+        Unroller { old, back, bound, heads, labels: Vec::new(), new }
+    }
+
+    fn run(mut self) -> Function {
+        self.place();
+        if self.starts_in_head() {
+            self.new.push(Instr::Jump(self.heads[0].enter), self.old.spans[0]);
+        }
+        for at in 0..self.old.body.len() as u32 {
+            let span = self.old.spans[at as usize];
+            let instr = match self.old.body[at as usize].clone() {
+                Instr::Jump(to) => Instr::Jump(self.target(at, to.0)),
+                Instr::Branch { condition, then_to, else_to } => Instr::Branch {
+                    condition,
+                    then_to: self.target(at, then_to.0),
+                    else_to: self.target(at, else_to.0),
+                },
+                other => other,
+            };
+            self.new.push(instr, span);
+            if self.falls_into_head(at) {
+                let to = self.target(at, at + 1);
+                self.new.push(Instr::Jump(to), span);
+            }
+        }
+        self.new.push(Instr::Return(None), Span::default());
+        self.trampolines();
+        self.new
+    }
+
+    /// Heads are sorted, so only the first can be the entry.
+    fn starts_in_head(&self) -> bool {
+        self.heads.first().is_some_and(|h| h.at == 0)
+    }
+
+    fn falls_into_head(&self, at: u32) -> bool {
+        let falls = !matches!(
+            self.old.body[at as usize],
+            Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_) | Instr::Cut
+        );
+        falls && self.heads.iter().any(|h| h.at == at + 1)
+    }
+
+    /// Decides where everything goes: the old body with a jump before heads, a return, then the trampolines.
+    fn place(&mut self) {
+        let mut next = u32::from(self.starts_in_head());
+        for at in 0..self.old.body.len() as u32 {
+            self.labels.push(Label(next));
+            next += 1 + u32::from(self.falls_into_head(at));
+        }
+        self.labels.push(Label(next));
+        next += 1;
+        for head in &mut self.heads {
+            head.enter = Label(next);
+            head.again = Label(next + 2);
+            next += 2 + 4;
+        }
+    }
+
+    /// The new target of an edge.
+    fn target(&self, from: u32, to: u32) -> Label {
+        match self.heads.iter().find(|h| h.at == to) {
+            Some(head) if self.back.contains(&(from, to)) => head.again,
+            Some(head) => head.enter,
+            None => self.labels[to as usize],
+        }
+    }
+
+    fn trampolines(&mut self) {
+        for head in &self.heads {
+            let span = self.old.spans[head.at as usize];
+            let start = self.labels[head.at as usize];
+            let mut emit = |instr| self.new.push(instr, span);
+            let constant = |n: u32| Operand::Const(Value(u64::from(n)));
+            let left = Operand::Reg(head.counter);
+            let less = Rvalue::Binary(BinaryOp::Sub, Width::W64, Extend::Zero, left, constant(1));
+            emit(Instr::Assign {
+                dst: head.counter,
+                value: Rvalue::Use(constant(self.bound.saturating_sub(1))),
+            });
+            emit(Instr::Jump(start));
+            let (then_to, else_to) = (Label(head.again.0 + 1), Label(head.again.0 + 3));
+            emit(Instr::Branch { condition: left, then_to, else_to });
+            emit(Instr::Assign { dst: head.counter, value: less });
+            emit(Instr::Jump(start));
+            emit(Instr::Cut);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::annotation::Fence;
+
+    /// Runs a function of assignments, fences, jumps and branches; returns the number of fences and whether it was cut.
+    fn run(function: &Function) -> (u32, bool) {
+        let mut regs = vec![0u64; function.regs.len()];
+        let (mut at, mut fences) = (0usize, 0);
+        let value = |regs: &[u64], operand: Operand| match operand {
+            Operand::Reg(r) => regs[r.0 as usize],
+            Operand::Const(v) => v.0,
+        };
+        while at < function.body.len() {
+            let mut next = at + 1;
+            match &function.body[at] {
+                Instr::Assign { dst, value: Rvalue::Use(a) } => regs[dst.0 as usize] = value(&regs, *a),
+                Instr::Assign { dst, value: Rvalue::Binary(op, w, _, a, b) } => {
+                    let (a, b) = (Value(value(&regs, *a)), Value(value(&regs, *b)));
+                    regs[dst.0 as usize] = op.apply(*w, a, b).map_or(0, |v| v.0);
+                }
+                Instr::Fence(_) => fences += 1,
+                Instr::Jump(to) => next = to.0 as usize,
+                Instr::Branch { condition, then_to, else_to } => {
+                    let to = if value(&regs, *condition) != 0 { then_to } else { else_to };
+                    next = to.0 as usize;
+                }
+                Instr::Return(_) => return (fences, false),
+                Instr::Cut => return (fences, true),
+                other => panic!("{other:?}"),
+            }
+            at = next;
+        }
+        (fences, false)
+    }
+
+    fn function(body: Vec<Instr>, regs: u32) -> Program {
+        let spans = vec![Span::default(); body.len()];
+        let regs = (0..regs).map(|i| i.to_string()).collect();
+        let function = Function { name: "f".into(), params: 0, regs, body, spans };
+        Program { functions: vec![function], ..Program::default() }
+    }
+
+    #[test]
+    fn an_endless_loop_is_cut_after_the_bound() {
+        let fence = || Instr::Fence(Fence::Mfence);
+        for lead in [0, 2] {
+            let mut body: Vec<Instr> = (0..lead).map(|_| fence()).collect();
+            body.extend([fence(), Instr::Jump(Label(lead))]);
+            let bounded = bound_loops(&function(body, 0), 3);
+            assert_eq!(run(&bounded.functions[0]), (lead + 3, true));
+        }
+    }
+
+    #[test]
+    fn an_inner_loop_starts_afresh_in_each_run_of_the_outer_one() {
+        // r0 = 2; do { r1 = 2; do { fence; r1 -= 1 } while (r1); r0 -= 1 } while (r0)
+        let constant = |n: u64| Rvalue::Use(Operand::Const(Value(n)));
+        let less = |r: u32| {
+            let (a, b) = (Operand::Reg(Reg(r)), Operand::Const(Value(1)));
+            Instr::Assign {
+                dst: Reg(r),
+                value: Rvalue::Binary(BinaryOp::Sub, Width::W64, Extend::Zero, a, b),
+            }
+        };
+        let again = |r: u32, to: u32, out: u32| Instr::Branch {
+            condition: Operand::Reg(Reg(r)),
+            then_to: Label(to),
+            else_to: Label(out),
+        };
+        let body = vec![
+            Instr::Assign { dst: Reg(0), value: constant(2) },
+            Instr::Assign { dst: Reg(1), value: constant(2) },
+            Instr::Fence(Fence::Mfence),
+            less(1),
+            again(1, 2, 5),
+            less(0),
+            again(0, 1, 7),
+        ];
+        let program = function(body, 2);
+        assert_eq!(run(&bound_loops(&program, 2).functions[0]), (4, false));
+        assert_eq!(run(&bound_loops(&program, 1).functions[0]), (1, true));
+    }
+
+    #[test]
+    fn a_program_without_loops_is_unchanged() {
+        let program = function(vec![Instr::Jump(Label(2)), Instr::Cut, Instr::Return(None)], 0);
+        assert_eq!(bound_loops(&program, 2), program);
+    }
+}

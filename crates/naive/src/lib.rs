@@ -1,0 +1,114 @@
+//! All executions of a small program by brute force: the oracle that the explorer is tested against.
+//!
+//! The method is that of herd-like simulators, in three steps that share no code with any engine:
+//! 1. [`trace`]: each thread is run by itself; a load may return any value that some store may write to its location.
+//!    The values start as the initial ones and grow with what the traces store.
+//! 2. [`combine`]: one trace per thread, every `rf` whose values agree, every total `co` per location.
+//! 3. The model judges each candidate.
+//!
+//! Values: after `k` rounds of step 1 every value is known that a chain of `k` stores, each computed from a load of the
+//! one before, can make. An execution without a cycle of value dependencies has no longer chain than it has stores, so
+//! the rounds end there, although `x = x + 1` in two threads would go on for ever. Cyclic explanations (values out of
+//! thin air) are candidates as far as their values are among these.
+//!
+//! Not supported, and refused: calls, threads that start threads, locks, allocation, atomic sections, accesses that
+//! do not hit a cell exactly.
+
+mod combine;
+mod key;
+mod trace;
+
+pub use combine::enumerate;
+pub use key::{AccessId, Key};
+
+use fencepost_ir::{Execution, FinalCondition, Location, Observable, Span, Value, Width};
+use std::fmt;
+
+/// When to give up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Instructions in one run of a thread.
+    pub steps: usize,
+    /// Traces of one thread.
+    pub traces: usize,
+    /// Candidate executions, over all choices of traces.
+    pub candidates: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { steps: 10_000, traces: 20_000, candidates: 5_000_000 }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// The program uses something that this enumerator does not know.
+    Unsupported {
+        /// What.
+        what: &'static str,
+        /// Where.
+        span: Span,
+    },
+    /// A limit was reached.
+    Limit(&'static str),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Unsupported { what, .. } => write!(f, "the naive enumerator does not support {what}"),
+            Stop::Limit(what) => write!(f, "the naive enumerator gave up: too many {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// One consistent, complete execution.
+#[derive(Clone, Debug)]
+pub struct NaiveExecution {
+    /// Events and relations.
+    pub execution: Execution,
+    /// Final registers, per thread.
+    pub registers: Vec<Vec<Value>>,
+    /// Final value of every cell, zero-extended, by location.
+    pub memory: Vec<(Location, Width, Value)>,
+    /// Failed assertions and other findings, thread by thread.
+    pub failures: Vec<String>,
+    /// Flags that the model raised.
+    pub flags: Vec<String>,
+    /// The model says that the program is undefined.
+    pub undefined: bool,
+    /// What tells it from all other executions of the program.
+    pub key: Key,
+}
+
+impl NaiveExecution {
+    /// The final state as a condition sees it.
+    pub fn state(&self, condition: &FinalCondition) -> Vec<Value> {
+        let observe = |o: &Observable| match *o {
+            Observable::Register { thread, reg } => self.registers[thread.0 as usize][reg.0 as usize],
+            Observable::Memory { object, offset, width } => {
+                let location = Location { object, offset };
+                let cell = self.memory.iter().find(|(l, _, _)| *l == location);
+                cell.map_or(Value::ZERO, |&(_, _, value)| width.sign_extend(value))
+            }
+        };
+        condition.observed.iter().map(observe).collect()
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The consistent, complete executions, in a fixed order; each once.
+    pub executions: Vec<NaiveExecution>,
+    /// Consistent executions that end in an `assume` that does not hold.
+    pub blocked: u64,
+    /// Consistent executions that reach the loop bound.
+    pub cut: u64,
+    /// Candidates that were judged.
+    pub candidates: u64,
+}
