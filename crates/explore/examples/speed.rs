@@ -1,5 +1,6 @@
 //! Times the explorer on programs built by hand: `cargo run --release -p fencepost-explore --example speed`.
 
+#[allow(dead_code)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -43,7 +44,9 @@ fn sb_10w(sync: bool) -> Program {
 
 fn fetch_add(n: usize) -> Program {
     let mut b = Builder::new(1);
-    (0..n).for_each(|_| drop(b.thread().fetch_add(0, 1)));
+    for _ in 0..n {
+        b.thread().fetch_add(0, 1);
+    }
     b.program()
 }
 
@@ -55,7 +58,9 @@ fn cas(n: i64) -> Program {
 
 fn readers(n: usize) -> Program {
     let mut b = Builder::new(1);
-    (0..n).for_each(|_| drop(b.thread().load(0)));
+    for _ in 0..n {
+        b.thread().load(0);
+    }
     b.thread().store(0, 1);
     b.program()
 }

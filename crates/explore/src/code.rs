@@ -5,7 +5,8 @@
 //! branches give no control dependency. The interpreter stops at accesses, choices and fences; all else is local.
 
 use fencepost_ir::{
-    Ann, BinaryOp, Extend, Fence, Function, Instr, Label, Operand, Program, RmwOp, Rvalue, UnaryOp, Value, Width,
+    Ann, BinaryOp, Extend, Fence, Function, Instr, Label, Operand, Program, RmwOp, Rvalue, UnaryOp, Value,
+    Width,
 };
 
 /// A position in [`Code::ops`].
@@ -35,24 +36,88 @@ pub enum Half {
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Op {
-    Move { dst: u16, a: Arg },
-    Unary { op: UnaryOp, width: Width, extend: Extend, dst: u16, a: Arg },
-    Binary { op: BinaryOp, width: Width, extend: Extend, dst: u16, a: Arg, b: Arg },
+    Move {
+        dst: u16,
+        a: Arg,
+    },
+    Unary {
+        op: UnaryOp,
+        width: Width,
+        extend: Extend,
+        dst: u16,
+        a: Arg,
+    },
+    Binary {
+        op: BinaryOp,
+        width: Width,
+        extend: Extend,
+        dst: u16,
+        a: Arg,
+        b: Arg,
+    },
     /// The value that a read-modify-write stores.
-    Modify { op: RmwOp, width: Width, dst: u16, old: u16, operand: Arg },
-    Select { dst: u16, condition: Arg, a: Arg, b: Arg },
+    Modify {
+        op: RmwOp,
+        width: Width,
+        dst: u16,
+        old: u16,
+        operand: Arg,
+    },
+    Select {
+        dst: u16,
+        condition: Arg,
+        a: Arg,
+        b: Arg,
+    },
     Jump(Pc),
     /// An internal branch gives no control dependency.
-    Branch { condition: Arg, then_to: Pc, else_to: Pc, internal: bool },
-    Load { dst: u16, addr: Arg, width: Width, extend: Extend, ann: Ann, half: Half, failure: Option<CasRead> },
+    Branch {
+        condition: Arg,
+        then_to: Pc,
+        else_to: Pc,
+        internal: bool,
+    },
+    Load {
+        dst: u16,
+        addr: Arg,
+        width: Width,
+        extend: Extend,
+        ann: Ann,
+        half: Half,
+        failure: Option<CasRead>,
+    },
     /// `pick`: the operand that an internal branch compared, for the write of a compare-exchange.
-    Store { addr: Arg, value: Arg, width: Width, ann: Ann, half: Half, pick: Option<Arg> },
-    /// `dst` becomes one of `first .. first + count`. With `reserved`, it becomes `first` at once unless the thread
-    /// holds a reservation for that address.
-    Choice { dst: u16, first: i64, count: u32, reserved: Option<Arg> },
+    Store {
+        addr: Arg,
+        value: Arg,
+        width: Width,
+        ann: Ann,
+        half: Half,
+        pick: Option<Arg>,
+    },
+    /// Goes on if the thread holds a reservation for the address. No control dependency either.
+    BranchReserved {
+        addr: Arg,
+        else_to: Pc,
+    },
+    /// `dst` becomes one of `first .. first + count`.
+    Choice {
+        dst: u16,
+        first: i64,
+        count: u32,
+    },
+    /// The store to this address that an instruction might have done and did not. Where events are committed out of
+    /// order it takes the number that the store would have had, so that later events keep theirs.
+    Skip {
+        addr: Arg,
+        width: Width,
+    },
     Fence(Fence),
     Assume(Arg),
-    Assert { condition: Arg, message: u32 },
+    Assert {
+        condition: Arg,
+        message: u32,
+    },
     Cut,
     End,
 }
@@ -229,7 +294,7 @@ impl<'a> Lowering<'a> {
                 let Ok(count) = u32::try_from(last - first + 1) else {
                     return unsupported("a nondeterministic choice among more than 2^32 values");
                 };
-                self.push(Op::Choice { dst: thread_reg(dst), first, count, reserved: None });
+                self.push(Op::Choice { dst: thread_reg(dst), first, count });
             }
             Instr::Cut => self.push(Op::Cut),
             Instr::Call { .. } => return unsupported("a call"),
@@ -255,17 +320,20 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    /// choice = fail | succeed; on success the store; then the status. The status carries no dependency.
+    /// choice = fail | succeed; on success the store; then the status. The status carries no dependency. Without a
+    /// reservation it fails.
     fn store_exclusive(&mut self, instr: &Instr) {
         let &Instr::StoreExclusive { status, success, addr, value, width, ann } = instr else { return };
         let (status, addr, value) = (thread_reg(status), arg(addr), arg(value));
         let choice = self.temporary();
-        self.push(Op::Choice { dst: choice, first: 0, count: 2, reserved: Some(addr) });
+        self.push(Op::BranchReserved { addr, else_to: self.here() + 7 });
+        self.push(Op::Choice { dst: choice, first: 0, count: 2 });
         let then_to = self.here() + 1;
         self.push(Op::Branch { condition: Arg::Reg(choice), then_to, else_to: then_to + 3, internal: true });
         self.push(Op::Store { addr, value, width, ann, half: Half::Exclusive, pick: None });
         self.push(Op::Move { dst: status, a: Arg::Const(u64::from(success)) });
-        self.push(Op::Jump(then_to + 4));
+        self.push(Op::Jump(then_to + 5));
+        self.push(Op::Skip { addr, width });
         self.push(Op::Move { dst: status, a: Arg::Const(1 - u64::from(success)) });
         self.push(Op::Move { dst: RESERVATION, a: Arg::Const(0) });
     }
@@ -282,10 +350,21 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A weak one first chooses whether to fail for no reason; that read then counts as a failing one.
+    /// A weak one first chooses whether to fail for no reason; that read then counts as a failing one, and must find
+    /// the expected value, since otherwise there is a reason.
     fn compare_exchange(&mut self, instr: &Instr) {
         let &Instr::CompareExchange {
-            dst, success, addr, width, extend, expected, desired, read, write, failure, weak,
+            dst,
+            success,
+            addr,
+            width,
+            extend,
+            expected,
+            desired,
+            read,
+            write,
+            failure,
+            weak,
         } = instr
         else {
             return;
@@ -294,12 +373,24 @@ impl<'a> Lowering<'a> {
         let (old, same) = (self.temporary(), self.temporary());
         let mut spurious_exit = None;
         if weak {
-            self.push(Op::Choice { dst: same, first: 0, count: 2, reserved: None });
+            self.push(Op::Choice { dst: same, first: 0, count: 2 });
             let read_at = self.here() + 1;
             // On 1: read with the failure annotation, and go to the end with `same` = 0.
-            let else_to = read_at + 3;
+            let else_to = read_at + 6;
             self.push(Op::Branch { condition: Arg::Reg(same), then_to: read_at, else_to, internal: true });
-            self.push(Op::Load { dst: old, addr, width, extend, ann: failure, half: Half::None, failure: None });
+            self.push(Op::Load {
+                dst: old,
+                addr,
+                width,
+                extend,
+                ann: failure,
+                half: Half::Amo,
+                failure: None,
+            });
+            let (a, b) = (Arg::Reg(old), expected);
+            self.push(Op::Binary { op: BinaryOp::Eq, width, extend: Extend::Zero, dst: same, a, b });
+            self.push(Op::Assume(Arg::Reg(same)));
+            self.push(Op::Skip { addr, width });
             self.push(Op::Move { dst: same, a: Arg::Const(0) });
             spurious_exit = Some(self.ops.len());
             self.push(Op::Jump(0));
@@ -309,8 +400,17 @@ impl<'a> Lowering<'a> {
         let (a, b) = (Arg::Reg(old), expected);
         self.push(Op::Binary { op: BinaryOp::Eq, width, extend: Extend::Zero, dst: same, a, b });
         let then_to = self.here() + 1;
-        self.push(Op::Branch { condition: Arg::Reg(same), then_to, else_to: then_to + 1, internal: true });
-        self.push(Op::Store { addr, value: desired, width, ann: write, half: Half::Amo, pick: Some(expected) });
+        self.push(Op::Branch { condition: Arg::Reg(same), then_to, else_to: then_to + 2, internal: true });
+        self.push(Op::Store {
+            addr,
+            value: desired,
+            width,
+            ann: write,
+            half: Half::Amo,
+            pick: Some(expected),
+        });
+        self.push(Op::Jump(then_to + 3));
+        self.push(Op::Skip { addr, width });
         if let Some(at) = spurious_exit {
             self.ops[at] = Op::Jump(self.here());
         }
@@ -332,13 +432,17 @@ fn label(target: Label) -> Pc {
 impl Op {
     /// Accesses, choices and fences: what may become an event.
     pub fn is_event(&self) -> bool {
-        matches!(self, Op::Load { .. } | Op::Store { .. } | Op::Choice { .. } | Op::Fence(_))
+        matches!(
+            self,
+            Op::Load { .. } | Op::Store { .. } | Op::Choice { .. } | Op::Skip { .. } | Op::Fence(_)
+        )
     }
 
     fn targets(&self) -> impl Iterator<Item = Pc> {
         match *self {
             Op::Jump(target) => vec![target],
             Op::Branch { then_to, else_to, .. } => vec![then_to, else_to],
+            Op::BranchReserved { else_to, .. } => vec![else_to],
             _ => vec![],
         }
         .into_iter()

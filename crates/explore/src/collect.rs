@@ -7,7 +7,7 @@ use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::path::{INIT, Kind, Trie};
 use crate::visit::Subject;
-use fencepost_ir::{FinalCondition, Location, Observable, Property, Program, Value, Width};
+use fencepost_ir::{FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;

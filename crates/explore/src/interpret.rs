@@ -56,7 +56,7 @@ impl Snapshot {
     fn urgency(kind: Kind, half: Half) -> u8 {
         match kind {
             Kind::Write if half == Half::Amo => 0,
-            Kind::Fence(_) | Kind::Segment => 1,
+            Kind::Skip | Kind::Fence(_) | Kind::Segment => 1,
             Kind::Write => 2,
             Kind::Choice => 3,
             Kind::Read => 4,
@@ -137,7 +137,8 @@ fn run<M: MemoryModel<W>, const W: usize>(
             }
             Op::Modify { op, width, dst, old, operand } => {
                 let (old, operand) = (regs[old as usize], get(regs, operand));
-                regs[dst as usize] = op.apply(width, fencepost_ir::Value(old), fencepost_ir::Value(operand)).0;
+                regs[dst as usize] =
+                    op.apply(width, fencepost_ir::Value(old), fencepost_ir::Value(operand)).0;
             }
             Op::Select { dst, condition, a, b } => {
                 let taken = get(regs, condition) != 0;
@@ -165,17 +166,20 @@ fn run<M: MemoryModel<W>, const W: usize>(
                 let value = width.zero_extend(fencepost_ir::Value(get(regs, value))).0;
                 return access(code, memory, pc, get(regs, addr), width, value);
             }
-            Op::Choice { dst, first, reserved, .. } => {
-                let Some(address) = reserved else { return Stop::Event(pc, NO_LOC, 0) };
-                let held = regs[RESERVATION as usize] == get(regs, address);
+            Op::BranchReserved { addr, else_to } => {
+                let held = regs[RESERVATION as usize] == get(regs, addr);
+                pc = if held { pc + 1 } else { else_to };
                 outcomes.push(held);
                 if outcomes.is_full() {
                     return Stop::Segment(pc);
                 }
-                if held {
-                    return Stop::Event(pc, NO_LOC, 0);
+                continue;
+            }
+            Op::Choice { .. } => return Stop::Event(pc, NO_LOC, 0),
+            Op::Skip { addr, width } => {
+                if M::OUT_OF_ORDER {
+                    return access(code, memory, pc, get(regs, addr), width, 0);
                 }
-                regs[dst as usize] = first as u64;
             }
             Op::Fence(fence) => {
                 if model.is_event(fence) {

@@ -22,6 +22,8 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
     type Rows: Copy + Default + Send;
     /// Whether `addr`, `data`, `ctrl` matter to it.
     const DEPENDENCIES: bool;
+    /// Whether an event may be committed before an earlier event of its thread.
+    const OUT_OF_ORDER: bool;
     /// Whether a read may be committed before the write of its own thread that it reads.
     const READS_UNCOMMITTED: bool;
 

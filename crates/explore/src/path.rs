@@ -35,6 +35,8 @@ pub enum Kind {
     Write,
     /// A nondeterministic choice.
     Choice,
+    /// A store that might have been and was not; see [`Op::Skip`].
+    Skip,
     /// A fence that the model wants as an event.
     Fence(Fence),
 }
@@ -96,6 +98,8 @@ pub struct Node<S, const W: usize> {
     pub partner: EventId,
     /// Earlier accesses of the thread to the same cell.
     pub po_loc: Row<W>,
+    /// Earlier skipped stores of the thread to the same cell.
+    pub skipped_loc: Row<W>,
     /// What the model derived from the path.
     pub statics: S,
     /// What the path up to here means for later events.
@@ -125,14 +129,20 @@ pub struct Facts<const W: usize> {
     picks: Vec<Row<W>>,
     /// Reads that a branch depended on.
     pub ctrl: Row<W>,
+    /// Reads that picked a value that a branch depended on.
+    pub ctrl_pick: Row<W>,
     /// Reads that an earlier address depended on.
     pub addr_po: Row<W>,
+    /// Reads that an earlier read depended on through a pick.
+    pub picked_reads: Row<W>,
     /// All earlier events.
     pub events: Row<W>,
     /// All earlier reads.
     pub reads: Row<W>,
     /// All earlier writes.
     pub writes: Row<W>,
+    /// Earlier skipped stores: the commit-before order treats them as stores, since a revisit may turn them into some.
+    pub skipped: Row<W>,
     /// Earlier events that belong to a read-modify-write by one instruction.
     pub amos: Row<W>,
     /// Earlier writes of such read-modify-writes whose read is an acquire and whose write is a release.
@@ -160,6 +170,8 @@ pub struct FenceFacts<const W: usize> {
     pub ctrl: Row<W>,
     /// Reads that an address before it depended on.
     pub addr_po: Row<W>,
+    /// Reads that it, or a read before it, depends on through a pick.
+    pub picked: Row<W>,
 }
 
 /// A new event as a model sees it when the node is made.
@@ -176,6 +188,8 @@ pub struct Place<'a, const W: usize> {
     pub partner: EventId,
     /// Earlier accesses to the same cell.
     pub po_loc: Row<W>,
+    /// Earlier skipped stores to the same cell.
+    pub skipped_loc: Row<W>,
     /// Reads its address depends on.
     pub addr: Row<W>,
     /// Reads its value depends on.
@@ -194,7 +208,10 @@ impl<const W: usize> Facts<W> {
 
     /// Earlier accesses whose annotation satisfies the predicate.
     pub fn annotated(&self, is: impl Fn(Ann) -> bool) -> Row<W> {
-        self.annotated.iter().filter(|(_, ann)| is(*ann)).fold(Row::EMPTY, |r, (e, _)| r | Row::single(*e as usize))
+        self.annotated
+            .iter()
+            .filter(|(_, ann)| is(*ann))
+            .fold(Row::EMPTY, |r, (e, _)| r | Row::single(*e as usize))
     }
 
     fn dep(&self, a: Arg) -> Row<W> {
@@ -238,14 +255,13 @@ impl<const W: usize> Facts<W> {
             Op::Jump(target) => return Some(target),
             Op::Branch { condition, then_to, else_to, internal } => {
                 if !internal {
-                    // A branch on a picked value counts as one on the value: herd7 keeps the two apart only where
-                    // the difference is to order reads, which a control dependency does not do either.
-                    self.ctrl |= self.dep(condition) | self.pick(condition);
+                    self.ctrl |= self.dep(condition);
+                    self.ctrl_pick |= self.pick(condition);
                 }
                 return Some(if outcome() { then_to } else { else_to });
             }
+            Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
-            Op::Choice { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),
             _ => {}
         }
         None
@@ -253,7 +269,8 @@ impl<const W: usize> Facts<W> {
 
     fn fence(&mut self, fence: Fence) {
         let (events, ctrl, addr_po) = (self.events, self.ctrl, self.addr_po);
-        let facts = FenceFacts { fence, number: self.fence_count, events, ctrl, addr_po };
+        let picked = self.ctrl_pick | self.picked_reads;
+        let facts = FenceFacts { fence, number: self.fence_count, events, ctrl, addr_po, picked };
         self.fence_count += 1;
         match self.fences.iter_mut().find(|f| f.fence == fence) {
             Some(old) => *old = facts,
@@ -267,6 +284,7 @@ impl<const W: usize> Facts<W> {
         match *op {
             Op::Load { dst, addr, ann, half, .. } => {
                 self.addr_po |= self.dep(addr);
+                self.picked_reads |= self.pick(addr) | self.ctrl_pick;
                 self.set(dst, me, Row::EMPTY);
                 self.reads |= me;
                 self.note(event, ann, half);
@@ -290,6 +308,7 @@ impl<const W: usize> Facts<W> {
                 }
             }
             Op::Choice { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),
+            Op::Skip { .. } => self.skipped |= me,
             Op::Fence(fence) => self.fence(fence),
             _ => {}
         }
@@ -341,6 +360,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                 failure: None,
                 partner: INIT,
                 po_loc: Row::EMPTY,
+                skipped_loc: Row::EMPTY,
                 statics: M::Static::default(),
                 facts: Box::new(facts),
             }
@@ -392,6 +412,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             failure: None,
             partner: INIT,
             po_loc: Row::EMPTY,
+            skipped_loc: Row::EMPTY,
             statics: M::Static::default(),
             facts: Box::new(facts),
         };
@@ -421,11 +442,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         let used_up = || key.outcomes.is_full() && left.get() == 0;
         while !used_up() {
             let op = &code.ops[pc as usize];
-            if matches!(op, Op::Choice { reserved: Some(_), .. }) {
-                if outcome() || used_up() {
-                    break;
-                }
-            } else if op.is_event() && !self.skips(op) {
+            if op.is_event() && !self.skips(op) {
                 break;
             }
             pc = facts.local(op, outcome).unwrap_or(pc + 1);
@@ -434,22 +451,27 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
     }
 
     fn skips(&self, op: &Op) -> bool {
-        matches!(op, Op::Fence(fence) if !self.model.is_event(*fence))
+        match op {
+            Op::Fence(fence) => !self.model.is_event(*fence),
+            Op::Skip { .. } => !M::OUT_OF_ORDER,
+            _ => false,
+        }
     }
 
     fn describe(&self, parent: NodeId, node: &mut Node<M::Static, W>, code: &ThreadCode) {
         let facts = &node.facts;
-        let (mut addr_row, mut data, mut pick) = (Row::EMPTY, Row::EMPTY, Row::EMPTY);
+        let (mut addr_row, mut data, mut pick) = (Row::EMPTY, Row::EMPTY, facts.ctrl_pick);
         match code.ops[node.key.pc as usize] {
             Op::Load { addr, ann, half, failure, .. } => {
                 (node.kind, node.ann, node.half, node.failure) = (Kind::Read, ann, half, failure);
                 addr_row = facts.dep(addr);
+                pick |= facts.pick(addr);
             }
             Op::Store { addr, value, ann, half, pick: picked, .. } => {
                 (node.kind, node.ann, node.half) = (Kind::Write, ann, half);
                 addr_row = facts.dep(addr);
                 data = facts.dep(value);
-                pick = facts.pick(value) | facts.pick(addr);
+                pick |= facts.pick(value) | facts.pick(addr);
                 if let Some(picked) = picked {
                     pick |= facts.dep(picked) | facts.pick(picked);
                 }
@@ -460,10 +482,11 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                 };
             }
             Op::Choice { .. } => node.kind = Kind::Choice,
+            Op::Skip { .. } => node.kind = Kind::Skip,
             Op::Fence(fence) => node.kind = Kind::Fence(fence),
             _ => {}
         }
-        node.po_loc = self.same_location_before(parent, node.key.loc);
+        (node.po_loc, node.skipped_loc) = self.same_location_before(parent, node.key.loc);
         let place = Place {
             event: node.event,
             kind: node.kind,
@@ -471,6 +494,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             half: node.half,
             partner: node.partner,
             po_loc: node.po_loc,
+            skipped_loc: node.skipped_loc,
             addr: addr_row,
             data,
             pick,
@@ -479,15 +503,19 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         node.statics = self.model.statics(&place);
     }
 
-    /// The nearest ancestor at the cell knows the earlier ones.
-    fn same_location_before(&self, mut at: NodeId, loc: LocId) -> Row<W> {
+    /// Accesses and skipped stores at the cell: the nearest ancestor there knows the earlier ones.
+    fn same_location_before(&self, mut at: NodeId, loc: LocId) -> (Row<W>, Row<W>) {
         while at != NO_NODE && loc != NO_LOC {
             let node = &self.nodes[at as usize];
             if node.key.loc == loc {
-                return node.po_loc | Row::single(node.event as usize);
+                let me = Row::single(node.event as usize);
+                return match node.kind {
+                    Kind::Skip => (node.po_loc, node.skipped_loc | me),
+                    _ => (node.po_loc | me, node.skipped_loc),
+                };
             }
             at = node.parent;
         }
-        Row::EMPTY
+        (Row::EMPTY, Row::EMPTY)
     }
 }

@@ -143,7 +143,11 @@ impl Family for Armv8Of {
     }
 }
 
-fn explore_model(program: &Program, family: impl Family, options: &Options<'_>) -> Result<Exploration, Unsupported> {
+fn explore_model(
+    program: &Program,
+    family: impl Family,
+    options: &Options<'_>,
+) -> Result<Exploration, Unsupported> {
     let code = lower(program)?;
     let memory = Memory::new(program);
     let question = Question::new(program, &memory);
@@ -185,7 +189,8 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
 ) -> Result<Exploration, usize> {
     let jobs = options.jobs.max(1);
     let control = Control::new(jobs, &options.limits);
-    let mut first = Explorer::new(subject, model.clone(), &control, Collector::new(question, options.visitor));
+    let mut first =
+        Explorer::new(subject, model.clone(), &control, Collector::new(question, options.visitor));
     let mut graph = first.start();
     let collector = if jobs == 1 {
         first.visit(&mut graph);
@@ -198,7 +203,13 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     }
     let (stats, witness) = (collector.stats, collector.witness.clone());
     let faults = collector.faults.iter().copied().collect();
-    Ok(Exploration { stats, states: collector.into_states(), faults, witness, stopped: control.stop_reason() })
+    Ok(Exploration {
+        stats,
+        states: collector.into_states(),
+        faults,
+        witness,
+        stopped: control.stop_reason(),
+    })
 }
 
 fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(

@@ -84,7 +84,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             Kind::Read => self.visit_read(graph, thread, snapshot),
             Kind::Write => self.visit_write(graph, thread, snapshot),
             Kind::Choice => self.visit_choice(graph, thread, snapshot),
-            Kind::Fence(_) => self.visit_single(graph, thread, snapshot, 0),
+            Kind::Fence(_) | Kind::Skip => self.visit_single(graph, thread, snapshot, 0),
             Kind::Segment => unreachable!("a segment is no event"),
         }
     }
@@ -261,7 +261,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         self.place(graph, event, snapshot);
         let node = self.trie.node(snapshot.node);
         graph.order[e] = node.ann.order;
-        graph.readers[e] = if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
+        graph.readers[e] =
+            if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
         graph.rows[e] = self.model.rows(&self.trie, graph, node);
         if node.partner != INIT {
@@ -448,15 +449,15 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         if graph.rmw_writes.is_empty() {
             return true;
         }
-        let impure = |w: EventId| {
-            graph.rmw_writes.contains(w as usize) && !graph.pure.contains(w as usize)
-        };
+        let impure = |w: EventId| graph.rmw_writes.contains(w as usize) && !graph.pure.contains(w as usize);
         if impure(event) {
             return true;
         }
         let threads = &self.subject.layout.thread_of;
         let list = &graph.co[loc as usize];
-        let place_of = |source: EventId| if source == INIT { Some(0) } else { graph.position(source, loc).map(|p| p + 1) };
+        let place_of = |source: EventId| {
+            if source == INIT { Some(0) } else { graph.position(source, loc).map(|p| p + 1) }
+        };
         if graph.rmw_writes.contains(event as usize) {
             let read = self.trie.node(graph.node[event as usize]).partner;
             let Some(start) = place_of(graph.rf[read as usize]) else { return true };

@@ -95,7 +95,11 @@ fn fib(n: usize) -> fencepost_ir::Program {
 #[test]
 fn fibonacci() {
     for model in [Tso, Ra, Rc11] {
-        assert_eq!((2..=4).map(|n| executions(&fib(n), model)).collect::<Vec<_>>(), [20, 175, 1764], "{model:?}");
+        assert_eq!(
+            (2..=4).map(|n| executions(&fib(n), model)).collect::<Vec<_>>(),
+            [20, 175, 1764],
+            "{model:?}"
+        );
     }
     assert_eq!((2..=4).map(|n| executions(&fib(n), Sc)).collect::<Vec<_>>(), [19, 141, 1107]);
     assert_eq!(executions(&fib(5), Power), 19_404);

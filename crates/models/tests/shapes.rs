@@ -23,7 +23,7 @@ fn event(thread: Option<u32>, word: &str) -> Event {
         }
     };
     let (thread, value, width) = (thread.map(ThreadId), Value(value), Width::W32);
-    Event { thread, kind, location, width, value, ann, span: Span::default() }
+    Event { thread, kind, location, width, value, ann, amo: false, span: Span::default() }
 }
 
 fn execution(text: &str) -> Execution {

@@ -18,7 +18,7 @@
 //! read may be committed before the write of its own thread that it reads, as soon as what that write's address and
 //! data depend on is committed.
 
-use super::is_full_fence;
+use super::{existence, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -38,8 +38,19 @@ pub struct Armv8Static<const W: usize> {
     lob: Row<W>,
     /// Reads that the address or data depends on.
     dp: Row<W>,
+    /// Reads that picked the address or data, or let the event happen.
+    pick: Row<W>,
     /// LDAR or LDAPR.
     acquire: bool,
+}
+
+/// What is known of a committed event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Armv8Rows<const W: usize> {
+    /// lob predecessors, not closed.
+    lob: Row<W>,
+    /// pick;[W];lrs;lob* predecessors.
+    carried: Row<W>,
 }
 
 /// dmb sy, and what counts as such in programs for other targets.
@@ -69,9 +80,9 @@ fn is_release(ann: Ann) -> bool {
 
 impl<const W: usize> MemoryModel<W> for Armv8 {
     type Static = Armv8Static<W>;
-    /// lob predecessors.
-    type Rows = Row<W>;
+    type Rows = Armv8Rows<W>;
     const DEPENDENCIES: bool = true;
+    const OUT_OF_ORDER: bool = true;
     const READS_UNCOMMITTED: bool = true;
 
     fn is_event(&self, _fence: Fence) -> bool {
@@ -83,7 +94,7 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         let write = match place.kind {
             Kind::Write => true,
             Kind::Read => false,
-            _ => return Armv8Static { commit: facts.ctrl, ..Armv8Static::default() },
+            _ => return Armv8Static { commit: existence(place), ..Armv8Static::default() },
         };
         let accesses = facts.reads | facts.writes;
         let dp = place.addr | place.data;
@@ -96,15 +107,29 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
             .fences
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isb | Fence::Isync))
-            .fold(Row::EMPTY, |row, f| row | f.ctrl | f.addr_po);
-        let mut lob = dp | full | after_load_fence | after_store_fence | acquired | facts.amo_barriers;
-        let mut commit = lob | facts.ctrl | facts.addr_po | isb;
+            .fold([Row::EMPTY; 2], |[dep, pick], f| [dep | f.ctrl | f.addr_po, pick | f.picked]);
+        let [isb, picked] = isb;
+        let mut lob =
+            dp | picked | full | after_load_fence | after_store_fence | acquired | facts.amo_barriers;
+        let mut commit =
+            lob | place.pick | facts.ctrl | facts.addr_po | isb | existence(place) | place.skipped_loc;
+        commit |= (full | facts.before_fence(|f| f == Fence::DsbSt)) & facts.skipped;
         if write {
             let stores = facts.before_fence(orders_stores) & facts.writes;
             let released = if is_release(place.ann) { accesses } else { Row::EMPTY };
             let pair = if place.partner == INIT { Row::EMPTY } else { Row::single(place.partner as usize) };
-            lob |= facts.ctrl | facts.addr_po | place.pick | stores | released | pair | place.po_loc;
-            commit |= lob | place.po_loc;
+            lob |= facts.ctrl
+                | facts.addr_po
+                | place.pick
+                | facts.picked_reads
+                | stores
+                | released
+                | pair
+                | place.po_loc;
+            commit |= lob | (facts.before_fence(orders_stores) & facts.skipped);
+            if is_release(place.ann) {
+                commit |= facts.skipped;
+            }
         } else {
             lob |= isb;
             if is_acquire(place.ann) {
@@ -113,7 +138,13 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
             commit |= lob;
         }
         let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
-        Armv8Static { commit: commit & accesses, lob: lob & accesses, dp, acquire }
+        Armv8Static {
+            commit: commit & (accesses | facts.skipped | existence(place)),
+            lob: lob & accesses,
+            dp,
+            pick: place.pick,
+            acquire,
+        }
     }
 
     fn predecessors(
@@ -128,7 +159,7 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         if node.kind == Kind::Read {
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node[source as usize]);
-                direct |= write.statics.dp;
+                direct |= write.statics.dp | write.statics.pick;
                 direct |= node.po_loc.without(&(write.po_loc | Row::single(source as usize)));
                 if node.statics.acquire && write.partner != INIT {
                     direct.insert(source as usize);
@@ -158,19 +189,31 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         node.po_loc
     }
 
-    fn rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, node: &Node<Armv8Static<W>, W>) -> Row<W> {
-        let mut lob = node.statics.lob;
+    fn rows(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+    ) -> Armv8Rows<W> {
+        let mut rows = Armv8Rows { lob: node.statics.lob, carried: Row::EMPTY };
         if node.kind == Kind::Read {
             let source = graph.rf[node.event as usize];
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node[source as usize]);
-                lob |= write.statics.dp;
+                rows.lob |= write.statics.dp;
+                rows.carried = write.statics.pick;
                 if node.statics.acquire && write.partner != INIT {
-                    lob.insert(source as usize);
+                    rows.lob.insert(source as usize);
                 }
             }
         }
-        lob
+        for e in (rows.lob & graph.present).iter() {
+            rows.carried |= graph.rows[e].carried;
+        }
+        if node.kind == Kind::Write {
+            rows.lob |= rows.carried;
+        }
+        rows
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
@@ -230,9 +273,14 @@ impl Armv8 {
 
     /// Direct predecessors of a committed event in obs | lob.
     #[inline(always)]
-    fn ordered_before<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, e: usize) -> Row<W> {
+    fn ordered_before<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        e: usize,
+    ) -> Row<W> {
         let node = trie.node(graph.node[e]);
-        let mut before = graph.rows[e] & graph.present;
+        let mut before = graph.rows[e].lob & graph.present;
         match node.kind {
             Kind::Read => {
                 let source = graph.rf[e];

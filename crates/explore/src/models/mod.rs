@@ -8,9 +8,10 @@ pub mod power;
 pub mod psc;
 pub mod rc11;
 
+use crate::code::Half;
 use crate::graph::Graph;
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Node};
+use crate::path::{EventId, INIT, Kind, Node, Place};
 use crate::row::Row;
 use fencepost_ir::{Fence, Order};
 
@@ -35,4 +36,15 @@ pub(crate) fn po_rf_prefix<M: MemoryModel<W>, const W: usize>(
 /// Fences that order everything, whatever the architecture: they are full fences in every model here.
 pub(crate) fn is_full_fence(fence: Fence) -> bool {
     matches!(fence, Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst))
+}
+
+/// Commit-before predecessors, within the thread, of an event that is no access; and what an access needs because it
+/// would not exist otherwise: the choice to store is the event before an exclusive store.
+pub(crate) fn existence<const W: usize>(place: &Place<W>) -> Row<W> {
+    let previous = || Row::single(place.event as usize - 1);
+    match (place.kind, place.half) {
+        (Kind::Choice, _) => place.facts.ctrl | place.facts.ctrl_pick,
+        (Kind::Skip, _) | (Kind::Write, Half::Exclusive) => previous(),
+        _ => Row::EMPTY,
+    }
 }

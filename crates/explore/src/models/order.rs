@@ -40,6 +40,7 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
     type Static = Row<W>;
     type Rows = ();
     const DEPENDENCIES: bool = false;
+    const OUT_OF_ORDER: bool = false;
     const READS_UNCOMMITTED: bool = false;
 
     fn is_event(&self, _fence: Fence) -> bool {
@@ -54,9 +55,7 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
         let ordered = facts.before_fence(is_full_fence) | facts.reads | facts.amos;
         match (place.kind, self) {
             (Kind::Write, GlobalOrder::Tso) => facts.events,
-            (Kind::Write, _) => {
-                ordered | (place.po_loc & facts.writes) | facts.before_fence(orders_writes)
-            }
+            (Kind::Write, _) => ordered | (place.po_loc & facts.writes) | facts.before_fence(orders_writes),
             _ => ordered,
         }
     }
@@ -72,7 +71,12 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
     }
 
     #[inline(always)]
-    fn coherence_before(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, node: &Node<Row<W>, W>) -> Row<W> {
+    fn coherence_before(
+        &self,
+        _trie: &Trie<Self, W>,
+        _graph: &Graph<Self, W>,
+        node: &Node<Row<W>, W>,
+    ) -> Row<W> {
         node.po_loc
     }
 

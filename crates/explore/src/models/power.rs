@@ -3,7 +3,7 @@
 //! ```text
 //! dp = addr | data     rdw = po-loc & (fre;rfe)     detour = po-loc & (coe;rfe)
 //! ii = dp | rdw | rfi | ci | ic;ci | ii;ii          ci = (ctrl+isync) | detour | ci;ii | cc;ci
-//! ic = ii | cc | ic;cc | ii;ic                      cc = dp | po-loc | ctrl | addr;po | ci | ci;ic | cc;cc
+//! ic = ii | cc | ic;cc | ii;ic                      cc = dp | po-loc | ctrl | addr;po | ci | ci;ic | cc;cc | pick
 //! ppo = ii & RxR | ic & RxW     fence = sync | lwsync \ WxR | eieio & WxW     hb = ppo | fence | rfe
 //! propbase = (fence | rfe;fence);hb*     prop = propbase & WxW | com*;propbase*;sync;hb*
 //! acyclic po-loc | com,  acyclic hb,  irreflexive fre;prop;hb*,  acyclic co | prop
@@ -14,7 +14,7 @@
 //! event is a sink of everything but com: a violation must go through its edge to a coherence-later write, so a search
 //! backwards from the event over co | prop decides propagation, and a read alone can violate observation.
 
-use super::is_full_fence;
+use super::{existence, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -84,6 +84,7 @@ impl<const W: usize> MemoryModel<W> for Power {
     type Static = PowerStatic<W>;
     type Rows = PowerRows<W>;
     const DEPENDENCIES: bool = true;
+    const OUT_OF_ORDER: bool = true;
     const READS_UNCOMMITTED: bool = false;
 
     fn is_event(&self, _fence: Fence) -> bool {
@@ -94,7 +95,7 @@ impl<const W: usize> MemoryModel<W> for Power {
         let facts = place.facts;
         let write = place.kind == Kind::Write;
         if !write && place.kind != Kind::Read {
-            return PowerStatic { commit: facts.ctrl, ..PowerStatic::default() };
+            return PowerStatic { commit: existence(place), ..PowerStatic::default() };
         }
         let dp = place.addr | place.data;
         let ctrl_isync = facts
@@ -105,19 +106,25 @@ impl<const W: usize> MemoryModel<W> for Power {
         let sync = facts.before_fence(is_full_fence);
         let light = facts.before_fence(is_light_fence);
         let mut fence = sync | if write { light } else { light & facts.reads };
+        let mut fenced = sync | light;
         if write {
             let stores = |f| matches!(f, Fence::Eieio | Fence::Sfence | Fence::DmbSt | Fence::DsbSt);
             fence |= facts.before_fence(stores) & facts.writes;
+            fenced |= facts.before_fence(stores) & (facts.writes | facts.skipped);
         }
         let accesses = facts.reads | facts.writes;
         let base = Ppo {
             ii: dp,
             ic: Row::EMPTY,
             ci: ctrl_isync,
-            cc: dp | place.po_loc | facts.ctrl | facts.addr_po,
+            cc: dp | place.po_loc | facts.ctrl | place.pick | facts.addr_po,
         };
         PowerStatic {
-            commit: base.cc | ctrl_isync | ((sync | light | fence) & accesses),
+            commit: base.cc
+                | ctrl_isync
+                | place.skipped_loc
+                | existence(place)
+                | (fenced & (accesses | facts.skipped)),
             base,
             fence: fence & accesses,
             sync: sync & accesses,
@@ -154,9 +161,14 @@ impl<const W: usize> MemoryModel<W> for Power {
         node.po_loc
     }
 
-    fn rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, node: &Node<PowerStatic<W>, W>) -> PowerRows<W> {
+    fn rows(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+    ) -> PowerRows<W> {
         let statics = &node.statics;
-        if node.kind == Kind::Choice {
+        if !matches!(node.kind, Kind::Read | Kind::Write) {
             return PowerRows::default();
         }
         let mut base = statics.base;
@@ -272,7 +284,8 @@ impl Power {
                 }
                 Kind::Read => {
                     let old = graph.rf[p];
-                    if self.clauses.rdw && old != source && graph.co_after(old, node.loc()).contains(&source) {
+                    if self.clauses.rdw && old != source && graph.co_after(old, node.loc()).contains(&source)
+                    {
                         base.ii.insert(p);
                     }
                 }
@@ -282,7 +295,12 @@ impl Power {
     }
 
     #[inline(always)]
-    fn reads_of<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, events: Row<W>) -> Row<W> {
+    fn reads_of<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        events: Row<W>,
+    ) -> Row<W> {
         let mut reads = events;
         for e in events.iter() {
             if trie.node(graph.node[e]).kind != Kind::Read {
@@ -323,7 +341,12 @@ impl Power {
         !up_to.iter().any(|e| self.prop_before(trie, graph, e).meets(&newer))
     }
 
-    fn co_prop_before<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, e: usize) -> Row<W> {
+    fn co_prop_before<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        e: usize,
+    ) -> Row<W> {
         let mut before = self.prop_before(trie, graph, e);
         let node = trie.node(graph.node[e]);
         if node.kind == Kind::Write {
@@ -362,7 +385,12 @@ impl Power {
     }
 
     /// com* predecessors of a set, the set included.
-    fn com_star_before<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, set: Row<W>) -> Row<W> {
+    fn com_star_before<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        set: Row<W>,
+    ) -> Row<W> {
         let mut closed = set;
         for e in set.iter() {
             let node = trie.node(graph.node[e]);

@@ -78,6 +78,7 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
     type Static = Rc11Static<W>;
     type Rows = Rc11Rows<W>;
     const DEPENDENCIES: bool = false;
+    const OUT_OF_ORDER: bool = false;
     const READS_UNCOMMITTED: bool = false;
 
     /// SC fences take part in psc; the others only in hb, which the path knows.
@@ -93,10 +94,9 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
         }
         let last_event = |f: &crate::path::FenceFacts<W>| f.events.last().map(|e| e as EventId);
         let previous = facts.events.last().map(|e| e as EventId);
-        let acquire_fence = facts
-            .fences
-            .iter()
-            .any(|f| acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous);
+        let acquire_fence = facts.fences.iter().any(|f| {
+            acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
+        });
         let release = facts
             .fences
             .iter()
@@ -104,10 +104,9 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             .max_by_key(|f| f.number);
         let release_fence = release.and_then(|release| {
             let at = last_event(release)?;
-            let acquired = facts
-                .fences
-                .iter()
-                .any(|f| acquires(fence_order(f.fence)) && last_event(f) == Some(at) && f.number <= release.number);
+            let acquired = facts.fences.iter().any(|f| {
+                acquires(fence_order(f.fence)) && last_event(f) == Some(at) && f.number <= release.number
+            });
             Some((at, acquired))
         });
         let earlier_releases = facts.annotated(|ann| self.releases(ann.order)) & place.po_loc & facts.writes;
@@ -134,7 +133,12 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
         program_order_hb(graph, node)
     }
 
-    fn rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, node: &Node<Rc11Static<W>, W>) -> Rc11Rows<W> {
+    fn rows(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Rc11Static<W>, W>,
+    ) -> Rc11Rows<W> {
         let e = node.event as usize;
         let mut rows = Rc11Rows { hb: program_order_hb(graph, node), ..Rc11Rows::default() };
         if node.index > 0 {
@@ -151,7 +155,9 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
                     }
                 }
             }
-            Kind::Write if graph.order[e] != Order::Plain => rows.msg = self.message(trie, graph, node, &rows.hb),
+            Kind::Write if graph.order[e] != Order::Plain => {
+                rows.msg = self.message(trie, graph, node, &rows.hb)
+            }
             Kind::Fence(_) if *self == Rc11::Rc11 => rows.hb |= rows.acc,
             _ => {}
         }

@@ -1,9 +1,12 @@
-//! Programs built by hand, for tests.
+//! Programs built by hand and at random, for tests.
+
+#[allow(dead_code)]
+pub mod random;
 
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::{
-    Ann, BinaryOp, Extend, Fence, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Order, Program, Reg,
-    RmwOp, Rvalue, Span, Thread, Value, Width,
+    Ann, BinaryOp, Extend, Fence, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Order,
+    Program, Reg, RmwOp, Rvalue, Span, Thread, Value, Width,
 };
 
 const NOWHERE: Span = Span { start: 0, end: 0 };
@@ -54,6 +57,10 @@ fn address(cell: usize) -> Operand {
 impl ThreadBuilder {
     fn push(&mut self, instr: Instr) {
         self.function.push(instr, NOWHERE);
+    }
+
+    pub fn set_function(&mut self, function: Function) {
+        self.function = function;
     }
 
     pub fn load(&mut self, cell: usize) -> Reg {
@@ -123,7 +130,8 @@ impl ThreadBuilder {
         otherwise(self);
         let end = self.function.next_label();
         let else_to = Label(at.0 + 1);
-        self.function.body[at.0 as usize] = Instr::Branch { condition: condition.into(), then_to: end, else_to };
+        self.function.body[at.0 as usize] =
+            Instr::Branch { condition: condition.into(), then_to: end, else_to };
     }
 }
 
