@@ -191,12 +191,12 @@ fn choices_assumptions_assertions_and_cuts_are_counted() {
     let found = run(&choose, "sc");
     assert_eq!((found.executions.len(), found.blocked, found.cut), (3, 1, 0));
     assert!(found.executions.iter().all(|e| e.failures == ["no"]));
-    // while (x == 0) {}: with a bound of two, a read of one ends the loop in the first or second run.
+    // while (x == 0) {}: with one jump back, a read of one ends the loop in the first or second run.
     let wait = program(vec![
         vec![load(0, 0), Instr::Branch { condition: Reg(0).into(), then_to: Label(2), else_to: Label(0) }],
         vec![store(0, number(1))],
     ]);
-    let found = run(&fencepost_ir::bound_loops(&wait, 2), "sc");
+    let found = run(&fencepost_ir::bound_loops(&wait, 1), "sc");
     assert_eq!((found.executions.len(), found.cut), (2, 1));
 }
 
