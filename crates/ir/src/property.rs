@@ -20,8 +20,10 @@ pub struct FinalCondition {
     pub quantifier: Quantifier,
     /// The proposition.
     pub proposition: Proposition,
-    /// What a final state shows, in the order in which it is shown; covers what the proposition mentions.
+    /// What a final state shows, in the order in which it is shown, and then what only the filter mentions.
     pub observed: Vec<Observable>,
+    /// How many of `observed` a final state shows; the proposition mentions none beyond.
+    pub shown: usize,
     /// Final states that do not satisfy this are not counted.
     pub filter: Option<Proposition>,
 }

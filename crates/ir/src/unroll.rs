@@ -1,8 +1,10 @@
-//! Bounded loops: a program in which every loop body runs at most `bound` times per entry of the loop.
+//! Bounded loops: a program in which every loop goes back to its head at most `bound` times after it was entered, so
+//! that its body runs at most `bound + 1` times. This is the meaning of herd7's `-unroll`, except that herd7 does not
+//! start to count afresh when an inner loop is entered again.
 //!
 //! A back edge is an edge to an instruction that is on the path of a depth-first walk from the entry; its target is the
-//! loop's head. Each head gets a counter register of the runs that are left, set on every other edge into the head and
-//! decreased on its back edges; a back edge that would begin run `bound + 1` of the body goes to [`Instr::Cut`] instead.
+//! loop's head. Each head gets a counter register of the jumps that are left, set on every other edge into the head and
+//! decreased on its back edges; a back edge at zero goes to [`Instr::Cut`] instead.
 //! The counter depends on no load, so bounding adds no dependencies.
 
 use crate::program::{BinaryOp, Extend, Function, Instr, Label, Operand, Program, Reg, Rvalue, Width};
@@ -185,10 +187,7 @@ impl<'f> Unroller<'f> {
             let constant = |n: u32| Operand::Const(Value(u64::from(n)));
             let left = Operand::Reg(head.counter);
             let less = Rvalue::Binary(BinaryOp::Sub, Width::W64, Extend::Zero, left, constant(1));
-            emit(Instr::Assign {
-                dst: head.counter,
-                value: Rvalue::Use(constant(self.bound.saturating_sub(1))),
-            });
+            emit(Instr::Assign { dst: head.counter, value: Rvalue::Use(constant(self.bound)) });
             emit(Instr::Jump(start));
             let (then_to, else_to) = (Label(head.again.0 + 1), Label(head.again.0 + 3));
             emit(Instr::Branch { condition: left, then_to, else_to });
@@ -249,7 +248,7 @@ mod tests {
             let mut body: Vec<Instr> = (0..lead).map(|_| fence()).collect();
             body.extend([fence(), Instr::Jump(Label(lead))]);
             let bounded = bound_loops(&function(body, 0), 3);
-            assert_eq!(run(&bounded.functions[0]), (lead + 3, true));
+            assert_eq!(run(&bounded.functions[0]), (lead + 4, true));
         }
     }
 
@@ -279,8 +278,8 @@ mod tests {
             again(0, 1, 7),
         ];
         let program = function(body, 2);
-        assert_eq!(run(&bound_loops(&program, 2).functions[0]), (4, false));
-        assert_eq!(run(&bound_loops(&program, 1).functions[0]), (1, true));
+        assert_eq!(run(&bound_loops(&program, 1).functions[0]), (4, false));
+        assert_eq!(run(&bound_loops(&program, 0).functions[0]), (1, true));
     }
 
     #[test]

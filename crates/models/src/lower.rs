@@ -290,32 +290,38 @@ impl<'l> Lowerer<'l> {
         self.faults = mark.1;
     }
 
-    fn unknown(&mut self, scope: Scope, name: &str, span: Span) {
-        let mut error = Diagnostic::error(span, format!("unknown name `{name}`"));
-        error = match nearest(name, &self.names(scope)) {
-            Some(near) => error.label("not defined here").hint(format!("did you mean `{near}`?")),
-            None => error.label("not defined here"),
-        };
+    /// Reports an unknown name; `locals` are visible in addition to the scope.
+    fn unknown(&mut self, scope: Scope, name: &str, span: Span, locals: &[&str]) {
+        let mut error = Diagnostic::error(span, format!("unknown name `{name}`")).label("not defined here");
+        let mut candidates = self.names(scope);
+        candidates.extend(locals);
+        if let Some(near) = nearest(name, &candidates) {
+            error = error.hint(format!("did you mean `{near}`?"));
+        }
         self.report(error);
     }
 }
 
-/// The candidate with the smallest edit distance, if it is near enough to be a typo.
+/// The candidate that is nearest to a name, if it is near enough to be a typo. Case matters less than letters.
 fn nearest<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let limit = 1 + name.len() / 4;
-    let measured = candidates.iter().map(|&c| (edit_distance(name, c), c));
-    measured.filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
+    let folded = name.to_ascii_lowercase();
+    let measured = candidates.iter().map(|&c| {
+        let letters = edit_distance(&folded, &c.to_ascii_lowercase());
+        (letters, edit_distance(name, c), c)
+    });
+    measured.filter(|&(letters, exact, _)| letters == 0 || exact <= limit).min().map(|(_, _, c)| c)
 }
 
-/// Levenshtein distance, upper and lower case alike.
+/// Levenshtein distance.
 fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<u8> = b.bytes().map(|c| c.to_ascii_lowercase()).collect();
+    let b: Vec<u8> = b.bytes().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.bytes().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
         for (j, &cb) in b.iter().enumerate() {
-            let change = diagonal + usize::from(ca.to_ascii_lowercase() != cb);
+            let change = diagonal + usize::from(ca != cb);
             diagonal = row[j + 1];
             row[j + 1] = change.min(row[j] + 1).min(row[j + 1] + 1);
         }

@@ -187,7 +187,7 @@ impl Parser<'_> {
 
     /// Skips to the next token that can begin a statement, at least one token after `start`.
     fn recover(&mut self, start: usize) {
-        if self.at == start {
+        if self.at == start || self.is(Keyword::End) {
             self.advance();
         }
         use Keyword::*;
@@ -205,6 +205,8 @@ impl Parser<'_> {
                         | Procedure
                         | Call
                         | UndefinedUnless
+                        | Forall
+                        | Enum
                 )
         ) {
             self.advance();
@@ -258,7 +260,17 @@ impl Parser<'_> {
                 Ok(Statement::Call { name, argument })
             }
             Keyword::If => self.if_statement(),
-            other => Err(self.unsupported_statement(other)),
+            other => {
+                let error = self.unsupported_statement(other);
+                // What these enclose would only bring more messages.
+                while matches!(other, Keyword::Forall | Keyword::Match)
+                    && !self.is(Keyword::End)
+                    && self.peek() != Token::End
+                {
+                    self.advance();
+                }
+                Err(error)
+            }
         }
     }
 

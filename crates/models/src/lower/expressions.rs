@@ -27,7 +27,7 @@ impl Lowerer<'_> {
             ExprKind::Name(name) => match self.lookup(scope, name) {
                 Some(meaning) => meaning.clone(),
                 None => {
-                    self.unknown(scope, name, expr.span);
+                    self.unknown(scope, name, expr.span, &[]);
                     Meaning::Wrong
                 }
             },
@@ -421,7 +421,7 @@ impl Lowerer<'_> {
         match &expr.kind {
             ExprKind::Name(name) => {
                 if !locals.contains(&name.as_str()) && self.lookup(scope, name).is_none() {
-                    self.unknown(scope, name, expr.span);
+                    self.unknown(scope, name, expr.span, locals);
                 }
             }
             ExprKind::Empty | ExprKind::Universe => {}

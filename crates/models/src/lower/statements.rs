@@ -50,7 +50,7 @@ impl Lowerer<'_> {
                         let message = format!("`{}` is not a procedure", name.text);
                         self.report(Diagnostic::error(name.span, message));
                     }
-                    None => self.unknown(scope, &name.text, name.span),
+                    None => self.unknown(scope, &name.text, name.span, &[]),
                 }
                 scope
             }

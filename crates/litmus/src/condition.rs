@@ -1,0 +1,458 @@
+//! The end of a test: `locations [...]`, `filter`, and `exists`, `~exists`, `forall` or `final` with a proposition.
+//!
+//! Precedence is herd7's: `not` binds tightest, then `/\`, `\/` and `=>`. A name on the right of `=` is the address of
+//! that location. What the condition or `locations` mentions is shown in final states; what only the filter mentions
+//! is not, but must be known to judge it, so it stands after the shown parts. A test without a condition asks for
+//! `forall true`, as in herd7: it holds, and all states are shown. What follows the condition (`with ...`, `<<...>>`)
+//! told older tools what to do with the result, and is ignored.
+
+use crate::Arch;
+use crate::error::{MOST_NESTING, Parsed, expect, expected, expected_next};
+use crate::init::{parse_index, parse_integer};
+use crate::lexer::{Kind, Lexer, Token};
+use crate::table::named_register;
+use crate::test::{Test, thread_number};
+use fencepost_diag::Diagnostic;
+use fencepost_ir::{
+    Compare, FinalCondition, Object, ObjectId, Observable, Program, Proposition, Quantifier, Reg, Span, Term,
+    ThreadId, Value, Width,
+};
+use std::cmp::Ordering;
+
+/// Something that a proposition mentions; atoms refer to it by its index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Item {
+    /// A register of the thread with that index.
+    Register(usize, Reg),
+    /// A cell.
+    Memory(ObjectId, usize),
+}
+
+/// A condition whose order and widths are not yet settled.
+pub(crate) struct Condition {
+    quantifier: Quantifier,
+    proposition: Proposition,
+    filter: Option<Proposition>,
+    items: Vec<Item>,
+    shown: Vec<bool>,
+}
+
+struct Reader<'t, 'a> {
+    arch: Arch,
+    lexer: &'t mut Lexer<'a>,
+    test: &'t mut Test<'a>,
+    items: Vec<Item>,
+    shown: Vec<bool>,
+    /// What is mentioned now is shown.
+    showing: bool,
+    depth: u32,
+}
+
+/// True if a condition, or the end of the file, comes next.
+pub(crate) fn starts_condition(lexer: &mut Lexer<'_>) -> bool {
+    let token = lexer.peek();
+    match token.kind {
+        Kind::Eof => true,
+        Kind::Op => matches!(lexer.text(token), "~" | "<<"),
+        Kind::Ident => {
+            let word = lexer.text(token);
+            let keyword =
+                matches!(word, "exists" | "forall" | "final" | "locations" | "filter" | "not" | "with");
+            // A label may have any name.
+            let after = lexer.peek_second();
+            keyword && lexer.text(after) != ":"
+        }
+        _ => false,
+    }
+}
+
+/// Reads everything from after the program to the end of the file.
+pub(crate) fn parse_condition<'a>(
+    arch: Arch,
+    lexer: &mut Lexer<'a>,
+    test: &mut Test<'a>,
+) -> Parsed<Condition> {
+    let mut reader =
+        Reader { arch, lexer, test, items: Vec::new(), shown: Vec::new(), showing: true, depth: 0 };
+    let mut filter = None;
+    loop {
+        if reader.lexer.eat_word("locations") {
+            reader.locations()?;
+        } else if reader.lexer.eat_word("filter") {
+            reader.showing = false;
+            filter = Some(reader.proposition()?);
+            reader.showing = true;
+            reader.lexer.eat(";");
+        } else {
+            break;
+        }
+    }
+    let (quantifier, proposition) = match reader.quantifier()? {
+        Some(quantifier) => (quantifier, reader.proposition()?),
+        None => (Quantifier::ForAll, Proposition::True),
+    };
+    while reader.lexer.eat(";") {}
+    let end = reader.lexer.peek();
+    if end.kind != Kind::Eof && !matches!(reader.lexer.text(end), "with" | "<<") {
+        return Err(expected(reader.lexer, end, "`/\\`, `\\/` or the end of the condition"));
+    }
+    Ok(Condition { quantifier, proposition, filter, items: reader.items, shown: reader.shown })
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn quantifier(&mut self) -> Parsed<Option<Quantifier>> {
+        let token = self.lexer.peek();
+        let negated = self.lexer.at("~") || self.lexer.at_word("not");
+        if negated {
+            self.lexer.next();
+            if !self.lexer.eat_word("exists") {
+                return Err(expected_next(self.lexer, "`exists` after `~`"));
+            }
+            return Ok(Some(Quantifier::NotExists));
+        }
+        if self.lexer.eat_word("exists") || self.lexer.eat_word("final") {
+            return Ok(Some(Quantifier::Exists));
+        }
+        if self.lexer.eat_word("forall") {
+            return Ok(Some(Quantifier::ForAll));
+        }
+        if token.kind == Kind::Eof || matches!(self.lexer.text(token), "with" | "<<") {
+            return Ok(None);
+        }
+        Err(expected(self.lexer, token, "`exists`, `~exists`, `forall` or `final`"))
+    }
+
+    /// `[0:r1; x; y[1];]`, after the keyword.
+    fn locations(&mut self) -> Parsed<()> {
+        expect(self.lexer, "[")?;
+        loop {
+            while self.lexer.eat(";") {}
+            if self.lexer.eat("]") {
+                return Ok(());
+            }
+            let token = self.lexer.peek();
+            let item = self.item("a register such as `0:r1` or a location")?;
+            // The whole of an array, if no element is named.
+            if let Item::Memory(object, 0) = self.items[item]
+                && self.lexer.slice(token.span()) == self.test.globals[object.0 as usize].name
+            {
+                for element in 1..self.test.globals[object.0 as usize].len() {
+                    self.add(Item::Memory(object, element));
+                }
+            }
+            // herd7 lets a type follow, which says how to print the value.
+            while self.lexer.peek().kind == Kind::Ident || self.lexer.at("*") {
+                self.lexer.next();
+            }
+            if !self.lexer.at(";") && !self.lexer.at("]") {
+                return Err(expected_next(self.lexer, "`;` or `]`"));
+            }
+        }
+    }
+
+    fn proposition(&mut self) -> Parsed<Proposition> {
+        self.depth += 1;
+        if self.depth > MOST_NESTING {
+            let token = self.lexer.peek();
+            return Err(Box::new(Diagnostic::error(token.span(), "this condition is nested too deeply")));
+        }
+        let left = self.disjunction()?;
+        let result = if self.lexer.eat("=>") {
+            Proposition::Implies(Box::new(left), Box::new(self.proposition()?))
+        } else {
+            left
+        };
+        self.depth -= 1;
+        Ok(result)
+    }
+
+    fn disjunction(&mut self) -> Parsed<Proposition> {
+        let first = self.conjunction()?;
+        if !self.lexer.at("\\/") {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.lexer.eat("\\/") {
+            parts.push(self.conjunction()?);
+        }
+        Ok(Proposition::Or(parts))
+    }
+
+    fn conjunction(&mut self) -> Parsed<Proposition> {
+        let first = self.negation()?;
+        if !self.lexer.at("/\\") {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.lexer.eat("/\\") {
+            parts.push(self.negation()?);
+        }
+        Ok(Proposition::And(parts))
+    }
+
+    fn negation(&mut self) -> Parsed<Proposition> {
+        let mut negated = false;
+        while self.lexer.eat("~") || self.lexer.eat_word("not") {
+            negated = !negated;
+        }
+        let inner = if self.lexer.eat("(") {
+            let inner = self.proposition()?;
+            expect(self.lexer, ")")?;
+            inner
+        } else if self.lexer.eat_word("true") {
+            Proposition::True
+        } else if self.lexer.eat_word("false") {
+            Proposition::False
+        } else {
+            self.atom()?
+        };
+        Ok(if negated { Proposition::Not(Box::new(inner)) } else { inner })
+    }
+
+    fn atom(&mut self) -> Parsed<Proposition> {
+        let left = self.item("a condition such as `0:r1=1` or `x=2`")?;
+        let token = self.lexer.next();
+        let compare = match self.lexer.text(token) {
+            "=" | "==" => Compare::Eq,
+            "!=" | "<>" => Compare::Ne,
+            "<" => Compare::Lt,
+            "<=" => Compare::Le,
+            ">" => Compare::Gt,
+            ">=" => Compare::Ge,
+            _ => return Err(expected(self.lexer, token, "`=` and a value")),
+        };
+        let term = self.term()?;
+        Ok(self.narrow_atom(left, compare, term))
+    }
+
+    /// A register that was written through its 32-bit name holds zeros or copies of the sign above, see
+    /// [`crate::thread::ThreadBuilder::narrow_write`]; a 32-bit constant means either.
+    fn narrow_atom(&self, left: usize, compare: Compare, term: Term) -> Proposition {
+        let atom = |term| Proposition::Atom(left, compare, term);
+        let (Item::Register(..), Arch::AArch64, Term::Value(value)) = (self.items[left], self.arch, term)
+        else {
+            return atom(term);
+        };
+        let (unsigned, signed) = (Width::W32.zero_extend(value), Width::W32.sign_extend(value));
+        let is_narrow = value == unsigned || value == signed;
+        if unsigned == signed || !is_narrow || value.as_pointer().is_some() {
+            return atom(term);
+        }
+        let both = vec![atom(Term::Value(signed)), atom(Term::Value(unsigned))];
+        match compare {
+            Compare::Eq => Proposition::Or(both),
+            Compare::Ne => Proposition::And(both),
+            _ => atom(term),
+        }
+    }
+
+    fn term(&mut self) -> Parsed<Term> {
+        // `1:r2` on the right starts with a number too.
+        let token = self.lexer.peek();
+        let after = self.lexer.peek_second();
+        let is_thread = self.lexer.text(after) == ":";
+        if !is_thread && let Some(value) = parse_integer(self.lexer)? {
+            return Ok(Term::Value(value));
+        }
+        if is_thread || self.lexer.at("[") {
+            return Ok(Term::Observed(self.item("a value")?));
+        }
+        self.lexer.eat("&");
+        let name = self.lexer.next();
+        if name.kind != Kind::Ident {
+            return Err(expected(self.lexer, token, "a number or a location"));
+        }
+        let Some(object) = self.test.find_global(self.lexer.text(name)) else {
+            let message = format!("unknown location `{}`", self.lexer.text(name));
+            let error =
+                Box::new(Diagnostic::error(name.span(), message).label("nothing in this test is called so"));
+            let names = self.test.globals.iter().map(|g| g.name);
+            return Err(crate::error::suggest(error, self.lexer.text(name), names));
+        };
+        let offset = parse_index(self.lexer, self.test, object)?.map_or(0, |(_, offset)| offset);
+        Ok(Term::Value(Value::pointer(object, offset)))
+    }
+
+    /// A register or a location, as an index into the items.
+    fn item(&mut self, what: &str) -> Parsed<usize> {
+        let bracketed = self.lexer.eat("[");
+        let token = self.lexer.next();
+        if !bracketed && self.lexer.at(":") && matches!(token.kind, Kind::Ident | Kind::Number) {
+            self.lexer.next();
+            return self.register(token);
+        }
+        if token.kind != Kind::Ident {
+            return Err(expected(self.lexer, token, what));
+        }
+        let name = self.lexer.text(token);
+        if self.lexer.at("(") {
+            let message = format!("`{name}(...)` is not supported in conditions");
+            return Err(Box::new(Diagnostic::error(token.span(), message).label("not modelled")));
+        }
+        let object = self.test.global(name, token.span());
+        let index = parse_index(self.lexer, self.test, object)?.map_or(0, |(index, _)| index);
+        if bracketed {
+            expect(self.lexer, "]")?;
+        }
+        Ok(self.add(Item::Memory(object, index as usize)))
+    }
+
+    /// The rest of `0:r1`, after the colon.
+    fn register(&mut self, thread: Token) -> Parsed<usize> {
+        let Some(number) = thread_number(self.lexer.text(thread)) else {
+            return Err(expected(self.lexer, thread, "a thread such as `0` or `P0`"));
+        };
+        let Some(index) = self.test.thread_index(number) else {
+            return Err(self.test.no_such_thread(number, thread.span()));
+        };
+        let token = self.lexer.next();
+        if token.kind != Kind::Ident {
+            return Err(expected(self.lexer, token, "a register"));
+        }
+        let name = self.lexer.text(token);
+        let reg = if self.arch == Arch::C {
+            Some(self.local(index, name))
+        } else {
+            named_register(self.arch, &mut self.test.threads[index], name)
+        };
+        let Some(reg) = reg else { return Err(self.not_a_register(name, token.span())) };
+        Ok(self.add(Item::Register(index, reg)))
+    }
+
+    /// A local of a C thread. One that the thread does not have is 0, as a register that was never written.
+    fn local(&mut self, thread: usize, name: &str) -> Reg {
+        let function = &mut self.test.threads[thread].function;
+        match function.regs.iter().position(|reg| reg == name) {
+            Some(index) => Reg(index as u32),
+            None => function.new_reg(name),
+        }
+    }
+
+    fn not_a_register(&self, name: &str, span: Span) -> Box<Diagnostic> {
+        let message = format!("`{name}` is not a register of {}", self.arch.name());
+        Box::new(Diagnostic::error(span, message).label("expected a register"))
+    }
+
+    fn add(&mut self, item: Item) -> usize {
+        let index = self.items.iter().position(|&i| i == item).unwrap_or_else(|| {
+            self.items.push(item);
+            self.shown.push(false);
+            self.items.len() - 1
+        });
+        self.shown[index] |= self.showing;
+        index
+    }
+}
+
+/// Settles the order in which a state is shown and the widths of memory cells.
+pub(crate) fn finish(condition: Condition, test: &Test<'_>, objects: &[Object]) -> FinalCondition {
+    let Condition { quantifier, mut proposition, mut filter, items, shown } = condition;
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by(|&a, &b| shown[b].cmp(&shown[a]).then_with(|| compare_items(test, items[a], items[b])));
+    let mut place = vec![0; items.len()];
+    for (position, &item) in order.iter().enumerate() {
+        place[item] = position;
+    }
+    let observed: Vec<Observable> = order.iter().map(|&item| observable(items[item], objects)).collect();
+    for part in std::iter::once(&mut proposition).chain(filter.as_mut()) {
+        renumber(part, &place, &observed);
+    }
+    let shown = shown.iter().filter(|&&s| s).count();
+    FinalCondition { quantifier, proposition, observed, shown, filter }
+}
+
+fn observable(item: Item, objects: &[Object]) -> Observable {
+    match item {
+        Item::Register(thread, reg) => Observable::Register { thread: ThreadId(thread as u32), reg },
+        Item::Memory(object, index) => {
+            let cell = objects[object.0 as usize].cells[index];
+            Observable::Memory { object, offset: cell.offset, width: cell.width }
+        }
+    }
+}
+
+/// Registers by thread and then in the architecture's order, then locations alphabetically.
+fn compare_items(test: &Test<'_>, a: Item, b: Item) -> Ordering {
+    match (a, b) {
+        (Item::Register(..), Item::Memory(..)) => Ordering::Less,
+        (Item::Memory(..), Item::Register(..)) => Ordering::Greater,
+        (Item::Register(thread_a, a), Item::Register(thread_b, b)) => {
+            let number = |thread: usize| test.threads[thread].number;
+            let name = |thread: usize, reg: Reg| test.threads[thread].function.regs[reg.0 as usize].as_str();
+            number(thread_a)
+                .cmp(&number(thread_b))
+                .then_with(|| register_rank(name(thread_a, a)).cmp(&register_rank(name(thread_b, b))))
+        }
+        (Item::Memory(a, index_a), Item::Memory(b, index_b)) => {
+            let name = |object: ObjectId| test.globals[object.0 as usize].name;
+            name(a).cmp(name(b)).then(index_a.cmp(&index_b))
+        }
+    }
+}
+
+/// Numbered registers by number, those of x86 in their traditional order, others by name.
+fn register_rank(name: &str) -> (usize, &str) {
+    const X86: [&str; 8] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI", "ESP", "EBP"];
+    if let Some(rank) = X86.iter().position(|&x| x == name) {
+        return (rank, "");
+    }
+    let digits =
+        name.strip_prefix(['r', 'X']).filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    match digits.and_then(|d| d.parse().ok()) {
+        Some(number) => (number, ""),
+        None => (usize::MAX, name),
+    }
+}
+
+fn renumber(proposition: &mut Proposition, place: &[usize], observed: &[Observable]) {
+    match proposition {
+        Proposition::True | Proposition::False => {}
+        Proposition::Atom(left, _, term) => {
+            *left = place[*left];
+            match (term, observed[*left]) {
+                (Term::Observed(right), _) => *right = place[*right],
+                // A cell is read with its sign, so a constant such as 0xffffffff has to be too.
+                (Term::Value(value), Observable::Memory { width, .. }) => *value = width.sign_extend(*value),
+                (Term::Value(_), Observable::Register { .. }) => {}
+            }
+        }
+        Proposition::Not(inner) => renumber(inner, place, observed),
+        Proposition::And(parts) | Proposition::Or(parts) => {
+            parts.iter_mut().for_each(|part| renumber(part, place, observed));
+        }
+        Proposition::Implies(a, b) => {
+            renumber(a, place, observed);
+            renumber(b, place, observed);
+        }
+    }
+}
+
+/// Appends one final state, `0:r1=1; [x]=2;`.
+pub(crate) fn show_state_into(program: &Program, values: &[Value], out: &mut String) {
+    use std::fmt::Write;
+    let fencepost_ir::Property::Final(condition) = &program.property else { return };
+    let mut separator = "";
+    for (observable, &value) in condition.observed.iter().zip(values).take(condition.shown) {
+        out.push_str(separator);
+        separator = " ";
+        // Writing to a string cannot fail.
+        let _ = match *observable {
+            Observable::Register { thread, reg } => {
+                let name = &program.thread_function(thread).regs[reg.0 as usize];
+                let number = program.threads[thread.0 as usize].name.trim_start_matches('P');
+                write!(out, "{number}:{name}=")
+            }
+            Observable::Memory { object, offset, .. } => {
+                let object = &program.objects[object.0 as usize];
+                match object.cells.iter().position(|cell| cell.offset == offset) {
+                    Some(index) if object.cells.len() > 1 => write!(out, "{}[{index}]=", object.name),
+                    _ => write!(out, "[{}]=", object.name),
+                }
+            }
+        };
+        let _ = match value.as_pointer() {
+            None => write!(out, "{};", value.as_i64()),
+            Some(_) => write!(out, "{};", program.show_value(value)),
+        };
+    }
+}

@@ -1,0 +1,142 @@
+//! Litmus tests: files for PPC, X86, AArch64 and C become an [`fencepost_ir::Program`].
+//!
+//! A file has a header, an initial state, a program and a condition, each with a module of its own ([`header`],
+//! [`init`], [`table`] or [`c`], [`condition`]) over one [`lexer`]. Instructions are lowered as they are read; what can
+//! only be known at the end (targets of branches, widths of locations, the order of a final state) is settled by
+//! [`parse`]. The format is that of the diy tool suite (herd7, litmus7); its semantics is the reference where the
+//! architecture manuals leave a choice.
+//!
+//! Loops stay loops, as back edges: bounding them is another pass's task. A mistake gives a diagnostic, never a panic,
+//! and where it makes sense several at once.
+
+mod aarch64;
+mod c;
+mod condition;
+mod error;
+mod header;
+mod init;
+mod lexer;
+mod ppc;
+mod table;
+mod test;
+mod thread;
+mod types;
+mod widths;
+mod x86;
+
+use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_ir::{FunctionId, Program, Property, Thread, Value};
+use lexer::{Lexer, Mode};
+use test::Test;
+
+/// The architectures of litmus tests.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Arch {
+    /// Power.
+    Ppc,
+    /// x86, 32 bits.
+    X86,
+    /// Arm, 64 bits.
+    AArch64,
+    /// C11.
+    C,
+}
+
+impl Arch {
+    /// Every architecture.
+    pub const ALL: [Arch; 4] = [Arch::Ppc, Arch::X86, Arch::AArch64, Arch::C];
+
+    /// The word that opens a litmus file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Arch::Ppc => "PPC",
+            Arch::X86 => "X86",
+            Arch::AArch64 => "AArch64",
+            Arch::C => "C",
+        }
+    }
+
+    /// The memory model that its tests are about.
+    pub fn default_model(self) -> &'static str {
+        match self {
+            Arch::Ppc => "power",
+            Arch::X86 => "tso",
+            Arch::AArch64 => "armv8",
+            Arch::C => "rc11",
+        }
+    }
+}
+
+/// A litmus test.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LitmusTest {
+    /// The name in the header, which may differ from the file's name.
+    pub name: String,
+    /// Its architecture.
+    pub arch: Arch,
+    /// The test as a program; its property is always a final condition.
+    pub program: Program,
+}
+
+/// Reads a litmus test.
+///
+/// # Errors
+/// All mistakes that were found, in the order in which they were found; at least one.
+pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
+    let header = header::parse_header(file).map_err(|error| vec![*error])?;
+    let arch = header.arch;
+    let outside = if arch == Arch::C { Mode::COutside } else { Mode::Assembly };
+    let mut lexer = Lexer::new(&file.text, header.brace, outside);
+    let mut test = Test::new();
+    let condition = read(arch, &mut lexer, &mut test);
+    let mut label_errors = Vec::new();
+    for thread in &mut test.threads {
+        label_errors.extend(thread.finish());
+    }
+    label_errors.into_iter().for_each(|error| test.report(error));
+    let condition = match condition {
+        Ok(condition) if test.errors.is_empty() => condition,
+        Ok(_) => return Err(test.errors),
+        Err(error) => {
+            test.errors.push(*error);
+            return Err(test.errors);
+        }
+    };
+    let objects = widths::settle(&mut test)?;
+    let condition = condition::finish(condition, &test, &objects);
+    let mut program = Program { name: header.name.to_string(), objects, ..Program::default() };
+    for (index, thread) in test.threads.into_iter().enumerate() {
+        let function = FunctionId(index as u32);
+        program.threads.push(Thread { name: thread.function.name.clone(), function, args: thread.args });
+        program.functions.push(thread.function);
+    }
+    program.property = Property::Final(condition);
+    Ok(LitmusTest { name: header.name.to_string(), arch, program })
+}
+
+/// Initial state, program and condition.
+fn read<'a>(
+    arch: Arch,
+    lexer: &mut Lexer<'a>,
+    test: &mut Test<'a>,
+) -> Result<condition::Condition, Box<Diagnostic>> {
+    init::parse_init(lexer, test)?;
+    match arch {
+        Arch::C => c::parse_functions(lexer, test)?,
+        _ => table::parse_table(arch, lexer, test)?,
+    }
+    condition::parse_condition(arch, lexer, test)
+}
+
+/// One final state as reference results print it, `0:r1=1; [x]=2;`: registers by thread and in the order of the
+/// architecture, then locations alphabetically. `values` are those of `FinalCondition::observed`.
+pub fn show_state(program: &Program, values: &[Value]) -> String {
+    let mut out = String::new();
+    condition::show_state_into(program, values, &mut out);
+    out
+}
+
+/// As [`show_state`], appended to a string.
+pub fn show_state_into(program: &Program, values: &[Value], out: &mut String) {
+    condition::show_state_into(program, values, out);
+}

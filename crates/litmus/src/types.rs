@@ -1,0 +1,145 @@
+//! The C types that initial states and C tests name.
+
+use crate::lexer::{Kind, Lexer};
+use fencepost_ir::{Extend, Width};
+
+/// A scalar type. Atomic and volatile make no difference here: the access decides how it is ordered, not the type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Type {
+    base: Width,
+    signed: bool,
+    /// How many stars.
+    pub(crate) pointers: u8,
+}
+
+impl Type {
+    /// `int`.
+    pub(crate) const INT: Type = Type { base: Width::W32, signed: true, pointers: 0 };
+    /// `long`.
+    pub(crate) const LONG: Type = Type { base: Width::W64, signed: true, pointers: 0 };
+
+    /// An integer type.
+    pub(crate) fn integer(base: Width, signed: bool) -> Type {
+        Type { base, signed, pointers: 0 }
+    }
+
+    /// The width of a value.
+    pub(crate) fn width(self) -> Width {
+        if self.pointers > 0 { Width::W64 } else { self.base }
+    }
+
+    /// True for signed integers.
+    pub(crate) fn is_signed(self) -> bool {
+        self.pointers == 0 && self.signed
+    }
+
+    /// True for pointers.
+    pub(crate) fn is_pointer(self) -> bool {
+        self.pointers > 0
+    }
+
+    /// How a value fills a register.
+    pub(crate) fn extend(self) -> Extend {
+        if self.is_signed() { Extend::Sign } else { Extend::Zero }
+    }
+
+    /// What a pointer points to; an integer used as an address points to `int`s.
+    pub(crate) fn pointee(self) -> Type {
+        match self.pointers {
+            0 => Type::INT,
+            n => Type { pointers: n - 1, ..self },
+        }
+    }
+
+    /// A pointer to this.
+    pub(crate) fn pointer_to(self) -> Type {
+        Type { pointers: self.pointers.saturating_add(1), ..self }
+    }
+}
+
+/// The type that a word names alone; `Some(None)` for qualifiers, `None` for words that belong to no type.
+fn word_type(word: &str) -> Option<Option<Type>> {
+    use Width::{W8, W16, W32, W64};
+    let plain = word.strip_prefix("atomic_").unwrap_or(word);
+    let (width, signed) = match plain {
+        "volatile" | "const" | "_Atomic" | "static" | "register" | "restrict" | "signed" => {
+            return Some(None);
+        }
+        "int" | "int32_t" => (W32, true),
+        "unsigned" | "uint" | "uint32_t" => (W32, false),
+        "char" | "int8_t" | "schar" => (W8, true),
+        "bool" | "_Bool" | "uchar" | "uint8_t" => (W8, false),
+        "flag" if word == "atomic_flag" => (W8, false),
+        "short" | "int16_t" => (W16, true),
+        "ushort" | "uint16_t" => (W16, false),
+        "long" | "llong" | "int64_t" | "intptr_t" | "ptrdiff_t" | "ssize_t" => (W64, true),
+        "ulong" | "ullong" | "uint64_t" | "uintptr_t" | "size_t" => (W64, false),
+        "void" => (W8, false),
+        _ => return None,
+    };
+    Some(Some(Type::integer(width, signed)))
+}
+
+/// True if the word can start or continue a type.
+pub(crate) fn is_type_word(word: &str) -> bool {
+    word_type(word).is_some()
+}
+
+/// Reads a type, words and stars, or nothing if the next word does not belong to one.
+pub(crate) fn parse_type(lexer: &mut Lexer<'_>) -> Option<Type> {
+    let mut ty: Option<Type> = None;
+    let mut seen = false;
+    loop {
+        let token = lexer.peek();
+        if token.kind != Kind::Ident {
+            break;
+        }
+        let word = lexer.text(token);
+        let Some(part) = word_type(word) else { break };
+        seen = true;
+        ty = match (ty, part) {
+            (None, part) => part,
+            (Some(old), None) => Some(old),
+            // `unsigned long`, `long int`, `unsigned char`: the more specific word wins.
+            (Some(old), Some(new)) => {
+                let base = if word == "int" { old.base } else { new.base };
+                Some(Type { base, signed: old.signed && new.signed, pointers: 0 })
+            }
+        };
+        lexer.next();
+    }
+    if !seen {
+        return None;
+    }
+    let mut ty = ty.unwrap_or(Type::INT);
+    loop {
+        if lexer.eat("*") {
+            ty = ty.pointer_to();
+        } else if ["const", "volatile", "restrict", "_Atomic"].iter().any(|word| lexer.at_word(word)) {
+            lexer.next();
+        } else {
+            return Some(ty);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexer::Mode;
+
+    fn parse(text: &str) -> Option<Type> {
+        parse_type(&mut Lexer::new(text, 0, Mode::CBody))
+    }
+
+    #[test]
+    fn words_and_stars_make_types() {
+        assert_eq!(parse("volatile int x"), Some(Type::INT));
+        assert_eq!(parse("atomic_int* x"), Some(Type::INT.pointer_to()));
+        assert_eq!(parse("unsigned long x"), Some(Type::integer(Width::W64, false)));
+        assert_eq!(parse("long int x"), Some(Type::LONG));
+        assert_eq!(parse("uint8_t x"), Some(Type::integer(Width::W8, false)));
+        assert_eq!(parse("_Atomic int * const * x"), Some(Type::INT.pointer_to().pointer_to()));
+        assert_eq!(parse("frob x"), None);
+    }
+}
