@@ -37,10 +37,7 @@ fn loads_and_stores_in_all_forms() {
 
 #[test]
 fn fences_and_reservations() {
-    assert_eq!(
-        code(&["sync", "lwsync", "eieio", "isync", "hwsync"]),
-        "sync\nlwsync\neieio\nisync\nsync"
-    );
+    assert_eq!(code(&["sync", "lwsync", "eieio", "isync", "hwsync"]), "sync\nlwsync\neieio\nisync\nsync");
     assert_eq!(
         code(&["lwarx r1,r0,r2", "stwcx. r3,r0,r2", "bne L", "L:"]),
         "r1 = load.x.s32 [r2]\ncr0 = store.x.32 [r2] = r3 (ok 0)\nif cr0 goto 3 else 3"
@@ -127,8 +124,12 @@ fn a_reservation_loop_ends_and_stores() {
 fn addresses_pass_through_memory() {
     // With `std`, and in the manner of old 32-bit tests with `stw`.
     for (store, load) in [("std", "ld"), ("stw", "lwz")] {
-        let body =
-            [format!("{store} r4,0(r2)"), format!("{load} r5,0(r2)"), "li r1,7".into(), "stw r1,0(r5)".into()];
+        let body = [
+            format!("{store} r4,0(r2)"),
+            format!("{load} r5,0(r2)"),
+            "li r1,7".into(),
+            "stw r1,0(r5)".into(),
+        ];
         let body: Vec<&str> = body.iter().map(String::as_str).collect();
         let shown = state("0:r2=p; 0:r4=y;", &body, "exists (p=y /\\ 0:r5=y /\\ y=7)");
         assert_eq!(shown, "0:r5=y; [p]=y; [y]=7;");

@@ -107,7 +107,16 @@ impl Printer<'_> {
                 )
             }
             Instr::CompareExchange {
-                dst, success, addr, expected, desired, read, write, failure, weak, ..
+                dst,
+                success,
+                addr,
+                expected,
+                desired,
+                read,
+                write,
+                failure,
+                weak,
+                ..
             } => {
                 let (dst, success) = (self.opt(*dst), self.opt(*success));
                 let orders = format!("{}{}{}", show(*read), show(*write), show(*failure));
