@@ -98,8 +98,11 @@ fn table<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
         }
         at_row_start = false;
         if let Err(error) = parse_cell::<I>(lexer, test, column) {
-            test.report(*error);
             skip_to(lexer, &["|", ";"]);
+            if matches!(lexer.peek().kind, Kind::Eof | Kind::Unclosed) {
+                return Err(error);
+            }
+            test.report(*error);
         }
         let end = lexer.peek();
         match lexer.text(end) {
