@@ -45,6 +45,8 @@ struct Reader<'t, 'a> {
     shown: Vec<bool>,
     /// What is mentioned now is shown.
     showing: bool,
+    /// The location that was read last had an index.
+    indexed: bool,
     depth: u32,
 }
 
@@ -72,8 +74,16 @@ pub(crate) fn parse_condition<'a>(
     lexer: &mut Lexer<'a>,
     test: &mut Test<'a>,
 ) -> Parsed<Condition> {
-    let mut reader =
-        Reader { arch, lexer, test, items: Vec::new(), shown: Vec::new(), showing: true, depth: 0 };
+    let mut reader = Reader {
+        arch,
+        lexer,
+        test,
+        items: Vec::new(),
+        shown: Vec::new(),
+        showing: true,
+        indexed: false,
+        depth: 0,
+    };
     let mut filter = None;
     loop {
         if reader.lexer.eat_word("locations") {
@@ -130,11 +140,10 @@ impl<'a> Reader<'_, 'a> {
             if self.lexer.eat("]") {
                 return Ok(());
             }
-            let token = self.lexer.peek();
             let item = self.item("a register such as `0:r1` or a location")?;
             // The whole of an array, if no element is named.
             if let Item::Memory(object, 0) = self.items[item]
-                && self.lexer.slice(token.span()) == self.test.globals[object.0 as usize].name
+                && !self.indexed
             {
                 for element in 1..self.test.globals[object.0 as usize].len() {
                     self.add(Item::Memory(object, element));
@@ -290,7 +299,9 @@ impl<'a> Reader<'_, 'a> {
             return Err(Box::new(Diagnostic::error(token.span(), message).label("not modelled")));
         }
         let object = self.test.global(name, token.span());
-        let index = parse_index(self.lexer, self.test, object)?.map_or(0, |(index, _)| index);
+        let index = parse_index(self.lexer, self.test, object)?;
+        self.indexed = index.is_some();
+        let index = index.map_or(0, |(index, _)| index);
         if bracketed {
             expect(self.lexer, "]")?;
         }

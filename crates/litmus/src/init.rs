@@ -23,11 +23,11 @@ pub(crate) fn parse_init<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Pars
             return Err(Box::new(error.label("opened here").hint("close it with `}`")));
         }
         if let Err(error) = parse_item(lexer, test) {
-            test.report(*error);
             skip_to(lexer, &[";", "}"]);
             if lexer.peek().kind == Kind::Unclosed || test.has_too_many_errors() {
-                return Err(expected_next(lexer, "`}`"));
+                return Err(error);
             }
+            test.report(*error);
         }
     }
     lexer.eat(";");

@@ -111,6 +111,11 @@ impl<'a> Lexer<'a> {
         token
     }
 
+    /// Where the last token that was consumed ends.
+    pub(crate) fn position(&self) -> u32 {
+        self.pos as u32
+    }
+
     /// The token after the next one.
     pub(crate) fn peek_second(&mut self) -> Token {
         let first = self.peek();

@@ -98,8 +98,11 @@ fn table<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
         }
         at_row_start = false;
         if let Err(error) = parse_cell::<I>(lexer, test, column) {
-            test.report(*error);
             skip_to(lexer, &["|", ";"]);
+            if matches!(lexer.peek().kind, Kind::Eof | Kind::Unclosed) {
+                return Err(error);
+            }
+            test.report(*error);
         }
         let end = lexer.peek();
         match lexer.text(end) {
@@ -201,7 +204,9 @@ fn parse_cell<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, column: us
     }
     lexer.next();
     let text = lexer.text(token);
-    test.threads[column].span = token.span();
+    let thread = &mut test.threads[column];
+    thread.span = token.span();
+    let first = thread.function.spans.len();
     let mut buffer = [0; 16];
     let known = match lower_case(text, &mut buffer) {
         Some(mnemonic) => {
@@ -221,6 +226,10 @@ fn parse_cell<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, column: us
         let message = format!("unknown {} instruction `{text}`", I::NAME);
         let error = Diagnostic::error(token.span(), message).label("not known here");
         return Err(suggest(Box::new(error), text, I::MNEMONICS.iter().copied()));
+    }
+    // The instruction with its operands, for those who show where an event comes from.
+    for span in &mut test.threads[column].function.spans[first..] {
+        span.end = lexer.position();
     }
     let end = lexer.peek();
     if !matches!(lexer.text(end), "|" | ";") {
