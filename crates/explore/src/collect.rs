@@ -61,6 +61,8 @@ pub type State = SmallVec<[u64; 6]>;
 #[derive(Clone, Debug)]
 pub struct Question {
     observed: Vec<Observed>,
+    /// How many of them make a final state.
+    shown: usize,
     condition: Option<FinalCondition>,
 }
 
@@ -74,7 +76,7 @@ impl Question {
     /// The program's final condition in terms of the lowered program.
     pub fn new(program: &Program, memory: &Memory) -> Question {
         let Property::Final(condition) = &program.property else {
-            return Question { observed: Vec::new(), condition: None };
+            return Question { observed: Vec::new(), shown: 0, condition: None };
         };
         let observed = condition.observed.iter().filter_map(|observable| match *observable {
             Observable::Register { thread, reg } => {
@@ -87,7 +89,7 @@ impl Question {
         });
         let observed: Vec<_> = observed.collect();
         debug_assert_eq!(observed.len(), condition.observed.len());
-        Question { observed, condition: Some(condition.clone()) }
+        Question { observed, shown: condition.shown, condition: Some(condition.clone()) }
     }
 }
 
@@ -173,7 +175,7 @@ impl<'a> Collector<'a> {
         self.stats.satisfying += u64::from(satisfies);
         self.stats.racy += u64::from(racy);
         // Neighbouring executions often end in the same state.
-        let state = self.scratch.iter().map(|v| v.0);
+        let state = self.scratch[..self.question.shown].iter().map(|v| v.0);
         if self.stats.executions == 1 || !self.last.iter().copied().eq(state.clone()) {
             self.last = state.collect();
             if !self.states.contains_key(&self.last) {

@@ -18,6 +18,8 @@ pub enum StopReason {
     Timeout,
     /// The limit on executions.
     MaxExecutions,
+    /// The limit on visited graphs.
+    MaxNodes,
     /// The user asked for it.
     Interrupted,
     /// More events than the widest rows hold.
@@ -31,6 +33,8 @@ pub struct Limits<'a> {
     pub deadline: Option<Instant>,
     /// Stop after about this many executions per worker.
     pub max_executions: Option<u64>,
+    /// Stop after about this many visited graphs per worker.
+    pub max_nodes: Option<u64>,
     /// Set from outside to stop.
     pub interrupt: Option<&'a AtomicBool>,
 }
@@ -57,6 +61,7 @@ pub struct Control<M: MemoryModel<W>, const W: usize> {
     workers: usize,
     deadline: Option<Instant>,
     max_executions: u64,
+    max_nodes: u64,
     interrupt: Option<&'static AtomicBool>,
 }
 
@@ -77,6 +82,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
             workers,
             deadline: limits.deadline,
             max_executions: limits.max_executions.unwrap_or(u64::MAX),
+            max_nodes: limits.max_nodes.unwrap_or(u64::MAX),
             interrupt: limits.interrupt,
         }
     }
@@ -97,6 +103,9 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         }
         if stats.executions >= self.max_executions {
             self.stop_for(StopReason::MaxExecutions);
+        }
+        if stats.nodes >= self.max_nodes {
+            self.stop_for(StopReason::MaxNodes);
         }
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             self.stop_for(StopReason::Interrupted);
