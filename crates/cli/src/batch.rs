@@ -95,9 +95,11 @@ fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
         return Ok((jobs, models, Vec::new(), 0));
     };
     let name = reference.display();
-    let text = std::fs::read_to_string(reference).map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
-    let expected = read_expected(&text)
-        .map_err(|(line, error)| format!("error: {name}:{line}: not a row of reference results: {error}\n"))?;
+    let text = std::fs::read_to_string(reference)
+        .map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
+    let expected = read_expected(&text).map_err(|(line, error)| {
+        format!("error: {name}:{line}: not a row of reference results: {error}\n")
+    })?;
     let folder = reference.parent().unwrap_or(Path::new(""));
     let (jobs, skipped) = compared_jobs(&files, &expected, folder, options, &mut models)?;
     Ok((jobs, models, expected, skipped))
@@ -155,7 +157,8 @@ fn collect_files(path: &Path, files: &mut Vec<String>) -> Result<(), String> {
 }
 
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
-    let workers = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get())).max(1);
+    let workers =
+        options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get())).max(1);
     let settings = Settings {
         unroll: options.unroll,
         jobs: 1,
@@ -165,7 +168,8 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
     };
     let mut printer = Printer::new(options, expected, jobs.len());
     let next = AtomicUsize::new(0);
-    let done: Mutex<(Vec<Option<Option<Outcome>>>, usize)> = Mutex::new(((0..jobs.len()).map(|_| None).collect(), 0));
+    let done: Mutex<(Vec<Option<Option<Outcome>>>, usize)> =
+        Mutex::new(((0..jobs.len()).map(|_| None).collect(), 0));
     let shared = Mutex::new(&mut printer);
     let work = || {
         loop {
@@ -231,7 +235,8 @@ impl<'a> Printer<'a> {
     fn new(options: &'a LitmusArgs, expected: &'a [Expected], total: usize) -> Printer<'a> {
         let bar = (std::io::stderr().is_terminal() && total > 1).then(|| {
             let bar = ProgressBar::new(total as u64);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tests {per_sec} {eta} left") {
+            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tests {per_sec} {eta} left")
+            {
                 bar.set_style(style);
             }
             bar

@@ -45,7 +45,12 @@ pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), String> {
 }
 
 /// Answers a test.
-pub fn answer(test: &LitmusTest, file: &SourceFile, model: &Choice, settings: &Settings) -> Result<Answer, Trouble> {
+pub fn answer(
+    test: &LitmusTest,
+    file: &SourceFile,
+    model: &Choice,
+    settings: &Settings,
+) -> Result<Answer, Trouble> {
     let start = Instant::now();
     let program = bound_loops(&test.program, settings.unroll);
     let Property::Final(condition) = &program.property else {
@@ -137,7 +142,8 @@ fn with_enumerator(
             Trouble::Input(Diagnostic::error(span, message).render(file))
         }
         naive::Stop::Limit(what) => {
-            let message = format!("unknown: too many {what} for a cat model whose executions are enumerated whole");
+            let message =
+                format!("unknown: too many {what} for a cat model whose executions are enumerated whole");
             Trouble::Stopped(StopReason::TooManyEvents, message)
         }
     })?;

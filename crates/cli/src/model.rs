@@ -26,7 +26,8 @@ impl Choice {
                 builtin_names().join(", ")
             ));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
         let file = SourceFile::new(name, text);
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let loader = |include: &str| std::fs::read_to_string(folder.join(include)).ok();

@@ -20,7 +20,10 @@ pub fn run(options: &ModelsArgs) -> u8 {
                 exit::OK
             }
             None => {
-                eprintln!("error: there is no model `{name}`\n  known models: {}", builtin_names().join(", "));
+                eprintln!(
+                    "error: there is no model `{name}`\n  known models: {}",
+                    builtin_names().join(", ")
+                );
                 exit::BAD_INPUT
             }
         },

@@ -1,7 +1,7 @@
 //! Lowering: an `ir` function becomes a flat list of small operations in which every *access* is one operation.
 //!
 //! A read-modify-write becomes its two halves with the computation between them; a compare-exchange becomes its read,
-//! an internal branch and its write; a store-exclusive becomes a choice (fail or succeed) and a store. Internal
+//! an internal branch and its write (or a choice first, see `cas_out_of_order`); a store-exclusive becomes a choice (fail or succeed) and a store. Internal
 //! branches give no control dependency. The interpreter stops at accesses, choices and fences; all else is local.
 
 use fencepost_ir::{
@@ -114,6 +114,11 @@ pub enum Op {
     },
     Fence(Fence),
     Assume(Arg),
+    /// Unless the two are equal (as truth values), the thread goes on, but does not count as ended at its end.
+    Agree {
+        a: Arg,
+        b: bool,
+    },
     Assert {
         condition: Arg,
         message: u32,
@@ -142,6 +147,8 @@ pub struct ThreadCode {
     pub regs: usize,
     /// Initial registers.
     pub args: Vec<u64>,
+    /// Operations that happen, or look as they do, because of the last choice; sorted.
+    pub chosen: Vec<Pc>,
     /// How many accesses, choices and fences there are: the most events of a thread without loops.
     pub accesses: usize,
     /// Whether control can go back.
@@ -150,6 +157,12 @@ pub struct ThreadCode {
 
 /// The register that holds the address of the thread's reservation, 0 if there is none.
 pub const RESERVATION: u16 = 0;
+
+/// The register that is not zero once a choice and what was read did not agree.
+pub const DISAGREED: u16 = 1;
+
+/// Registers that are not the program's.
+const HIDDEN: u16 = 2;
 
 /// Something that this engine does not run.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,14 +173,14 @@ pub struct Unsupported {
     pub span: fencepost_ir::Span,
 }
 
-/// Lowers the code of every thread.
-pub fn lower(program: &Program) -> Result<Vec<ThreadCode>, Unsupported> {
+/// Lowers the code of every thread, for a model that commits events out of program order or for one that does not.
+pub fn lower(program: &Program, out_of_order: bool) -> Result<Vec<ThreadCode>, Unsupported> {
     program
         .threads
         .iter()
         .map(|thread| {
             let function = &program.functions[thread.function.0 as usize];
-            Lowering::new(function).lower(&thread.args)
+            Lowering::new(function, out_of_order).lower(&thread.args)
         })
         .collect()
 }
@@ -180,11 +193,14 @@ struct Lowering<'a> {
     regs: u16,
     /// Where each instruction begins.
     starts: Vec<Pc>,
+    /// Operations that happen, or look as they do, because of the choice before them.
+    chosen: Vec<Pc>,
+    out_of_order: bool,
 }
 
-/// The register of the thread that an `ir` register becomes; register 0 is the reservation.
+/// The register of the thread that an `ir` register becomes.
 pub fn thread_reg(reg: fencepost_ir::Reg) -> u16 {
-    reg.0 as u16 + 1
+    reg.0 as u16 + HIDDEN
 }
 
 fn arg(operand: Operand) -> Arg {
@@ -195,9 +211,17 @@ fn arg(operand: Operand) -> Arg {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(function: &'a Function) -> Lowering<'a> {
-        let regs = function.regs.len() as u16 + 1;
-        Lowering { function, ops: Vec::new(), instr: Vec::new(), regs, starts: Vec::new() }
+    fn new(function: &'a Function, out_of_order: bool) -> Lowering<'a> {
+        let regs = function.regs.len() as u16 + HIDDEN;
+        Lowering {
+            function,
+            ops: Vec::new(),
+            instr: Vec::new(),
+            regs,
+            starts: Vec::new(),
+            chosen: Vec::new(),
+            out_of_order,
+        }
     }
 
     fn lower(mut self, args: &[Value]) -> Result<ThreadCode, Unsupported> {
@@ -213,7 +237,7 @@ impl<'a> Lowering<'a> {
         let accesses = self.ops.iter().filter(|op| op.is_event()).count();
         let has_loop = self.ops.iter().enumerate().any(|(pc, op)| op.targets().any(|t| t as usize <= pc));
         let mut values = vec![0; self.regs as usize];
-        for (slot, value) in values[1..].iter_mut().zip(args) {
+        for (slot, value) in values[HIDDEN as usize..].iter_mut().zip(args) {
             *slot = value.0;
         }
         Ok(ThreadCode {
@@ -221,6 +245,7 @@ impl<'a> Lowering<'a> {
             instr: self.instr,
             regs: self.regs as usize,
             args: values,
+            chosen: self.chosen,
             accesses,
             has_loop,
         })
@@ -320,21 +345,27 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    /// choice = fail | succeed; on success the store; then the status. The status carries no dependency. Without a
-    /// reservation it fails.
+    /// choice = fail | succeed; on success the store; then the status, which depends on the choice and orders nothing.
+    /// Without a reservation it fails.
     fn store_exclusive(&mut self, instr: &Instr) {
         let &Instr::StoreExclusive { status, success, addr, value, width, ann } = instr else { return };
         let (status, addr, value) = (thread_reg(status), arg(addr), arg(value));
         let choice = self.temporary();
-        self.push(Op::BranchReserved { addr, else_to: self.here() + 7 });
+        let start = self.here();
+        self.push(Op::BranchReserved { addr, else_to: start + 8 });
         self.push(Op::Choice { dst: choice, first: 0, count: 2 });
-        let then_to = self.here() + 1;
-        self.push(Op::Branch { condition: Arg::Reg(choice), then_to, else_to: then_to + 3, internal: true });
+        let condition = Arg::Reg(choice);
+        self.push(Op::Branch { condition, then_to: start + 3, else_to: start + 5, internal: true });
+        self.chosen.push(self.here());
         self.push(Op::Store { addr, value, width, ann, half: Half::Exclusive, pick: None });
-        self.push(Op::Move { dst: status, a: Arg::Const(u64::from(success)) });
-        self.push(Op::Jump(then_to + 5));
+        self.push(Op::Jump(start + 6));
+        self.chosen.push(self.here());
         self.push(Op::Skip { addr, width });
-        self.push(Op::Move { dst: status, a: Arg::Const(1 - u64::from(success)) });
+        let fail = Arg::Const(1 - u64::from(success));
+        let (op, width, extend) = (BinaryOp::Xor, Width::W64, Extend::Zero);
+        self.push(Op::Binary { op, width, extend, dst: status, a: condition, b: fail });
+        self.push(Op::Jump(start + 9));
+        self.push(Op::Move { dst: status, a: fail });
         self.push(Op::Move { dst: RESERVATION, a: Arg::Const(0) });
     }
 
@@ -350,8 +381,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A weak one first chooses whether to fail for no reason; that read then counts as a failing one, and must find
-    /// the expected value, since otherwise there is a reason.
     fn compare_exchange(&mut self, instr: &Instr) {
         let &Instr::CompareExchange {
             dst,
@@ -371,48 +400,11 @@ impl<'a> Lowering<'a> {
         };
         let (addr, expected, desired) = (arg(addr), arg(expected), arg(desired));
         let (old, same) = (self.temporary(), self.temporary());
-        let mut spurious_exit = None;
-        if weak {
-            self.push(Op::Choice { dst: same, first: 0, count: 2 });
-            let read_at = self.here() + 1;
-            // On 1: read with the failure annotation, and go to the end with `same` = 0.
-            let else_to = read_at + 6;
-            self.push(Op::Branch { condition: Arg::Reg(same), then_to: read_at, else_to, internal: true });
-            self.push(Op::Load {
-                dst: old,
-                addr,
-                width,
-                extend,
-                ann: failure,
-                half: Half::Amo,
-                failure: None,
-            });
-            let (a, b) = (Arg::Reg(old), expected);
-            self.push(Op::Binary { op: BinaryOp::Eq, width, extend: Extend::Zero, dst: same, a, b });
-            self.push(Op::Assume(Arg::Reg(same)));
-            self.push(Op::Skip { addr, width });
-            self.push(Op::Move { dst: same, a: Arg::Const(0) });
-            spurious_exit = Some(self.ops.len());
-            self.push(Op::Jump(0));
-        }
-        let cas = CasRead { expected, ann: failure };
-        self.push(Op::Load { dst: old, addr, width, extend, ann: read, half: Half::Amo, failure: Some(cas) });
-        let (a, b) = (Arg::Reg(old), expected);
-        self.push(Op::Binary { op: BinaryOp::Eq, width, extend: Extend::Zero, dst: same, a, b });
-        let then_to = self.here() + 1;
-        self.push(Op::Branch { condition: Arg::Reg(same), then_to, else_to: then_to + 2, internal: true });
-        self.push(Op::Store {
-            addr,
-            value: desired,
-            width,
-            ann: write,
-            half: Half::Amo,
-            pick: Some(expected),
-        });
-        self.push(Op::Jump(then_to + 3));
-        self.push(Op::Skip { addr, width });
-        if let Some(at) = spurious_exit {
-            self.ops[at] = Op::Jump(self.here());
+        let cas = Cas { addr, width, extend, expected, desired, read, write, failure, weak, old, same };
+        if self.out_of_order {
+            self.cas_out_of_order(&cas)
+        } else {
+            self.cas_in_order(&cas)
         }
         if let Some(dst) = success {
             self.push(Op::Move { dst: thread_reg(dst), a: Arg::Reg(same) });
@@ -421,6 +413,93 @@ impl<'a> Lowering<'a> {
             self.push(Op::Move { dst: thread_reg(dst), a: Arg::Reg(old) });
         }
     }
+
+    fn cas_load(&mut self, cas: &Cas, ann: Ann, failure: Option<CasRead>) {
+        let &Cas { addr, width, extend, old, same, expected: b, .. } = cas;
+        self.push(Op::Load { dst: old, addr, width, extend, ann, half: Half::Amo, failure });
+        let a = Arg::Reg(old);
+        self.push(Op::Binary { op: BinaryOp::Eq, width, extend: Extend::Zero, dst: same, a, b });
+    }
+
+    fn cas_store(&mut self, cas: &Cas) {
+        let &Cas { addr, width, expected, desired: value, write: ann, .. } = cas;
+        self.push(Op::Store { addr, value, width, ann, half: Half::Amo, pick: Some(expected) });
+    }
+
+    /// Read; if the value is the expected one, write. A weak one first chooses whether to fail for no reason; that read
+    /// then counts as a failing one, and must find the expected value, since otherwise there is a reason.
+    fn cas_in_order(&mut self, cas: &Cas) {
+        let mut spurious_exit = None;
+        if cas.weak {
+            self.push(Op::Choice { dst: cas.same, first: 0, count: 2 });
+            let then_to = self.here() + 1;
+            let else_to = then_to + 5;
+            self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
+            self.cas_load(cas, cas.failure, None);
+            self.push(Op::Assume(Arg::Reg(cas.same)));
+            self.push(Op::Move { dst: cas.same, a: Arg::Const(0) });
+            spurious_exit = Some(self.ops.len());
+            self.push(Op::Jump(0));
+        }
+        self.cas_load(cas, cas.read, Some(CasRead { expected: cas.expected, ann: cas.failure }));
+        let then_to = self.here() + 1;
+        self.push(Op::Branch {
+            condition: Arg::Reg(cas.same),
+            then_to,
+            else_to: then_to + 1,
+            internal: true,
+        });
+        self.cas_store(cas);
+        if let Some(at) = spurious_exit {
+            self.ops[at] = Op::Jump(self.here());
+        }
+    }
+
+    /// Choose to fail or to succeed, and see at the end of the thread that the value read agreed. Whether there is a
+    /// write then depends on the choice only, not on the read, and neither do later events: some may be committed before
+    /// the read, with whatever it will read.
+    fn cas_out_of_order(&mut self, cas: &Cas) {
+        self.push(Op::Choice { dst: cas.same, first: 0, count: 2 });
+        let branch = self.ops.len();
+        self.push(Op::Jump(0));
+        let then_to = self.here();
+        self.chosen.push(self.here());
+        self.cas_load(cas, cas.read, None);
+        self.push(Op::Agree { a: Arg::Reg(cas.same), b: true });
+        self.chosen.push(self.here());
+        self.cas_store(cas);
+        let exit = self.ops.len();
+        self.push(Op::Jump(0));
+        let else_to = self.here();
+        self.chosen.push(self.here());
+        self.cas_load(cas, cas.failure, None);
+        let (a, extend) = (Arg::Reg(cas.same), Extend::Zero);
+        if cas.weak {
+            let (op, b) = (BinaryOp::And, Arg::Const(0));
+            self.push(Op::Binary { op, width: Width::W64, extend, dst: cas.same, a, b });
+        } else {
+            self.push(Op::Agree { a, b: false });
+        }
+        self.chosen.push(self.here());
+        self.push(Op::Skip { addr: cas.addr, width: cas.width });
+        self.ops[branch] = Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true };
+        self.ops[exit] = Op::Jump(self.here());
+    }
+}
+
+/// The parts of a compare-exchange; `old` and `same` are temporaries.
+struct Cas {
+    addr: Arg,
+    width: Width,
+    extend: Extend,
+    expected: Arg,
+    desired: Arg,
+    read: Ann,
+    write: Ann,
+    failure: Ann,
+    weak: bool,
+    old: u16,
+    same: u16,
 }
 
 const LABEL: Pc = 1 << 31;

@@ -1,6 +1,6 @@
 //! Runs a thread from one access to the next. Local operations only: nothing here knows the memory model.
 
-use crate::code::{Arg, Half, Op, Pc, RESERVATION, ThreadCode};
+use crate::code::{Arg, DISAGREED, Half, Op, Pc, RESERVATION, ThreadCode};
 use crate::memory::{BadAccess, LocId, Memory, NO_LOC};
 use crate::model::MemoryModel;
 use crate::path::{Key, Kind, NO_NODE, NodeId, Outcomes, Trie};
@@ -191,12 +191,18 @@ fn run<M: MemoryModel<W>, const W: usize>(
                     return Stop::Other(Next::Blocked);
                 }
             }
+            Op::Agree { a, b } => {
+                if (get(regs, a) != 0) != b {
+                    regs[DISAGREED as usize] = 1;
+                }
+            }
             Op::Assert { condition, message } => {
                 if get(regs, condition) == 0 {
                     return Stop::Other(Next::Failed(Fault::Assertion(message)));
                 }
             }
             Op::Cut => return Stop::Other(Next::Cut),
+            Op::End if regs[DISAGREED as usize] != 0 => return Stop::Other(Next::Blocked),
             Op::End => return Stop::Other(Next::Ended),
         }
         pc += 1;

@@ -9,7 +9,7 @@ use crate::code::{Arg, CasRead, Half, Op, Pc, RESERVATION, ThreadCode};
 use crate::memory::{LocId, NO_LOC};
 use crate::model::MemoryModel;
 use crate::row::Row;
-use fencepost_ir::{Ann, Fence};
+use fencepost_ir::{Ann, Fence, RmwOp};
 use std::cell::Cell;
 
 /// A node of the trie, by number.
@@ -123,7 +123,7 @@ impl<S, const W: usize> Node<S, W> {
 /// What a path means for the events after it.
 #[derive(Clone, Debug, Default)]
 pub struct Facts<const W: usize> {
-    /// Per register: the reads that its value depends on. Empty if the model needs no dependencies.
+    /// Per register: the reads, and choices, that its value depends on. Empty if the model needs no dependencies.
     deps: Vec<Row<W>>,
     /// Per register: the reads that only picked its value.
     picks: Vec<Row<W>>,
@@ -143,6 +143,8 @@ pub struct Facts<const W: usize> {
     pub writes: Row<W>,
     /// Earlier skipped stores: the commit-before order treats them as stores, since a revisit may turn them into some.
     pub skipped: Row<W>,
+    /// Earlier choices. They are among the dependencies, for the commit-before order only.
+    pub choices: Row<W>,
     /// Earlier events that belong to a read-modify-write by one instruction.
     pub amos: Row<W>,
     /// Earlier writes of such read-modify-writes whose read is an acquire and whose write is a release.
@@ -153,6 +155,7 @@ pub struct Facts<const W: usize> {
     pub fences: Vec<FenceFacts<W>>,
     fence_count: u32,
     reservation: Option<(EventId, LocId)>,
+    last_choice: EventId,
     last_amo_read: EventId,
     amo_acquires: bool,
 }
@@ -196,6 +199,8 @@ pub struct Place<'a, const W: usize> {
     pub data: Row<W>,
     /// Reads that picked its value or let it happen.
     pub pick: Row<W>,
+    /// The choice that it exists by, if any.
+    pub chosen_by: Option<EventId>,
     /// The path before it.
     pub facts: &'a Facts<W>,
 }
@@ -243,9 +248,12 @@ impl<const W: usize> Facts<W> {
             Op::Binary { dst, a, b, .. } => {
                 self.set(dst, self.dep(a) | self.dep(b), self.pick(a) | self.pick(b))
             }
-            Op::Modify { dst, operand, .. } => {
-                // The old value reaches the new one inside the instruction: `rmw`, not `data`.
-                self.set(dst, self.dep(operand), self.pick(operand))
+            Op::Modify { op, dst, old, operand, .. } => {
+                let mut deps = self.dep(operand);
+                if op != RmwOp::Exchange {
+                    deps |= self.dep(Arg::Reg(old));
+                }
+                self.set(dst, deps, self.pick(operand))
             }
             Op::Select { dst, condition, a, b } => {
                 let chosen = if outcome() { a } else { b };
@@ -259,6 +267,11 @@ impl<const W: usize> Facts<W> {
                     self.ctrl_pick |= self.pick(condition);
                 }
                 return Some(if outcome() { then_to } else { else_to });
+            }
+            // Like a branch to a place that is never left.
+            Op::Assume(condition) => {
+                self.ctrl |= self.dep(condition);
+                self.ctrl_pick |= self.pick(condition);
             }
             Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
@@ -307,7 +320,12 @@ impl<const W: usize> Facts<W> {
                     _ => {}
                 }
             }
-            Op::Choice { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),
+            Op::Choice { dst, .. } => {
+                // A choice orders nothing, but what depends on it cannot be committed without it.
+                self.set(dst, me, Row::EMPTY);
+                self.choices |= me;
+                self.last_choice = event;
+            }
             Op::Skip { .. } => self.skipped |= me,
             Op::Fence(fence) => self.fence(fence),
             _ => {}
@@ -498,6 +516,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             addr: addr_row,
             data,
             pick,
+            chosen_by: code.chosen.binary_search(&node.key.pc).is_ok().then_some(facts.last_choice),
             facts,
         };
         node.statics = self.model.statics(&place);

@@ -143,12 +143,12 @@ impl Family for Armv8Of {
     }
 }
 
-fn explore_model(
+fn explore_model<F: Family>(
     program: &Program,
-    family: impl Family,
+    family: F,
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
-    let code = lower(program)?;
+    let code = lower(program, <F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER)?;
     let memory = Memory::new(program);
     let question = Question::new(program, &memory);
     let stride = code.iter().map(|c| c.regs).max().unwrap_or(0);

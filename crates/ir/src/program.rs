@@ -7,6 +7,8 @@
 //! Dependencies are syntactic: the result of an `Assign` depends on every register it mentions, and a `Branch` makes
 //! everything after it in program order control-dependent on its condition. [`Rvalue::Select`] is the one exception:
 //! it depends on the operand that was selected, while its condition gives a *pick* dependency only (AArch64 `CSEL`).
+//! What a read-modify-write stores depends on what it read, unless it is an exchange (`data`); a compare-exchange gives
+//! its write pick dependencies on what the expected value depends on. The status of a store-exclusive depends on nothing.
 
 use crate::annotation::{Ann, Fence};
 use crate::property::Property;
@@ -450,7 +452,8 @@ pub enum Instr {
     Lock(Operand),
     /// Unlock it.
     Unlock(Operand),
-    /// Executions in which the condition is zero do not count.
+    /// Executions in which the condition is zero do not count. A control dependency, like a branch to a place that is
+    /// never left.
     Assume(Operand),
     /// An execution in which the condition is zero is a finding.
     Assert {

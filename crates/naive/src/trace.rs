@@ -6,7 +6,7 @@
 
 use crate::{Limits, Stop};
 use fencepost_ir::{
-    Ann, EventKind, Fence, Instr, Location, Operand, Program, Rvalue, Span, ThreadId, Value, Width,
+    Ann, EventKind, Fence, Instr, Location, Operand, Program, RmwOp, Rvalue, Span, ThreadId, Value, Width,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -247,10 +247,16 @@ impl Interpreter<'_> {
             }
             Instr::Return(_) => Ok(Step::End(run, End::Done)),
             Instr::Cut => Ok(Step::End(run, End::Cut)),
-            Instr::Assume(condition) => match run.operand(*condition).value.is_true() {
-                true => one(run.next()),
-                false => Ok(Step::End(run, End::Blocked)),
-            },
+            Instr::Assume(condition) => {
+                // Like a branch to a place that is never left.
+                let condition = run.operand(*condition);
+                run.ctrl |= condition.depends;
+                run.ctrl_pick |= condition.picks;
+                match condition.value.is_true() {
+                    true => one(run.next()),
+                    false => Ok(Step::End(run, End::Blocked)),
+                }
+            }
             Instr::Assert { condition, message } => {
                 if !run.operand(*condition).value.is_true() {
                     run.failures.push(message.clone());
@@ -353,6 +359,9 @@ fn read(run: &Run, instr: &Instr, place: &Place, old: Value) -> Vec<Run> {
             let event = run.access(place, EventKind::Read, old, read);
             let half = run.write(place, op.apply(place.width, old, from.value), from, write);
             run.events[half].rmw = Some((event, true));
+            if op != RmwOp::Exchange {
+                run.events[half].data |= 1 << event;
+            }
             (run.events[event].amo, run.events[half].amo) = (true, true);
             run.assign(dst, place.width.extend(extend, old), 1 << event);
             vec![run.next()]

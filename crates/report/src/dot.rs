@@ -16,10 +16,15 @@ pub fn execution(program: &Program, execution: &Execution) -> String {
         }
         out.push_str("  }\n");
     }
-    let used = |i: usize| execution.rf.successors(i).next().is_some() || execution.co.successors(i).next().is_some();
+    let used =
+        |i: usize| execution.rf.successors(i).next().is_some() || execution.co.successors(i).next().is_some();
     for (i, event) in execution.events.iter().enumerate() {
         if event.is_init() && used(i) {
-            let _ = writeln!(out, "  e{i} [label=\"init {}\", style=dashed];", escape(&show_event(program, event)));
+            let _ = writeln!(
+                out,
+                "  e{i} [label=\"init {}\", style=dashed];",
+                escape(&show_event(program, event))
+            );
         }
     }
     let edges: [(&str, Relation, &str); 8] = [

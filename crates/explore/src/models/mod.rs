@@ -8,7 +8,6 @@ pub mod power;
 pub mod psc;
 pub mod rc11;
 
-use crate::code::Half;
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place};
@@ -38,13 +37,14 @@ pub(crate) fn is_full_fence(fence: Fence) -> bool {
     matches!(fence, Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst))
 }
 
-/// Commit-before predecessors, within the thread, of an event that is no access; and what an access needs because it
-/// would not exist otherwise: the choice to store is the event before an exclusive store.
+/// What an event needs to exist: a choice what its branches depend on, others the choice they exist by.
 pub(crate) fn existence<const W: usize>(place: &Place<W>) -> Row<W> {
-    let previous = || Row::single(place.event as usize - 1);
-    match (place.kind, place.half) {
-        (Kind::Choice, _) => place.facts.ctrl | place.facts.ctrl_pick,
-        (Kind::Skip, _) | (Kind::Write, Half::Exclusive) => previous(),
+    let mut needs = match place.kind {
+        Kind::Choice => place.facts.ctrl | place.facts.ctrl_pick,
         _ => Row::EMPTY,
+    };
+    if let Some(choice) = place.chosen_by {
+        needs.insert(choice as usize);
     }
+    needs
 }

@@ -49,11 +49,13 @@ pub enum Stmt {
         cell: usize,
         order: Order,
     },
+    /// With `status`, the outcome becomes the last register.
     StoreExclusive {
         cell: usize,
         value: u64,
         order: Order,
         data_from: bool,
+        status: bool,
     },
     /// A branch on the last register whose two ways are the same: a control dependency only.
     Branch,
@@ -155,9 +157,15 @@ fn statement(model: ModelName, cells: usize) -> BoxedStrategy<Stmt> {
     }
     if f.exclusives {
         let load = (cell(), loads()).prop_map(|(cell, order)| Stmt::LoadExclusive { cell, order });
-        let store = (cell(), value(), stores(), flag()).prop_map(|(cell, value, order, data_from)| {
-            Stmt::StoreExclusive { cell, value, order, data_from }
-        });
+        let store = (cell(), value(), stores(), flag(), flag()).prop_map(
+            |(cell, value, order, data_from, status)| Stmt::StoreExclusive {
+                cell,
+                value,
+                order,
+                data_from,
+                status,
+            },
+        );
         options.extend([(1, load.boxed()), (1, store.boxed())]);
     }
     if matches!(model, ModelName::Power | ModelName::Armv8) {
@@ -271,9 +279,9 @@ impl Compiler {
                     ann: Ann::exclusive(order),
                 });
             }
-            Stmt::StoreExclusive { cell, value, order, data_from } => {
+            Stmt::StoreExclusive { cell, value, order, data_from, status } => {
                 let value = self.value(value, data_from);
-                let status = self.function.new_reg("s");
+                let status = if status { self.new_last() } else { self.function.new_reg("s") };
                 let addr = address(cell).into();
                 self.push(Instr::StoreExclusive {
                     status,
