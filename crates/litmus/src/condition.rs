@@ -204,9 +204,10 @@ impl<'a> Reader<'_, 'a> {
         while self.lexer.eat("~") || self.lexer.eat_word("not") {
             negated = !negated;
         }
+        let open = self.lexer.peek();
         let inner = if self.lexer.eat("(") {
             let inner = self.proposition()?;
-            expect(self.lexer, ")")?;
+            expect(self.lexer, ")").map_err(|error| Box::new(error.related(open.span(), "opened here")))?;
             inner
         } else if self.lexer.eat_word("true") {
             Proposition::True

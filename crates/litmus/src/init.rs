@@ -19,11 +19,16 @@ pub(crate) fn parse_init<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Pars
             break;
         }
         if lexer.peek().kind == Kind::Eof {
-            let error = Diagnostic::error(open.span(), "the initial state is never closed");
-            return Err(Box::new(error.label("opened here").hint("close it with `}`")));
+            // What was wrong on the way is the program, taken for a part of the initial state.
+            test.errors.clear();
+            return Err(never_closed(open));
+        }
+        if at_threads(lexer) {
+            let threads = lexer.peek().span();
+            return Err(Box::new(never_closed(open).related(threads, "the program begins here")));
         }
         if let Err(error) = parse_item(lexer, test) {
-            skip_to(lexer, &[";", "}"]);
+            skip_to(lexer, &error, &[";", "}"]);
             if lexer.peek().kind == Kind::Unclosed || test.has_too_many_errors() {
                 return Err(error);
             }
@@ -32,6 +37,18 @@ pub(crate) fn parse_init<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Pars
     }
     lexer.eat(";");
     Ok(())
+}
+
+fn never_closed(open: Token) -> Box<Diagnostic> {
+    let error = Diagnostic::error(open.span(), "the initial state is never closed");
+    Box::new(error.label("opened here").hint("close it with `}`"))
+}
+
+/// True at `P0 |`, `P0 ;` or `P0 (`: that is the program.
+fn at_threads(lexer: &mut Lexer<'_>) -> bool {
+    let (first, second) = (lexer.peek(), lexer.peek_second());
+    let is_thread = first.kind == Kind::Ident && thread_number(lexer.text(first)).is_some();
+    is_thread && matches!(lexer.text(second), "|" | ";" | "(")
 }
 
 fn parse_item<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {

@@ -111,6 +111,12 @@ impl<'a> Lexer<'a> {
         token
     }
 
+    /// Goes back to an offset, which must be the start of a token.
+    pub(crate) fn rewind(&mut self, position: u32) {
+        self.pos = (position as usize).min(self.pos);
+        self.peeked = None;
+    }
+
     /// Where the last token that was consumed ends.
     pub(crate) fn position(&self) -> u32 {
         self.pos as u32

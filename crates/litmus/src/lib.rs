@@ -81,7 +81,7 @@ pub struct LitmusTest {
 /// Reads a litmus test.
 ///
 /// # Errors
-/// All mistakes that were found, in the order in which they were found; at least one.
+/// All mistakes that were found, in the order of the file; at least one.
 pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
     let header = header::parse_header(file).map_err(|error| vec![*error])?;
     let arch = header.arch;
@@ -96,10 +96,10 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
     label_errors.into_iter().for_each(|error| test.report(error));
     let condition = match condition {
         Ok(condition) if test.errors.is_empty() => condition,
-        Ok(_) => return Err(test.errors),
+        Ok(_) => return Err(in_file_order(test.errors)),
         Err(error) => {
             test.errors.push(*error);
-            return Err(test.errors);
+            return Err(in_file_order(test.errors));
         }
     };
     let objects = widths::settle(&mut test)?;
@@ -112,6 +112,11 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
     }
     program.property = Property::Final(condition);
     Ok(LitmusTest { name: header.name.to_string(), arch, program })
+}
+
+fn in_file_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    errors.sort_by_key(|error| error.span);
+    errors
 }
 
 /// Initial state, program and condition.

@@ -98,7 +98,7 @@ fn table<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
         }
         at_row_start = false;
         if let Err(error) = parse_cell::<I>(lexer, test, column) {
-            skip_to(lexer, &["|", ";"]);
+            skip_to(lexer, &error, &["|", ";"]);
             if matches!(lexer.peek().kind, Kind::Eof | Kind::Unclosed) {
                 return Err(error);
             }

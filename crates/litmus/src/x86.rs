@@ -130,7 +130,15 @@ fn place(cell: &mut Cell<'_, '_>) -> Parsed<Place> {
     let close = match cell.lexer.text(open) {
         "[" => "]",
         "(" => ")",
-        _ => return Err(cell.expected("a register, a number such as `$1`, or a location such as `[x]`")),
+        name => {
+            let error = cell.expected("a register, a number such as `$1`, or a location such as `[x]`");
+            let is_name = open.kind == Kind::Ident;
+            return Err(if is_name {
+                Box::new(error.hint(format!("if `{name}` is a location, write `[{name}]`")))
+            } else {
+                error
+            });
+        }
     };
     cell.lexer.next();
     let addr = if cell.at_register() {

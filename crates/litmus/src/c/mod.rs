@@ -58,6 +58,8 @@ struct Body<'t, 'a> {
     temporaries: usize,
     loops: Vec<Loop>,
     depth: u32,
+    /// The function's end was missed: there is no going on.
+    is_lost: bool,
 }
 
 /// Reads all functions, up to the condition.
@@ -97,15 +99,16 @@ fn parse_function<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> 
         temporaries: 0,
         loops: Vec::new(),
         depth: 0,
+        is_lost: false,
     };
     body.initial_locals(number);
     body.parameter_list()?;
     if !body.lexer.at("{") {
         return Err(expected_next(body.lexer, "`{`"));
     }
-    body.lexer.next();
+    let open = body.lexer.next();
     body.lexer.set_mode(Mode::CBody);
-    let result = body.block();
+    let result = body.block(open.span());
     lexer.set_mode(Mode::COutside);
     result
 }
@@ -188,32 +191,54 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Statements up to the closing brace. A mistake in one does not hide the next.
-    fn block(&mut self) -> Parsed<()> {
+    fn block(&mut self, open: Span) -> Parsed<()> {
         loop {
             if self.lexer.eat("}") {
                 return Ok(());
             }
-            if self.lexer.peek().kind == Kind::Eof {
-                return Err(expected_next(self.lexer, "`}` at the end of the function"));
+            if self.at_end() {
+                self.is_lost = true;
+                let error = expected_next(self.lexer, "`}` at the end of the block");
+                return Err(Box::new(error.related(open, "opened here")));
             }
             let depth = self.depth;
             if let Err(error) = self.statement() {
                 self.depth = depth;
-                if self.test.has_too_many_errors() || self.lexer.peek().kind == Kind::Unclosed {
+                let unclosed = self.lexer.peek().kind == Kind::Unclosed;
+                if self.is_lost || unclosed || self.test.has_too_many_errors() {
                     return Err(error);
                 }
-                self.test.report(*error);
-                self.recover();
+                self.recover(*error)?;
             }
         }
     }
 
-    /// Skips the rest of a statement: to after its semicolon, or up to a brace.
-    fn recover(&mut self) {
-        skip_to(self.lexer, &[";", "{", "}"]);
-        if !self.lexer.eat(";") {
-            self.lexer.eat("{");
+    /// True at the end of the file, and at the condition: then a brace was forgotten.
+    fn at_end(&mut self) -> bool {
+        let (token, second) = (self.lexer.peek(), self.lexer.peek_second());
+        match token.kind {
+            Kind::Eof => true,
+            Kind::Ident => {
+                let word = self.lexer.text(token);
+                let after = self.lexer.text(second);
+                matches!(word, "exists" | "forall" | "final" | "locations" | "filter")
+                    && (matches!(after, "(" | "[") || second.kind != Kind::Op)
+            }
+            _ => {
+                token.kind == Kind::Op && self.lexer.text(token) == "~" && self.lexer.text(second) == "exists"
+            }
         }
+    }
+
+    /// Skips the rest of a statement: to after its semicolon, or over the block that it has.
+    fn recover(&mut self, error: Diagnostic) -> Parsed<()> {
+        skip_to(self.lexer, &error, &[";", "{", "}"]);
+        self.test.report(error);
+        let open = self.lexer.peek().span();
+        if !self.lexer.eat(";") && self.lexer.eat("{") {
+            self.block(open)?;
+        }
+        Ok(())
     }
 
     fn statement(&mut self) -> Parsed<()> {
@@ -242,7 +267,7 @@ impl<'a> Body<'_, 'a> {
             }
             (Kind::Op, "{") => {
                 self.lexer.next();
-                self.block()
+                self.block(span)
             }
             (Kind::Ident, "if") => self.if_statement(),
             (Kind::Ident, "while") => self.while_statement(),
@@ -271,8 +296,20 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
+    /// The end of a statement. A semicolon that was forgotten at the end of a line is reported and then assumed.
     fn semicolon(&mut self) -> Parsed<()> {
-        expect(self.lexer, ";").map(|_| ())
+        if self.lexer.eat(";") {
+            return Ok(());
+        }
+        let (end, next) = (self.lexer.position(), self.lexer.peek());
+        let mut error = expected_next(self.lexer, "`;`");
+        let ends_line = self.lexer.slice(Span { start: end, end: next.start }).contains('\n');
+        if !ends_line {
+            return Err(error);
+        }
+        error.span = Span { start: end, end };
+        self.test.report(*error);
+        Ok(())
     }
 
     fn declaration(&mut self) -> Parsed<()> {
