@@ -1,7 +1,7 @@
 //! The end of a test: `locations [...]`, `filter`, and `exists`, `~exists`, `forall` or `final` with a proposition.
 //!
-//! Precedence is herd7's: `not` binds tightest, then `/\`, `\/` and `=>`. A name on the right of `=` is the address of
-//! that location. What the condition or `locations` mentions is shown in final states; what only the filter mentions
+//! Precedence is herd7's: `not` binds tightest, then `=>`, `/\` and `\/`; a proposition in parentheses without a
+//! quantifier means `exists`. A name on the right of `=` is the address of that location. What the condition or `locations` mentions is shown in final states; what only the filter mentions
 //! is not, but must be known to judge it, so it stands after the shown parts. A test without a condition asks for
 //! `forall true`, as in herd7: it holds, and all states are shown. What follows the condition (`with ...`, `<<...>>`)
 //! told older tools what to do with the result, and is ignored.
@@ -55,11 +55,12 @@ pub(crate) fn starts_condition(lexer: &mut Lexer<'_>) -> bool {
     let token = lexer.peek();
     match token.kind {
         Kind::Eof => true,
-        Kind::Op => matches!(lexer.text(token), "~" | "<<"),
+        Kind::Op => matches!(lexer.text(token), "~" | "<<" | "("),
         Kind::Ident => {
             let word = lexer.text(token);
             let keyword =
-                matches!(word, "exists" | "forall" | "final" | "locations" | "filter" | "not" | "with");
+                matches!(word, "exists" | "forall" | "final" | "locations" | "filter" | "not" | "with")
+                    || is_observed(word);
             // A label may have any name.
             let after = lexer.peek_second();
             keyword && lexer.text(after) != ":"
@@ -97,9 +98,14 @@ pub(crate) fn parse_condition<'a>(
             break;
         }
     }
-    let (quantifier, proposition) = match reader.quantifier()? {
-        Some(quantifier) => (quantifier, reader.proposition()?),
-        None => (Quantifier::ForAll, Proposition::True),
+    let token = reader.lexer.peek();
+    let (quantifier, proposition) = if token.kind == Kind::Ident && is_observed(reader.lexer.text(token)) {
+        (Quantifier::Exists, reader.observed()?)
+    } else {
+        match reader.quantifier()? {
+            Some(quantifier) => (quantifier, reader.proposition()?),
+            None => (Quantifier::ForAll, Proposition::True),
+        }
     };
     while reader.lexer.eat(";") {}
     let end = reader.lexer.peek();
@@ -109,7 +115,34 @@ pub(crate) fn parse_condition<'a>(
     Ok(Condition { quantifier, proposition, filter, items: reader.items, shown: reader.shown })
 }
 
+/// The old keyword for a list of states.
+fn is_observed(word: &str) -> bool {
+    word.eq_ignore_ascii_case("observed")
+}
+
 impl<'a> Reader<'_, 'a> {
+    /// `Observed 0:r1=1; x=2; and 0:r1=0; x=2;`: one of these states.
+    fn observed(&mut self) -> Parsed<Proposition> {
+        self.lexer.next();
+        let mut states = Vec::new();
+        loop {
+            let mut atoms = Vec::new();
+            while self.lexer.peek().kind != Kind::Eof
+                && !self.lexer.at_word("and")
+                && !self.lexer.at_word("And")
+            {
+                atoms.push(self.atom()?);
+                if !self.lexer.eat(";") {
+                    break;
+                }
+            }
+            states.push(Proposition::And(atoms));
+            if !(self.lexer.eat_word("and") || self.lexer.eat_word("And")) {
+                return Ok(Proposition::Or(states));
+            }
+        }
+    }
+
     fn quantifier(&mut self) -> Parsed<Option<Quantifier>> {
         let token = self.lexer.peek();
         let negated = self.lexer.at("~") || self.lexer.at_word("not");
@@ -125,6 +158,9 @@ impl<'a> Reader<'_, 'a> {
         }
         if self.lexer.eat_word("forall") {
             return Ok(Some(Quantifier::ForAll));
+        }
+        if self.lexer.at("(") {
+            return Ok(Some(Quantifier::Exists));
         }
         if token.kind == Kind::Eof || matches!(self.lexer.text(token), "with" | "<<") {
             return Ok(None);
@@ -165,38 +201,43 @@ impl<'a> Reader<'_, 'a> {
             let token = self.lexer.peek();
             return Err(Box::new(Diagnostic::error(token.span(), "this condition is nested too deeply")));
         }
-        let left = self.disjunction()?;
-        let result = if self.lexer.eat("=>") {
-            Proposition::Implies(Box::new(left), Box::new(self.proposition()?))
+        let first = self.conjunction()?;
+        let result = if self.lexer.at("\\/") {
+            let mut parts = vec![first];
+            while self.lexer.eat("\\/") {
+                parts.push(self.conjunction()?);
+            }
+            Proposition::Or(parts)
         } else {
-            left
+            first
         };
         self.depth -= 1;
         Ok(result)
     }
 
-    fn disjunction(&mut self) -> Parsed<Proposition> {
-        let first = self.conjunction()?;
-        if !self.lexer.at("\\/") {
-            return Ok(first);
-        }
-        let mut parts = vec![first];
-        while self.lexer.eat("\\/") {
-            parts.push(self.conjunction()?);
-        }
-        Ok(Proposition::Or(parts))
-    }
-
     fn conjunction(&mut self) -> Parsed<Proposition> {
-        let first = self.negation()?;
+        let first = self.implication()?;
         if !self.lexer.at("/\\") {
             return Ok(first);
         }
         let mut parts = vec![first];
         while self.lexer.eat("/\\") {
-            parts.push(self.negation()?);
+            parts.push(self.implication()?);
         }
         Ok(Proposition::And(parts))
+    }
+
+    fn implication(&mut self) -> Parsed<Proposition> {
+        let mut parts = vec![self.negation()?];
+        while self.lexer.eat("=>") {
+            parts.push(self.negation()?);
+        }
+        // `a => b => c` is `a => (b => c)`.
+        let mut result = parts.pop().unwrap_or(Proposition::True);
+        while let Some(left) = parts.pop() {
+            result = Proposition::Implies(Box::new(left), Box::new(result));
+        }
+        Ok(result)
     }
 
     fn negation(&mut self) -> Parsed<Proposition> {
@@ -231,8 +272,36 @@ impl<'a> Reader<'_, 'a> {
             ">=" => Compare::Ge,
             _ => return Err(expected(self.lexer, token, "`=` and a value")),
         };
+        if self.lexer.at("{") {
+            return self.array_atom(left, compare);
+        }
         let term = self.term()?;
         Ok(self.narrow_atom(left, compare, term))
+    }
+
+    /// `x={1,2}`, after the comparison: all elements of an array at once.
+    fn array_atom(&mut self, left: usize, compare: Compare) -> Parsed<Proposition> {
+        let open = self.lexer.next();
+        let (Item::Memory(object, 0), false, Compare::Eq | Compare::Ne) =
+            (self.items[left], self.indexed, compare)
+        else {
+            let error = Diagnostic::error(open.span(), "a list of values is compared with an array only");
+            return Err(Box::new(error.label("expected a number or a location")));
+        };
+        let mut parts = Vec::new();
+        loop {
+            let token = self.lexer.peek();
+            self.test.element_offset(object, parts.len() as u64, token.span())?;
+            let element = self.add(Item::Memory(object, parts.len()));
+            let term = self.term()?;
+            parts.push(Proposition::Atom(element, Compare::Eq, term));
+            if !self.lexer.eat(",") {
+                break;
+            }
+        }
+        expect(self.lexer, "}")?;
+        let all = Proposition::And(parts);
+        Ok(if compare == Compare::Ne { Proposition::Not(Box::new(all)) } else { all })
     }
 
     /// A register that was written through its 32-bit name holds zeros or copies of the sign above, see
@@ -264,7 +333,8 @@ impl<'a> Reader<'_, 'a> {
         if !is_thread && let Some(value) = parse_integer(self.lexer)? {
             return Ok(Term::Value(value));
         }
-        if is_thread || self.lexer.at("[") {
+        // `*y` is the value of `y`, not its address.
+        if is_thread || self.lexer.at("[") || self.lexer.eat("*") {
             return Ok(Term::Observed(self.item("a value")?));
         }
         self.lexer.eat("&");

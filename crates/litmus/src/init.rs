@@ -1,6 +1,6 @@
 //! The initial state: `{ 0:r2=x; x=1; [y]=2; uint64_t z; int *p = &x; int a[2]={0,1}; }`.
 
-use crate::error::{Parsed, expected, expected_next};
+use crate::error::{Parsed, expect, expected, expected_next};
 use crate::lexer::{Kind, Lexer, Token, number};
 use crate::test::{RegisterInit, Test, skip_to, thread_number};
 use crate::types::{Type, parse_type};
@@ -89,6 +89,11 @@ fn parse_item<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
 fn leading_type(lexer: &mut Lexer<'_>) -> Parsed<Option<Type>> {
     let first = lexer.peek();
     let second = lexer.peek_second();
+    if lexer.at("*") {
+        // A pointer to who knows what.
+        lexer.next();
+        return Ok(Some(Type::INT.pointer_to()));
+    }
     let is_type = first.kind == Kind::Ident
         && (matches!(second.kind, Kind::Ident | Kind::Number) || lexer.text(second) == "*");
     if !is_type {
@@ -188,6 +193,12 @@ fn set_initial(test: &mut Test<'_>, object: ObjectId, values: Vec<Value>, name: 
 
 /// A number, or the address of a location: `-1`, `0x10`, `x`, `&x`, `x[1]`.
 fn parse_value<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<Value> {
+    if lexer.eat_word("ATOMIC_INIT") {
+        expect(lexer, "(")?;
+        let value = parse_value(lexer, test)?;
+        expect(lexer, ")")?;
+        return Ok(value);
+    }
     if let Some(value) = parse_integer(lexer)? {
         return Ok(value);
     }

@@ -33,6 +33,8 @@ fn loads_and_stores_in_all_forms() {
     assert_eq!(code(&["lbz r1,0(r2)", "sth r1,0(r4)"]), "r1 = load.u8 [r2]\nstore.16 [r4] = r1");
     assert_eq!(code(&["stwu r1,0(r2)"]), "store.32 [r2] = r1\nr2 = r2");
     assert_eq!(code(&["LWZ R1,0(R2)"]), "r1 = load.s32 [r2]");
+    assert_eq!(code(&["lwz r1,0,r2"]), "r1 = load.s32 [r2]");
+    assert_eq!(code(&["dcbf r0,r2"]), "");
 }
 
 #[test]
@@ -96,6 +98,8 @@ fn every_branch_goes_where_it_should() {
             ("bne", a != b),
             ("blt", a < b),
             ("ble", a <= b),
+            ("bng", a <= b),
+            ("bnl", a >= b),
             ("bgt", a > b),
             ("bge", a >= b),
         ] {
