@@ -16,6 +16,7 @@ mod header;
 mod init;
 mod lexer;
 mod ppc;
+mod state;
 mod table;
 mod test;
 mod thread;
@@ -102,7 +103,7 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
         }
     };
     let objects = widths::settle(&mut test)?;
-    let condition = condition::finish(condition, &test, &objects);
+    let condition = state::finish(condition, &test, &objects);
     let mut program = Program { name: header.name.to_string(), objects, ..Program::default() };
     for (index, thread) in test.threads.into_iter().enumerate() {
         let function = FunctionId(index as u32);
@@ -136,11 +137,11 @@ fn read<'a>(
 /// architecture, then locations alphabetically. `values` are those of `FinalCondition::observed`.
 pub fn show_state(program: &Program, values: &[Value]) -> String {
     let mut out = String::new();
-    condition::show_state_into(program, values, &mut out);
+    state::show_state_into(program, values, &mut out);
     out
 }
 
 /// As [`show_state`], appended to a string.
 pub fn show_state_into(program: &Program, values: &[Value], out: &mut String) {
-    condition::show_state_into(program, values, out);
+    state::show_state_into(program, values, out);
 }

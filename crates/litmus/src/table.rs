@@ -228,9 +228,7 @@ fn parse_cell<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, column: us
         return Err(suggest(Box::new(error), text, I::MNEMONICS.iter().copied()));
     }
     // The instruction with its operands, for those who show where an event comes from.
-    for span in &mut test.threads[column].function.spans[first..] {
-        span.end = lexer.position();
-    }
+    test.threads[column].widen_spans(first, token.start, lexer.position());
     let end = lexer.peek();
     if !matches!(lexer.text(end), "|" | ";") {
         return Err(expected(lexer, end, &format!("`|` or `;` after this `{text}`")));

@@ -185,6 +185,30 @@ fn comments_in_both_styles() {
 }
 
 #[test]
+fn instructions_know_their_source() {
+    let text =
+        "C t\n{ }\nP0 (atomic_int* x, int* y) { int r = atomic_load(x) + *y; if (*y) *y = 2; }\nexists (x=1)";
+    let program = parse(text).program;
+    let sources: Vec<&str> =
+        program.functions[0].spans.iter().map(|s| &text[s.start as usize..s.end as usize]).collect();
+    assert_eq!(
+        sources,
+        [
+            "atomic_load(x)",
+            "int r = atomic_load(x) + *y;",
+            "int r = atomic_load(x) + *y;",
+            "int r = atomic_load(x) + *y;",
+            "if (*y)",
+            "if (*y)",
+            "*y = 2;"
+        ]
+    );
+    let table = "PPC t\n{ 0:r2=x; }\n P0 ;\n stw r1,0(r2) ;\nexists (x=1)";
+    let span = parse(table).program.functions[0].spans[0];
+    assert_eq!(&table[span.start as usize..span.end as usize], "stw r1,0(r2)");
+}
+
+#[test]
 fn mistakes() {
     let one =
         |body: &str| messages(&format!("C t\n{{ w=0; }}\nP0 (atomic_int* x) {{ {body} }}\nexists (x=1)"));

@@ -249,7 +249,13 @@ impl<'a> Body<'_, 'a> {
         }
         self.temporaries = 0;
         self.builder().span = token.span();
+        let first = self.builder().function.spans.len();
+        let is_compound = matches!(self.lexer.text(token), "{" | "if" | "while" | "do" | "for");
         let result = self.statement_inner(self.lexer.text(token), token.kind, token.span());
+        if !is_compound {
+            let end = self.lexer.position();
+            self.builder().widen_spans(first, token.start, end);
+        }
         self.depth -= 1;
         result
     }
@@ -367,10 +373,14 @@ impl<'a> Body<'_, 'a> {
 
     /// `(condition)`, as an open branch that is taken to its else side if the condition is zero.
     fn condition(&mut self) -> Parsed<usize> {
+        let first = self.builder().function.spans.len();
         expect(self.lexer, "(")?;
         let value = self.truth()?;
         expect(self.lexer, ")")?;
-        Ok(self.builder().emit_open(Some(value)))
+        let branch = self.builder().emit_open(Some(value));
+        let (start, end) = (self.builder().span.start, self.lexer.position());
+        self.builder().widen_spans(first, start, end);
+        Ok(branch)
     }
 
     fn if_statement(&mut self) -> Parsed<()> {
