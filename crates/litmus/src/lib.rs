@@ -103,7 +103,7 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
         }
     };
     let objects = widths::settle(&mut test)?;
-    let condition = state::finish(condition, &test, &objects);
+    let condition = state::finish(arch, condition, &test, &objects);
     let mut program = Program { name: header.name.to_string(), objects, ..Program::default() };
     for (index, thread) in test.threads.into_iter().enumerate() {
         let function = FunctionId(index as u32);

@@ -3,6 +3,7 @@
 //! A state reads `0:r1=1; [x]=2;`: registers by thread number and then in the order of the architecture, then locations
 //! alphabetically. Values are signed numbers or names of locations, elements of arrays read `x[1]=2;`.
 
+use crate::Arch;
 use crate::condition::{Condition, Item};
 use crate::test::Test;
 use fencepost_ir::{
@@ -12,10 +13,17 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 
 /// Settles the order in which a state is shown and the widths of memory cells.
-pub(crate) fn finish(condition: Condition, test: &Test<'_>, objects: &[Object]) -> FinalCondition {
+pub(crate) fn finish(
+    arch: Arch,
+    condition: Condition,
+    test: &Test<'_>,
+    objects: &[Object],
+) -> FinalCondition {
     let Condition { quantifier, mut proposition, mut filter, items, shown } = condition;
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by(|&a, &b| shown[b].cmp(&shown[a]).then_with(|| compare_items(test, items[a], items[b])));
+    order.sort_by(|&a, &b| {
+        shown[b].cmp(&shown[a]).then_with(|| compare_items(arch, test, items[a], items[b]))
+    });
     let mut place = vec![0; items.len()];
     for (position, &item) in order.iter().enumerate() {
         place[item] = position;
@@ -39,16 +47,18 @@ fn observable(item: Item, objects: &[Object]) -> Observable {
 }
 
 /// Registers by thread and then in the architecture's order, then locations alphabetically.
-fn compare_items(test: &Test<'_>, a: Item, b: Item) -> Ordering {
+fn compare_items(arch: Arch, test: &Test<'_>, a: Item, b: Item) -> Ordering {
     match (a, b) {
         (Item::Register(..), Item::Memory(..)) => Ordering::Less,
         (Item::Memory(..), Item::Register(..)) => Ordering::Greater,
         (Item::Register(thread_a, a), Item::Register(thread_b, b)) => {
             let number = |thread: usize| test.threads[thread].number;
-            let name = |thread: usize, reg: Reg| test.threads[thread].function.regs[reg.0 as usize].as_str();
-            number(thread_a)
-                .cmp(&number(thread_b))
-                .then_with(|| register_rank(name(thread_a, a)).cmp(&register_rank(name(thread_b, b))))
+            let rank = |thread: usize, reg: Reg| {
+                let name = test.threads[thread].function.regs[reg.0 as usize].as_str();
+                // Locals of C come by name: `r10` before `r2`.
+                if arch == Arch::C { (0, name) } else { register_rank(name) }
+            };
+            number(thread_a).cmp(&number(thread_b)).then_with(|| rank(thread_a, a).cmp(&rank(thread_b, b)))
         }
         (Item::Memory(a, index_a), Item::Memory(b, index_b)) => {
             let name = |object: ObjectId| test.globals[object.0 as usize].name;

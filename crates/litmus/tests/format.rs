@@ -107,6 +107,14 @@ fn a_state_shows_condition_and_locations_but_not_the_filter() {
 }
 
 #[test]
+fn registers_are_ordered_by_number_and_locals_by_name() {
+    let table = "PPC t\n{ }\n P0 ;\n li r1,1 ;\nlocations [y; 0:r10; x; 0:r9; z;]";
+    assert_eq!(run(table), "0:r9=0; 0:r10=0; [x]=0; [y]=0; [z]=0;");
+    let c = "C t\n{ }\nP0 (int* x) { int r2 = 1; int r10 = 2; int b = 3; }\nlocations [x; 0:r2; 0:b; 0:r10;]";
+    assert_eq!(run(c), "0:b=3; 0:r10=2; 0:r2=1; [x]=0;");
+}
+
+#[test]
 fn old_and_rare_forms() {
     let observed = "PPC t\n{ }\n P0 ;\n li r1,1 ;\n\nObserved\n    0:r1=2; x=0;\nand 0:r1=1; x=0;\n";
     assert_eq!(run(observed), "0:r1=1; [x]=0;");
