@@ -142,6 +142,12 @@ fn addresses_pass_through_memory() {
 }
 
 #[test]
+fn symbolic_registers_are_told_apart_by_their_whole_name() {
+    let body = ["li r1,1", "stw r1,0(%x)", "li r3,2", "stw r3,0(%w)"];
+    assert_eq!(state("0:%x=x; 0:%w=w;", &body, "exists (x=1 /\\ w=2 /\\ 0:%w=w)"), "0:%w=w; [w]=2; [x]=1;");
+}
+
+#[test]
 fn words_are_signed() {
     assert_eq!(state("0:r2=x; x=-1;", &["lwz r1,0(r2)"], "exists (0:r1=-1 /\\ x=-1)"), "0:r1=-1; [x]=-1;");
     assert_eq!(state("x=0xffffffff;", &["nop"], "exists x=0xffffffff"), "[x]=-1;");
