@@ -55,9 +55,7 @@ fn parse_item<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
     let ty = leading_type(lexer)?;
     let bracketed = lexer.eat("[");
     let first = lexer.next();
-    let second_is_colon = !bracketed && lexer.at(":");
-    if second_is_colon {
-        lexer.next();
+    if !bracketed && lexer.eat(":") {
         return parse_register(lexer, test, first);
     }
     if first.kind != Kind::Ident {

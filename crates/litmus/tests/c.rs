@@ -223,6 +223,8 @@ fn mistakes() {
     assert_eq!(one("break;"), ["`break` outside of a loop"]);
     assert_eq!(one("int e; int* p = &e;"), ["the address of the local `e` is taken"]);
     assert_eq!(one("foo(1); bar(2);"), ["unknown function `foo`", "unknown function `bar`"]);
+    let none = messages("C t\n{ }\nexists (x=1)");
+    assert_eq!(none, ["expected a thread such as `P0 (atomic_int* x) { ... }`, found `exists`"]);
     let deep = format!("int r = {}1{};", "(".repeat(500), ")".repeat(500));
     assert_eq!(one(&deep)[0], "this is nested too deeply");
 }

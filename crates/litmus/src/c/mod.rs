@@ -67,6 +67,9 @@ pub(crate) fn parse_functions<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) ->
     while !condition::starts_condition(lexer) {
         parse_function(lexer, test)?;
     }
+    if test.threads.is_empty() {
+        return Err(expected_next(lexer, "a thread such as `P0 (atomic_int* x) { ... }`"));
+    }
     for index in 0..test.register_inits.len() {
         let (number, span) = (test.register_inits[index].thread, test.register_inits[index].span);
         if test.thread_index(number).is_none() {
@@ -134,6 +137,13 @@ impl<'a> Body<'_, 'a> {
 
     fn parameter_list(&mut self) -> Parsed<()> {
         expect(self.lexer, "(")?;
+        let is_void = self.lexer.at_word("void") && {
+            let second = self.lexer.peek_second();
+            self.lexer.text(second) == ")"
+        };
+        if is_void {
+            self.lexer.next();
+        }
         if self.lexer.eat(")") {
             return Ok(());
         }
@@ -141,9 +151,6 @@ impl<'a> Body<'_, 'a> {
             let Some(mut ty) = parse_type(self.lexer) else {
                 return Err(expected_next(self.lexer, "a parameter such as `atomic_int* x`"));
             };
-            if ty == Type::integer(fencepost_ir::Width::W8, false) && self.lexer.eat(")") {
-                return Ok(());
-            }
             let token = self.lexer.next();
             if token.kind != Kind::Ident {
                 return Err(expected(self.lexer, token, "the parameter's name"));
@@ -320,13 +327,8 @@ impl<'a> Body<'_, 'a> {
 
     fn declaration(&mut self) -> Parsed<()> {
         let Some(mut ty) = parse_type(self.lexer) else { return Err(expected_next(self.lexer, "a type")) };
-        let base = {
-            let mut base = ty;
-            while base.is_pointer() {
-                base = base.pointee();
-            }
-            base
-        };
+        // In `int *p, r` the star belongs to `p` alone.
+        let base = ty.without_pointers();
         loop {
             while self.lexer.eat("*") {
                 ty = ty.pointer_to();
@@ -358,8 +360,7 @@ impl<'a> Body<'_, 'a> {
 
     /// Assigns to a local; a load that was just made for the purpose goes there directly.
     fn set_local(&mut self, local: Reg, value: Operand) {
-        let first_hidden = self.temporaries;
-        let is_fresh = (0..first_hidden).any(|t| Operand::Reg(self.builder().temporary(t)) == value);
+        let is_fresh = (0..self.temporaries).any(|t| Operand::Reg(self.builder().temporary(t)) == value);
         let thread = self.builder();
         match thread.function.body.last_mut() {
             Some(Instr::Load { dst, .. } | Instr::Rmw { dst: Some(dst), .. })
