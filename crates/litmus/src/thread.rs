@@ -119,6 +119,15 @@ impl<'a> ThreadBuilder<'a> {
         self.function.push(instr, span);
     }
 
+    /// Lets the instructions from `first` on that belong to the source at `start` end at `end`.
+    pub(crate) fn widen_spans(&mut self, first: usize, start: u32, end: u32) {
+        for span in &mut self.function.spans[first..] {
+            if span.start == start {
+                span.end = end;
+            }
+        }
+    }
+
     /// Appends `dst = value`.
     pub(crate) fn assign(&mut self, dst: Reg, value: Rvalue) {
         self.emit(Instr::Assign { dst, value });

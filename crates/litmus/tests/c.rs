@@ -185,6 +185,30 @@ fn comments_in_both_styles() {
 }
 
 #[test]
+fn instructions_know_their_source() {
+    let text =
+        "C t\n{ }\nP0 (atomic_int* x, int* y) { int r = atomic_load(x) + *y; if (*y) *y = 2; }\nexists (x=1)";
+    let program = parse(text).program;
+    let sources: Vec<&str> =
+        program.functions[0].spans.iter().map(|s| &text[s.start as usize..s.end as usize]).collect();
+    assert_eq!(
+        sources,
+        [
+            "atomic_load(x)",
+            "int r = atomic_load(x) + *y;",
+            "int r = atomic_load(x) + *y;",
+            "int r = atomic_load(x) + *y;",
+            "if (*y)",
+            "if (*y)",
+            "*y = 2;"
+        ]
+    );
+    let table = "PPC t\n{ 0:r2=x; }\n P0 ;\n stw r1,0(r2) ;\nexists (x=1)";
+    let span = parse(table).program.functions[0].spans[0];
+    assert_eq!(&table[span.start as usize..span.end as usize], "stw r1,0(r2)");
+}
+
+#[test]
 fn mistakes() {
     let one =
         |body: &str| messages(&format!("C t\n{{ w=0; }}\nP0 (atomic_int* x) {{ {body} }}\nexists (x=1)"));
@@ -199,6 +223,8 @@ fn mistakes() {
     assert_eq!(one("break;"), ["`break` outside of a loop"]);
     assert_eq!(one("int e; int* p = &e;"), ["the address of the local `e` is taken"]);
     assert_eq!(one("foo(1); bar(2);"), ["unknown function `foo`", "unknown function `bar`"]);
+    let none = messages("C t\n{ }\nexists (x=1)");
+    assert_eq!(none, ["expected a thread such as `P0 (atomic_int* x) { ... }`, found `exists`"]);
     let deep = format!("int r = {}1{};", "(".repeat(500), ")".repeat(500));
     assert_eq!(one(&deep)[0], "this is nested too deeply");
 }

@@ -47,6 +47,9 @@ fn conditions_in_all_forms() {
     ] {
         assert_eq!(quantifier(end), Quantifier::Exists, "{end}");
     }
+    for end in ["(x=0)", "Observed 0:r1=1; x=0;", "locations [x;]\n(x=1 \\/ x=0)"] {
+        assert_eq!(quantifier(end), Quantifier::Exists, "{end}");
+    }
     for end in ["~exists (x=0)", "~ exists x=0", "not exists x=0", "~exists (x=0)\n<<\nshow 0\n>>"] {
         assert_eq!(quantifier(end), Quantifier::NotExists, "{end}");
     }
@@ -72,6 +75,10 @@ fn propositions_have_the_right_precedence() {
         ("x=1 => false", true),
         ("x=0 => y=0", false),
         ("x=1 => x=2 => false", true),
+        // Tighter than the others, as in herd7.
+        ("x=1 => false /\\ y=0", false),
+        ("0:r1=*y", true),
+        ("y=[y]", true),
         ("0:r3=y", true),
         ("0:r3=&y", true),
         ("0:r1=y", false),
@@ -97,6 +104,25 @@ fn a_state_shows_condition_and_locations_but_not_the_filter() {
     let mut out = "> ".to_string();
     show_state_into(&program, &values, &mut out);
     assert_eq!(out, format!("> {}", show_state(&program, &values)));
+}
+
+#[test]
+fn registers_are_ordered_by_number_and_locals_by_name() {
+    let table = "PPC t\n{ }\n P0 ;\n li r1,1 ;\nlocations [y; 0:r10; x; 0:r9; z;]";
+    assert_eq!(run(table), "0:r9=0; 0:r10=0; [x]=0; [y]=0; [z]=0;");
+    let c = "C t\n{ }\nP0 (int* x) { int r2 = 1; int r10 = 2; int b = 3; }\nlocations [x; 0:r2; 0:b; 0:r10;]";
+    assert_eq!(run(c), "0:b=3; 0:r10=2; 0:r2=1; [x]=0;");
+}
+
+#[test]
+fn old_and_rare_forms() {
+    let observed = "PPC t\n{ }\n P0 ;\n li r1,1 ;\n\nObserved\n    0:r1=2; x=0;\nand 0:r1=1; x=0;\n";
+    assert_eq!(run(observed), "0:r1=1; [x]=0;");
+    let array = |end: &str| run(&format!("PPC t\n{{ int x[2]={{4,5}}; }}\n P0 ;\n li r1,1 ;\n{end}"));
+    assert_eq!(array("exists x={4,5}"), "x[0]=4; x[1]=5;");
+    assert_eq!(array("exists x!={4,5}"), "x[0]=4; x[1]=5; (condition false)");
+    let init = "PPC t\n{ *p = x; int x = ATOMIC_INIT(3); 0:r2=p; }\n P0 ;\n ld r1,0,r2 ;\n lwz r3,0(r1) ;\nexists 0:r3=3";
+    assert_eq!(run(init), "0:r3=3;");
 }
 
 #[test]

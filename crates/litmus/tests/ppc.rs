@@ -33,6 +33,8 @@ fn loads_and_stores_in_all_forms() {
     assert_eq!(code(&["lbz r1,0(r2)", "sth r1,0(r4)"]), "r1 = load.u8 [r2]\nstore.16 [r4] = r1");
     assert_eq!(code(&["stwu r1,0(r2)"]), "store.32 [r2] = r1\nr2 = r2");
     assert_eq!(code(&["LWZ R1,0(R2)"]), "r1 = load.s32 [r2]");
+    assert_eq!(code(&["lwz r1,0,r2"]), "r1 = load.s32 [r2]");
+    assert_eq!(code(&["dcbf r0,r2"]), "");
 }
 
 #[test]
@@ -96,6 +98,8 @@ fn every_branch_goes_where_it_should() {
             ("bne", a != b),
             ("blt", a < b),
             ("ble", a <= b),
+            ("bng", a <= b),
+            ("bnl", a >= b),
             ("bgt", a > b),
             ("bge", a >= b),
         ] {
@@ -135,6 +139,12 @@ fn addresses_pass_through_memory() {
         assert_eq!(shown, "0:r5=y; [p]=y; [y]=7;");
     }
     assert_eq!(state("0:r2=p; p=y; y=3;", &["lwz r5,0(r2)", "lwz r1,0(r5)"], "exists 0:r1=3"), "0:r1=3;");
+}
+
+#[test]
+fn symbolic_registers_are_told_apart_by_their_whole_name() {
+    let body = ["li r1,1", "stw r1,0(%x)", "li r3,2", "stw r3,0(%w)"];
+    assert_eq!(state("0:%x=x; 0:%w=w;", &body, "exists (x=1 /\\ w=2 /\\ 0:%w=w)"), "0:%w=w; [w]=2; [x]=1;");
 }
 
 #[test]

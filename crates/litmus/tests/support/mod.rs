@@ -1,5 +1,6 @@
 //! Two ways to look at a lowered test: as text, and by running its threads one after the other.
 
+// Each test file uses a part of this.
 #![allow(dead_code)]
 
 use fencepost_diag::SourceFile;
