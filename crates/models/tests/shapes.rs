@@ -1,82 +1,12 @@
 //! The classical litmus shapes, written as executions, with the verdict of each model; and a check that they notice when
 //! a model loses an axiom or a clause of a definition.
-//!
-//! An execution is written as threads separated by `|`; `Wx1` writes 1 to x, `Rx1.acq` reads 1 from x with an order,
-//! other words are fences. `<addr0` after an event is a dependency on event 0 of its thread; `ctrl` reaches everything
-//! that follows. Values are unique per location, so a value gives `rf`; coherence is the order of the values.
 
-use fencepost_ir::{
-    Ann, Event, EventKind, Execution, Fence, Location, ObjectId, Order, Relation, Span, ThreadId, Value,
-    Width,
-};
+mod common;
+
+use common::execution;
+use fencepost_ir::Execution;
 use fencepost_models::Model;
 use fencepost_models::ast::Role;
-
-fn event(thread: Option<u32>, word: &str) -> Event {
-    let (kind, location, value, ann) = match Fence::ALL.iter().find(|f| f.name() == word) {
-        Some(&fence) => (EventKind::Fence(fence), None, 0, Ann::PLAIN),
-        None => {
-            let kind = if word.starts_with('W') { EventKind::Write } else { EventKind::Read };
-            let object = ObjectId(u32::from(word.as_bytes()[1]));
-            let (value, order) = word[2..].split_once('.').unwrap_or((&word[2..], "plain"));
-            let order = Order::ALL.into_iter().find(|o| o.name() == order).expect("an order");
-            let value = value.parse().expect("a value");
-            (kind, Some(Location { object, offset: 0 }), value, Ann::order(order))
-        }
-    };
-    let (thread, value, width) = (thread.map(ThreadId), Value(value), Width::W32);
-    Event { thread, kind, location, width, value, ann, span: Span::default() }
-}
-
-fn execution(text: &str) -> Execution {
-    let mut events = Vec::new();
-    let mut locations: Vec<&str> =
-        text.split_whitespace().filter(|w| w.starts_with(['W', 'R'])).map(|w| &w[1..2]).collect();
-    locations.sort();
-    locations.dedup();
-    locations.iter().for_each(|l| events.push(event(None, &format!("W{l}0"))));
-    let mut dependencies = Vec::new();
-    for (thread, words) in text.split('|').enumerate() {
-        let first = events.len();
-        for word in words.split_whitespace() {
-            let mut parts = word.split('<');
-            let target = events.len();
-            events.push(event(Some(thread as u32), parts.next().unwrap_or("")));
-            for dependency in parts {
-                let (kind, source) = dependency.split_at(dependency.len() - 1);
-                dependencies.push((kind, first + source.parse::<usize>().expect("an index"), target));
-            }
-        }
-    }
-    let mut x = Execution::new(events);
-    let n = x.events.len();
-    let same = |a: &Event, b: &Event| a.location.is_some() && a.location == b.location;
-    let e = x.events.clone();
-    x.po = Relation::from_fn(n, |a, b| a < b && e[a].thread.is_some() && e[a].thread == e[b].thread);
-    x.rf = Relation::from_fn(n, |a, b| {
-        let kinds = e[a].kind == EventKind::Write && e[b].kind == EventKind::Read;
-        kinds && same(&e[a], &e[b]) && e[a].value == e[b].value
-    });
-    x.co = Relation::from_fn(n, |a, b| {
-        let kinds = e[a].kind == EventKind::Write && e[b].kind == EventKind::Write;
-        kinds && same(&e[a], &e[b]) && e[a].value < e[b].value
-    });
-    for (kind, a, b) in dependencies {
-        match kind {
-            "addr" => x.addr.insert(a, b),
-            "data" => x.data.insert(a, b),
-            "pick" => x.pick.insert(a, b),
-            "amo" => {
-                x.rmw.insert(a, b);
-                x.amo.insert(a, b);
-            }
-            "rmw" => x.rmw.insert(a, b),
-            "ctrl" => (b..n).filter(|&c| e[c].thread == e[b].thread).for_each(|c| x.ctrl.insert(a, c)),
-            other => panic!("unknown dependency {other}"),
-        }
-    }
-    x
-}
 
 const ALL: &str = "sc tso pso ra rc11 power armv8";
 

@@ -23,6 +23,7 @@ pub use key::{AccessId, Key};
 
 use fencepost_ir::{Execution, FinalCondition, Location, Observable, Span, Value, Width};
 use std::fmt;
+use std::time::Duration;
 
 /// When to give up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,11 +34,13 @@ pub struct Limits {
     pub traces: usize,
     /// Candidate executions, over all choices of traces.
     pub candidates: u64,
+    /// Time from the start.
+    pub time: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 10_000, traces: 20_000, candidates: 5_000_000 }
+        Limits { steps: 10_000, traces: 20_000, candidates: 5_000_000, time: None }
     }
 }
 
@@ -51,8 +54,10 @@ pub enum Stop {
         /// Where.
         span: Span,
     },
-    /// A limit was reached.
+    /// There are too many of these.
     Limit(&'static str),
+    /// The time was up.
+    Time,
 }
 
 impl fmt::Display for Stop {
@@ -60,6 +65,7 @@ impl fmt::Display for Stop {
         match self {
             Stop::Unsupported { what, .. } => write!(f, "the naive enumerator does not support {what}"),
             Stop::Limit(what) => write!(f, "the naive enumerator gave up: too many {what}"),
+            Stop::Time => write!(f, "the naive enumerator gave up: out of time"),
         }
     }
 }
