@@ -1,9 +1,9 @@
 //! All executions of a small program by brute force: the oracle that the explorer is tested against.
 //!
 //! The method is that of herd-like simulators, in three steps that share no code with any engine:
-//! 1. [`trace`]: each thread is run by itself; a load may return any value that some store may write to its location.
+//! 1. `trace`: each thread is run by itself; a load may return any value that some store may write to its location.
 //!    The values start as the initial ones and grow with what the traces store.
-//! 2. [`combine`]: one trace per thread, every `rf` whose values agree, every total `co` per location.
+//! 2. `combine`: one trace per thread, every `rf` whose values agree, every total `co` per location.
 //! 3. The model judges each candidate.
 //!
 //! Values: after `k` rounds of step 1 every value is known that a chain of `k` stores, each computed from a load of the

@@ -103,7 +103,7 @@ enum Step {
     Update(usize),
 }
 
-/// A random execution as text: a random interleaving gives reads and coherence, then up to two of them change.
+/// A random execution as text: a random interleaving gives reads and coherence, then up to five of them change.
 pub fn random_text(random: &mut Random, fences: &[&'static str], orders: &[&str]) -> String {
     const LOCATIONS: [&str; 3] = ["x", "y", "z"];
     let mut threads: Vec<Vec<Step>> = Vec::new();
@@ -193,7 +193,7 @@ fn perturb(random: &mut Random, threads: &[Vec<Step>], values: &mut [Vec<usize>]
         })
         .collect::<Vec<_>>()
     };
-    for _ in 0..random.below(3) {
+    for _ in 0..random.below(6) {
         let location = random.below(3);
         let (reads, writes) = (place(location, false), place(location, true));
         if random.below(2) == 0 && writes.len() > 1 {
