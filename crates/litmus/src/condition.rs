@@ -1,7 +1,7 @@
 //! The end of a test: `locations [...]`, `filter`, and `exists`, `~exists`, `forall` or `final` with a proposition.
 //!
-//! Precedence is herd7's: `not` binds tightest, then `/\`, `\/` and `=>`. A name on the right of `=` is the address of
-//! that location. What the condition or `locations` mentions is shown in final states; what only the filter mentions
+//! Precedence is herd7's: `not` binds tightest, then `=>`, `/\` and `\/`; a proposition in parentheses without a
+//! quantifier means `exists`. A name on the right of `=` is the address of that location. What the condition or `locations` mentions is shown in final states; what only the filter mentions
 //! is not, but must be known to judge it, so it stands after the shown parts. A test without a condition asks for
 //! `forall true`, as in herd7: it holds, and all states are shown. What follows the condition (`with ...`, `<<...>>`)
 //! told older tools what to do with the result, and is ignored.
@@ -13,15 +13,11 @@ use crate::lexer::{Kind, Lexer, Token};
 use crate::table::named_register;
 use crate::test::{Test, thread_number};
 use fencepost_diag::Diagnostic;
-use fencepost_ir::{
-    Compare, FinalCondition, Object, ObjectId, Observable, Program, Proposition, Quantifier, Reg, Span, Term,
-    ThreadId, Value, Width,
-};
-use std::cmp::Ordering;
+use fencepost_ir::{Compare, ObjectId, Proposition, Quantifier, Reg, Span, Term, Value, Width};
 
 /// Something that a proposition mentions; atoms refer to it by its index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Item {
+pub(crate) enum Item {
     /// A register of the thread with that index.
     Register(usize, Reg),
     /// A cell.
@@ -30,11 +26,12 @@ enum Item {
 
 /// A condition whose order and widths are not yet settled.
 pub(crate) struct Condition {
-    quantifier: Quantifier,
-    proposition: Proposition,
-    filter: Option<Proposition>,
-    items: Vec<Item>,
-    shown: Vec<bool>,
+    pub(crate) quantifier: Quantifier,
+    pub(crate) proposition: Proposition,
+    pub(crate) filter: Option<Proposition>,
+    pub(crate) items: Vec<Item>,
+    /// Which of the items a final state shows.
+    pub(crate) shown: Vec<bool>,
 }
 
 struct Reader<'t, 'a> {
@@ -45,6 +42,8 @@ struct Reader<'t, 'a> {
     shown: Vec<bool>,
     /// What is mentioned now is shown.
     showing: bool,
+    /// The location that was read last had an index.
+    indexed: bool,
     depth: u32,
 }
 
@@ -53,11 +52,12 @@ pub(crate) fn starts_condition(lexer: &mut Lexer<'_>) -> bool {
     let token = lexer.peek();
     match token.kind {
         Kind::Eof => true,
-        Kind::Op => matches!(lexer.text(token), "~" | "<<"),
+        Kind::Op => matches!(lexer.text(token), "~" | "<<" | "("),
         Kind::Ident => {
             let word = lexer.text(token);
             let keyword =
-                matches!(word, "exists" | "forall" | "final" | "locations" | "filter" | "not" | "with");
+                matches!(word, "exists" | "forall" | "final" | "locations" | "filter" | "not" | "with")
+                    || is_observed(word);
             // A label may have any name.
             let after = lexer.peek_second();
             keyword && lexer.text(after) != ":"
@@ -72,8 +72,16 @@ pub(crate) fn parse_condition<'a>(
     lexer: &mut Lexer<'a>,
     test: &mut Test<'a>,
 ) -> Parsed<Condition> {
-    let mut reader =
-        Reader { arch, lexer, test, items: Vec::new(), shown: Vec::new(), showing: true, depth: 0 };
+    let mut reader = Reader {
+        arch,
+        lexer,
+        test,
+        items: Vec::new(),
+        shown: Vec::new(),
+        showing: true,
+        indexed: false,
+        depth: 0,
+    };
     let mut filter = None;
     loop {
         if reader.lexer.eat_word("locations") {
@@ -87,9 +95,14 @@ pub(crate) fn parse_condition<'a>(
             break;
         }
     }
-    let (quantifier, proposition) = match reader.quantifier()? {
-        Some(quantifier) => (quantifier, reader.proposition()?),
-        None => (Quantifier::ForAll, Proposition::True),
+    let token = reader.lexer.peek();
+    let (quantifier, proposition) = if token.kind == Kind::Ident && is_observed(reader.lexer.text(token)) {
+        (Quantifier::Exists, reader.observed()?)
+    } else {
+        match reader.quantifier()? {
+            Some(quantifier) => (quantifier, reader.proposition()?),
+            None => (Quantifier::ForAll, Proposition::True),
+        }
     };
     while reader.lexer.eat(";") {}
     let end = reader.lexer.peek();
@@ -99,7 +112,34 @@ pub(crate) fn parse_condition<'a>(
     Ok(Condition { quantifier, proposition, filter, items: reader.items, shown: reader.shown })
 }
 
+/// The old keyword for a list of states.
+fn is_observed(word: &str) -> bool {
+    word.eq_ignore_ascii_case("observed")
+}
+
 impl<'a> Reader<'_, 'a> {
+    /// `Observed 0:r1=1; x=2; and 0:r1=0; x=2;`: one of these states.
+    fn observed(&mut self) -> Parsed<Proposition> {
+        self.lexer.next();
+        let mut states = Vec::new();
+        loop {
+            let mut atoms = Vec::new();
+            while self.lexer.peek().kind != Kind::Eof
+                && !self.lexer.at_word("and")
+                && !self.lexer.at_word("And")
+            {
+                atoms.push(self.atom()?);
+                if !self.lexer.eat(";") {
+                    break;
+                }
+            }
+            states.push(Proposition::And(atoms));
+            if !(self.lexer.eat_word("and") || self.lexer.eat_word("And")) {
+                return Ok(Proposition::Or(states));
+            }
+        }
+    }
+
     fn quantifier(&mut self) -> Parsed<Option<Quantifier>> {
         let token = self.lexer.peek();
         let negated = self.lexer.at("~") || self.lexer.at_word("not");
@@ -116,6 +156,9 @@ impl<'a> Reader<'_, 'a> {
         if self.lexer.eat_word("forall") {
             return Ok(Some(Quantifier::ForAll));
         }
+        if self.lexer.at("(") {
+            return Ok(Some(Quantifier::Exists));
+        }
         if token.kind == Kind::Eof || matches!(self.lexer.text(token), "with" | "<<") {
             return Ok(None);
         }
@@ -130,11 +173,10 @@ impl<'a> Reader<'_, 'a> {
             if self.lexer.eat("]") {
                 return Ok(());
             }
-            let token = self.lexer.peek();
             let item = self.item("a register such as `0:r1` or a location")?;
             // The whole of an array, if no element is named.
             if let Item::Memory(object, 0) = self.items[item]
-                && self.lexer.slice(token.span()) == self.test.globals[object.0 as usize].name
+                && !self.indexed
             {
                 for element in 1..self.test.globals[object.0 as usize].len() {
                     self.add(Item::Memory(object, element));
@@ -156,38 +198,43 @@ impl<'a> Reader<'_, 'a> {
             let token = self.lexer.peek();
             return Err(Box::new(Diagnostic::error(token.span(), "this condition is nested too deeply")));
         }
-        let left = self.disjunction()?;
-        let result = if self.lexer.eat("=>") {
-            Proposition::Implies(Box::new(left), Box::new(self.proposition()?))
+        let first = self.conjunction()?;
+        let result = if self.lexer.at("\\/") {
+            let mut parts = vec![first];
+            while self.lexer.eat("\\/") {
+                parts.push(self.conjunction()?);
+            }
+            Proposition::Or(parts)
         } else {
-            left
+            first
         };
         self.depth -= 1;
         Ok(result)
     }
 
-    fn disjunction(&mut self) -> Parsed<Proposition> {
-        let first = self.conjunction()?;
-        if !self.lexer.at("\\/") {
-            return Ok(first);
-        }
-        let mut parts = vec![first];
-        while self.lexer.eat("\\/") {
-            parts.push(self.conjunction()?);
-        }
-        Ok(Proposition::Or(parts))
-    }
-
     fn conjunction(&mut self) -> Parsed<Proposition> {
-        let first = self.negation()?;
+        let first = self.implication()?;
         if !self.lexer.at("/\\") {
             return Ok(first);
         }
         let mut parts = vec![first];
         while self.lexer.eat("/\\") {
-            parts.push(self.negation()?);
+            parts.push(self.implication()?);
         }
         Ok(Proposition::And(parts))
+    }
+
+    fn implication(&mut self) -> Parsed<Proposition> {
+        let mut parts = vec![self.negation()?];
+        while self.lexer.eat("=>") {
+            parts.push(self.negation()?);
+        }
+        // `a => b => c` is `a => (b => c)`.
+        let mut result = parts.pop().unwrap_or(Proposition::True);
+        while let Some(left) = parts.pop() {
+            result = Proposition::Implies(Box::new(left), Box::new(result));
+        }
+        Ok(result)
     }
 
     fn negation(&mut self) -> Parsed<Proposition> {
@@ -195,9 +242,10 @@ impl<'a> Reader<'_, 'a> {
         while self.lexer.eat("~") || self.lexer.eat_word("not") {
             negated = !negated;
         }
+        let open = self.lexer.peek();
         let inner = if self.lexer.eat("(") {
             let inner = self.proposition()?;
-            expect(self.lexer, ")")?;
+            expect(self.lexer, ")").map_err(|error| Box::new(error.related(open.span(), "opened here")))?;
             inner
         } else if self.lexer.eat_word("true") {
             Proposition::True
@@ -221,8 +269,36 @@ impl<'a> Reader<'_, 'a> {
             ">=" => Compare::Ge,
             _ => return Err(expected(self.lexer, token, "`=` and a value")),
         };
+        if self.lexer.at("{") {
+            return self.array_atom(left, compare);
+        }
         let term = self.term()?;
         Ok(self.narrow_atom(left, compare, term))
+    }
+
+    /// `x={1,2}`, after the comparison: all elements of an array at once.
+    fn array_atom(&mut self, left: usize, compare: Compare) -> Parsed<Proposition> {
+        let open = self.lexer.next();
+        let (Item::Memory(object, 0), false, Compare::Eq | Compare::Ne) =
+            (self.items[left], self.indexed, compare)
+        else {
+            let error = Diagnostic::error(open.span(), "a list of values is compared with an array only");
+            return Err(Box::new(error.label("expected a number or a location")));
+        };
+        let mut parts = Vec::new();
+        loop {
+            let token = self.lexer.peek();
+            self.test.element_offset(object, parts.len() as u64, token.span())?;
+            let element = self.add(Item::Memory(object, parts.len()));
+            let term = self.term()?;
+            parts.push(Proposition::Atom(element, Compare::Eq, term));
+            if !self.lexer.eat(",") {
+                break;
+            }
+        }
+        expect(self.lexer, "}")?;
+        let all = Proposition::And(parts);
+        Ok(if compare == Compare::Ne { Proposition::Not(Box::new(all)) } else { all })
     }
 
     /// A register that was written through its 32-bit name holds zeros or copies of the sign above, see
@@ -254,7 +330,8 @@ impl<'a> Reader<'_, 'a> {
         if !is_thread && let Some(value) = parse_integer(self.lexer)? {
             return Ok(Term::Value(value));
         }
-        if is_thread || self.lexer.at("[") {
+        // `*y` is the value of `y`, not its address.
+        if is_thread || self.lexer.at("[") || self.lexer.eat("*") {
             return Ok(Term::Observed(self.item("a value")?));
         }
         self.lexer.eat("&");
@@ -290,7 +367,9 @@ impl<'a> Reader<'_, 'a> {
             return Err(Box::new(Diagnostic::error(token.span(), message).label("not modelled")));
         }
         let object = self.test.global(name, token.span());
-        let index = parse_index(self.lexer, self.test, object)?.map_or(0, |(index, _)| index);
+        let index = parse_index(self.lexer, self.test, object)?;
+        self.indexed = index.is_some();
+        let index = index.map_or(0, |(index, _)| index);
         if bracketed {
             expect(self.lexer, "]")?;
         }
@@ -341,118 +420,5 @@ impl<'a> Reader<'_, 'a> {
         });
         self.shown[index] |= self.showing;
         index
-    }
-}
-
-/// Settles the order in which a state is shown and the widths of memory cells.
-pub(crate) fn finish(condition: Condition, test: &Test<'_>, objects: &[Object]) -> FinalCondition {
-    let Condition { quantifier, mut proposition, mut filter, items, shown } = condition;
-    let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by(|&a, &b| shown[b].cmp(&shown[a]).then_with(|| compare_items(test, items[a], items[b])));
-    let mut place = vec![0; items.len()];
-    for (position, &item) in order.iter().enumerate() {
-        place[item] = position;
-    }
-    let observed: Vec<Observable> = order.iter().map(|&item| observable(items[item], objects)).collect();
-    for part in std::iter::once(&mut proposition).chain(filter.as_mut()) {
-        renumber(part, &place, &observed);
-    }
-    let shown = shown.iter().filter(|&&s| s).count();
-    FinalCondition { quantifier, proposition, observed, shown, filter }
-}
-
-fn observable(item: Item, objects: &[Object]) -> Observable {
-    match item {
-        Item::Register(thread, reg) => Observable::Register { thread: ThreadId(thread as u32), reg },
-        Item::Memory(object, index) => {
-            let cell = objects[object.0 as usize].cells[index];
-            Observable::Memory { object, offset: cell.offset, width: cell.width }
-        }
-    }
-}
-
-/// Registers by thread and then in the architecture's order, then locations alphabetically.
-fn compare_items(test: &Test<'_>, a: Item, b: Item) -> Ordering {
-    match (a, b) {
-        (Item::Register(..), Item::Memory(..)) => Ordering::Less,
-        (Item::Memory(..), Item::Register(..)) => Ordering::Greater,
-        (Item::Register(thread_a, a), Item::Register(thread_b, b)) => {
-            let number = |thread: usize| test.threads[thread].number;
-            let name = |thread: usize, reg: Reg| test.threads[thread].function.regs[reg.0 as usize].as_str();
-            number(thread_a)
-                .cmp(&number(thread_b))
-                .then_with(|| register_rank(name(thread_a, a)).cmp(&register_rank(name(thread_b, b))))
-        }
-        (Item::Memory(a, index_a), Item::Memory(b, index_b)) => {
-            let name = |object: ObjectId| test.globals[object.0 as usize].name;
-            name(a).cmp(name(b)).then(index_a.cmp(&index_b))
-        }
-    }
-}
-
-/// Numbered registers by number, those of x86 in their traditional order, others by name.
-fn register_rank(name: &str) -> (usize, &str) {
-    const X86: [&str; 8] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI", "ESP", "EBP"];
-    if let Some(rank) = X86.iter().position(|&x| x == name) {
-        return (rank, "");
-    }
-    let digits =
-        name.strip_prefix(['r', 'X']).filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
-    match digits.and_then(|d| d.parse().ok()) {
-        Some(number) => (number, ""),
-        None => (usize::MAX, name),
-    }
-}
-
-fn renumber(proposition: &mut Proposition, place: &[usize], observed: &[Observable]) {
-    match proposition {
-        Proposition::True | Proposition::False => {}
-        Proposition::Atom(left, _, term) => {
-            *left = place[*left];
-            match (term, observed[*left]) {
-                (Term::Observed(right), _) => *right = place[*right],
-                // A cell is read with its sign, so a constant such as 0xffffffff has to be too.
-                (Term::Value(value), Observable::Memory { width, .. }) => *value = width.sign_extend(*value),
-                (Term::Value(_), Observable::Register { .. }) => {}
-            }
-        }
-        Proposition::Not(inner) => renumber(inner, place, observed),
-        Proposition::And(parts) | Proposition::Or(parts) => {
-            parts.iter_mut().for_each(|part| renumber(part, place, observed));
-        }
-        Proposition::Implies(a, b) => {
-            renumber(a, place, observed);
-            renumber(b, place, observed);
-        }
-    }
-}
-
-/// Appends one final state, `0:r1=1; [x]=2;`.
-pub(crate) fn show_state_into(program: &Program, values: &[Value], out: &mut String) {
-    use std::fmt::Write;
-    let fencepost_ir::Property::Final(condition) = &program.property else { return };
-    let mut separator = "";
-    for (observable, &value) in condition.observed.iter().zip(values).take(condition.shown) {
-        out.push_str(separator);
-        separator = " ";
-        // Writing to a string cannot fail.
-        let _ = match *observable {
-            Observable::Register { thread, reg } => {
-                let name = &program.thread_function(thread).regs[reg.0 as usize];
-                let number = program.threads[thread.0 as usize].name.trim_start_matches('P');
-                write!(out, "{number}:{name}=")
-            }
-            Observable::Memory { object, offset, .. } => {
-                let object = &program.objects[object.0 as usize];
-                match object.cells.iter().position(|cell| cell.offset == offset) {
-                    Some(index) if object.cells.len() > 1 => write!(out, "{}[{index}]=", object.name),
-                    _ => write!(out, "[{}]=", object.name),
-                }
-            }
-        };
-        let _ = match value.as_pointer() {
-            None => write!(out, "{};", value.as_i64()),
-            Some(_) => write!(out, "{};", program.show_value(value)),
-        };
     }
 }

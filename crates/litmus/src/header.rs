@@ -7,6 +7,7 @@
 use crate::Arch;
 use crate::error::{Parsed, closest};
 use crate::lexer::skip_comment;
+use crate::test::thread_number;
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 
 /// What the header says, and where the initial state opens.
@@ -32,7 +33,8 @@ pub(crate) fn parse_header(file: &SourceFile) -> Parsed<Header<'_>> {
         return Err(Box::new(error));
     }
     let name = &text[name_span.start as usize..name_span.end as usize];
-    Ok(Header { arch, name, brace: find_brace(text, next)? })
+    let brace = find_brace(text, next)?.ok_or_else(|| missing_state(name_span))?;
+    Ok(Header { arch, name, brace })
 }
 
 fn architecture(text: &str, span: Span) -> Parsed<Arch> {
@@ -53,21 +55,22 @@ fn architecture(text: &str, span: Span) -> Parsed<Arch> {
     }))
 }
 
-/// The offset of the initial state's opening brace.
-fn find_brace(text: &str, start: usize) -> Parsed<usize> {
+fn missing_state(name: Span) -> Box<Diagnostic> {
+    let error = Diagnostic::error(name, "the initial state is missing")
+        .label("expected `{` somewhere after the name, and before the program")
+        .hint("the initial state stands in braces; `{ }` sets everything to 0");
+    Box::new(error)
+}
+
+/// The offset of the initial state's opening brace; `None` if the program or the end of the file comes first.
+fn find_brace(text: &str, start: usize) -> Parsed<Option<usize>> {
     let bytes = text.as_bytes();
     let mut pos = start;
     let mut at_line_start = false;
     loop {
         match bytes.get(pos) {
-            None => {
-                let span = Span::new(text.trim_end().len(), text.trim_end().len());
-                let error = Diagnostic::error(span, "the initial state is missing")
-                    .label("expected `{`")
-                    .hint("the initial state stands in braces after the name; `{ }` sets everything to 0");
-                return Err(Box::new(error));
-            }
-            Some(b'{') => return Ok(pos),
+            None => return Ok(None),
+            Some(b'{') => return Ok(Some(pos)),
             Some(b'"') => {
                 // A string that does not end is a stray quote: leave the rest of the line alone.
                 let rest = &bytes[pos + 1..];
@@ -82,6 +85,12 @@ fn find_brace(text: &str, start: usize) -> Parsed<usize> {
             }
             Some(b) if at_line_start && b.is_ascii_alphabetic() => {
                 let key = run(&bytes[pos..], |b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+                let after = pos + key + run(&bytes[pos + key..], |b| b == b' ' || b == b'\t');
+                if thread_number(&text[pos..pos + key]).is_some()
+                    && matches!(bytes.get(after), Some(b'(' | b'|'))
+                {
+                    return Ok(None);
+                }
                 pos += key;
                 if bytes.get(pos) == Some(&b'=') {
                     pos += run(&bytes[pos..], |b| b != b'\n');

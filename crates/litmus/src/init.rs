@@ -1,6 +1,6 @@
 //! The initial state: `{ 0:r2=x; x=1; [y]=2; uint64_t z; int *p = &x; int a[2]={0,1}; }`.
 
-use crate::error::{Parsed, expected, expected_next};
+use crate::error::{Parsed, expect, expected, expected_next};
 use crate::lexer::{Kind, Lexer, Token, number};
 use crate::test::{RegisterInit, Test, skip_to, thread_number};
 use crate::types::{Type, parse_type};
@@ -19,28 +19,43 @@ pub(crate) fn parse_init<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Pars
             break;
         }
         if lexer.peek().kind == Kind::Eof {
-            let error = Diagnostic::error(open.span(), "the initial state is never closed");
-            return Err(Box::new(error.label("opened here").hint("close it with `}`")));
+            // What was wrong on the way is the program, taken for a part of the initial state.
+            test.errors.clear();
+            return Err(never_closed(open));
+        }
+        if at_threads(lexer) {
+            let threads = lexer.peek().span();
+            return Err(Box::new(never_closed(open).related(threads, "the program begins here")));
         }
         if let Err(error) = parse_item(lexer, test) {
-            test.report(*error);
-            skip_to(lexer, &[";", "}"]);
+            skip_to(lexer, &error, &[";", "}"]);
             if lexer.peek().kind == Kind::Unclosed || test.has_too_many_errors() {
-                return Err(expected_next(lexer, "`}`"));
+                return Err(error);
             }
+            test.report(*error);
         }
     }
     lexer.eat(";");
     Ok(())
 }
 
+fn never_closed(open: Token) -> Box<Diagnostic> {
+    let error = Diagnostic::error(open.span(), "the initial state is never closed");
+    Box::new(error.label("opened here").hint("close it with `}`"))
+}
+
+/// True at `P0 |`, `P0 ;` or `P0 (`: that is the program.
+fn at_threads(lexer: &mut Lexer<'_>) -> bool {
+    let (first, second) = (lexer.peek(), lexer.peek_second());
+    let is_thread = first.kind == Kind::Ident && thread_number(lexer.text(first)).is_some();
+    is_thread && matches!(lexer.text(second), "|" | ";" | "(")
+}
+
 fn parse_item<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
     let ty = leading_type(lexer)?;
     let bracketed = lexer.eat("[");
     let first = lexer.next();
-    let second_is_colon = !bracketed && lexer.at(":");
-    if second_is_colon {
-        lexer.next();
+    if !bracketed && lexer.eat(":") {
         return parse_register(lexer, test, first);
     }
     if first.kind != Kind::Ident {
@@ -72,6 +87,11 @@ fn parse_item<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
 fn leading_type(lexer: &mut Lexer<'_>) -> Parsed<Option<Type>> {
     let first = lexer.peek();
     let second = lexer.peek_second();
+    if lexer.at("*") {
+        // A pointer to who knows what.
+        lexer.next();
+        return Ok(Some(Type::INT.pointer_to()));
+    }
     let is_type = first.kind == Kind::Ident
         && (matches!(second.kind, Kind::Ident | Kind::Number) || lexer.text(second) == "*");
     if !is_type {
@@ -171,6 +191,12 @@ fn set_initial(test: &mut Test<'_>, object: ObjectId, values: Vec<Value>, name: 
 
 /// A number, or the address of a location: `-1`, `0x10`, `x`, `&x`, `x[1]`.
 fn parse_value<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<Value> {
+    if lexer.eat_word("ATOMIC_INIT") {
+        expect(lexer, "(")?;
+        let value = parse_value(lexer, test)?;
+        expect(lexer, ")")?;
+        return Ok(value);
+    }
     if let Some(value) = parse_integer(lexer)? {
         return Ok(value);
     }

@@ -111,6 +111,17 @@ impl<'a> Lexer<'a> {
         token
     }
 
+    /// Goes back to an offset, which must be the start of a token.
+    pub(crate) fn rewind(&mut self, position: u32) {
+        self.pos = (position as usize).min(self.pos);
+        self.peeked = None;
+    }
+
+    /// Where the last token that was consumed ends.
+    pub(crate) fn position(&self) -> u32 {
+        self.pos as u32
+    }
+
     /// The token after the next one.
     pub(crate) fn peek_second(&mut self) -> Token {
         let first = self.peek();
@@ -170,7 +181,11 @@ impl<'a> Lexer<'a> {
         if first.is_ascii_digit() {
             return token(Kind::Number, start + run(&bytes[start..], u8::is_ascii_alphanumeric));
         }
-        let longer: &[&str] = if in_c { &LONG_C } else { &LONG };
+        let longer: &[&str] = match (second.is_ascii_punctuation(), in_c) {
+            (false, _) => &[],
+            (true, true) => &LONG_C,
+            (true, false) => &LONG,
+        };
         if let Some(op) = longer.iter().find(|op| bytes[start..].starts_with(op.as_bytes())) {
             return token(Kind::Op, start + op.len());
         }

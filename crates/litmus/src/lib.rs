@@ -1,9 +1,8 @@
 //! Litmus tests: files for PPC, X86, AArch64 and C become an [`fencepost_ir::Program`].
 //!
-//! A file has a header, an initial state, a program and a condition, each with a module of its own ([`header`],
-//! [`init`], [`table`] or [`c`], [`condition`]) over one [`lexer`]. Instructions are lowered as they are read; what can
-//! only be known at the end (targets of branches, widths of locations, the order of a final state) is settled by
-//! [`parse`]. The format is that of the diy tool suite (herd7, litmus7); its semantics is the reference where the
+//! A file has a header, an initial state, a program and a condition, each with a module of its own (`header`, `init`,
+//! `table` or `c`, `condition`) over one lexer. Instructions are lowered as they are read; what can only be known at
+//! the end (targets of branches, widths of locations, the order of a final state) is settled by [`parse`]. The format is that of the diy tool suite (herd7, litmus7); its semantics is the reference where the
 //! architecture manuals leave a choice.
 //!
 //! Loops stay loops, as back edges: bounding them is another pass's task. A mistake gives a diagnostic, never a panic,
@@ -17,6 +16,7 @@ mod header;
 mod init;
 mod lexer;
 mod ppc;
+mod state;
 mod table;
 mod test;
 mod thread;
@@ -81,7 +81,7 @@ pub struct LitmusTest {
 /// Reads a litmus test.
 ///
 /// # Errors
-/// All mistakes that were found, in the order in which they were found; at least one.
+/// All mistakes that were found, in the order of the file; at least one.
 pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
     let header = header::parse_header(file).map_err(|error| vec![*error])?;
     let arch = header.arch;
@@ -96,14 +96,14 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
     label_errors.into_iter().for_each(|error| test.report(error));
     let condition = match condition {
         Ok(condition) if test.errors.is_empty() => condition,
-        Ok(_) => return Err(test.errors),
+        Ok(_) => return Err(in_file_order(test.errors)),
         Err(error) => {
             test.errors.push(*error);
-            return Err(test.errors);
+            return Err(in_file_order(test.errors));
         }
     };
     let objects = widths::settle(&mut test)?;
-    let condition = condition::finish(condition, &test, &objects);
+    let condition = state::finish(arch, condition, &test, &objects);
     let mut program = Program { name: header.name.to_string(), objects, ..Program::default() };
     for (index, thread) in test.threads.into_iter().enumerate() {
         let function = FunctionId(index as u32);
@@ -112,6 +112,11 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
     }
     program.property = Property::Final(condition);
     Ok(LitmusTest { name: header.name.to_string(), arch, program })
+}
+
+fn in_file_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    errors.sort_by_key(|error| error.span);
+    errors
 }
 
 /// Initial state, program and condition.
@@ -132,11 +137,11 @@ fn read<'a>(
 /// architecture, then locations alphabetically. `values` are those of `FinalCondition::observed`.
 pub fn show_state(program: &Program, values: &[Value]) -> String {
     let mut out = String::new();
-    condition::show_state_into(program, values, &mut out);
+    state::show_state_into(program, values, &mut out);
     out
 }
 
 /// As [`show_state`], appended to a string.
 pub fn show_state_into(program: &Program, values: &[Value], out: &mut String) {
-    condition::show_state_into(program, values, out);
+    state::show_state_into(program, values, out);
 }

@@ -31,7 +31,7 @@ impl Isa for Ppc {
         "stwcx.", "stdcx.", "add", "addi", "addis", "sub", "subi", "subf", "xor", "xori", "or", "ori", "and",
         "andi.", "nor", "not", "neg", "mullw", "mulli", "divw", "slw", "srw", "sraw", "slwi", "srwi",
         "srawi", "extsw", "cmpw", "cmpwi", "cmpd", "cmpdi", "cmplw", "cmplwi", "cmpld", "b", "beq", "bne",
-        "blt", "bgt", "ble", "bge", "blr", "sync", "hwsync", "lwsync", "eieio", "isync", "nop",
+        "blt", "bgt", "ble", "bge", "bnl", "bng", "blr", "sync", "hwsync", "lwsync", "eieio", "isync", "nop",
     ];
 
     fn register(name: &str) -> Option<(Key, bool)> {
@@ -57,6 +57,12 @@ impl Isa for Ppc {
         };
         match base {
             "nop" => {}
+            // Flushing a cache line changes no value.
+            "dcbf" => {
+                cell.register()?;
+                cell.comma()?;
+                cell.register()?;
+            }
             "blr" => cell.thread().emit(Instr::Return(None)),
             "li" | "lis" => load_immediate(cell, base)?,
             "mr" => copy(cell, record)?,
@@ -171,15 +177,21 @@ fn memory(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     Ok(true)
 }
 
-/// `d(rA)`: the address and the base register.
+/// `d(rA)` or `d,rA`: the address and the base register.
 fn based(cell: &mut Cell<'_, '_>) -> Parsed<(Operand, Option<Reg>)> {
     if !cell.at_immediate() {
         return Err(cell.expected("an address such as `0(r2)` or `r3,r2`"));
     }
     let offset = cell.immediate()?;
-    cell.expect("(")?;
+    // `0,r2` is another spelling of `0(r2)`.
+    let parenthesised = !cell.lexer.eat(",");
+    if parenthesised {
+        cell.expect("(")?;
+    }
     let (base, _) = cell.register()?;
-    cell.expect(")")?;
+    if parenthesised {
+        cell.expect(")")?;
+    }
     let addr = match offset {
         Value::ZERO => base.into(),
         _ => {
@@ -309,9 +321,9 @@ fn compare_or_branch(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
         "beq" => (None, false),
         "bne" => (None, true),
         "blt" => (Some(BinaryOp::LtS), true),
-        "bge" => (Some(BinaryOp::LtS), false),
+        "bge" | "bnl" => (Some(BinaryOp::LtS), false),
         "bgt" => (Some(BinaryOp::GtS), true),
-        "ble" => (Some(BinaryOp::GtS), false),
+        "ble" | "bng" => (Some(BinaryOp::GtS), false),
         _ => return Ok(false),
     };
     // A hint for the branch predictor.

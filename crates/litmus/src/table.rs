@@ -21,6 +21,8 @@ pub(crate) trait Isa {
     const NAME: &'static str;
     /// An example register, for messages.
     const REGISTER: &'static str;
+    /// Registers have a second name for their lower half.
+    const HAS_NARROW_NAMES: bool = false;
     /// The mnemonics, for "did you mean".
     const MNEMONICS: &'static [&'static str];
 
@@ -41,9 +43,7 @@ pub(crate) struct Cell<'t, 'a> {
     pub(crate) test: &'t mut Test<'a>,
     /// The column.
     pub(crate) column: usize,
-    register: fn(&str) -> Option<(Key, bool)>,
-    register_name: fn(Key) -> String,
-    register_example: &'static str,
+    names: Names,
 }
 
 /// Reads the table of an assembly test.
@@ -68,24 +68,40 @@ pub(crate) fn named_register<'a>(arch: Arch, thread: &mut ThreadBuilder<'a>, nam
 }
 
 fn lookup<'a, I: Isa>(thread: &mut ThreadBuilder<'a>, name: &'a str) -> Option<(Reg, bool)> {
-    find_register(thread, name, I::register, I::register_name)
+    Names::of::<I>().find(thread, name)
 }
 
-fn find_register<'a>(
-    thread: &mut ThreadBuilder<'a>,
-    name: &'a str,
+/// How an architecture names its registers.
+#[derive(Clone, Copy)]
+struct Names {
     register: fn(&str) -> Option<(Key, bool)>,
     register_name: fn(Key) -> String,
-) -> Option<(Reg, bool)> {
-    if let Some((key, narrow)) = register(name) {
-        return Some((thread.register(key, || register_name(key)), narrow));
+    example: &'static str,
+    has_narrow_names: bool,
+}
+
+impl Names {
+    fn of<I: Isa>() -> Names {
+        Names {
+            register: I::register,
+            register_name: I::register_name,
+            example: I::REGISTER,
+            has_narrow_names: I::HAS_NARROW_NAMES,
+        }
     }
-    // `%w0` and `%x0` are one symbolic register of AArch64; elsewhere the letters mean nothing.
-    let symbol = name.strip_prefix('%')?;
-    let narrow = symbol.starts_with('w');
-    let base = symbol.strip_prefix(['w', 'x']).unwrap_or(symbol);
-    let key = thread.symbolic_key(base)?;
-    Some((thread.register(key, || format!("%{}", symbol.replacen('w', "x", usize::from(narrow)))), narrow))
+
+    fn find<'a>(self, thread: &mut ThreadBuilder<'a>, name: &'a str) -> Option<(Reg, bool)> {
+        if let Some((key, narrow)) = (self.register)(name) {
+            return Some((thread.register(key, || (self.register_name)(key)), narrow));
+        }
+        let symbol = name.strip_prefix('%')?;
+        // `%w0` and `%x0` are one symbolic register of AArch64.
+        let base = symbol.strip_prefix(['w', 'x']).filter(|base| self.has_narrow_names && !base.is_empty());
+        let key = thread.symbolic_key(base.unwrap_or(symbol))?;
+        let narrow = base.is_some() && symbol.starts_with('w');
+        let shown = || base.map_or_else(|| name.to_string(), |base| format!("%x{base}"));
+        Some((thread.register(key, shown), narrow))
+    }
 }
 
 fn table<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
@@ -98,8 +114,11 @@ fn table<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
         }
         at_row_start = false;
         if let Err(error) = parse_cell::<I>(lexer, test, column) {
+            skip_to(lexer, &error, &["|", ";"]);
+            if matches!(lexer.peek().kind, Kind::Eof | Kind::Unclosed) {
+                return Err(error);
+            }
             test.report(*error);
-            skip_to(lexer, &["|", ";"]);
         }
         let end = lexer.peek();
         match lexer.text(end) {
@@ -201,18 +220,13 @@ fn parse_cell<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, column: us
     }
     lexer.next();
     let text = lexer.text(token);
-    test.threads[column].span = token.span();
+    let thread = &mut test.threads[column];
+    thread.span = token.span();
+    let first = thread.function.spans.len();
     let mut buffer = [0; 16];
     let known = match lower_case(text, &mut buffer) {
         Some(mnemonic) => {
-            let mut cell = Cell {
-                lexer,
-                test,
-                column,
-                register: I::register,
-                register_name: I::register_name,
-                register_example: I::REGISTER,
-            };
+            let mut cell = Cell { lexer, test, column, names: Names::of::<I>() };
             I::instruction(&mut cell, mnemonic)?
         }
         None => false,
@@ -222,6 +236,8 @@ fn parse_cell<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, column: us
         let error = Diagnostic::error(token.span(), message).label("not known here");
         return Err(suggest(Box::new(error), text, I::MNEMONICS.iter().copied()));
     }
+    // The instruction with its operands, for those who show where an event comes from.
+    test.threads[column].widen_spans(first, token.start, lexer.position());
     let end = lexer.peek();
     if !matches!(lexer.text(end), "|" | ";") {
         return Err(expected(lexer, end, &format!("`|` or `;` after this `{text}`")));
@@ -262,20 +278,20 @@ impl<'a> Cell<'_, 'a> {
         let token = self.lexer.peek();
         if token.kind == Kind::Ident {
             let name = self.lexer.text(token);
-            let (register, register_name) = (self.register, self.register_name);
-            if let Some(found) = find_register(self.thread(), name, register, register_name) {
+            let names = self.names;
+            if let Some(found) = names.find(self.thread(), name) {
                 self.lexer.next();
                 return Ok(found);
             }
         }
-        Err(self.expected(&format!("a register such as `{}`", self.register_example)))
+        Err(self.expected(&format!("a register such as `{}`", self.names.example)))
     }
 
     /// True if the next token is a register.
     pub(crate) fn at_register(&mut self) -> bool {
         let token = self.lexer.peek();
         let name = self.lexer.text(token);
-        token.kind == Kind::Ident && (name.starts_with('%') || (self.register)(name).is_some())
+        token.kind == Kind::Ident && (name.starts_with('%') || (self.names.register)(name).is_some())
     }
 
     /// The key of the next token if it is a register of the architecture.
@@ -284,7 +300,7 @@ impl<'a> Cell<'_, 'a> {
         if token.kind != Kind::Ident {
             return None;
         }
-        (self.register)(self.lexer.text(token)).map(|(key, _)| key)
+        (self.names.register)(self.lexer.text(token)).map(|(key, _)| key)
     }
 
     /// A number, with or without `#` or `$` in front.

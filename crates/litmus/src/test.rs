@@ -4,7 +4,7 @@
 //! condition. Its width is settled last, by [`crate::widths`], when all accesses are known.
 
 use crate::error::{MOST_ERRORS, Parsed};
-use crate::lexer::Lexer;
+use crate::lexer::{Kind, Lexer};
 use crate::thread::ThreadBuilder;
 use crate::types::Type;
 use fencepost_diag::Diagnostic;
@@ -135,9 +135,12 @@ pub(crate) fn thread_number(text: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Skips to the end of an initial-state item or table cell after an error: up to, not including, one of these.
-pub(crate) fn skip_to(lexer: &mut Lexer<'_>, stops: &[&str]) {
-    use crate::lexer::Kind;
+/// Skips to the end of an item, cell or statement after an error: up to, not including, one of these.
+pub(crate) fn skip_to(lexer: &mut Lexer<'_>, error: &Diagnostic, stops: &[&str]) {
+    // The token that surprised the parser may be the very end that is looked for.
+    if error.span.end == lexer.position() && stops.contains(&lexer.slice(error.span)) {
+        lexer.rewind(error.span.start);
+    }
     loop {
         let token = lexer.peek();
         if matches!(token.kind, Kind::Eof | Kind::Unclosed) || stops.iter().any(|stop| lexer.at(stop)) {

@@ -30,8 +30,8 @@ pub(crate) struct ThreadBuilder<'a> {
     pub(crate) function: Function,
     /// Values of the function's parameters, which are the registers with an initial value.
     pub(crate) args: Vec<Value>,
-    /// Machine register to IR register.
-    keys: [Option<Reg>; 256],
+    /// Machine register to IR register, counted from 1; 0 is none.
+    keys: [u16; 256],
     symbolic: Vec<&'a str>,
     labels: Vec<(&'a str, Label, Span)>,
     fixups: Vec<(usize, Side, &'a str, Span)>,
@@ -53,7 +53,7 @@ impl<'a> ThreadBuilder<'a> {
             number,
             function,
             args: Vec::new(),
-            keys: [None; 256],
+            keys: [0; 256],
             symbolic: Vec::new(),
             labels: Vec::new(),
             fixups: Vec::new(),
@@ -67,11 +67,12 @@ impl<'a> ThreadBuilder<'a> {
 
     /// The IR register of a machine register.
     pub(crate) fn register(&mut self, key: Key, name: impl FnOnce() -> String) -> Reg {
-        if let Some(reg) = self.keys[key as usize] {
-            return reg;
+        if let Some(reg) = self.keys[key as usize].checked_sub(1) {
+            return Reg(u32::from(reg));
         }
         let reg = self.function.new_reg(name());
-        self.keys[key as usize] = Some(reg);
+        // There are at most 256 keys and a handful of temporaries.
+        self.keys[key as usize] = reg.0 as u16 + 1;
         reg
     }
 
@@ -86,11 +87,11 @@ impl<'a> ThreadBuilder<'a> {
 
     /// A register that the source cannot name, such as a condition flag.
     pub(crate) fn hidden_register(&mut self, key: Key, name: &str) -> Reg {
-        if let Some(reg) = self.keys[key as usize] {
-            return reg;
-        }
+        let is_new = self.keys[key as usize] == 0;
         let reg = self.register(key, || name.to_string());
-        self.hidden.push(reg);
+        if is_new {
+            self.hidden.push(reg);
+        }
         reg
     }
 
@@ -116,6 +117,15 @@ impl<'a> ThreadBuilder<'a> {
     pub(crate) fn emit(&mut self, instr: Instr) {
         let span = self.span;
         self.function.push(instr, span);
+    }
+
+    /// Lets the instructions from `first` on that belong to the source at `start` end at `end`.
+    pub(crate) fn widen_spans(&mut self, first: usize, start: u32, end: u32) {
+        for span in &mut self.function.spans[first..] {
+            if span.start == start {
+                span.end = end;
+            }
+        }
     }
 
     /// Appends `dst = value`.

@@ -51,6 +51,11 @@ impl Type {
         }
     }
 
+    /// What is at the end of all pointers.
+    pub(crate) fn without_pointers(self) -> Type {
+        Type { pointers: 0, ..self }
+    }
+
     /// A pointer to this.
     pub(crate) fn pointer_to(self) -> Type {
         Type { pointers: self.pointers.saturating_add(1), ..self }

@@ -43,7 +43,6 @@ impl Isa for X86 {
 
     fn instruction(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
         if mnemonic == "lock" {
-            cell.lexer.eat(";");
             let token = cell.lexer.next();
             let mut name = cell.lexer.text(token).to_ascii_lowercase();
             let span = cell.thread().span.to(token.span());
@@ -130,7 +129,15 @@ fn place(cell: &mut Cell<'_, '_>) -> Parsed<Place> {
     let close = match cell.lexer.text(open) {
         "[" => "]",
         "(" => ")",
-        _ => return Err(cell.expected("a register, a number such as `$1`, or a location such as `[x]`")),
+        name => {
+            let error = cell.expected("a register, a number such as `$1`, or a location such as `[x]`");
+            let is_name = open.kind == Kind::Ident;
+            return Err(if is_name {
+                Box::new(error.hint(format!("if `{name}` is a location, write `[{name}]`")))
+            } else {
+                error
+            });
+        }
     };
     cell.lexer.next();
     let addr = if cell.at_register() {
@@ -387,12 +394,12 @@ fn jump(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
         cell.compute(0, binary(BinaryOp::Or, flag, equal))
     };
     let (test, if_zero) = match condition {
-        "e" | "z" => (result, true),
+        "e" | "eq" | "z" => (result, true),
         "ne" | "nz" => (result, false),
-        "l" | "nge" => (less, false),
+        "l" | "lt" | "nge" => (less, false),
         "ge" | "nl" => (less, true),
         "le" | "ng" => (or_equal(cell, less), false),
-        "g" | "nle" => (or_equal(cell, less), true),
+        "g" | "gt" | "nle" => (or_equal(cell, less), true),
         "b" | "c" | "nae" => (below, false),
         "ae" | "nc" | "nb" => (below, true),
         "be" | "na" => (or_equal(cell, below), false),

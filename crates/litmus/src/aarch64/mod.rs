@@ -30,6 +30,7 @@ const ZERO: Key = 32;
 impl Isa for AArch64 {
     const NAME: &'static str = "AArch64";
     const REGISTER: &'static str = "X1` or `W1";
+    const HAS_NARROW_NAMES: bool = true;
     const MNEMONICS: &'static [&'static str] = &[
         "MOV", "MVN", "MOVZ", "ADD", "ADDS", "SUB", "SUBS", "AND", "ANDS", "ORR", "ORN", "EOR", "EON", "BIC",
         "NEG", "MUL", "LSL", "LSR", "ASR", "SXTW", "UXTW", "CMP", "CMN", "TST", "CSEL", "CSINC", "CSET",

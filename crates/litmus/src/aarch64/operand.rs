@@ -132,7 +132,12 @@ fn extended_register(cell: &mut Cell<'_, '_>, narrow: bool) -> Parsed<Operand> {
         "sxtx" => (UnaryOp::SignExtend, Width::W64),
         _ => {
             let what = "a shift (`LSL`, `LSR`, `ASR`) or an extension such as `SXTW`";
-            return Err(crate::error::expected(cell.lexer, token, what));
+            let error = crate::error::expected(cell.lexer, token, what);
+            return Err(crate::error::suggest(
+                error,
+                &name,
+                ["SXTW", "UXTW", "SXTX", "UXTX", "LSL", "LSR", "ASR"],
+            ));
         }
     };
     let extend = if op == UnaryOp::SignExtend { Extend::Sign } else { Extend::Zero };

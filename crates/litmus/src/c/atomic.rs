@@ -67,7 +67,8 @@ impl<'a> Body<'_, 'a> {
         if !FUNCTIONS.contains(&base) {
             return Err(unknown_function(name, span));
         }
-        self.builder().span = span;
+        let outer = std::mem::replace(&mut self.builder().span, span);
+        let first = self.builder().function.spans.len();
         expect(self.lexer, "(")?;
         let node = match base {
             "atomic_load" => self.atomic_load(&call)?,
@@ -92,6 +93,9 @@ impl<'a> Body<'_, 'a> {
             return Err(expected_next(self.lexer, &format!("`)` after the arguments of `{name}`")));
         }
         self.lexer.next();
+        let end = self.lexer.position();
+        self.builder().widen_spans(first, span.start, end);
+        self.builder().span = outer;
         Ok(node)
     }
 

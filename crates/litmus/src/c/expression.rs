@@ -261,7 +261,7 @@ impl<'a> Body<'_, 'a> {
         let text = self.lexer.text(token);
         match token.kind {
             Kind::Number => {
-                let Some(value) = number(text) else { return Err(bad_number(self.lexer, token.span())) };
+                let Some(value) = c_number(text) else { return Err(bad_number(self.lexer, token.span())) };
                 let ty = if value > i32::MAX as u64 { Type::LONG } else { Type::INT };
                 Ok(Node::Value(Value(value).into(), ty))
             }
@@ -415,6 +415,17 @@ impl<'a> Body<'_, 'a> {
             }
         };
         Ok((self.compute(wide(operator, a, b)), Type::INT))
+    }
+}
+
+/// A number of C: one that starts with a zero is octal.
+fn c_number(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
+    match digits.strip_prefix('0') {
+        Some(octal) if !octal.is_empty() && octal.bytes().all(|b| b.is_ascii_digit()) => {
+            u64::from_str_radix(octal, 8).ok()
+        }
+        _ => number(text),
     }
 }
 

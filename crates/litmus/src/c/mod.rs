@@ -58,12 +58,17 @@ struct Body<'t, 'a> {
     temporaries: usize,
     loops: Vec<Loop>,
     depth: u32,
+    /// The function's end was missed: there is no going on.
+    is_lost: bool,
 }
 
 /// Reads all functions, up to the condition.
 pub(crate) fn parse_functions<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
     while !condition::starts_condition(lexer) {
         parse_function(lexer, test)?;
+    }
+    if test.threads.is_empty() {
+        return Err(expected_next(lexer, "a thread such as `P0 (atomic_int* x) { ... }`"));
     }
     for index in 0..test.register_inits.len() {
         let (number, span) = (test.register_inits[index].thread, test.register_inits[index].span);
@@ -97,15 +102,16 @@ fn parse_function<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> 
         temporaries: 0,
         loops: Vec::new(),
         depth: 0,
+        is_lost: false,
     };
     body.initial_locals(number);
     body.parameter_list()?;
     if !body.lexer.at("{") {
         return Err(expected_next(body.lexer, "`{`"));
     }
-    body.lexer.next();
+    let open = body.lexer.next();
     body.lexer.set_mode(Mode::CBody);
-    let result = body.block();
+    let result = body.block(open.span());
     lexer.set_mode(Mode::COutside);
     result
 }
@@ -131,6 +137,13 @@ impl<'a> Body<'_, 'a> {
 
     fn parameter_list(&mut self) -> Parsed<()> {
         expect(self.lexer, "(")?;
+        let is_void = self.lexer.at_word("void") && {
+            let second = self.lexer.peek_second();
+            self.lexer.text(second) == ")"
+        };
+        if is_void {
+            self.lexer.next();
+        }
         if self.lexer.eat(")") {
             return Ok(());
         }
@@ -138,9 +151,6 @@ impl<'a> Body<'_, 'a> {
             let Some(mut ty) = parse_type(self.lexer) else {
                 return Err(expected_next(self.lexer, "a parameter such as `atomic_int* x`"));
             };
-            if ty == Type::integer(fencepost_ir::Width::W8, false) && self.lexer.eat(")") {
-                return Ok(());
-            }
             let token = self.lexer.next();
             if token.kind != Kind::Ident {
                 return Err(expected(self.lexer, token, "the parameter's name"));
@@ -188,32 +198,54 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Statements up to the closing brace. A mistake in one does not hide the next.
-    fn block(&mut self) -> Parsed<()> {
+    fn block(&mut self, open: Span) -> Parsed<()> {
         loop {
             if self.lexer.eat("}") {
                 return Ok(());
             }
-            if self.lexer.peek().kind == Kind::Eof {
-                return Err(expected_next(self.lexer, "`}` at the end of the function"));
+            if self.at_end() {
+                self.is_lost = true;
+                let error = expected_next(self.lexer, "`}` at the end of the block");
+                return Err(Box::new(error.related(open, "opened here")));
             }
             let depth = self.depth;
             if let Err(error) = self.statement() {
                 self.depth = depth;
-                if self.test.has_too_many_errors() || self.lexer.peek().kind == Kind::Unclosed {
+                let unclosed = self.lexer.peek().kind == Kind::Unclosed;
+                if self.is_lost || unclosed || self.test.has_too_many_errors() {
                     return Err(error);
                 }
-                self.test.report(*error);
-                self.recover();
+                self.recover(*error)?;
             }
         }
     }
 
-    /// Skips the rest of a statement: to after its semicolon, or up to a brace.
-    fn recover(&mut self) {
-        skip_to(self.lexer, &[";", "{", "}"]);
-        if !self.lexer.eat(";") {
-            self.lexer.eat("{");
+    /// True at the end of the file, and at the condition: then a brace was forgotten.
+    fn at_end(&mut self) -> bool {
+        let (token, second) = (self.lexer.peek(), self.lexer.peek_second());
+        match token.kind {
+            Kind::Eof => true,
+            Kind::Ident => {
+                let word = self.lexer.text(token);
+                let after = self.lexer.text(second);
+                matches!(word, "exists" | "forall" | "final" | "locations" | "filter")
+                    && (matches!(after, "(" | "[") || second.kind != Kind::Op)
+            }
+            _ => {
+                token.kind == Kind::Op && self.lexer.text(token) == "~" && self.lexer.text(second) == "exists"
+            }
         }
+    }
+
+    /// Skips the rest of a statement: to after its semicolon, or over the block that it has.
+    fn recover(&mut self, error: Diagnostic) -> Parsed<()> {
+        skip_to(self.lexer, &error, &[";", "{", "}"]);
+        self.test.report(error);
+        let open = self.lexer.peek().span();
+        if !self.lexer.eat(";") && self.lexer.eat("{") {
+            self.block(open)?;
+        }
+        Ok(())
     }
 
     fn statement(&mut self) -> Parsed<()> {
@@ -224,7 +256,13 @@ impl<'a> Body<'_, 'a> {
         }
         self.temporaries = 0;
         self.builder().span = token.span();
+        let first = self.builder().function.spans.len();
+        let is_compound = matches!(self.lexer.text(token), "{" | "if" | "while" | "do" | "for");
         let result = self.statement_inner(self.lexer.text(token), token.kind, token.span());
+        if !is_compound {
+            let end = self.lexer.position();
+            self.builder().widen_spans(first, token.start, end);
+        }
         self.depth -= 1;
         result
     }
@@ -242,7 +280,7 @@ impl<'a> Body<'_, 'a> {
             }
             (Kind::Op, "{") => {
                 self.lexer.next();
-                self.block()
+                self.block(span)
             }
             (Kind::Ident, "if") => self.if_statement(),
             (Kind::Ident, "while") => self.while_statement(),
@@ -271,19 +309,26 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
+    /// The end of a statement. A semicolon that was forgotten at the end of a line is reported and then assumed.
     fn semicolon(&mut self) -> Parsed<()> {
-        expect(self.lexer, ";").map(|_| ())
+        if self.lexer.eat(";") {
+            return Ok(());
+        }
+        let (end, next) = (self.lexer.position(), self.lexer.peek());
+        let mut error = expected_next(self.lexer, "`;`");
+        let ends_line = self.lexer.slice(Span { start: end, end: next.start }).contains('\n');
+        if !ends_line {
+            return Err(error);
+        }
+        error.span = Span { start: end, end };
+        self.test.report(*error);
+        Ok(())
     }
 
     fn declaration(&mut self) -> Parsed<()> {
         let Some(mut ty) = parse_type(self.lexer) else { return Err(expected_next(self.lexer, "a type")) };
-        let base = {
-            let mut base = ty;
-            while base.is_pointer() {
-                base = base.pointee();
-            }
-            base
-        };
+        // In `int *p, r` the star belongs to `p` alone.
+        let base = ty.without_pointers();
         loop {
             while self.lexer.eat("*") {
                 ty = ty.pointer_to();
@@ -315,8 +360,7 @@ impl<'a> Body<'_, 'a> {
 
     /// Assigns to a local; a load that was just made for the purpose goes there directly.
     fn set_local(&mut self, local: Reg, value: Operand) {
-        let first_hidden = self.temporaries;
-        let is_fresh = (0..first_hidden).any(|t| Operand::Reg(self.builder().temporary(t)) == value);
+        let is_fresh = (0..self.temporaries).any(|t| Operand::Reg(self.builder().temporary(t)) == value);
         let thread = self.builder();
         match thread.function.body.last_mut() {
             Some(Instr::Load { dst, .. } | Instr::Rmw { dst: Some(dst), .. })
@@ -330,10 +374,14 @@ impl<'a> Body<'_, 'a> {
 
     /// `(condition)`, as an open branch that is taken to its else side if the condition is zero.
     fn condition(&mut self) -> Parsed<usize> {
+        let first = self.builder().function.spans.len();
         expect(self.lexer, "(")?;
         let value = self.truth()?;
         expect(self.lexer, ")")?;
-        Ok(self.builder().emit_open(Some(value)))
+        let branch = self.builder().emit_open(Some(value));
+        let (start, end) = (self.builder().span.start, self.lexer.position());
+        self.builder().widen_spans(first, start, end);
+        Ok(branch)
     }
 
     fn if_statement(&mut self) -> Parsed<()> {

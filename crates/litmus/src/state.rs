@@ -1,0 +1,134 @@
+//! Final states: the order of their parts, and how they are shown.
+//!
+//! A state reads `0:r1=1; [x]=2;`: registers by thread number and then in the order of the architecture, then locations
+//! alphabetically. Values are signed numbers or names of locations, elements of arrays read `x[1]=2;`.
+
+use crate::Arch;
+use crate::condition::{Condition, Item};
+use crate::test::Test;
+use fencepost_ir::{
+    FinalCondition, Object, ObjectId, Observable, Program, Property, Proposition, Reg, Term, ThreadId, Value,
+};
+use std::cmp::Ordering;
+use std::fmt::Write;
+
+/// Settles the order in which a state is shown and the widths of memory cells.
+pub(crate) fn finish(
+    arch: Arch,
+    condition: Condition,
+    test: &Test<'_>,
+    objects: &[Object],
+) -> FinalCondition {
+    let Condition { quantifier, mut proposition, mut filter, items, shown } = condition;
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by(|&a, &b| {
+        shown[b].cmp(&shown[a]).then_with(|| compare_items(arch, test, items[a], items[b]))
+    });
+    let mut place = vec![0; items.len()];
+    for (position, &item) in order.iter().enumerate() {
+        place[item] = position;
+    }
+    let observed: Vec<Observable> = order.iter().map(|&item| observable(items[item], objects)).collect();
+    for part in std::iter::once(&mut proposition).chain(filter.as_mut()) {
+        renumber(part, &place, &observed);
+    }
+    let shown = shown.iter().filter(|&&s| s).count();
+    FinalCondition { quantifier, proposition, observed, shown, filter }
+}
+
+fn observable(item: Item, objects: &[Object]) -> Observable {
+    match item {
+        Item::Register(thread, reg) => Observable::Register { thread: ThreadId(thread as u32), reg },
+        Item::Memory(object, index) => {
+            let cell = objects[object.0 as usize].cells[index];
+            Observable::Memory { object, offset: cell.offset, width: cell.width }
+        }
+    }
+}
+
+/// Registers by thread and then in the architecture's order, then locations alphabetically.
+fn compare_items(arch: Arch, test: &Test<'_>, a: Item, b: Item) -> Ordering {
+    match (a, b) {
+        (Item::Register(..), Item::Memory(..)) => Ordering::Less,
+        (Item::Memory(..), Item::Register(..)) => Ordering::Greater,
+        (Item::Register(thread_a, a), Item::Register(thread_b, b)) => {
+            let number = |thread: usize| test.threads[thread].number;
+            let rank = |thread: usize, reg: Reg| {
+                let name = test.threads[thread].function.regs[reg.0 as usize].as_str();
+                // Locals of C come by name: `r10` before `r2`.
+                if arch == Arch::C { (0, name) } else { register_rank(name) }
+            };
+            number(thread_a).cmp(&number(thread_b)).then_with(|| rank(thread_a, a).cmp(&rank(thread_b, b)))
+        }
+        (Item::Memory(a, index_a), Item::Memory(b, index_b)) => {
+            let name = |object: ObjectId| test.globals[object.0 as usize].name;
+            name(a).cmp(name(b)).then(index_a.cmp(&index_b))
+        }
+    }
+}
+
+/// Numbered registers by number, those of x86 in their traditional order, others by name.
+fn register_rank(name: &str) -> (usize, &str) {
+    const X86: [&str; 8] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI", "ESP", "EBP"];
+    if let Some(rank) = X86.iter().position(|&x| x == name) {
+        return (rank, "");
+    }
+    let digits =
+        name.strip_prefix(['r', 'X']).filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    match digits.and_then(|d| d.parse().ok()) {
+        Some(number) => (number, ""),
+        None => (usize::MAX, name),
+    }
+}
+
+fn renumber(proposition: &mut Proposition, place: &[usize], observed: &[Observable]) {
+    match proposition {
+        Proposition::True | Proposition::False => {}
+        Proposition::Atom(left, _, term) => {
+            *left = place[*left];
+            match (term, observed[*left]) {
+                (Term::Observed(right), _) => *right = place[*right],
+                // A cell is read with its sign, so a constant such as 0xffffffff has to be too.
+                (Term::Value(value), Observable::Memory { width, .. }) => *value = width.sign_extend(*value),
+                (Term::Value(_), Observable::Register { .. }) => {}
+            }
+        }
+        Proposition::Not(inner) => renumber(inner, place, observed),
+        Proposition::And(parts) | Proposition::Or(parts) => {
+            parts.iter_mut().for_each(|part| renumber(part, place, observed));
+        }
+        Proposition::Implies(a, b) => {
+            renumber(a, place, observed);
+            renumber(b, place, observed);
+        }
+    }
+}
+
+/// Appends one final state, `0:r1=1; [x]=2;`.
+pub(crate) fn show_state_into(program: &Program, values: &[Value], out: &mut String) {
+    let Property::Final(condition) = &program.property else { return };
+    let mut separator = "";
+    for (observable, &value) in condition.observed.iter().zip(values).take(condition.shown) {
+        out.push_str(separator);
+        separator = " ";
+        // Writing to a string cannot fail.
+        let _ = match *observable {
+            Observable::Register { thread, reg } => {
+                let name = &program.thread_function(thread).regs[reg.0 as usize];
+                let number = program.threads[thread.0 as usize].name.trim_start_matches('P');
+                write!(out, "{number}:{name}=")
+            }
+            Observable::Memory { object, offset, .. } => {
+                let object = &program.objects[object.0 as usize];
+                match object.cells.iter().position(|cell| cell.offset == offset) {
+                    Some(index) if object.cells.len() > 1 => write!(out, "{}[{index}]=", object.name),
+                    _ => write!(out, "[{}]=", object.name),
+                }
+            }
+        };
+        let _ = match value.as_pointer() {
+            None => write!(out, "{};", value.as_i64()),
+            Some(_) => write!(out, "{};", program.show_value(value)),
+        };
+    }
+}
