@@ -46,6 +46,8 @@ pub struct Event {
     pub value: Value,
     /// Annotation of the access.
     pub ann: Ann,
+    /// Made by a read-modify-write or compare-exchange instruction, also by one that exchanged nothing.
+    pub amo: bool,
     /// Where it comes from in the source.
     pub span: Span,
 }

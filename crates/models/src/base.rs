@@ -34,6 +34,8 @@ pub enum BaseSet {
     AcquirePc,
     /// `X`: accesses of load/store-exclusives and of atomic instructions.
     Exclusive,
+    /// `AMO`: accesses of read-modify-write and compare-exchange instructions, also of those that exchanged nothing.
+    Amo,
     /// `RMW`: both halves of successful read-modify-writes.
     Rmw,
     /// `NA`: plain accesses of threads.
@@ -86,6 +88,7 @@ pub const SETS: &[(&str, BaseSet)] = &[
     ("L", BaseSet::Release),
     ("Q", BaseSet::AcquirePc),
     ("X", BaseSet::Exclusive),
+    ("AMO", BaseSet::Amo),
     ("RMW", BaseSet::Rmw),
     ("NA", BaseSet::NonAtomic),
     ("ATOMIC", BaseSet::Atomic),
@@ -161,6 +164,7 @@ impl BaseSet {
             BaseSet::Acquire => reads && event.ann.order.acquires() && !event.ann.no_return,
             BaseSet::Release => writes && event.ann.order.releases(),
             BaseSet::AcquirePc => reads && event.ann.order == Order::AcquirePc,
+            BaseSet::Amo => accesses && event.amo,
             BaseSet::Exclusive => accesses && (event.ann.exclusive || in_field(&execution.rmw, index)),
             BaseSet::Rmw => in_field(&execution.rmw, index),
             BaseSet::NonAtomic => accesses && !event.is_init() && event.ann.order == Order::Plain,

@@ -23,6 +23,7 @@ fn any_execution() -> impl Strategy<Value = Execution> {
                 width: Width::W32,
                 value: Value::ZERO,
                 ann: Ann::PLAIN,
+                amo: false,
                 span: Span::default(),
             });
             let mut x = Execution::new(events.collect());

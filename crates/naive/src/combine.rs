@@ -235,6 +235,7 @@ fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
             width,
             value,
             ann: Ann::PLAIN,
+            amo: false,
             span: program.objects[location.object.0 as usize].span,
         })
         .collect();
@@ -248,6 +249,7 @@ fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
             width: e.width,
             value: e.value,
             ann: e.ann,
+            amo: e.amo,
             span: e.span,
         }));
     }

@@ -31,6 +31,8 @@ pub struct TraceEvent {
     pub value: Value,
     /// Annotation.
     pub ann: Ann,
+    /// Made by a read-modify-write or compare-exchange instruction.
+    pub amo: bool,
     /// Source.
     pub span: Span,
     /// Reads that its address depends on.
@@ -181,6 +183,7 @@ impl Run {
             width: place.width,
             value,
             ann,
+            amo: false,
             span: place.span,
             addr: place.addr.depends,
             data: 0,
@@ -350,6 +353,7 @@ fn read(run: &Run, instr: &Instr, place: &Place, old: Value) -> Vec<Run> {
             let event = run.access(place, EventKind::Read, old, read);
             let half = run.write(place, op.apply(place.width, old, from.value), from, write);
             run.events[half].rmw = Some((event, true));
+            (run.events[event].amo, run.events[half].amo) = (true, true);
             run.assign(dst, place.width.extend(extend, old), 1 << event);
             vec![run.next()]
         }
@@ -376,9 +380,11 @@ fn read(run: &Run, instr: &Instr, place: &Place, old: Value) -> Vec<Run> {
                 let mut run = run.clone();
                 let ann = if succeeds { read } else { failure };
                 let event = run.access(place, EventKind::Read, old, ann);
+                run.events[event].amo = true;
                 if succeeds {
                     let half = run.write(place, from.value, from, write);
                     run.events[half].rmw = Some((event, true));
+                    run.events[half].amo = true;
                     run.events[half].pick |= expected.depends | expected.picks;
                 }
                 run.assign(dst, place.width.extend(extend, old), 1 << event);
@@ -406,6 +412,7 @@ fn fence_event(fence: Fence, run: &Run, span: Span) -> TraceEvent {
         width: Width::W64,
         value: Value::ZERO,
         ann: Ann::PLAIN,
+        amo: false,
         span,
         addr: 0,
         data: 0,

@@ -2,7 +2,8 @@
 //!
 //! An execution is written as threads separated by `|`; `Wx1` writes 1 to x, `Rx1.acq` reads 1 from x with an order,
 //! other words are fences. `<addr0` after an event is a dependency on event 0 of its thread; `ctrl` reaches everything
-//! that follows. Values are unique per location, so a value gives `rf`; coherence is the order of the values.
+//! that follows, `amo` and `rmw` pair the halves of a read-modify-write. `!` marks the read of a compare-exchange that
+//! failed. Values are unique per location, so a value gives `rf`; coherence is the order of the values.
 
 // Each test file uses a part of this.
 #![allow(dead_code)]
@@ -13,6 +14,7 @@ use fencepost_ir::{
 };
 
 fn event(thread: Option<u32>, word: &str) -> Event {
+    let (word, amo) = word.strip_suffix('!').map_or((word, false), |word| (word, true));
     let (kind, location, value, ann) = match Fence::ALL.iter().find(|f| f.name() == word) {
         Some(&fence) => (EventKind::Fence(fence), None, 0, Ann::PLAIN),
         None => {
@@ -25,7 +27,7 @@ fn event(thread: Option<u32>, word: &str) -> Event {
         }
     };
     let (thread, value, width) = (thread.map(ThreadId), Value(value), Width::W32);
-    Event { thread, kind, location, width, value, ann, span: Span::default() }
+    Event { thread, kind, location, width, value, ann, amo, span: Span::default() }
 }
 
 /// The execution that a text describes.
@@ -68,6 +70,7 @@ pub fn execution(text: &str) -> Execution {
             "data" => x.data.insert(a, b),
             "pick" => x.pick.insert(a, b),
             "amo" => {
+                (x.events[a].amo, x.events[b].amo) = (true, true);
                 x.rmw.insert(a, b);
                 x.amo.insert(a, b);
             }

@@ -1,0 +1,91 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Can this concurrent program go wrong on this memory model?
+#[derive(Parser)]
+#[command(name = "fencepost", version, about, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run litmus tests: all their executions under a memory model
+    Litmus(LitmusArgs),
+    /// List the memory models, or show one
+    Models(ModelsArgs),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// Options of `litmus`.
+#[derive(Args)]
+pub struct LitmusArgs {
+    /// Litmus files, or folders that are searched for *.litmus
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Memory model: a name that `fencepost models` lists, or a .cat file [default: that of the test's architecture]
+    #[arg(short, long, value_name = "NAME or FILE.cat")]
+    pub model: Option<String>,
+    /// Print the final states
+    #[arg(long)]
+    pub states: bool,
+    /// Print one JSON object per test and line
+    #[arg(long)]
+    pub json: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// Compare with reference results: verdict, holds and states decide the exit code
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub compare: Option<PathBuf>,
+    /// Run the body of a loop at most N times
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub unroll: u32,
+    /// Number of worker threads [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Give a test up after this many seconds
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<f64>,
+    /// Write an execution that satisfies the condition as a Graphviz graph (one test only)
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+}
+
+impl LitmusArgs {
+    /// Whether standard output is JSON only.
+    pub fn is_json(&self) -> bool {
+        self.json || self.format == Format::Json
+    }
+}
+
+/// Options of `models`.
+#[derive(Args)]
+pub struct ModelsArgs {
+    /// What to show.
+    #[command(subcommand)]
+    pub command: Option<ModelsCommand>,
+}
+
+/// Subcommands of `models`.
+#[derive(Subcommand)]
+pub enum ModelsCommand {
+    /// Print a model as a cat file
+    Show {
+        /// Its name
+        name: String,
+    },
+}

@@ -1,0 +1,354 @@
+//! `fencepost litmus`: many tests, in parallel, printed in order.
+
+use crate::args::LitmusArgs;
+use crate::exit;
+use crate::litmus::{Settings, Trouble, answer, read};
+use crate::model::Choice;
+use fencepost_diag::SourceFile;
+use fencepost_explore::StopReason;
+use fencepost_litmus::LitmusTest;
+use fencepost_report::compare::{Expected, difference, read_expected};
+use fencepost_report::litmus::{Answer, Failure, json_line, table_head, table_line};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::HashMap;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Graphs that one worker visits before the test is left for all workers together.
+const OWN_SHARE: u64 = 2_000_000;
+
+/// One file under one model.
+struct Job {
+    path: String,
+    /// `None`: the model of the architecture.
+    model: Option<usize>,
+    /// The row of reference results.
+    row: Option<usize>,
+}
+
+type Outcome = Result<Answer, Failure>;
+
+/// What is printed as results come in.
+struct Printer<'a> {
+    options: &'a LitmusArgs,
+    expected: &'a [Expected],
+    summary: Summary,
+    bar: Option<ProgressBar>,
+    wrote_head: bool,
+}
+
+#[derive(Default)]
+struct Summary {
+    answered: usize,
+    failed: usize,
+    holds: usize,
+    different: usize,
+    counts: usize,
+    compared: usize,
+    executions: u64,
+}
+
+/// Runs the command.
+pub fn run(options: &LitmusArgs) -> u8 {
+    let start = Instant::now();
+    match prepare(options) {
+        Ok((jobs, models, expected, skipped)) => {
+            // A second Ctrl-C ends the process at once.
+            let _ = ctrlc::set_handler(|| {
+                if INTERRUPT.swap(true, Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+            });
+            let summary = run_jobs(options, &jobs, &models, &expected);
+            finish(options, &summary, skipped, start)
+        }
+        Err(message) => {
+            eprint!("{message}");
+            exit::BAD_INPUT
+        }
+    }
+}
+
+type Prepared = (Vec<Job>, Vec<Choice>, Vec<Expected>, usize);
+
+/// Files, models and reference rows; the error is a whole message.
+fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
+    let mut files = Vec::new();
+    for path in &options.paths {
+        collect_files(path, &mut files)?;
+    }
+    let mut models = Vec::new();
+    if let Some(name) = &options.model {
+        models.push(Choice::find(name)?);
+    }
+    if options.dot.is_some() && files.len() != 1 {
+        return Err(format!("error: --dot takes one test, not {}\n", files.len()));
+    }
+    let Some(reference) = &options.compare else {
+        let model = options.model.is_some().then_some(0);
+        let jobs = files.into_iter().map(|path| Job { path, model, row: None }).collect();
+        return Ok((jobs, models, Vec::new(), 0));
+    };
+    let name = reference.display();
+    let text = std::fs::read_to_string(reference)
+        .map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
+    let expected = read_expected(&text).map_err(|(line, error)| {
+        format!("error: {name}:{line}: not a row of reference results: {error}\n")
+    })?;
+    let folder = reference.parent().unwrap_or(Path::new(""));
+    let (jobs, skipped) = compared_jobs(&files, &expected, folder, options, &mut models)?;
+    Ok((jobs, models, expected, skipped))
+}
+
+/// One job per row that is about one of the files; the other rows are counted.
+fn compared_jobs(
+    files: &[String],
+    expected: &[Expected],
+    folder: &Path,
+    options: &LitmusArgs,
+    models: &mut Vec<Choice>,
+) -> Result<(Vec<Job>, usize), String> {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let by_path: HashMap<PathBuf, &String> = files.iter().map(|f| (canonical(Path::new(f)), f)).collect();
+    let root = canonical(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let mut jobs = Vec::new();
+    let mut skipped = 0;
+    for (index, row) in expected.iter().enumerate() {
+        let wanted = options.model.as_ref().is_none_or(|m| *m == row.model);
+        let Some(&path) = by_path.get(&root.join(&row.file)).filter(|_| wanted) else {
+            skipped += 1;
+            continue;
+        };
+        let model = match models.iter().position(|m| m.name() == row.model) {
+            Some(model) => model,
+            None => {
+                models.push(Choice::find(&row.model)?);
+                models.len() - 1
+            }
+        };
+        jobs.push(Job { path: path.clone(), model: Some(model), row: Some(index) });
+    }
+    Ok((jobs, skipped))
+}
+
+/// The file, or all litmus files below the folder, sorted.
+fn collect_files(path: &Path, files: &mut Vec<String>) -> Result<(), String> {
+    if !path.is_dir() {
+        files.push(path.display().to_string());
+        return Ok(());
+    }
+    let unreadable = |error: std::io::Error| format!("error: cannot read {}: {error}\n", path.display());
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        entries.push(entry.map_err(unreadable)?.path());
+    }
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() || entry.extension().is_some_and(|e| e == "litmus") {
+            collect_files(&entry, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
+    let workers =
+        options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get())).max(1);
+    let settings = Settings {
+        unroll: options.unroll,
+        jobs: 1,
+        timeout: options.timeout.and_then(|s| Duration::try_from_secs_f64(s).ok()),
+        max_nodes: (workers > 1).then_some(OWN_SHARE),
+        interrupt: &INTERRUPT,
+    };
+    let mut printer = Printer::new(options, expected, jobs.len());
+    let next = AtomicUsize::new(0);
+    let done: Mutex<(Vec<Option<Option<Outcome>>>, usize)> =
+        Mutex::new(((0..jobs.len()).map(|_| None).collect(), 0));
+    let shared = Mutex::new(&mut printer);
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(index).filter(|_| !INTERRUPT.load(Ordering::Relaxed)) else { return };
+            let outcome = run_job(job, models, &settings);
+            let (Ok(mut done), Ok(mut printer)) = (done.lock(), shared.lock()) else { return };
+            done.0[index] = Some(outcome);
+            // A test that was too large for one worker is left as a gap; printing waits for it.
+            while let Some(Some(Some(_))) = done.0.get(done.1) {
+                let at = done.1;
+                if let Some(Some(outcome)) = done.0[at].take() {
+                    printer.print(&jobs[at], outcome);
+                }
+                done.1 += 1;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..workers.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+    let (rest, printed) = done.into_inner().unwrap_or_default();
+    let together = Settings { jobs: workers, max_nodes: None, ..settings };
+    for (job, outcome) in jobs.iter().zip(rest).skip(printed) {
+        let Some(outcome) = outcome else { continue };
+        let outcome = outcome.or_else(|| run_job(job, models, &together));
+        printer.print(job, outcome.unwrap_or_else(|| Err(interrupted(job))));
+    }
+    printer.summary
+}
+
+fn interrupted(job: &Job) -> Failure {
+    Failure { file: job.path.clone(), error: "unknown: interrupted".into() }
+}
+
+/// Runs a test; `None` if it is too large for one worker.
+fn run_job(job: &Job, models: &[Choice], settings: &Settings) -> Option<Outcome> {
+    let failure = |error| Some(Err(Failure { file: job.path.clone(), error }));
+    let (test, file): (LitmusTest, SourceFile) = match read(&job.path) {
+        Ok(read) => read,
+        Err(error) => return failure(error),
+    };
+    let default;
+    let model = match job.model {
+        Some(index) => &models[index],
+        None => match Choice::find(test.arch.default_model()) {
+            Ok(choice) => {
+                default = choice;
+                &default
+            }
+            Err(error) => return failure(error),
+        },
+    };
+    match answer(&test, &file, model, settings) {
+        Ok(answer) => Some(Ok(answer)),
+        Err(Trouble::Stopped(StopReason::MaxNodes, _)) => None,
+        Err(Trouble::Stopped(_, error) | Trouble::Input(error)) => failure(error),
+    }
+}
+
+impl<'a> Printer<'a> {
+    fn new(options: &'a LitmusArgs, expected: &'a [Expected], total: usize) -> Printer<'a> {
+        let bar = (std::io::stderr().is_terminal() && total > 1).then(|| {
+            let bar = ProgressBar::new(total as u64);
+            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tests {per_sec} {eta} left")
+            {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Printer { options, expected, summary: Summary::default(), bar, wrote_head: false }
+    }
+
+    fn print(&mut self, job: &Job, outcome: Outcome) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+        let row = job.row.map(|index| &self.expected[index]);
+        let text = match outcome {
+            Ok(answer) => self.answered(row, &answer),
+            Err(failure) => self.failed(row, &failure),
+        };
+        if !text.is_empty() {
+            let print = || {
+                // A closed pipe is no error of ours.
+                let _ = std::io::stdout().lock().write_all(text.as_bytes());
+            };
+            match &self.bar {
+                Some(bar) => bar.suspend(print),
+                None => print(),
+            }
+        }
+    }
+
+    fn answered(&mut self, row: Option<&Expected>, answer: &Answer) -> String {
+        self.summary.answered += 1;
+        self.summary.executions += answer.positive + answer.negative;
+        self.summary.holds += usize::from(answer.holds == fencepost_report::litmus::Holds::Ok);
+        let mut text = String::new();
+        if let Some(row) = row {
+            self.summary.compared += 1;
+            let found = difference(row, answer);
+            self.summary.different += usize::from(!found.decisive.is_empty());
+            self.summary.counts += usize::from(found.counts.is_some());
+            for line in &found.decisive {
+                text += &format!("DIFFERENT {} {}: {line}\n", row.model, row.file);
+            }
+            if let Some(line) = found.counts {
+                text += &format!("counts    {} {}: {line}\n", row.model, row.file);
+            }
+            if !self.options.is_json() {
+                return text;
+            }
+            eprint!("{text}");
+        }
+        if self.options.is_json() {
+            return json_line(answer) + "\n";
+        }
+        if !self.wrote_head {
+            self.wrote_head = true;
+            text += &(table_head(NAME_WIDTH) + "\n");
+        }
+        text += &(table_line(answer, NAME_WIDTH) + "\n");
+        if self.options.states {
+            answer.states.iter().for_each(|state| text += &format!("    {state}\n"));
+        }
+        text
+    }
+
+    fn failed(&mut self, row: Option<&Expected>, failure: &Failure) -> String {
+        self.summary.failed += 1;
+        let mut text = String::new();
+        if let Some(row) = row {
+            self.summary.compared += 1;
+            self.summary.different += 1;
+            text = format!("DIFFERENT {} {}: no answer\n", row.model, row.file);
+        }
+        if self.options.is_json() {
+            eprint!("{text}");
+            return json_line(failure) + "\n";
+        }
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{}", failure.error)),
+            None => eprintln!("{}", failure.error),
+        }
+        text
+    }
+}
+
+/// Width of the name column; longer names push the rest to the right.
+const NAME_WIDTH: usize = 32;
+
+fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instant) -> u8 {
+    let seconds = start.elapsed().as_secs_f64();
+    let mut line = format!(
+        "{} tests answered, {} conditions hold, {} executions, {seconds:.2} s",
+        summary.answered, summary.holds, summary.executions
+    );
+    if summary.failed > 0 {
+        line += &format!("; {} tests without an answer", summary.failed);
+    }
+    if options.compare.is_some() {
+        line += &format!(
+            "\n{} rows compared: {} differ in verdict, holds or states; {} in counts only or as well; {skipped} rows skipped",
+            summary.compared, summary.different, summary.counts
+        );
+    }
+    if INTERRUPT.load(Ordering::Relaxed) {
+        line += "\ninterrupted: this is what was found so far";
+    }
+    if options.is_json() {
+        eprintln!("{line}");
+    } else {
+        println!("{line}");
+    }
+    match summary {
+        _ if options.compare.is_some() && summary.different > 0 => exit::DIFFERENT,
+        _ if summary.failed > 0 => exit::BAD_INPUT,
+        _ => exit::OK,
+    }
+}

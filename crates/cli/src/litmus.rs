@@ -1,0 +1,225 @@
+//! One litmus test: from its text to an answer. Reads like the pipeline.
+
+use crate::model::Choice;
+use fencepost_diag::{Diagnostic, SourceFile, Span};
+use fencepost_explore::{Exploration, Fault, Limits, ModelName, Options, StopReason, explore};
+use fencepost_ir::{FinalCondition, Program, Property, Quantifier, Value, bound_loops};
+use fencepost_litmus::{LitmusTest, parse, show_state_into};
+use fencepost_naive as naive;
+use fencepost_report::litmus::{Answer, Holds, Verdict};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How a test is run.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// Loop bound.
+    pub unroll: u32,
+    /// Workers inside the test.
+    pub jobs: usize,
+    /// Give up after this time.
+    pub timeout: Option<Duration>,
+    /// Give up after this many visited graphs.
+    pub max_nodes: Option<u64>,
+    /// Set by Ctrl-C.
+    pub interrupt: &'static AtomicBool,
+}
+
+/// Why a test has no answer.
+pub enum Trouble {
+    /// The user's mistake, as a whole message.
+    Input(String),
+    /// A limit was hit.
+    Stopped(StopReason, String),
+}
+
+/// Reads and parses a test. The error is a whole message.
+pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), String> {
+    let text = std::fs::read(path).map_err(|error| format!("error: cannot read {path}: {error}"))?;
+    // Comments may be in any encoding; the language itself is ASCII.
+    let file = SourceFile::new(path, String::from_utf8_lossy(&text));
+    match parse(&file) {
+        Ok(test) => Ok((test, file)),
+        Err(errors) => Err(errors.iter().map(|error| error.render(&file)).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// Answers a test.
+pub fn answer(
+    test: &LitmusTest,
+    file: &SourceFile,
+    model: &Choice,
+    settings: &Settings,
+) -> Result<Answer, Trouble> {
+    let start = Instant::now();
+    let program = bound_loops(&test.program, settings.unroll);
+    let Property::Final(condition) = &program.property else {
+        return Err(Trouble::Input(format!("error: {} has no final condition", file.name)));
+    };
+    let found = match model {
+        Choice::BuiltIn(name) => with_explorer(&program, file, *name, settings, start)?,
+        Choice::Cat(cat) => with_enumerator(&program, file, cat, condition)?,
+    };
+    let verdict = Verdict::new(found.satisfying, found.executions);
+    let rest = found.executions - found.satisfying;
+    let (positive, negative) = match condition.quantifier {
+        Quantifier::NotExists => (rest, found.satisfying),
+        _ => (found.satisfying, rest),
+    };
+    Ok(Answer {
+        file: file.name.clone(),
+        name: test.name.clone(),
+        model: model.name().to_string(),
+        verdict,
+        holds: Holds::new(condition.quantifier, verdict, found.undefined),
+        states: show_states(&program, &found.states),
+        positive,
+        negative,
+        blocked: found.blocked,
+        cut: found.cut,
+        flags: found.flags,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// What either engine finds.
+struct Found {
+    executions: u64,
+    satisfying: u64,
+    blocked: u64,
+    cut: u64,
+    undefined: bool,
+    flags: Vec<String>,
+    states: Vec<Vec<Value>>,
+}
+
+fn with_explorer(
+    program: &Program,
+    file: &SourceFile,
+    model: ModelName,
+    settings: &Settings,
+    start: Instant,
+) -> Result<Found, Trouble> {
+    let limits = Limits {
+        deadline: settings.timeout.map(|t| start + t),
+        max_executions: None,
+        max_nodes: settings.max_nodes,
+        interrupt: Some(settings.interrupt),
+    };
+    let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };
+    let found = explore(program, &options).map_err(|unsupported| {
+        let message = format!("{} is not part of a litmus test", unsupported.what);
+        Trouble::Input(Diagnostic::error(unsupported.span, message).render(file))
+    })?;
+    if let Some(&(thread, fault)) = found.faults.first() {
+        return Err(Trouble::Input(show_fault(program, file, thread, fault)));
+    }
+    if let Some(reason) = found.stopped {
+        return Err(Trouble::Stopped(reason, show_stop(reason, &found)));
+    }
+    let stats = found.stats;
+    let undefined = stats.racy > 0;
+    Ok(Found {
+        executions: stats.executions,
+        satisfying: stats.satisfying,
+        blocked: stats.blocked,
+        cut: stats.cut,
+        undefined,
+        flags: if undefined { vec!["data-race".into()] } else { Vec::new() },
+        states: found.states,
+    })
+}
+
+fn with_enumerator(
+    program: &Program,
+    file: &SourceFile,
+    model: &fencepost_models::Model,
+    condition: &FinalCondition,
+) -> Result<Found, Trouble> {
+    let found = naive::enumerate(program, model, &naive::Limits::default()).map_err(|stop| match stop {
+        naive::Stop::Unsupported { what, span } => {
+            let message = format!("a cat model of your own cannot judge {what}");
+            Trouble::Input(Diagnostic::error(span, message).render(file))
+        }
+        naive::Stop::Limit(what) => {
+            let message =
+                format!("unknown: too many {what} for a cat model whose executions are enumerated whole");
+            Trouble::Stopped(StopReason::TooManyEvents, message)
+        }
+    })?;
+    let mut result = Found {
+        executions: 0,
+        satisfying: 0,
+        blocked: found.blocked,
+        cut: found.cut,
+        undefined: false,
+        flags: Vec::new(),
+        states: Vec::new(),
+    };
+    for execution in found.executions {
+        let state = execution.state(condition);
+        if condition.filter.as_ref().is_some_and(|filter| !filter.holds(&state)) {
+            continue;
+        }
+        result.executions += 1;
+        result.satisfying += u64::from(condition.proposition.holds(&state));
+        result.undefined |= execution.undefined;
+        result.flags.extend(execution.flags);
+        result.states.push(state[..condition.shown].to_vec());
+    }
+    result.states.sort();
+    result.states.dedup();
+    result.flags.sort();
+    result.flags.dedup();
+    Ok(result)
+}
+
+fn show_states(program: &Program, states: &[Vec<Value>]) -> Vec<String> {
+    let mut shown: Vec<String> = states
+        .iter()
+        .map(|values| {
+            let mut text = String::with_capacity(16 * values.len());
+            show_state_into(program, values, &mut text);
+            text
+        })
+        .collect();
+    shown.sort_unstable();
+    shown
+}
+
+fn show_fault(program: &Program, file: &SourceFile, thread: u32, fault: Fault) -> String {
+    let function = &program.functions[program.threads[thread as usize].function.0 as usize];
+    let span = |at: u32| function.spans.get(at as usize).copied().unwrap_or(Span::default());
+    let (span, message, hint) = match fault {
+        Fault::BadAccess(at, _) => (
+            span(at),
+            "this access has an address that is no location in some execution",
+            "addresses come from the initial state, such as `0:r1=x;`, plus multiples of the cell's size",
+        ),
+        Fault::DivisionByZero(at) => (span(at), "this divides by zero in some execution", ""),
+        Fault::Assertion(at) => (span(at), "this assertion fails", ""),
+        Fault::LocalLoop(at) => (span(at), "this loop does not end and accesses no memory", ""),
+    };
+    let mut diagnostic = Diagnostic::error(span, message).label(format!("in thread {thread}"));
+    if !hint.is_empty() {
+        diagnostic = diagnostic.hint(hint);
+    }
+    diagnostic.render(file)
+}
+
+fn show_stop(reason: StopReason, found: &Exploration) -> String {
+    let why = match reason {
+        StopReason::Timeout => "the time limit was reached",
+        StopReason::MaxExecutions => "the limit on executions was reached",
+        StopReason::MaxNodes => "the limit on visited graphs was reached",
+        StopReason::Interrupted => "interrupted",
+        StopReason::TooManyEvents => "an execution has more than 1024 events",
+    };
+    let stats = &found.stats;
+    format!(
+        "unknown: {why}; so far {} executions, {} of them satisfy the condition, {} final states",
+        stats.executions,
+        stats.satisfying,
+        found.states.len()
+    )
+}

@@ -1,0 +1,185 @@
+//! What the workers of an exploration share: limits, the reason to stop, and work to give away.
+//!
+//! Every subtree is independent, so a worker that is about to go down a branch hands it to a worker that has nothing to
+//! do. The receiver gets a copy of the graph and of the path trie that its snapshots refer to.
+
+use crate::collect::Stats;
+use crate::graph::{Graph, Layout};
+use crate::model::MemoryModel;
+use crate::path::Trie;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Why an exploration stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The time limit.
+    Timeout,
+    /// The limit on executions.
+    MaxExecutions,
+    /// The limit on visited graphs.
+    MaxNodes,
+    /// The user asked for it.
+    Interrupted,
+    /// More events than the widest rows hold.
+    TooManyEvents,
+}
+
+/// Limits that end an exploration with *unknown*.
+#[derive(Clone, Copy, Default)]
+pub struct Limits<'a> {
+    /// Stop at this time.
+    pub deadline: Option<Instant>,
+    /// Stop after about this many executions per worker.
+    pub max_executions: Option<u64>,
+    /// Stop after about this many visited graphs per worker.
+    pub max_nodes: Option<u64>,
+    /// Set from outside to stop.
+    pub interrupt: Option<&'a AtomicBool>,
+}
+
+/// Work that one worker gives to another.
+pub type Item<M, const W: usize> = (Graph<M, W>, Trie<M, W>);
+
+struct Queue<M: MemoryModel<W>, const W: usize> {
+    items: Vec<Item<M, W>>,
+    idle: usize,
+    done: bool,
+}
+
+/// Shared by the workers of one exploration.
+pub struct Control<M: MemoryModel<W>, const W: usize> {
+    stop: AtomicBool,
+    reason: Mutex<Option<StopReason>>,
+    /// A thread that needs room for more events, plus one; 0 if none does.
+    overflow: AtomicUsize,
+    /// Workers that wait and are not promised anything yet.
+    hungry: AtomicUsize,
+    queue: Mutex<Queue<M, W>>,
+    wake: Condvar,
+    workers: usize,
+    deadline: Option<Instant>,
+    max_executions: u64,
+    max_nodes: u64,
+    interrupt: Option<&'static AtomicBool>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
+    /// For that many workers.
+    pub fn new(workers: usize, limits: &Limits<'static>) -> Control<M, W> {
+        Control {
+            stop: AtomicBool::new(false),
+            reason: Mutex::new(None),
+            overflow: AtomicUsize::new(0),
+            hungry: AtomicUsize::new(0),
+            queue: Mutex::new(Queue { items: Vec::new(), idle: 0, done: false }),
+            wake: Condvar::new(),
+            workers,
+            deadline: limits.deadline,
+            max_executions: limits.max_executions.unwrap_or(u64::MAX),
+            max_nodes: limits.max_nodes.unwrap_or(u64::MAX),
+            interrupt: limits.interrupt,
+        }
+    }
+
+    /// Whether to stop now. Looks at the clock only now and then.
+    #[inline(always)]
+    pub fn stopped(&self, stats: &Stats) -> bool {
+        if stats.nodes & 0x3ff == 0 {
+            self.look_at_limits(stats);
+        }
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn look_at_limits(&self, stats: &Stats) {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop_for(StopReason::Timeout);
+        }
+        if stats.executions >= self.max_executions {
+            self.stop_for(StopReason::MaxExecutions);
+        }
+        if stats.nodes >= self.max_nodes {
+            self.stop_for(StopReason::MaxNodes);
+        }
+        if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            self.stop_for(StopReason::Interrupted);
+        }
+    }
+
+    fn stop_for(&self, reason: StopReason) {
+        lock(&self.reason).get_or_insert(reason);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Why it stopped early, if it did.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        *lock(&self.reason)
+    }
+
+    /// A thread has more events than there is room for.
+    #[cold]
+    pub fn overflow(&self, thread: usize) {
+        self.overflow.store(thread + 1, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// The thread that needs more room.
+    pub fn overflowed(&self) -> Option<usize> {
+        self.overflow.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Whether some worker has nothing to do.
+    #[inline(always)]
+    pub fn is_hungry(&self) -> bool {
+        self.hungry.load(Ordering::Relaxed) != 0
+    }
+
+    /// Hands the subtree above a graph to another worker. False if somebody else was faster.
+    #[cold]
+    pub fn give(&self, graph: &Graph<M, W>, trie: &Trie<M, W>, layout: &Layout) -> bool {
+        let mut queue = lock(&self.queue);
+        if self.hungry.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        self.hungry.fetch_sub(1, Ordering::Relaxed);
+        let mut copy = Graph::new(layout);
+        copy.copy_kept(graph, graph.present, layout);
+        queue.items.push((copy, trie.clone()));
+        self.wake.notify_one();
+        true
+    }
+
+    /// The next piece of work; `None` when all workers are idle.
+    pub fn take(&self) -> Option<Item<M, W>> {
+        let mut queue = lock(&self.queue);
+        if let Some(item) = queue.items.pop() {
+            return Some(item);
+        }
+        queue.idle += 1;
+        self.hungry.fetch_add(1, Ordering::Relaxed);
+        loop {
+            if queue.idle == self.workers && queue.items.is_empty() {
+                queue.done = true;
+                self.wake.notify_all();
+            }
+            if queue.done {
+                return None;
+            }
+            if let Some(item) = queue.items.pop() {
+                queue.idle -= 1;
+                return Some(item);
+            }
+            let (guard, _) = self
+                .wake
+                .wait_timeout(queue, Duration::from_millis(50))
+                .unwrap_or_else(PoisonError::into_inner);
+            queue = guard;
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A partial execution: the committed events, in a layout that makes adding, removing and copying events cheap.
+//!
+//! Event numbers are fixed: base of the thread plus index in program order. An entry of a per-event array means
+//! something only while the event is `present` (under ARMv8 a read may read a write of its own thread that is not:
+//! then `rf`, `readers` and the value are already final). Initial writes are no events; `INIT` stands for them.
+//!
+//! Invariants: `before[e]` is the set of present events with an earlier time stamp; `pre[e]` is closed; `co[x]` lists
+//! the present writes to x; `readers[w]` and `init_readers[x]` invert `rf`.
+
+use crate::interpret::{Next, Snapshot};
+use crate::memory::{LocId, Memory};
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind, NodeId, Trie};
+use crate::row::Row;
+use fencepost_ir::Order;
+
+/// Where the events and snapshots of each thread lie; the same for all graphs of an exploration.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// First event of each thread, and one past the last event at the end.
+    pub base: Vec<EventId>,
+    /// First snapshot slot of each thread: slot `i` is the state after `i` events.
+    pub slot_base: Vec<usize>,
+    /// Thread of each event.
+    pub thread_of: Vec<u16>,
+    /// Registers per snapshot.
+    pub stride: usize,
+    /// Number of cells.
+    pub cells: usize,
+}
+
+impl Layout {
+    /// Room for `capacity[t]` events in thread `t`.
+    pub fn new(capacity: &[usize], stride: usize, memory: &Memory) -> Layout {
+        let mut base = vec![0];
+        let mut slot_base = vec![0];
+        let mut thread_of = Vec::new();
+        for (t, &room) in capacity.iter().enumerate() {
+            base.push(base[t] + room as EventId);
+            slot_base.push(slot_base[t] + room + 1);
+            thread_of.resize(thread_of.len() + room, t as u16);
+        }
+        Layout { base, slot_base, thread_of, stride, cells: memory.len() }
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.base.len() - 1
+    }
+
+    /// Room for events in all.
+    pub fn events(&self) -> usize {
+        self.thread_of.len()
+    }
+
+    /// Room for events in a thread.
+    pub fn capacity(&self, thread: usize) -> usize {
+        (self.base[thread + 1] - self.base[thread]) as usize
+    }
+}
+
+/// A partial execution.
+pub struct Graph<M: MemoryModel<W>, const W: usize> {
+    /// Committed events.
+    pub present: Row<W>,
+    /// What a read reads from.
+    pub rf: Vec<EventId>,
+    /// The value read, written or chosen.
+    pub value: Vec<u64>,
+    /// The event's node in the path trie.
+    pub node: Vec<NodeId>,
+    /// The memory order that the access turned out to have.
+    pub order: Vec<Order>,
+    /// Commit-before predecessors, closed.
+    pub pre: Vec<Row<W>>,
+    /// Events with an earlier time stamp.
+    pub before: Vec<Row<W>>,
+    /// Reads of a write.
+    pub readers: Vec<Row<W>>,
+    /// The model's rows.
+    pub rows: Vec<M::Rows>,
+    /// Reads of a cell's initial value.
+    pub init_readers: Vec<Row<W>>,
+    /// Writes to a cell, in coherence order.
+    pub co: Vec<Vec<EventId>>,
+    /// Events that were not coherence-maximal among the events before them when they were added.
+    pub nonmaximal: Row<W>,
+    /// Reads that a later write revisited.
+    pub revisited: Row<W>,
+    /// Writes of read-modify-writes.
+    pub rmw_writes: Row<W>,
+    /// Those of them whose predecessors are those of their read.
+    pub pure: Row<W>,
+    /// Per thread: how many events from its start on are committed without a gap.
+    pub front: Vec<u16>,
+    /// Thread states by slot.
+    pub snapshots: Vec<Snapshot>,
+    /// Their registers.
+    pub regs: Vec<u64>,
+}
+
+impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
+    /// A graph without events.
+    pub fn new(layout: &Layout) -> Graph<M, W> {
+        let n = layout.events();
+        let slots = layout.slot_base[layout.threads()];
+        Graph {
+            present: Row::EMPTY,
+            rf: vec![INIT; n],
+            value: vec![0; n],
+            node: vec![0; n],
+            order: vec![Order::Plain; n],
+            pre: vec![Row::EMPTY; n],
+            before: vec![Row::EMPTY; n],
+            readers: vec![Row::EMPTY; n],
+            rows: vec![M::Rows::default(); n],
+            init_readers: vec![Row::EMPTY; layout.cells],
+            co: vec![Vec::new(); layout.cells],
+            nonmaximal: Row::EMPTY,
+            revisited: Row::EMPTY,
+            rmw_writes: Row::EMPTY,
+            pure: Row::EMPTY,
+            front: vec![0; layout.threads()],
+            snapshots: vec![Snapshot::default(); slots],
+            regs: vec![0; slots * layout.stride],
+        }
+    }
+
+    /// The state of a thread at its first gap.
+    #[inline(always)]
+    pub fn frontier(&self, layout: &Layout, thread: usize) -> &Snapshot {
+        &self.snapshots[layout.slot_base[thread] + self.front[thread] as usize]
+    }
+
+    /// The registers of a thread at its first gap.
+    pub fn frontier_regs(&self, layout: &Layout, thread: usize) -> &[u64] {
+        let slot = layout.slot_base[thread] + self.front[thread] as usize;
+        &self.regs[slot * layout.stride..(slot + 1) * layout.stride]
+    }
+
+    /// The reads of a source at a cell.
+    #[inline(always)]
+    pub fn readers_of(&self, source: EventId, loc: LocId) -> Row<W> {
+        if source == INIT { self.init_readers[loc as usize] } else { self.readers[source as usize] }
+    }
+
+    /// Place of a write in its coherence list.
+    #[inline(always)]
+    pub fn position(&self, write: EventId, loc: LocId) -> Option<usize> {
+        self.co[loc as usize].iter().position(|&w| w == write)
+    }
+
+    /// The writes that are coherence-after a source (`INIT` too), in order. A source that is not in the list (a write
+    /// of the reader's own thread that is still to come) has none.
+    #[inline(always)]
+    pub fn co_after(&self, source: EventId, loc: LocId) -> &[EventId] {
+        let list = &self.co[loc as usize];
+        if source == INIT {
+            return list;
+        }
+        match self.position(source, loc) {
+            Some(at) => &list[at + 1..],
+            None => &[],
+        }
+    }
+
+    /// The final value of a cell.
+    pub fn final_value(&self, memory: &Memory, loc: LocId) -> u64 {
+        self.co[loc as usize].last().map_or(memory.init(loc), |&w| self.value[w as usize])
+    }
+
+    /// Makes this graph the part of `other` that consists of the events of `kept`. Rows mention only an event's
+    /// prefix, which is kept with it, so only the time stamps and the inverse relations need masking.
+    pub fn copy_kept(&mut self, other: &Graph<M, W>, kept: Row<W>, layout: &Layout) {
+        self.present = kept;
+        for e in kept.iter() {
+            self.rf[e] = other.rf[e];
+            self.value[e] = other.value[e];
+            self.node[e] = other.node[e];
+            self.order[e] = other.order[e];
+            self.pre[e] = other.pre[e];
+            self.before[e] = other.before[e] & kept;
+            self.readers[e] = other.readers[e] & kept;
+            self.rows[e] = other.rows[e];
+        }
+        for x in 0..layout.cells {
+            self.init_readers[x] = other.init_readers[x] & kept;
+            self.co[x].clear();
+            self.co[x].extend(other.co[x].iter().copied().filter(|&w| kept.contains(w as usize)));
+        }
+        self.nonmaximal = other.nonmaximal & kept;
+        self.revisited = other.revisited & kept;
+        self.rmw_writes = other.rmw_writes & kept;
+        self.pure = other.pure & kept;
+        for t in 0..layout.threads() {
+            let mut front = 0;
+            while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
+                front += 1;
+            }
+            self.front[t] = front;
+            let from = layout.slot_base[t];
+            let to = from + front as usize + 1;
+            self.snapshots[from..to].copy_from_slice(&other.snapshots[from..to]);
+            let (from, to) = (from * layout.stride, to * layout.stride);
+            self.regs[from..to].copy_from_slice(&other.regs[from..to]);
+        }
+    }
+
+    /// Takes a write out again; its place in coherence is gone already.
+    pub fn remove_write(&mut self, event: EventId) {
+        let e = event as usize;
+        self.present.remove(e);
+        self.nonmaximal.remove(e);
+        self.rmw_writes.remove(e);
+        self.pure.remove(e);
+    }
+
+    /// Takes a read out of the copy of `other`, to be put back with another source.
+    pub fn detach_read(&mut self, read: EventId, other: &Graph<M, W>, loc: LocId, layout: &Layout) {
+        let r = read as usize;
+        self.present.remove(r);
+        match other.rf[r] {
+            INIT => self.init_readers[loc as usize].remove(r),
+            source => self.readers[source as usize].remove(r),
+        }
+        self.nonmaximal.remove(r);
+        self.revisited.remove(r);
+        let thread = layout.thread_of[r] as usize;
+        self.front[thread] = self.front[thread].min(read - layout.base[thread]);
+    }
+
+    /// The committed reads of its own thread that read a write which is only now committed.
+    pub fn own_readers(&self, write: EventId, layout: &Layout) -> Row<W> {
+        let mut readers = Row::EMPTY;
+        let thread = layout.thread_of[write as usize] as usize;
+        for e in write + 1..layout.base[thread + 1] {
+            if self.present.contains(e as usize) && self.rf[e as usize] == write {
+                readers.insert(e as usize);
+            }
+        }
+        readers
+    }
+
+    /// Drops the non-maximal mark of events whose coherence-later writes are gone.
+    pub fn refresh_maximality(&mut self, trie: &Trie<M, W>) {
+        for e in self.nonmaximal.iter() {
+            let node = trie.node(self.node[e]);
+            let maximal = match node.kind {
+                Kind::Read => self.is_maximal(self.rf[e], node.loc(), &self.before[e]),
+                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.before[e]),
+                _ => continue,
+            };
+            if maximal {
+                self.nonmaximal.remove(e);
+            }
+        }
+    }
+
+    /// No write after `source` in coherence is in `among`.
+    #[inline(always)]
+    pub fn is_maximal(&self, source: EventId, loc: LocId, among: &Row<W>) -> bool {
+        for &w in self.co[loc as usize].iter().rev() {
+            if w == source {
+                return true;
+            }
+            if among.contains(w as usize) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether every thread has ended, or how it stopped.
+    pub fn threads_next<'a>(&'a self, layout: &'a Layout) -> impl Iterator<Item = Next> + 'a {
+        (0..layout.threads()).map(move |t| self.frontier(layout, t).next)
+    }
+}

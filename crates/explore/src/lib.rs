@@ -1,0 +1,24 @@
+//! Stateless model checking: all executions of a program under an axiomatic model, each one once.
+//!
+//! The pipeline inside this crate: [`code`] lowers the program, [`path`] collects what is static on a control-flow
+//! path, [`interpret`] runs threads from access to access, [`graph`] is the partial execution, [`visit`] the
+//! exploration itself, [`models`] the memory models it is told about by [`model`], [`collect`] what it finds.
+
+pub mod code;
+pub mod collect;
+pub mod control;
+pub mod graph;
+pub mod interpret;
+pub mod memory;
+pub mod model;
+pub mod models;
+pub mod path;
+pub mod row;
+pub mod run;
+pub mod visit;
+
+pub use code::Unsupported;
+pub use collect::{AccessId, Stats, Trace, Visitor};
+pub use control::{Limits, StopReason};
+pub use interpret::Fault;
+pub use run::{Exploration, ModelName, Options, explore};

@@ -1,0 +1,67 @@
+//! What the explorer needs to know about a memory model.
+//!
+//! A model has a *commit-before* order ([AAJL16, sec. 2]; `docs/EXPLORATION.md`): an event can be added when everything
+//! before it has been, and every prefix of a consistent execution that is closed under it is consistent. Per node of
+//! the path trie a model keeps static rows, per committed event rows that mention only the event's prefix and hence
+//! never change once computed.
+//!
+//! Soundness depends on: `predecessors` is closed and acyclic in every consistent execution; an event added last with a
+//! coherence-maximal choice is consistent; `*_consistent` answers false only if every extension is inconsistent, and
+//! true only if the graph is consistent (atomicity of read-modify-writes apart, which the explorer handles).
+
+use crate::graph::Graph;
+use crate::path::{EventId, Node, Place, Trie};
+use crate::row::Row;
+use fencepost_ir::Fence;
+
+/// A memory model that can be checked event by event.
+pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
+    /// What is kept per node of the path trie.
+    type Static: Clone + Default + Send;
+    /// What is kept per committed event.
+    type Rows: Copy + Default + Send;
+    /// Whether `addr`, `data`, `ctrl` matter to it.
+    const DEPENDENCIES: bool;
+    /// Whether an event may be committed before an earlier event of its thread.
+    const OUT_OF_ORDER: bool;
+    /// Whether a read may be committed before the write of its own thread that it reads.
+    const READS_UNCOMMITTED: bool;
+
+    /// Whether such fences are events; other fences are facts about a path only.
+    fn is_event(&self, fence: Fence) -> bool;
+
+    /// The static rows of a new node.
+    fn statics(&self, place: &Place<W>) -> Self::Static;
+
+    /// Everything commit-before the event, closed; for a read, given what it reads from.
+    fn predecessors(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Self::Static, W>,
+        source: EventId,
+    ) -> Row<W>;
+
+    /// The earlier events that the event must not contradict in coherence.
+    fn coherence_before(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Self::Static, W>,
+    ) -> Row<W>;
+
+    /// The rows of the event, computed when its `pre` and, for a read, its source are in the graph. They do not depend
+    /// on a write's place in coherence.
+    fn rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, node: &Node<Self::Static, W>) -> Self::Rows;
+
+    /// Whether the graph with the read `event`, which does not read the coherence-last write, is consistent.
+    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool;
+
+    /// Whether the graph with the write `event`, which is not coherence-last, is consistent.
+    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool;
+
+    /// Whether a complete execution has a data race.
+    fn races(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> bool {
+        false
+    }
+}

@@ -1,0 +1,321 @@
+//! ARMv8 after [PFDFSS18] and Arm's published cat model, in the other-multi-copy-atomic form.
+//!
+//! ```text
+//! obs = rfe | fre | coe
+//! lws = po-loc;[W]     lrs = [W];po-loc;[R] without a write in between
+//! dob = addr | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data);lrs
+//! pob = pick;[W] | pick;[ISB];po;[M] | pick;[R];po;[ISB];po;[M] | pick;[R];po;[W]
+//! aob = rmw | [range rmw];lrs;[A|Q]
+//! bob = po;[full];po | [L];po;[A] | [R];po;[dmb.ld];po | [A|Q];po | [W];po;[dmb.st];po;[W] | [W];po;[dsb.st];po
+//!     | [range ([A];amo;[L])];po | po;[L]
+//! lob = (lws | dob | pob | aob | bob)+
+//! acyclic po-loc | com,   acyclic obs | lob | pick;[W];lrs;lob;[W]
+//! ```
+//!
+//! lrs is only used where the read reads the write: if it reads from outside, the write comes before that by coe;rfe.
+//!
+//! Commit-before cannot simply contain po-loc, rfi and rmw (`docs/EXPLORATION.md` has the programs that are lost): a
+//! read may be committed before the write of its own thread that it reads, as soon as what that write's address and
+//! data depend on is committed.
+
+use super::{existence, is_full_fence};
+use crate::graph::Graph;
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
+use crate::row::Row;
+use fencepost_ir::{Ann, Fence, Order};
+
+/// The model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Armv8;
+
+/// What a path says about an event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Armv8Static<const W: usize> {
+    /// Commit-before predecessors in the thread, whatever is read.
+    commit: Row<W>,
+    /// Locally-ordered-before predecessors, whatever is read.
+    lob: Row<W>,
+    /// Reads that the address or data depends on.
+    dp: Row<W>,
+    /// Reads that picked the address or data, or let the event happen.
+    pick: Row<W>,
+    /// LDAR or LDAPR.
+    acquire: bool,
+}
+
+/// What is known of a committed event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Armv8Rows<const W: usize> {
+    /// lob predecessors, not closed.
+    lob: Row<W>,
+    /// pick;[W];lrs;lob* predecessors.
+    carried: Row<W>,
+}
+
+/// dmb sy, and what counts as such in programs for other targets.
+fn is_full(fence: Fence) -> bool {
+    is_full_fence(fence) || matches!(fence, Fence::Lwsync | Fence::C11(Order::Release | Order::AcqRel))
+}
+
+fn orders_loads(fence: Fence) -> bool {
+    matches!(fence, Fence::DmbLd | Fence::DsbLd | Fence::Lfence | Fence::C11(Order::Consume | Order::Acquire))
+}
+
+fn orders_stores(fence: Fence) -> bool {
+    matches!(fence, Fence::DmbSt | Fence::Eieio | Fence::Sfence)
+}
+
+fn is_acquire(ann: Ann) -> bool {
+    !ann.no_return && matches!(ann.order, Order::Acquire | Order::AcqRel | Order::SeqCst)
+}
+
+fn is_acquire_pc(ann: Ann) -> bool {
+    !ann.no_return && ann.order == Order::AcquirePc
+}
+
+fn is_release(ann: Ann) -> bool {
+    matches!(ann.order, Order::Release | Order::AcqRel | Order::SeqCst)
+}
+
+impl<const W: usize> MemoryModel<W> for Armv8 {
+    type Static = Armv8Static<W>;
+    type Rows = Armv8Rows<W>;
+    const DEPENDENCIES: bool = true;
+    const OUT_OF_ORDER: bool = true;
+    const READS_UNCOMMITTED: bool = true;
+
+    fn is_event(&self, _fence: Fence) -> bool {
+        false
+    }
+
+    fn statics(&self, place: &Place<W>) -> Armv8Static<W> {
+        let facts = place.facts;
+        let write = match place.kind {
+            Kind::Write => true,
+            Kind::Read => false,
+            _ => return Armv8Static { commit: existence(place), ..Armv8Static::default() },
+        };
+        let accesses = facts.reads | facts.writes;
+        let dp = place.addr | place.data;
+        let full = facts.before_fence(is_full);
+        let no_return = facts.annotated(|ann| ann.no_return);
+        let after_load_fence = facts.before_fence(orders_loads) & facts.reads.without(&no_return);
+        let after_store_fence = facts.before_fence(|f| f == Fence::DsbSt) & facts.writes;
+        let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann)) & facts.reads;
+        let isb = facts
+            .fences
+            .iter()
+            .filter(|f| matches!(f.fence, Fence::Isb | Fence::Isync))
+            .fold([Row::EMPTY; 2], |[dep, pick], f| [dep | f.ctrl | f.addr_po, pick | f.picked]);
+        let [isb, picked] = isb;
+        let mut lob =
+            dp | picked | full | after_load_fence | after_store_fence | acquired | facts.amo_barriers;
+        let mut commit =
+            lob | place.pick | facts.ctrl | facts.addr_po | isb | existence(place) | place.skipped_loc;
+        commit |= (full | facts.before_fence(|f| f == Fence::DsbSt)) & facts.skipped;
+        if write {
+            let stores = facts.before_fence(orders_stores) & facts.writes;
+            let released = if is_release(place.ann) { accesses } else { Row::EMPTY };
+            let pair = if place.partner == INIT { Row::EMPTY } else { Row::single(place.partner as usize) };
+            lob |= facts.ctrl
+                | facts.addr_po
+                | place.pick
+                | facts.picked_reads
+                | stores
+                | released
+                | pair
+                | place.po_loc;
+            commit |= lob | (facts.before_fence(orders_stores) & facts.skipped);
+            if is_release(place.ann) {
+                commit |= facts.skipped;
+            }
+        } else {
+            lob |= isb;
+            if is_acquire(place.ann) {
+                lob |= facts.annotated(is_release) & facts.writes;
+            }
+            commit |= lob;
+        }
+        let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
+        Armv8Static {
+            commit: commit & (accesses | facts.skipped | existence(place)),
+            lob: lob & accesses,
+            dp,
+            pick: place.pick,
+            acquire,
+        }
+    }
+
+    fn predecessors(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+        source: EventId,
+    ) -> Row<W> {
+        let mut prefix = Row::EMPTY;
+        let mut direct = node.statics.commit;
+        if node.kind == Kind::Read {
+            if is_own(trie, graph, node, source) {
+                let write = trie.node(graph.node[source as usize]);
+                direct |= write.statics.dp | write.statics.pick;
+                direct |= node.po_loc.without(&(write.po_loc | Row::single(source as usize)));
+                if node.statics.acquire && write.partner != INIT {
+                    direct.insert(source as usize);
+                }
+            } else {
+                direct |= node.po_loc;
+                if source != INIT {
+                    prefix = graph.pre[source as usize] | Row::single(source as usize);
+                }
+            }
+        }
+        direct = direct.without(&prefix);
+        while let Some(e) = direct.last() {
+            prefix |= graph.pre[e] | Row::single(e);
+            direct = direct.without(&prefix);
+        }
+        prefix
+    }
+
+    #[inline(always)]
+    fn coherence_before(
+        &self,
+        _trie: &Trie<Self, W>,
+        _graph: &Graph<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+    ) -> Row<W> {
+        node.po_loc
+    }
+
+    fn rows(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+    ) -> Armv8Rows<W> {
+        let mut rows = Armv8Rows { lob: node.statics.lob, carried: Row::EMPTY };
+        if node.kind == Kind::Read {
+            let source = graph.rf[node.event as usize];
+            if is_own(trie, graph, node, source) {
+                let write = trie.node(graph.node[source as usize]);
+                rows.lob |= write.statics.dp;
+                rows.carried = write.statics.pick;
+                if node.statics.acquire && write.partner != INIT {
+                    rows.lob.insert(source as usize);
+                }
+            }
+        }
+        for e in (rows.lob & graph.present).iter() {
+            rows.carried |= graph.rows[e].carried;
+        }
+        if node.kind == Kind::Write {
+            rows.lob |= rows.carried;
+        }
+        rows
+    }
+
+    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        self.no_cycle(trie, graph, event, Row::single(event as usize), graph.rf[event as usize])
+    }
+
+    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        let sources = Row::single(event as usize) | graph.readers[event as usize];
+        self.no_cycle(trie, graph, event, sources, event)
+    }
+}
+
+/// Whether the source is a write of the reader's own thread.
+#[inline(always)]
+fn is_own<const W: usize>(
+    trie: &Trie<Armv8, W>,
+    graph: &Graph<Armv8, W>,
+    node: &Node<Armv8Static<W>, W>,
+    source: EventId,
+) -> bool {
+    source != INIT && trie.node(graph.node[source as usize]).thread == node.thread
+}
+
+impl Armv8 {
+    /// Whether no write that is coherence-after `last` and external to `event` is ordered before one of `sources`,
+    /// which all have an edge to it.
+    fn no_cycle<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        event: EventId,
+        sources: Row<W>,
+        last: EventId,
+    ) -> bool {
+        let node = trie.node(graph.node[event as usize]);
+        let mut later = Row::EMPTY;
+        for &w in graph.co_after(last, node.loc()) {
+            if trie.node(graph.node[w as usize]).thread != node.thread {
+                later.insert(w as usize);
+            }
+        }
+        if later.is_empty() {
+            return true;
+        }
+        let mut seen = sources;
+        let mut todo = sources;
+        while let Some(e) = todo.pop() {
+            let before = self.ordered_before(trie, graph, e).without(&seen);
+            if before.meets(&later) {
+                return false;
+            }
+            seen |= before;
+            todo |= before;
+        }
+        true
+    }
+
+    /// Direct predecessors of a committed event in obs | lob.
+    #[inline(always)]
+    fn ordered_before<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        e: usize,
+    ) -> Row<W> {
+        let node = trie.node(graph.node[e]);
+        let mut before = graph.rows[e].lob & graph.present;
+        match node.kind {
+            Kind::Read => {
+                let source = graph.rf[e];
+                if source != INIT && !is_own(trie, graph, node, source) {
+                    before.insert(source as usize);
+                }
+            }
+            Kind::Write => {
+                let mut others = graph.init_readers[node.loc() as usize];
+                for &w in &graph.co[node.loc() as usize] {
+                    if w as usize == e {
+                        break;
+                    }
+                    others |= graph.readers[w as usize] | Row::single(w as usize);
+                }
+                before |= others.without(&self.own_thread(graph, trie, node, others));
+            }
+            _ => {}
+        }
+        before
+    }
+
+    fn own_thread<const W: usize>(
+        &self,
+        graph: &Graph<Self, W>,
+        trie: &Trie<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+        events: Row<W>,
+    ) -> Row<W> {
+        let mut own = Row::EMPTY;
+        for e in events.iter() {
+            if trie.node(graph.node[e]).thread == node.thread {
+                own.insert(e);
+            }
+        }
+        own
+    }
+}

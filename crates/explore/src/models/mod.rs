@@ -1,0 +1,50 @@
+//! The built-in models as incremental checks: each is the twin of a `.cat` file, and the tests compare the two.
+//!
+//! SC, TSO and PSO share [`order`], RC11 and RA share [`rc11`]; POWER and ARMv8 stand alone.
+
+pub mod armv8;
+pub mod order;
+pub mod power;
+pub mod psc;
+pub mod rc11;
+
+use crate::code::Half;
+use crate::graph::Graph;
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind, Node, Place};
+use crate::row::Row;
+use fencepost_ir::{Fence, Order};
+
+/// The commit-before order (po | rf)+ of the models that have no out-of-order commits.
+#[inline(always)]
+pub(crate) fn po_rf_prefix<M: MemoryModel<W>, const W: usize>(
+    graph: &Graph<M, W>,
+    node: &Node<M::Static, W>,
+    source: EventId,
+) -> Row<W> {
+    let mut prefix = Row::EMPTY;
+    if node.index > 0 {
+        let previous = node.event as usize - 1;
+        prefix = graph.pre[previous] | Row::single(previous);
+    }
+    if source != INIT {
+        prefix |= graph.pre[source as usize] | Row::single(source as usize);
+    }
+    prefix
+}
+
+/// Fences that order everything, whatever the architecture: they are full fences in every model here.
+pub(crate) fn is_full_fence(fence: Fence) -> bool {
+    matches!(fence, Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst))
+}
+
+/// Commit-before predecessors, within the thread, of an event that is no access; and what an access needs because it
+/// would not exist otherwise: the choice to store is the event before an exclusive store.
+pub(crate) fn existence<const W: usize>(place: &Place<W>) -> Row<W> {
+    let previous = || Row::single(place.event as usize - 1);
+    match (place.kind, place.half) {
+        (Kind::Choice, _) => place.facts.ctrl | place.facts.ctrl_pick,
+        (Kind::Skip, _) | (Kind::Write, Half::Exclusive) => previous(),
+        _ => Row::EMPTY,
+    }
+}

@@ -1,0 +1,153 @@
+//! SC, TSO and PSO: acyclicity of one global order.
+//!
+//! ```text
+//! SC:   acyclic po | rf | co | fr
+//! TSO:  acyclic ppo | rfe | co | fr,  acyclic po-loc | rf | co | fr,  ppo = po \ WxR | (before and after full fences)
+//! PSO:  as TSO with ppo = po \ Wx(W|R) | po-loc & WxW | fences
+//! ```
+//! A read-modify-write by one instruction is a full fence under TSO and PSO. An event that is added last has edges only
+//! to coherence-later writes, so a new cycle exists iff the next coherence-later write reaches the event. Following
+//! [AMT14, sec. 4] and [OSS09]; PSO with atomic read-modify-writes as in [AAAJLS15].
+
+use super::{is_full_fence, po_rf_prefix};
+use crate::code::Half;
+use crate::graph::Graph;
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
+use crate::row::Row;
+use fencepost_ir::{Fence, Order};
+
+/// Which of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GlobalOrder {
+    /// Sequential consistency.
+    Sc,
+    /// Total store order.
+    Tso,
+    /// Partial store order.
+    Pso,
+}
+
+/// Fences that keep writes in order under PSO.
+fn orders_writes(fence: Fence) -> bool {
+    is_full_fence(fence)
+        || matches!(fence, Fence::Sfence | Fence::Lwsync | Fence::Eieio | Fence::DmbSt | Fence::DsbSt)
+        || matches!(fence, Fence::C11(Order::Release | Order::AcqRel))
+}
+
+impl<const W: usize> MemoryModel<W> for GlobalOrder {
+    /// The earlier events of the thread that come before the event in the global order.
+    type Static = Row<W>;
+    type Rows = ();
+    const DEPENDENCIES: bool = false;
+    const OUT_OF_ORDER: bool = false;
+    const READS_UNCOMMITTED: bool = false;
+
+    fn is_event(&self, _fence: Fence) -> bool {
+        false
+    }
+
+    fn statics(&self, place: &Place<W>) -> Row<W> {
+        let facts = place.facts;
+        if *self == GlobalOrder::Sc || place.half == Half::Amo {
+            return facts.events;
+        }
+        let ordered = facts.before_fence(is_full_fence) | facts.reads | facts.amos;
+        match (place.kind, self) {
+            (Kind::Write, GlobalOrder::Tso) => facts.events,
+            (Kind::Write, _) => ordered | (place.po_loc & facts.writes) | facts.before_fence(orders_writes),
+            _ => ordered,
+        }
+    }
+
+    fn predecessors(
+        &self,
+        _trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Row<W>, W>,
+        source: EventId,
+    ) -> Row<W> {
+        po_rf_prefix(graph, node, source)
+    }
+
+    #[inline(always)]
+    fn coherence_before(
+        &self,
+        _trie: &Trie<Self, W>,
+        _graph: &Graph<Self, W>,
+        node: &Node<Row<W>, W>,
+    ) -> Row<W> {
+        node.po_loc
+    }
+
+    fn rows(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, _node: &Node<Row<W>, W>) {}
+
+    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        let loc = trie.node(graph.node[event as usize]).loc();
+        let next = graph.co_after(graph.rf[event as usize], loc).first().copied();
+        next.is_none_or(|write| !self.reaches(trie, graph, write, event))
+    }
+
+    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        let loc = trie.node(graph.node[event as usize]).loc();
+        let next = graph.co_after(event, loc).first().copied();
+        next.is_none_or(|write| !self.reaches(trie, graph, write, event))
+    }
+}
+
+impl GlobalOrder {
+    /// Whether the global order leads from `from` to `to`: a search backwards.
+    fn reaches<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        from: EventId,
+        to: EventId,
+    ) -> bool {
+        let mut seen = Row::single(to as usize);
+        let mut todo = seen;
+        while let Some(e) = todo.pop() {
+            let mut before = self.direct_predecessors(trie, graph, e);
+            if before.contains(from as usize) {
+                return true;
+            }
+            before = before.without(&seen);
+            seen |= before;
+            todo |= before;
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn direct_predecessors<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        e: usize,
+    ) -> Row<W> {
+        let node = trie.node(graph.node[e]);
+        let mut before = node.statics;
+        match node.kind {
+            Kind::Read => {
+                let source = graph.rf[e];
+                if source != INIT {
+                    let external = trie.node(graph.node[source as usize]).thread != node.thread;
+                    if external || *self == GlobalOrder::Sc {
+                        before.insert(source as usize);
+                    }
+                }
+            }
+            Kind::Write => {
+                let at = graph.position(e as EventId, node.loc()).unwrap_or(0);
+                let below = if at == 0 { INIT } else { graph.co[node.loc() as usize][at - 1] };
+                if below != INIT {
+                    before.insert(below as usize);
+                }
+                before |= graph.readers_of(below, node.loc());
+                before.remove(e);
+            }
+            _ => {}
+        }
+        before
+    }
+}

@@ -1,0 +1,417 @@
+//! POWER after Herding Cats [AMT14, sec. 6].
+//!
+//! ```text
+//! dp = addr | data     rdw = po-loc & (fre;rfe)     detour = po-loc & (coe;rfe)
+//! ii = dp | rdw | rfi | ci | ic;ci | ii;ii          ci = (ctrl+isync) | detour | ci;ii | cc;ci
+//! ic = ii | cc | ic;cc | ii;ic                      cc = dp | po-loc | ctrl | addr;po | ci | ci;ic | cc;cc | pick
+//! ppo = ii & RxR | ic & RxW     fence = sync | lwsync \ WxR | eieio & WxW     hb = ppo | fence | rfe
+//! propbase = (fence | rfe;fence);hb*     prop = propbase & WxW | com*;propbase*;sync;hb*
+//! acyclic po-loc | com,  acyclic hb,  irreflexive fre;prop;hb*,  acyclic co | prop
+//! ```
+//!
+//! Commit-before is (addr | data | ctrl | rf | addr;po | po-loc | fences)+ [AAJL16, sec. 2]. It contains hb, so hb is
+//! acyclic for free, and the rows hb, propbase (`pb`) and sync;hb* (`sp`) of an event mention only its prefix. A new
+//! event is a sink of everything but com: a violation must go through its edge to a coherence-later write, so a search
+//! backwards from the event over co | prop decides propagation, and a read alone can violate observation.
+
+use super::{existence, is_full_fence};
+use crate::graph::Graph;
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
+use crate::row::Row;
+use fencepost_ir::{Fence, Order};
+
+/// Which clauses are in force: all of them, except in tests that show that a test notices when one is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Clauses {
+    pub rdw: bool,
+    pub detour: bool,
+    pub rfi: bool,
+    pub observation: bool,
+    pub propagation: bool,
+}
+
+/// The model.
+#[derive(Clone, Copy, Debug)]
+pub struct Power {
+    /// Clauses in force.
+    pub clauses: Clauses,
+}
+
+impl Default for Power {
+    fn default() -> Power {
+        let clauses = Clauses { rdw: true, detour: true, rfi: true, observation: true, propagation: true };
+        Power { clauses }
+    }
+}
+
+/// The four rows of the preserved-program-order fixpoint: predecessors of an event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ppo<const W: usize> {
+    ii: Row<W>,
+    ic: Row<W>,
+    ci: Row<W>,
+    cc: Row<W>,
+}
+
+/// What a path says about an event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PowerStatic<const W: usize> {
+    /// Commit-before predecessors in the thread.
+    commit: Row<W>,
+    /// The bases of the four rows, without rfi, rdw and detour.
+    base: Ppo<W>,
+    /// Events with a fence in between that orders them before the event.
+    fence: Row<W>,
+    /// Events with a sync in between.
+    sync: Row<W>,
+}
+
+/// What is known of a committed event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PowerRows<const W: usize> {
+    ppo: Ppo<W>,
+    /// hb+ predecessors.
+    hb: Row<W>,
+    /// propbase predecessors.
+    pb: Row<W>,
+    /// sync;hb* predecessors.
+    sp: Row<W>,
+}
+
+impl<const W: usize> MemoryModel<W> for Power {
+    type Static = PowerStatic<W>;
+    type Rows = PowerRows<W>;
+    const DEPENDENCIES: bool = true;
+    const OUT_OF_ORDER: bool = true;
+    const READS_UNCOMMITTED: bool = false;
+
+    fn is_event(&self, _fence: Fence) -> bool {
+        false
+    }
+
+    fn statics(&self, place: &Place<W>) -> PowerStatic<W> {
+        let facts = place.facts;
+        let write = place.kind == Kind::Write;
+        if !write && place.kind != Kind::Read {
+            return PowerStatic { commit: existence(place), ..PowerStatic::default() };
+        }
+        let dp = place.addr | place.data;
+        let ctrl_isync = facts
+            .fences
+            .iter()
+            .filter(|f| matches!(f.fence, Fence::Isync | Fence::Isb))
+            .fold(Row::EMPTY, |row, f| row | f.ctrl);
+        let sync = facts.before_fence(is_full_fence);
+        let light = facts.before_fence(is_light_fence);
+        let mut fence = sync | if write { light } else { light & facts.reads };
+        let mut fenced = sync | light;
+        if write {
+            let stores = |f| matches!(f, Fence::Eieio | Fence::Sfence | Fence::DmbSt | Fence::DsbSt);
+            fence |= facts.before_fence(stores) & facts.writes;
+            fenced |= facts.before_fence(stores) & (facts.writes | facts.skipped);
+        }
+        let accesses = facts.reads | facts.writes;
+        let base = Ppo {
+            ii: dp,
+            ic: Row::EMPTY,
+            ci: ctrl_isync,
+            cc: dp | place.po_loc | facts.ctrl | place.pick | facts.addr_po,
+        };
+        PowerStatic {
+            commit: base.cc
+                | ctrl_isync
+                | place.skipped_loc
+                | existence(place)
+                | (fenced & (accesses | facts.skipped)),
+            base,
+            fence: fence & accesses,
+            sync: sync & accesses,
+        }
+    }
+
+    #[inline(always)]
+    fn predecessors(
+        &self,
+        _trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+        source: EventId,
+    ) -> Row<W> {
+        let mut prefix = Row::EMPTY;
+        if source != INIT {
+            prefix = graph.pre[source as usize] | Row::single(source as usize);
+        }
+        let mut direct = node.statics.commit;
+        while let Some(e) = direct.last() {
+            prefix |= graph.pre[e] | Row::single(e);
+            direct = direct.without(&prefix);
+        }
+        prefix
+    }
+
+    #[inline(always)]
+    fn coherence_before(
+        &self,
+        _trie: &Trie<Self, W>,
+        _graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+    ) -> Row<W> {
+        node.po_loc
+    }
+
+    fn rows(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+    ) -> PowerRows<W> {
+        let statics = &node.statics;
+        if !matches!(node.kind, Kind::Read | Kind::Write) {
+            return PowerRows::default();
+        }
+        let mut base = statics.base;
+        let mut from_outside = INIT;
+        if node.kind == Kind::Read {
+            let source = graph.rf[node.event as usize];
+            if source != INIT {
+                if trie.node(graph.node[source as usize]).thread == node.thread {
+                    if self.clauses.rfi {
+                        base.ii.insert(source as usize);
+                    }
+                } else {
+                    from_outside = source;
+                    self.add_rdw_and_detour(trie, graph, node, source, &mut base);
+                }
+            }
+        }
+        let ppo = close(base, graph);
+        let ordered = if node.kind == Kind::Read { ppo.ii } else { ppo.ic };
+        let reads = self.reads_of(trie, graph, ordered);
+        let mut direct = reads | statics.fence;
+        if from_outside != INIT {
+            direct.insert(from_outside as usize);
+        }
+        let mut rows = PowerRows { ppo, hb: direct, pb: statics.fence, sp: statics.sync };
+        for d in direct.iter() {
+            rows.hb |= graph.rows[d].hb;
+            rows.pb |= graph.rows[d].pb;
+            rows.sp |= graph.rows[d].sp;
+        }
+        // rfe;fence: what a fenced read read from outside.
+        for f in statics.fence.iter() {
+            if trie.node(graph.node[f]).kind == Kind::Read {
+                let source = graph.rf[f];
+                if source != INIT && trie.node(graph.node[source as usize]).thread != node.thread {
+                    rows.pb.insert(source as usize);
+                }
+            }
+        }
+        rows
+    }
+
+    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        let e = event as usize;
+        let rows = &graph.rows[e];
+        if self.clauses.propagation && !rows.sp.is_empty() && self.comes_back(trie, graph, e) {
+            return false;
+        }
+        !self.clauses.observation || self.observes(trie, graph, e)
+    }
+
+    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        !self.clauses.propagation || !self.comes_back(trie, graph, event as usize)
+    }
+}
+
+/// lwsync, and what counts as such in programs for other targets.
+fn is_light_fence(fence: Fence) -> bool {
+    matches!(fence, Fence::Lwsync | Fence::Lfence | Fence::DmbLd | Fence::DsbLd)
+        || matches!(fence, Fence::C11(Order::Consume | Order::Acquire | Order::Release | Order::AcqRel))
+}
+
+/// The least rows of an event above their bases, the rows of earlier events being final.
+#[inline(always)]
+fn close<const W: usize>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
+    let mut p = base;
+    loop {
+        let before = (p.ii, p.ic, p.ci, p.cc);
+        p.ii |= p.ci;
+        p.cc |= p.ci;
+        p.ic |= p.ii | p.cc;
+        for m in p.ic.iter() {
+            let rows = &graph.rows[m].ppo;
+            if p.ii.contains(m) {
+                p.ii |= rows.ii;
+                p.ci |= rows.ci;
+            }
+            if p.ci.contains(m) {
+                p.ii |= rows.ic;
+                p.ci |= rows.cc;
+            }
+            if p.cc.contains(m) {
+                p.ic |= rows.ic;
+                p.cc |= rows.cc;
+            }
+            p.ic |= rows.ii;
+            p.cc |= rows.ci;
+        }
+        if (p.ii, p.ic, p.ci, p.cc) == before {
+            return p;
+        }
+    }
+}
+
+impl Power {
+    /// rdw: an earlier read of the cell read something external-older; detour: an earlier write of the thread is
+    /// coherence-before what this read reads from outside.
+    fn add_rdw_and_detour<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+        source: EventId,
+        base: &mut Ppo<W>,
+    ) {
+        for p in node.po_loc.iter() {
+            let earlier = trie.node(graph.node[p]);
+            match earlier.kind {
+                Kind::Write => {
+                    if self.clauses.detour && graph.co_after(p as EventId, node.loc()).contains(&source) {
+                        base.ci.insert(p);
+                    }
+                }
+                Kind::Read => {
+                    let old = graph.rf[p];
+                    if self.clauses.rdw && old != source && graph.co_after(old, node.loc()).contains(&source)
+                    {
+                        base.ii.insert(p);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn reads_of<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        events: Row<W>,
+    ) -> Row<W> {
+        let mut reads = events;
+        for e in events.iter() {
+            if trie.node(graph.node[e]).kind != Kind::Read {
+                reads.remove(e);
+            }
+        }
+        reads
+    }
+
+    /// Whether co | prop leads from `event` back to it.
+    fn comes_back<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: usize) -> bool {
+        let mut seen = Row::EMPTY;
+        let mut todo = Row::single(event);
+        while let Some(e) = todo.pop() {
+            let before = self.co_prop_before(trie, graph, e).without(&seen);
+            if before.contains(event) {
+                return true;
+            }
+            seen |= before;
+            todo |= before;
+        }
+        false
+    }
+
+    /// irreflexive fre;prop;hb*: no write that the read ignores was propagated to its thread before it.
+    fn observes<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, read: usize) -> bool {
+        let node = trie.node(graph.node[read]);
+        let mut newer = Row::EMPTY;
+        for &w in graph.co_after(graph.rf[read], node.loc()) {
+            if trie.node(graph.node[w as usize]).thread != node.thread {
+                newer.insert(w as usize);
+            }
+        }
+        if newer.is_empty() {
+            return true;
+        }
+        let up_to = graph.rows[read].hb | Row::single(read);
+        !up_to.iter().any(|e| self.prop_before(trie, graph, e).meets(&newer))
+    }
+
+    fn co_prop_before<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        e: usize,
+    ) -> Row<W> {
+        let mut before = self.prop_before(trie, graph, e);
+        let node = trie.node(graph.node[e]);
+        if node.kind == Kind::Write {
+            for &w in &graph.co[node.loc() as usize] {
+                if w as usize == e {
+                    break;
+                }
+                before.insert(w as usize);
+            }
+        }
+        before
+    }
+
+    /// prop predecessors: propbase & WxW, and com*;propbase*;sync;hb*.
+    fn prop_before<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, e: usize) -> Row<W> {
+        let rows = &graph.rows[e];
+        let mut before = Row::EMPTY;
+        if trie.node(graph.node[e]).kind == Kind::Write {
+            for w in rows.pb.iter() {
+                if trie.node(graph.node[w]).kind == Kind::Write {
+                    before.insert(w);
+                }
+            }
+        }
+        if rows.sp.is_empty() {
+            return before;
+        }
+        let mut based = rows.sp;
+        let mut todo = based;
+        while let Some(m) = todo.pop() {
+            let new = graph.rows[m].pb.without(&based);
+            based |= new;
+            todo |= new;
+        }
+        before | self.com_star_before(trie, graph, based)
+    }
+
+    /// com* predecessors of a set, the set included.
+    fn com_star_before<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        set: Row<W>,
+    ) -> Row<W> {
+        let mut closed = set;
+        for e in set.iter() {
+            let node = trie.node(graph.node[e]);
+            let loc = node.loc();
+            // com* into a read comes through its source; into a write from all coherence-earlier ones and their reads.
+            let top = match node.kind {
+                Kind::Read => graph.rf[e],
+                _ => e as EventId,
+            };
+            if top == INIT {
+                continue;
+            }
+            closed.insert(top as usize);
+            closed |= graph.init_readers[loc as usize];
+            for &w in &graph.co[loc as usize] {
+                if w == top {
+                    break;
+                }
+                closed |= graph.readers[w as usize] | Row::single(w as usize);
+            }
+        }
+        closed
+    }
+}

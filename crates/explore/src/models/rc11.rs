@@ -1,0 +1,252 @@
+//! RC11 [LVKHD17] and its release/acquire fragment RA.
+//!
+//! ```text
+//! rs = [W];(po & loc)?;[W & atomic];(rf;rmw)*      hb = (po | sw)+
+//! sw = [rel];([F];po)?;rs;rf;[R & atomic];(po;[F])?;[acq]
+//! irreflexive hb;eco?      empty rmw & (fre;coe)      acyclic psc      acyclic po | rf
+//! ```
+//! Each write carries the *message* `msg`: what happens before whoever acquires from it. Each event carries `acc`, the
+//! messages of the atomic reads before it, which an acquire fence turns into happens-before. All three rows mention the
+//! (po | rf)-prefix only. RA treats every atomic access as release or acquire; of the SC axiom it has the fence part.
+
+use super::po_rf_prefix;
+use crate::graph::Graph;
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
+use crate::row::Row;
+use fencepost_ir::{Fence, Order};
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rc11 {
+    /// All of RC11.
+    Rc11,
+    /// Release/acquire.
+    Ra,
+}
+
+/// What a path says about an event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rc11Static<const W: usize> {
+    /// The event before the last release fence, and whether acquire fences stand between the two.
+    release_fence: Option<(EventId, bool)>,
+    /// An acquire fence stands between the previous event of the thread and this one.
+    acquire_fence: bool,
+    /// Earlier release writes of the thread to the same cell.
+    earlier_releases: Row<W>,
+}
+
+/// What is known of a committed event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rc11Rows<const W: usize> {
+    /// hb predecessors.
+    pub hb: Row<W>,
+    /// Of a write: what happens before whoever acquires from it.
+    msg: Row<W>,
+    /// Messages of the thread's atomic reads so far, this one included.
+    acc: Row<W>,
+}
+
+/// A consume counts as an acquire, as compilers treat it.
+fn acquires(order: Order) -> bool {
+    order.acquires() || order == Order::Consume
+}
+
+fn fence_order(fence: Fence) -> Order {
+    match fence {
+        Fence::C11(order) => order,
+        _ if super::is_full_fence(fence) => Order::SeqCst,
+        Fence::Lwsync => Order::AcqRel,
+        Fence::DmbLd | Fence::DsbLd => Order::Acquire,
+        _ => Order::Relaxed,
+    }
+}
+
+impl Rc11 {
+    #[inline(always)]
+    fn acquires(self, order: Order) -> bool {
+        acquires(order) || (self == Rc11::Ra && order != Order::Plain)
+    }
+
+    #[inline(always)]
+    fn releases(self, order: Order) -> bool {
+        order.releases() || (self == Rc11::Ra && order != Order::Plain)
+    }
+}
+
+impl<const W: usize> MemoryModel<W> for Rc11 {
+    type Static = Rc11Static<W>;
+    type Rows = Rc11Rows<W>;
+    const DEPENDENCIES: bool = false;
+    const OUT_OF_ORDER: bool = false;
+    const READS_UNCOMMITTED: bool = false;
+
+    /// SC fences take part in psc; the others only in hb, which the path knows.
+    fn is_event(&self, fence: Fence) -> bool {
+        fence_order(fence) == Order::SeqCst
+    }
+
+    fn statics(&self, place: &Place<W>) -> Rc11Static<W> {
+        let facts = place.facts;
+        if *self == Rc11::Ra {
+            // Fences are ordered with each other only, and a write is a release whatever came before it.
+            return Rc11Static::default();
+        }
+        let last_event = |f: &crate::path::FenceFacts<W>| f.events.last().map(|e| e as EventId);
+        let previous = facts.events.last().map(|e| e as EventId);
+        let acquire_fence = facts.fences.iter().any(|f| {
+            acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
+        });
+        let release = facts
+            .fences
+            .iter()
+            .filter(|f| fence_order(f.fence).releases() && !self.is_event_of::<W>(f.fence))
+            .max_by_key(|f| f.number);
+        let release_fence = release.and_then(|release| {
+            let at = last_event(release)?;
+            let acquired = facts.fences.iter().any(|f| {
+                acquires(fence_order(f.fence)) && last_event(f) == Some(at) && f.number <= release.number
+            });
+            Some((at, acquired))
+        });
+        let earlier_releases = facts.annotated(|ann| self.releases(ann.order)) & place.po_loc & facts.writes;
+        Rc11Static { release_fence, acquire_fence, earlier_releases }
+    }
+
+    fn predecessors(
+        &self,
+        _trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Rc11Static<W>, W>,
+        source: EventId,
+    ) -> Row<W> {
+        po_rf_prefix(graph, node, source)
+    }
+
+    #[inline(always)]
+    fn coherence_before(
+        &self,
+        _trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Rc11Static<W>, W>,
+    ) -> Row<W> {
+        program_order_hb(graph, node)
+    }
+
+    fn rows(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Rc11Static<W>, W>,
+    ) -> Rc11Rows<W> {
+        let e = node.event as usize;
+        let mut rows = Rc11Rows { hb: program_order_hb(graph, node), ..Rc11Rows::default() };
+        if node.index > 0 {
+            rows.acc = graph.rows[e - 1].acc;
+        }
+        match node.kind {
+            Kind::Read => {
+                let source = graph.rf[e];
+                if source != INIT && graph.order[e] != Order::Plain {
+                    let msg = graph.rows[source as usize].msg;
+                    rows.acc |= msg;
+                    if self.acquires(graph.order[e]) {
+                        rows.hb |= msg;
+                    }
+                }
+            }
+            Kind::Write if graph.order[e] != Order::Plain => {
+                rows.msg = self.message(trie, graph, node, &rows.hb)
+            }
+            Kind::Fence(_) if *self == Rc11::Rc11 => rows.hb |= rows.acc,
+            _ => {}
+        }
+        rows
+    }
+
+    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
+        super::psc::is_acyclic(trie, graph, *self)
+    }
+
+    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
+        super::psc::is_acyclic(trie, graph, *self)
+    }
+
+    /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
+    fn races(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> bool {
+        graph.present.iter().any(|a| {
+            let node = trie.node(graph.node[a]);
+            if graph.order[a] != Order::Plain || !matches!(node.kind, Kind::Read | Kind::Write) {
+                return false;
+            }
+            graph.present.iter().any(|b| {
+                let other = trie.node(graph.node[b]);
+                other.loc() == node.loc()
+                    && other.thread != node.thread
+                    && (node.kind == Kind::Write || other.kind == Kind::Write)
+                    && !graph.rows[a].hb.contains(b)
+                    && !graph.rows[b].hb.contains(a)
+            })
+        })
+    }
+}
+
+/// What happens before the event without its own synchronisation.
+#[inline(always)]
+fn program_order_hb<const W: usize>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>) -> Row<W> {
+    if node.index == 0 {
+        return Row::EMPTY;
+    }
+    let previous = node.event as usize - 1;
+    let rows = &graph.rows[previous];
+    let acquired = if node.statics.acquire_fence { rows.acc } else { Row::EMPTY };
+    rows.hb | Row::single(previous) | acquired
+}
+
+impl Rc11 {
+    fn is_event_of<const W: usize>(self, fence: Fence) -> bool {
+        <Self as MemoryModel<W>>::is_event(&self, fence)
+    }
+
+    /// What an acquirer of this atomic write learns: everything before each release that heads a sequence with it.
+    fn message<const W: usize>(
+        self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Rc11Static<W>, W>,
+        hb: &Row<W>,
+    ) -> Row<W> {
+        let e = node.event as usize;
+        let mut msg = Row::EMPTY;
+        if self.releases(graph.order[e]) {
+            msg = *hb | Row::single(e);
+        }
+        if self == Rc11::Ra {
+            return msg;
+        }
+        if let Some((last, acquired)) = node.statics.release_fence {
+            let rows = &graph.rows[last as usize];
+            msg |= rows.hb | Row::single(last as usize);
+            if acquired {
+                msg |= rows.acc;
+            }
+        }
+        let first = e - node.index as usize;
+        for f in (first..e).rev() {
+            if matches!(trie.node(graph.node[f]).kind, Kind::Fence(_)) {
+                msg |= graph.rows[f].hb | Row::single(f);
+                break;
+            }
+        }
+        for w in node.statics.earlier_releases.iter() {
+            msg |= graph.rows[w].hb | Row::single(w);
+        }
+        if node.partner != INIT {
+            let source = graph.rf[node.partner as usize];
+            if source != INIT {
+                msg |= graph.rows[source as usize].msg;
+            }
+        }
+        msg
+    }
+}

@@ -1,0 +1,248 @@
+//! Runs an exploration: chooses the width of rows, starts workers, and starts over when the room for events was too
+//! small (which the first execution shows, so little is lost).
+
+use crate::code::{Unsupported, lower};
+use crate::collect::{Collector, Question, Stats, Trace, Visitor};
+use crate::control::{Control, Limits, StopReason};
+use crate::graph::Layout;
+use crate::interpret::Fault;
+use crate::memory::Memory;
+use crate::model::MemoryModel;
+use crate::models::armv8::Armv8;
+use crate::models::order::GlobalOrder;
+use crate::models::power::Power;
+use crate::models::rc11::Rc11;
+use crate::visit::{Explorer, Subject};
+use fencepost_ir::{Program, Value};
+
+/// The models that this engine knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ModelName {
+    Sc,
+    Tso,
+    Pso,
+    Ra,
+    Rc11,
+    Power,
+    Armv8,
+}
+
+impl ModelName {
+    /// All of them.
+    pub const ALL: [ModelName; 7] = [
+        ModelName::Sc,
+        ModelName::Tso,
+        ModelName::Pso,
+        ModelName::Ra,
+        ModelName::Rc11,
+        ModelName::Power,
+        ModelName::Armv8,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelName::Sc => "sc",
+            ModelName::Tso => "tso",
+            ModelName::Pso => "pso",
+            ModelName::Ra => "ra",
+            ModelName::Rc11 => "rc11",
+            ModelName::Power => "power",
+            ModelName::Armv8 => "armv8",
+        }
+    }
+
+    /// The model of that name.
+    pub fn from_name(name: &str) -> Option<ModelName> {
+        ModelName::ALL.into_iter().find(|model| model.name() == name)
+    }
+}
+
+/// How to explore.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The memory model.
+    pub model: ModelName,
+    /// Number of workers.
+    pub jobs: usize,
+    /// Limits that end the exploration early.
+    pub limits: Limits<'static>,
+    /// Is shown every complete execution.
+    pub visitor: Option<Visitor<'a>>,
+}
+
+impl Options<'_> {
+    /// One worker, no limits.
+    pub fn new(model: ModelName) -> Self {
+        Options { model, jobs: 1, limits: Limits::default(), visitor: None }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// Counters.
+    pub stats: Stats,
+    /// Final states: the values of `FinalCondition::observed`, sorted.
+    pub states: Vec<Vec<Value>>,
+    /// What went wrong, by thread.
+    pub faults: Vec<(u32, Fault)>,
+    /// An execution that satisfies the final condition.
+    pub witness: Option<Trace>,
+    /// Why the exploration ended early, if it did.
+    pub stopped: Option<StopReason>,
+}
+
+/// Explores all executions of a program whose loops are bounded.
+pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
+    match options.model {
+        ModelName::Sc => explore_model(program, GlobalOrderOf(GlobalOrder::Sc), options),
+        ModelName::Tso => explore_model(program, GlobalOrderOf(GlobalOrder::Tso), options),
+        ModelName::Pso => explore_model(program, GlobalOrderOf(GlobalOrder::Pso), options),
+        ModelName::Ra => explore_model(program, Rc11Of(Rc11::Ra), options),
+        ModelName::Rc11 => explore_model(program, Rc11Of(Rc11::Rc11), options),
+        ModelName::Power => explore_model(program, PowerOf(Power::default()), options),
+        ModelName::Armv8 => explore_model(program, Armv8Of, options),
+    }
+}
+
+/// A model for every row width.
+trait Family: Copy {
+    type Model<const W: usize>: MemoryModel<W> + Sync;
+    fn model<const W: usize>(self) -> Self::Model<W>;
+}
+
+macro_rules! family {
+    ($name:ident($value:ty)) => {
+        #[derive(Clone, Copy)]
+        struct $name($value);
+
+        impl Family for $name {
+            type Model<const W: usize> = $value;
+
+            fn model<const W: usize>(self) -> $value {
+                self.0
+            }
+        }
+    };
+}
+
+family!(GlobalOrderOf(GlobalOrder));
+family!(Rc11Of(Rc11));
+family!(PowerOf(Power));
+
+#[derive(Clone, Copy)]
+struct Armv8Of;
+
+impl Family for Armv8Of {
+    type Model<const W: usize> = Armv8;
+
+    fn model<const W: usize>(self) -> Armv8 {
+        Armv8
+    }
+}
+
+fn explore_model(
+    program: &Program,
+    family: impl Family,
+    options: &Options<'_>,
+) -> Result<Exploration, Unsupported> {
+    let code = lower(program)?;
+    let memory = Memory::new(program);
+    let question = Question::new(program, &memory);
+    let stride = code.iter().map(|c| c.regs).max().unwrap_or(0);
+    let mut capacity: Vec<usize> = code.iter().map(|c| c.accesses).collect();
+    loop {
+        let layout = Layout::new(&capacity, stride, &memory);
+        let subject = Subject { code: &code, memory: &memory, layout: &layout };
+        let attempt = match layout.events() {
+            0..=64 => attempt::<_, 1>(&subject, family.model(), &question, options),
+            65..=128 => attempt::<_, 2>(&subject, family.model(), &question, options),
+            129..=256 => attempt::<_, 4>(&subject, family.model(), &question, options),
+            257..=1024 => attempt::<_, 16>(&subject, family.model(), &question, options),
+            _ => return Ok(too_many_events()),
+        };
+        match attempt {
+            Ok(exploration) => return Ok(exploration),
+            Err(thread) => capacity[thread] = capacity[thread] * 2 + 2,
+        }
+    }
+}
+
+fn too_many_events() -> Exploration {
+    Exploration {
+        stats: Stats::default(),
+        states: Vec::new(),
+        faults: Vec::new(),
+        witness: None,
+        stopped: Some(StopReason::TooManyEvents),
+    }
+}
+
+/// Explores with rows of `W` words; an error names the thread that needs room for more events.
+fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
+    subject: &Subject<'_>,
+    model: M,
+    question: &Question,
+    options: &Options<'_>,
+) -> Result<Exploration, usize> {
+    let jobs = options.jobs.max(1);
+    let control = Control::new(jobs, &options.limits);
+    let mut first =
+        Explorer::new(subject, model.clone(), &control, Collector::new(question, options.visitor));
+    let mut graph = first.start();
+    let collector = if jobs == 1 {
+        first.visit(&mut graph);
+        first.collector
+    } else {
+        run_workers(subject, &model, question, options, &control, first, graph)
+    };
+    if let Some(thread) = control.overflowed() {
+        return Err(thread);
+    }
+    let (stats, witness) = (collector.stats, collector.witness.clone());
+    let faults = collector.faults.iter().copied().collect();
+    Ok(Exploration {
+        stats,
+        states: collector.into_states(),
+        faults,
+        witness,
+        stopped: control.stop_reason(),
+    })
+}
+
+fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
+    subject: &'a Subject<'a>,
+    model: &M,
+    question: &'a Question,
+    options: &Options<'a>,
+    control: &'a Control<M, W>,
+    mut first: Explorer<'a, M, W>,
+    mut graph: crate::graph::Graph<M, W>,
+) -> Collector<'a> {
+    let work = |mut explorer: Explorer<'a, M, W>| {
+        while let Some((mut graph, trie)) = control.take() {
+            explorer.trie = trie;
+            explorer.visit(&mut graph);
+        }
+        explorer.collector
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..options.jobs)
+            .map(|_| {
+                let collector = Collector::new(question, options.visitor);
+                let explorer = Explorer::new(subject, model.clone(), control, collector);
+                scope.spawn(move || work(explorer))
+            })
+            .collect();
+        first.visit(&mut graph);
+        let mut collector = work(first);
+        for other in others {
+            if let Ok(found) = other.join() {
+                collector.merge(found);
+            }
+        }
+        collector
+    })
+}

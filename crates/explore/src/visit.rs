@@ -1,0 +1,576 @@
+//! The exploration: every consistent execution once, nothing remembered between branches.
+//!
+//! ```text
+//! visit(G):
+//!   z = next(G)                          none left: report G
+//!   z read:   for each consistent w:       visit(G + z reading w)
+//!   z write:  for each consistent place:   visit(G + z at that place in co)
+//!             for each read r of that cell that could have read z:
+//!               if the revisit is canonical: visit(G without what it deletes, r reading z)
+//! ```
+//!
+//! This is TruSt [KMGV22] carried over from (po | rf) to the commit-before order of a model; `docs/EXPLORATION.md` has
+//! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
+//! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
+
+use crate::code::{Op, ThreadCode};
+use crate::collect::Collector;
+use crate::control::Control;
+use crate::graph::{Graph, Layout};
+use crate::interpret::{Next, Snapshot, advance};
+use crate::memory::{LocId, Memory};
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind, NO_NODE, Trie};
+use crate::row::Row;
+use fencepost_ir::{Value, Width};
+
+/// What is explored: the lowered program and where its events lie.
+pub struct Subject<'a> {
+    /// Code per thread.
+    pub code: &'a [ThreadCode],
+    /// The cells.
+    pub memory: &'a Memory,
+    /// Where events and snapshots lie.
+    pub layout: &'a Layout,
+}
+
+/// One worker of an exploration.
+pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
+    pub(crate) subject: &'a Subject<'a>,
+    pub(crate) model: M,
+    pub(crate) trie: Trie<M, W>,
+    /// Graphs for revisits, used again and again.
+    pool: Vec<Graph<M, W>>,
+    pub(crate) control: &'a Control<M, W>,
+    pub(crate) collector: Collector<'a>,
+}
+
+impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
+    /// A worker with an empty trie.
+    pub fn new(
+        subject: &'a Subject<'a>,
+        model: M,
+        control: &'a Control<M, W>,
+        collector: Collector<'a>,
+    ) -> Explorer<'a, M, W> {
+        let trie = Trie::new(subject.code, &subject.layout.base, model.clone());
+        Explorer { subject, model, trie, pool: Vec::new(), control, collector }
+    }
+
+    /// The graph in which every thread stands before its first event.
+    pub fn start(&mut self) -> Graph<M, W> {
+        let layout = self.subject.layout;
+        let mut graph = Graph::new(layout);
+        for t in 0..layout.threads() {
+            let at = layout.slot_base[t] * layout.stride;
+            let code = &self.subject.code[t];
+            graph.regs[at..at + code.regs].copy_from_slice(&code.args);
+            let regs = &mut graph.regs[at..at + layout.stride];
+            let snapshot = advance(&mut self.trie, code, self.subject.memory, &self.model, t as u32, regs);
+            graph.snapshots[layout.slot_base[t]] = self.checked(t, 0, snapshot);
+        }
+        graph
+    }
+
+    /// Explores everything above a graph.
+    pub fn visit(&mut self, graph: &mut Graph<M, W>) {
+        self.collector.stats.nodes += 1;
+        if self.control.stopped(&self.collector.stats) {
+            return;
+        }
+        let Some(thread) = self.next_thread(graph) else { return self.finish(graph) };
+        let snapshot = *graph.frontier(self.subject.layout, thread);
+        match self.trie.node(snapshot.node).kind {
+            Kind::Read => self.visit_read(graph, thread, snapshot),
+            Kind::Write => self.visit_write(graph, thread, snapshot),
+            Kind::Choice => self.visit_choice(graph, thread, snapshot),
+            Kind::Fence(_) | Kind::Skip => self.visit_single(graph, thread, snapshot, 0),
+            Kind::Segment => unreachable!("a segment is no event"),
+        }
+    }
+
+    /// The thread whose first gap is filled next; `None` if none can go on.
+    #[inline(always)]
+    fn next_thread(&self, graph: &Graph<M, W>) -> Option<usize> {
+        let layout = self.subject.layout;
+        let urgency = |&t: &usize| graph.frontier(layout, t).urgency;
+        (0..layout.threads()).min_by_key(urgency).filter(|t| urgency(t) != Snapshot::NEVER)
+    }
+
+    fn event_of(&self, graph: &Graph<M, W>, thread: usize) -> EventId {
+        self.subject.layout.base[thread] + graph.front[thread]
+    }
+
+    fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
+        let event = self.event_of(graph, thread);
+        let node = self.trie.node(snapshot.node);
+        let loc = node.loc();
+        let before = self.model.coherence_before(&self.trie, graph, node);
+        let writes = graph.co[loc as usize].len();
+        for i in (0..writes).rev() {
+            let source = graph.co[loc as usize][i];
+            self.read_from(graph, thread, event, snapshot, source, i + 1 == writes);
+            // An older write would be read although something newer comes before this read.
+            if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
+                return;
+            }
+        }
+        self.read_from(graph, thread, event, snapshot, INIT, writes == 0);
+    }
+
+    fn read_from(
+        &mut self,
+        graph: &mut Graph<M, W>,
+        thread: usize,
+        event: EventId,
+        snapshot: Snapshot,
+        source: EventId,
+        maximal: bool,
+    ) {
+        self.place(graph, event, snapshot);
+        self.set_source(graph, event, source);
+        if maximal || self.model.read_consistent(&self.trie, graph, event) {
+            if !maximal {
+                graph.nonmaximal.insert(event as usize);
+            }
+            let front = graph.front[thread];
+            self.advance_thread(graph, thread);
+            self.descend(graph);
+            graph.front[thread] = front;
+            graph.nonmaximal.remove(event as usize);
+        }
+        self.clear_source(graph, event);
+        graph.present.remove(event as usize);
+    }
+
+    /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.
+    #[inline(always)]
+    fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
+        let e = event as usize;
+        graph.node[e] = snapshot.node;
+        graph.value[e] = snapshot.value;
+        graph.rf[e] = INIT;
+        graph.before[e] = graph.present;
+        graph.present.insert(e);
+    }
+
+    /// Makes a present read read from `source`: value, order, prefix and rows follow.
+    #[inline(always)]
+    fn set_source(&mut self, graph: &mut Graph<M, W>, event: EventId, source: EventId) {
+        let e = event as usize;
+        let node = self.trie.node(graph.node[e]);
+        graph.rf[e] = source;
+        if source == INIT {
+            graph.value[e] = self.subject.memory.init(node.loc());
+            graph.init_readers[node.loc() as usize].insert(e);
+        } else {
+            graph.value[e] = graph.value[source as usize];
+            graph.readers[source as usize].insert(e);
+        }
+        graph.order[e] = match &node.failure {
+            Some(failure) if !self.exchange_succeeds(graph, event, failure.expected) => failure.ann.order,
+            _ => node.ann.order,
+        };
+        graph.pre[e] = self.model.predecessors(&self.trie, graph, node, source);
+        graph.rows[e] = self.model.rows(&self.trie, graph, node);
+    }
+
+    #[inline(always)]
+    fn clear_source(&mut self, graph: &mut Graph<M, W>, event: EventId) {
+        let e = event as usize;
+        match graph.rf[e] {
+            INIT => graph.init_readers[self.trie.node(graph.node[e]).loc() as usize].remove(e),
+            source => graph.readers[source as usize].remove(e),
+        }
+    }
+
+    fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: crate::code::Arg) -> bool {
+        let layout = self.subject.layout;
+        let node = self.trie.node(graph.node[event as usize]);
+        let slot = layout.slot_base[node.thread as usize] + node.index as usize;
+        let expected = match expected {
+            crate::code::Arg::Reg(r) => graph.regs[slot * layout.stride + r as usize],
+            crate::code::Arg::Const(c) => c,
+        };
+        let (_, width): (_, Width) = self.subject.memory.location(node.loc());
+        width.zero_extend(Value(expected)) == width.zero_extend(Value(graph.value[event as usize]))
+    }
+
+    fn visit_choice(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
+        let pc = self.trie.node(snapshot.node).pc();
+        let Op::Choice { count, .. } = self.subject.code[thread].ops[pc as usize] else { return };
+        // Value 0 is the canonical one: a revisit deletes no other (see `canonical`).
+        for value in 0..u64::from(count) {
+            self.visit_single(graph, thread, snapshot, value);
+        }
+    }
+
+    /// Adds an event that has neither a source nor a place in coherence.
+    fn visit_single(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot, value: u64) {
+        let event = self.event_of(graph, thread);
+        let e = event as usize;
+        self.place(graph, event, snapshot);
+        graph.value[e] = value;
+        let node = self.trie.node(snapshot.node);
+        graph.order[e] = node.ann.order;
+        graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
+        graph.rows[e] = self.model.rows(&self.trie, graph, node);
+        if value != 0 {
+            graph.nonmaximal.insert(e);
+        }
+        let front = graph.front[thread];
+        self.advance_thread(graph, thread);
+        self.descend(graph);
+        graph.front[thread] = front;
+        graph.nonmaximal.remove(e);
+        graph.present.remove(e);
+    }
+
+    fn visit_write(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
+        let event = self.event_of(graph, thread);
+        self.place_write(graph, event, snapshot);
+        let front = graph.front[thread];
+        self.advance_thread(graph, thread);
+        let loc = self.trie.node(snapshot.node).loc();
+        let before = self.model.coherence_before(&self.trie, graph, self.trie.node(snapshot.node));
+        let mut at = graph.co[loc as usize].len();
+        let last = at;
+        graph.co[loc as usize].push(event);
+        loop {
+            if self.keeps_atomicity(graph, event, loc, at)
+                && (at == last || self.model.write_consistent(&self.trie, graph, event))
+            {
+                if at != last {
+                    graph.nonmaximal.insert(event as usize);
+                }
+                self.descend(graph);
+            }
+            if !bubble_down(graph, loc, &mut at, &before) {
+                break;
+            }
+        }
+        graph.co[loc as usize].remove(at);
+        graph.front[thread] = front;
+        graph.remove_write(event);
+        self.revisit_readers(graph, event, snapshot, loc);
+    }
+
+    /// Puts a write into the graph, without a place in coherence.
+    fn place_write(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
+        let e = event as usize;
+        self.place(graph, event, snapshot);
+        let node = self.trie.node(snapshot.node);
+        graph.order[e] = node.ann.order;
+        graph.readers[e] =
+            if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
+        graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
+        graph.rows[e] = self.model.rows(&self.trie, graph, node);
+        if node.partner != INIT {
+            let read = node.partner as usize;
+            graph.rmw_writes.insert(e);
+            if graph.pre[e].is_within(&(graph.pre[read] | Row::single(read))) {
+                graph.pure.insert(e);
+            }
+        }
+    }
+
+    /// Reads that were committed before `z` although they could have read it.
+    fn revisit_readers(&mut self, graph: &mut Graph<M, W>, z: EventId, snapshot: Snapshot, loc: LocId) {
+        let mut readers = graph.init_readers[loc as usize];
+        for &w in &graph.co[loc as usize] {
+            readers |= graph.readers[w as usize];
+        }
+        for r in readers.without(&graph.pre[z as usize]).iter() {
+            let node = self.trie.node(graph.node[r]);
+            let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
+            if prefix.contains(r) {
+                continue;
+            }
+            self.keep_pairs(graph, &mut prefix, r);
+            let deleted = graph.present.without(&(graph.before[r] | prefix | Row::single(r)));
+            if self.canonical(graph, r, z, &deleted, &prefix) {
+                self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
+            }
+        }
+    }
+
+    /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
+    fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, r: usize) {
+        let mut candidates = graph.rmw_writes.without(&(graph.before[r] | *prefix));
+        loop {
+            let mut grew = false;
+            for w in candidates.iter() {
+                let read = self.trie.node(graph.node[w]).partner as usize;
+                if prefix.contains(read) && graph.pre[w].is_within(prefix) {
+                    prefix.insert(w);
+                    candidates.remove(w);
+                    grew = true;
+                }
+            }
+            if !grew {
+                return;
+            }
+        }
+    }
+
+    /// Whether this parent is the one from which the revisited graph is to be reached: everything deleted, and `r`,
+    /// had been added coherence-maximally, in an order that the kept events do not contradict.
+    fn canonical(
+        &self,
+        graph: &Graph<M, W>,
+        r: usize,
+        z: EventId,
+        deleted: &Row<W>,
+        prefix: &Row<W>,
+    ) -> bool {
+        let gone = *deleted | Row::single(r);
+        if gone.meets(&graph.nonmaximal) {
+            return false;
+        }
+        // Only a revisited read can have a prefix that is younger than itself.
+        for k in (graph.revisited & graph.before[r]).without(&gone).iter() {
+            if graph.pre[k].meets(&gone) {
+                return false;
+            }
+        }
+        let mut kept_prefix = *prefix;
+        kept_prefix.remove(z as usize);
+        for d in gone.iter() {
+            let earlier = graph.before[d] | Row::single(d) | kept_prefix;
+            if !graph.pre[d].is_within(&earlier) {
+                return false;
+            }
+            let node = self.trie.node(graph.node[d]);
+            let maximal = match node.kind {
+                Kind::Write => graph.is_maximal(d as EventId, node.loc(), &earlier),
+                Kind::Read => {
+                    let source = graph.rf[d];
+                    (source == INIT || earlier.contains(source as usize))
+                        && graph.is_maximal(source, node.loc(), &earlier)
+                }
+                Kind::Choice => graph.value[d] == 0,
+                _ => true,
+            };
+            if !maximal {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Explores what comes from deleting `deleted` and letting `r` read the new write `z`. `r` keeps its time stamp.
+    fn revisit(
+        &mut self,
+        graph: &Graph<M, W>,
+        r: EventId,
+        z: EventId,
+        snapshot: Snapshot,
+        deleted: Row<W>,
+        prefix: Row<W>,
+    ) {
+        let layout = self.subject.layout;
+        let re = r as usize;
+        let mut child = self.pool.pop().unwrap_or_else(|| Graph::new(layout));
+        let kept = graph.present.without(&(deleted | Row::single(re)));
+        child.copy_kept(graph, kept | Row::single(re), layout);
+        child.detach_read(r, graph, self.trie.node(graph.node[re]).loc(), layout);
+        child.refresh_maximality(&self.trie);
+
+        let (z_thread, r_thread) = (layout.thread_of[z as usize] as usize, layout.thread_of[re] as usize);
+        self.place_write(&mut child, z, snapshot);
+        child.before[z as usize].insert(re);
+        if child.front[z_thread] as usize == (z - layout.base[z_thread]) as usize {
+            self.advance_thread(&mut child, z_thread);
+        }
+        let loc = self.trie.node(snapshot.node).loc();
+        let before_z = self.model.coherence_before(&self.trie, &child, self.trie.node(snapshot.node));
+        let mut at = child.co[loc as usize].len();
+        let last = at;
+        child.co[loc as usize].push(z);
+        loop {
+            if self.keeps_atomicity(&child, z, loc, at)
+                && (at == last || self.model.write_consistent(&self.trie, &child, z))
+            {
+                if at != last {
+                    child.nonmaximal.insert(z as usize);
+                }
+                self.reread(&mut child, r, r_thread, z, prefix, at == last);
+            }
+            if !bubble_down(&mut child, loc, &mut at, &before_z) {
+                break;
+            }
+        }
+        self.pool.push(child);
+    }
+
+    /// The read `r` comes back, reading `z`, which has its place by now.
+    fn reread(
+        &mut self,
+        child: &mut Graph<M, W>,
+        r: EventId,
+        thread: usize,
+        z: EventId,
+        prefix: Row<W>,
+        maximal: bool,
+    ) {
+        let re = r as usize;
+        child.present.insert(re);
+        self.set_source(child, r, z);
+        child.pre[re] = prefix;
+        let node = self.trie.node(child.node[re]);
+        let loc = node.loc();
+        let before = self.model.coherence_before(&self.trie, child, node);
+        let coherent = child
+            .co_after(z, loc)
+            .iter()
+            .all(|&w| !(child.readers[w as usize] | Row::single(w as usize)).meets(&before));
+        if coherent && (maximal || self.model.read_consistent(&self.trie, child, r)) {
+            let marks = (child.nonmaximal, child.revisited);
+            if !child.is_maximal(z, loc, &child.before[re]) {
+                child.nonmaximal.insert(re);
+            }
+            child.revisited.insert(re);
+            let front = child.front[thread];
+            if front as usize == re - self.subject.layout.base[thread] as usize {
+                self.advance_thread(child, thread);
+            }
+            self.descend(child);
+            child.front[thread] = front;
+            (child.nonmaximal, child.revisited) = marks;
+        }
+        self.clear_source(child, r);
+        child.present.remove(re);
+    }
+
+    /// Whether the write at place `at` leaves read-modify-writes atomic, as far as that can be said already: only a
+    /// violation among pure ones is final (`docs/EXPLORATION.md`); the others are filtered at the end.
+    #[inline(always)]
+    fn keeps_atomicity(&self, graph: &Graph<M, W>, event: EventId, loc: LocId, at: usize) -> bool {
+        if graph.rmw_writes.is_empty() {
+            return true;
+        }
+        let impure = |w: EventId| graph.rmw_writes.contains(w as usize) && !graph.pure.contains(w as usize);
+        if impure(event) {
+            return true;
+        }
+        let threads = &self.subject.layout.thread_of;
+        let list = &graph.co[loc as usize];
+        let place_of = |source: EventId| {
+            if source == INIT { Some(0) } else { graph.position(source, loc).map(|p| p + 1) }
+        };
+        if graph.rmw_writes.contains(event as usize) {
+            let read = self.trie.node(graph.node[event as usize]).partner;
+            let Some(start) = place_of(graph.rf[read as usize]) else { return true };
+            if start > at {
+                return false;
+            }
+            let own = threads[event as usize];
+            if list[start..at].iter().any(|&w| threads[w as usize] != own && !impure(w)) {
+                return false;
+            }
+        }
+        list[at + 1..].iter().all(|&w| {
+            if !graph.pure.contains(w as usize) || threads[w as usize] == threads[event as usize] {
+                return true;
+            }
+            let read = self.trie.node(graph.node[w as usize]).partner;
+            place_of(graph.rf[read as usize]).is_none_or(|start| start > at)
+        })
+    }
+
+    /// Takes a thread over its first gap, which has just been filled, to its next one.
+    fn advance_thread(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let Subject { code, memory, layout } = *self.subject;
+        loop {
+            let index = graph.front[thread] as usize;
+            let slot = layout.slot_base[thread] + index;
+            let event = layout.base[thread] as usize + index;
+            let node_id = graph.snapshots[slot].node;
+            let regs = code[thread].regs;
+            let (from, to) = (slot * layout.stride, (slot + 1) * layout.stride);
+            graph.regs.copy_within(from..from + regs, to);
+            let registers = &mut graph.regs[to..to + regs];
+            match code[thread].ops[self.trie.node(node_id).pc() as usize] {
+                Op::Load { dst, width, extend, .. } => {
+                    registers[dst as usize] = width.extend(extend, Value(graph.value[event])).0;
+                }
+                Op::Choice { dst, first, .. } => {
+                    registers[dst as usize] = first.wrapping_add(graph.value[event] as i64) as u64;
+                }
+                _ => {}
+            }
+            let next = advance(&mut self.trie, &code[thread], memory, &self.model, node_id, registers);
+            let next = self.checked(thread, index + 1, next);
+            graph.snapshots[slot + 1] = next;
+            graph.front[thread] += 1;
+            if next.node == NO_NODE || !graph.present.contains(event + 1) {
+                return;
+            }
+        }
+    }
+
+    /// A snapshot whose event has no room stops the exploration; it starts again with more.
+    #[inline(always)]
+    fn checked(&mut self, thread: usize, index: usize, snapshot: Snapshot) -> Snapshot {
+        if snapshot.next == Next::Event && index >= self.subject.layout.capacity(thread) {
+            self.control.overflow(thread);
+            return Snapshot { node: NO_NODE, next: Next::Cut, value: 0, urgency: Snapshot::NEVER };
+        }
+        snapshot
+    }
+
+    #[inline(always)]
+    fn descend(&mut self, graph: &mut Graph<M, W>) {
+        if self.control.is_hungry() && self.control.give(graph, &self.trie, self.subject.layout) {
+            return;
+        }
+        self.visit(graph);
+    }
+
+    /// No thread can go on: the graph is a complete execution, or a blocked one.
+    fn finish(&mut self, graph: &Graph<M, W>) {
+        let layout = self.subject.layout;
+        if graph.threads_next(layout).all(|next| next == Next::Ended) {
+            if self.is_atomic(graph) {
+                let races = self.model.races(&self.trie, graph);
+                self.collector.execution(self.subject, &self.trie, graph, races);
+            } else {
+                self.collector.stats.blocked += 1;
+            }
+            return;
+        }
+        self.collector.stopped(self.subject, &self.trie, graph);
+    }
+
+    /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
+    fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
+        let threads = &self.subject.layout.thread_of;
+        graph.rmw_writes.without(&graph.pure).is_empty()
+            || graph.rmw_writes.iter().all(|w| {
+                let node = self.trie.node(graph.node[w]);
+                let source = graph.rf[node.partner as usize];
+                let mut between = graph.co_after(source, node.loc()).iter().take_while(|&&v| v as usize != w);
+                !between.any(|&v| threads[v as usize] != threads[w])
+            })
+    }
+}
+
+/// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.
+#[inline(always)]
+fn bubble_down<M: MemoryModel<W>, const W: usize>(
+    graph: &mut Graph<M, W>,
+    loc: LocId,
+    at: &mut usize,
+    before: &Row<W>,
+) -> bool {
+    if *at == 0 {
+        return false;
+    }
+    let below = graph.co[loc as usize][*at - 1] as usize;
+    if (graph.readers[below] | Row::single(below)).meets(before) {
+        return false;
+    }
+    graph.co[loc as usize].swap(*at - 1, *at);
+    *at -= 1;
+    true
+}

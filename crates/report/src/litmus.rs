@@ -1,0 +1,185 @@
+//! The answer to a litmus test.
+
+use fencepost_ir::Quantifier;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// How often the proposition holds, over all consistent executions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// In every one.
+    Always,
+    /// In some.
+    Sometimes,
+    /// In none.
+    Never,
+}
+
+impl Verdict {
+    /// From the number of executions and how many of them satisfy the proposition.
+    pub fn new(satisfying: u64, executions: u64) -> Verdict {
+        match satisfying {
+            0 => Verdict::Never,
+            n if n == executions => Verdict::Always,
+            _ => Verdict::Sometimes,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Verdict::Always => "Always",
+            Verdict::Sometimes => "Sometimes",
+            Verdict::Never => "Never",
+        }
+    }
+}
+
+/// Whether the quantified condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Holds {
+    /// It does.
+    Ok,
+    /// It does not.
+    No,
+    /// The program is undefined, for example because it has a data race.
+    Undef,
+}
+
+impl Holds {
+    /// What the verdict means for a quantifier.
+    pub fn new(quantifier: Quantifier, verdict: Verdict, undefined: bool) -> Holds {
+        let holds = match quantifier {
+            Quantifier::Exists => verdict != Verdict::Never,
+            Quantifier::NotExists => verdict == Verdict::Never,
+            Quantifier::ForAll => verdict == Verdict::Always,
+        };
+        match (undefined, holds) {
+            (true, _) => Holds::Undef,
+            (false, true) => Holds::Ok,
+            (false, false) => Holds::No,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Holds::Ok => "Ok",
+            Holds::No => "No",
+            Holds::Undef => "Undef",
+        }
+    }
+}
+
+/// The answer to one test under one model: one JSON object.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The file as given.
+    pub file: String,
+    /// The test's name in its header.
+    pub name: String,
+    /// The model.
+    pub model: String,
+    /// How often the proposition holds.
+    pub verdict: Verdict,
+    /// Whether the condition holds.
+    pub holds: Holds,
+    /// The final states, sorted.
+    pub states: Vec<String>,
+    /// Executions that satisfy the condition's body.
+    pub positive: u64,
+    /// Executions that do not.
+    pub negative: u64,
+    /// Explorations that did not become an execution.
+    pub blocked: u64,
+    /// Explorations that the unroll bound cut.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cut: u64,
+    /// Flags that the model raised.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+    /// Time it took.
+    pub seconds: f64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// A test that could not be answered: one JSON object.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    /// The file as given.
+    pub file: String,
+    /// Why, in full.
+    pub error: String,
+}
+
+/// One object per line.
+pub fn json_line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
+}
+
+/// The width of the name column for these names.
+pub fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0).clamp(4, 48)
+}
+
+/// The head of the table.
+pub fn table_head(width: usize) -> String {
+    format!(
+        "{:width$}  {:6} {:9} {:5} {:>6} {:>9} {:>9} {:>8} {:>10}",
+        "test", "model", "verdict", "holds", "states", "positive", "negative", "blocked", "time"
+    )
+}
+
+/// A line of the table.
+pub fn table_line(answer: &Answer, width: usize) -> String {
+    let mut line = format!(
+        "{:width$}  {:6} {:9} {:5} {:>6} {:>9} {:>9} {:>8} {:>10}",
+        answer.name,
+        answer.model,
+        answer.verdict.name(),
+        answer.holds.name(),
+        answer.states.len(),
+        answer.positive,
+        answer.negative,
+        answer.blocked,
+        show_seconds(answer.seconds)
+    );
+    if answer.cut > 0 {
+        let _ = write!(line, "  cut {}", answer.cut);
+    }
+    for flag in &answer.flags {
+        let _ = write!(line, "  flag {flag}");
+    }
+    line
+}
+
+fn show_seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_follows_the_quantifier() {
+        let all = [Verdict::Always, Verdict::Sometimes, Verdict::Never];
+        let row = |q| all.map(|v| Holds::new(q, v, false));
+        assert_eq!(row(Quantifier::Exists), [Holds::Ok, Holds::Ok, Holds::No]);
+        assert_eq!(row(Quantifier::NotExists), [Holds::No, Holds::No, Holds::Ok]);
+        assert_eq!(row(Quantifier::ForAll), [Holds::Ok, Holds::No, Holds::No]);
+        assert_eq!(Holds::new(Quantifier::Exists, Verdict::Never, true), Holds::Undef);
+    }
+
+    #[test]
+    fn verdict_counts_executions() {
+        assert_eq!(Verdict::new(0, 0), Verdict::Never);
+        assert_eq!(Verdict::new(2, 2), Verdict::Always);
+        assert_eq!(Verdict::new(1, 2), Verdict::Sometimes);
+    }
+}
