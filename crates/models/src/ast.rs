@@ -72,7 +72,7 @@ pub enum Statement {
     Nothing,
 }
 
-/// `let pattern = value`; a function definition is a binding of a [`Expr::Fun`].
+/// `let pattern = value`; a function definition is a binding of a [`ExprKind::Fun`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Binding {
     /// What is bound; more than one name takes a tuple apart. `None` is `_`.

@@ -21,7 +21,7 @@ pub mod parser;
 
 pub use eval::Checker;
 
-use ast::Role;
+use ast::{Binary, Expr, ExprKind, Role, Statement};
 use eval::Plan;
 use fencepost_diag::{Diagnostic, SourceFile};
 use fencepost_ir::{Execution, Relation};
@@ -51,6 +51,17 @@ pub struct Axiom<'m> {
     /// A partial execution that violates it has no consistent extension: its relation can only grow when events and
     /// edges are added, by its syntax.
     pub monotone: bool,
+}
+
+/// A part of a definition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clause {
+    /// The name that is defined.
+    pub definition: String,
+    /// The clause.
+    pub text: String,
+    /// The definition without it, for [`Model::with_definition`].
+    pub rest: String,
 }
 
 /// A memory model, ready to judge executions.
@@ -186,6 +197,36 @@ impl Model {
             model = model.without_axiom(dropped).unwrap_or(model);
         }
         Ok(model)
+    }
+
+    /// The clauses of the definitions in the model's own text: the operands of an outermost `|`, or the whole value.
+    /// Tests drop each of them once and look for a test that notices.
+    pub fn clauses(&self) -> Vec<Clause> {
+        let mut clauses = Vec::new();
+        let file = parser::parse(&self.source.text).unwrap_or_default();
+        let bindings = file.statements.iter().filter_map(|s| match s {
+            Statement::Let { bindings, .. } => Some(bindings),
+            _ => None,
+        });
+        for binding in bindings.flatten() {
+            let [Some(name)] = &binding.pattern[..] else { continue };
+            let text = |e: &Expr| self.source.text[e.span.start as usize..e.span.end as usize].to_string();
+            let operands: Vec<String> = match &binding.value.kind {
+                ExprKind::Binary(Binary::Union, operands) => operands.iter().map(text).collect(),
+                ExprKind::Fun(..) => continue,
+                _ => vec![text(&binding.value)],
+            };
+            for dropped in 0..operands.len() {
+                let rest = (0..operands.len()).filter(|&i| i != dropped);
+                let rest: Vec<String> = rest.map(|i| format!("({})", operands[i])).collect();
+                clauses.push(Clause {
+                    definition: name.text.clone(),
+                    text: operands[dropped].clone(),
+                    rest: if rest.is_empty() { "0".to_string() } else { rest.join(" | ") },
+                });
+            }
+        }
+        clauses
     }
 
     /// The value of a relation that the model defines, in an execution; of a set, the identity on it.

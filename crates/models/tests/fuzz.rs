@@ -3,22 +3,12 @@
 //! Two seconds by default, ten when `CI` is set, or what `FENCEPOST_FUZZ_SECONDS` says. The seed is fixed; the number of
 //! files depends on the machine.
 
+mod common;
+
+use common::{Random, execution};
 use fencepost_diag::SourceFile;
-use fencepost_ir::Execution;
 use fencepost_models::{Model, builtin_names, builtin_source};
 use std::time::{Duration, Instant};
-
-/// xorshift: the tests need no more.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n.max(1) as u64) as usize
-    }
-}
 
 const WORDS: [&str; 40] = [
     "let",
@@ -109,7 +99,8 @@ fn mutated_models_neither_panic_nor_hang() {
         std::fs::read_dir(bad).expect("the folder").map(|e| e.expect("an entry").path()).collect();
     files.sort();
     seeds.extend(files.iter().map(|f| std::fs::read_to_string(f).expect("a text")));
-    let empty = Execution::new(Vec::new());
+    let empty = execution("");
+    let full = execution("Wx1.rel sync Wy2<ctrl0 | Ry2.acq Wy3<amo0 isb<ctrl0 Rx0<addr0 | Wx2 dmb.st Wy1");
     let (mut count, mut good) = (0u64, 0u64);
     while Instant::now() < end {
         let seed = random.below(seeds.len());
@@ -120,6 +111,7 @@ fn mutated_models_neither_panic_nor_hang() {
             Ok(model) => {
                 good += 1;
                 model.check(&empty);
+                model.check(&full);
             }
             Err(errors) => errors.iter().for_each(|e| assert!(!e.render(&file).is_empty())),
         }

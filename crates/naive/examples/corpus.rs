@@ -1,23 +1,26 @@
 //! Runs the naive enumerator over litmus tests with known results and reports every difference.
 //!
-//! `cargo run --release -p fencepost-naive --example corpus -- DIR/expected.jsonl [MODEL] [WORD]` runs the rows of the
-//! file, or those of one model whose file name contains a word. Verdict, `holds` and states are compared, and the
+//! `cargo run --release -p fencepost-naive --example corpus -- DIR/expected.jsonl [MODEL] [WORD] [FILE.cat]` runs the
+//! rows of the file, or those of one model whose file name contains a word, under that model or under another one. Verdict, `holds` and states are compared, and the
 //! counts; rows on which the enumerator stops are listed apart. The loop bound is 2.
 
 #[path = "../tests/corpus/compare.rs"]
 mod compare;
 
-use compare::{Outcome, Row, compare, rows};
+use compare::{Outcome, Row, compare, compare_under, rows};
+use fencepost_diag::SourceFile;
+use fencepost_models::Model;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let Some(file) = arguments.next() else {
-        eprintln!("usage: corpus expected.jsonl [MODEL] [WORD]");
+        eprintln!("usage: corpus expected.jsonl [MODEL] [WORD] [FILE.cat]");
         std::process::exit(3);
     };
-    let (model, word) = (arguments.next(), arguments.next());
+    let (model, word, other) = (arguments.next(), arguments.next(), arguments.next());
+    let other = other.map(|path| load(Path::new(&path)));
     let wanted = |row: &Row| {
         model.as_ref().is_none_or(|m| *m == row.model) && word.as_ref().is_none_or(|w| row.file.contains(w))
     };
@@ -25,7 +28,11 @@ fn main() {
     let mut totals: BTreeMap<(String, &'static str), (u32, f64)> = BTreeMap::new();
     for row in rows(Path::new(&file)).into_iter().filter(wanted) {
         let started = std::time::Instant::now();
-        let outcome = compare(&folder, &row, &fencepost_naive::Limits::default());
+        let limits = fencepost_naive::Limits::default();
+        let outcome = match &other {
+            Some(model) => compare_under(&folder, &row, model, &limits),
+            None => compare(&folder, &row, &limits),
+        };
         let seconds = started.elapsed().as_secs_f64();
         match &outcome {
             Outcome::Same => {}
@@ -39,4 +46,14 @@ fn main() {
     for ((model, outcome), (count, seconds)) in totals {
         println!("{model:8} {outcome:10} {count:6} rows {seconds:9.2} s");
     }
+}
+
+fn load(path: &Path) -> Model {
+    let read = |path: &Path| std::fs::read_to_string(path).ok();
+    let text = read(path).unwrap_or_else(|| panic!("cannot read {}", path.display()));
+    let file = SourceFile::new(path.display().to_string(), text);
+    Model::from_file(&file, &|name| read(&path.with_file_name(name))).unwrap_or_else(|errors| {
+        errors.iter().for_each(|e| eprintln!("{}", e.render(&file)));
+        std::process::exit(3)
+    })
 }

@@ -5,11 +5,13 @@ use crate::{Found, Key, Limits, NaiveExecution, Stop};
 use fencepost_ir::{Ann, Event, EventKind, Execution, Location, ObjectId, Program, ThreadId, Value, Width};
 use fencepost_models::{Checker, Model};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// All consistent executions of a program whose loops are bounded.
 pub fn enumerate(program: &Program, model: &Model, limits: &Limits) -> Result<Found, Stop> {
+    let started = Instant::now();
     let traces = all_traces(program, limits)?;
-    let mut search = Search { program, model, limits, found: Found::default() };
+    let mut search = Search { program, model, limits, started, found: Found::default() };
     let mut chosen = Vec::new();
     search.choose_traces(&traces, &mut chosen)?;
     Ok(search.found)
@@ -52,6 +54,7 @@ struct Search<'p> {
     program: &'p Program,
     model: &'p Model,
     limits: &'p Limits,
+    started: Instant,
     found: Found,
 }
 
@@ -167,6 +170,9 @@ impl Search<'_> {
         self.found.candidates += 1;
         if self.found.candidates > self.limits.candidates {
             return Err(Stop::Limit("candidate executions"));
+        }
+        if self.limits.time.is_some_and(|time| self.started.elapsed() > time) {
+            return Err(Stop::Time);
         }
         if !checker.consistent(execution) {
             return Ok(());

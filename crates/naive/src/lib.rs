@@ -1,9 +1,9 @@
 //! All executions of a small program by brute force: the oracle that the explorer is tested against.
 //!
 //! The method is that of herd-like simulators, in three steps that share no code with any engine:
-//! 1. [`trace`]: each thread is run by itself; a load may return any value that some store may write to its location.
+//! 1. `trace`: each thread is run by itself; a load may return any value that some store may write to its location.
 //!    The values start as the initial ones and grow with what the traces store.
-//! 2. [`combine`]: one trace per thread, every `rf` whose values agree, every total `co` per location.
+//! 2. `combine`: one trace per thread, every `rf` whose values agree, every total `co` per location.
 //! 3. The model judges each candidate.
 //!
 //! Values: after `k` rounds of step 1 every value is known that a chain of `k` stores, each computed from a load of the
@@ -23,6 +23,7 @@ pub use key::{AccessId, Key};
 
 use fencepost_ir::{Execution, FinalCondition, Location, Observable, Span, Value, Width};
 use std::fmt;
+use std::time::Duration;
 
 /// When to give up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,11 +34,13 @@ pub struct Limits {
     pub traces: usize,
     /// Candidate executions, over all choices of traces.
     pub candidates: u64,
+    /// Time from the start.
+    pub time: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 10_000, traces: 20_000, candidates: 5_000_000 }
+        Limits { steps: 10_000, traces: 20_000, candidates: 5_000_000, time: None }
     }
 }
 
@@ -51,8 +54,10 @@ pub enum Stop {
         /// Where.
         span: Span,
     },
-    /// A limit was reached.
+    /// There are too many of these.
     Limit(&'static str),
+    /// The time was up.
+    Time,
 }
 
 impl fmt::Display for Stop {
@@ -60,6 +65,7 @@ impl fmt::Display for Stop {
         match self {
             Stop::Unsupported { what, .. } => write!(f, "the naive enumerator does not support {what}"),
             Stop::Limit(what) => write!(f, "the naive enumerator gave up: too many {what}"),
+            Stop::Time => write!(f, "the naive enumerator gave up: out of time"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! One litmus test against its known result.
+//! One litmus test against its known result. Shared by a test and two examples, each of which uses a part.
+#![allow(dead_code)]
 
 use fencepost_diag::SourceFile;
 use fencepost_ir::{FinalCondition, Observable, Program, Property, Quantifier, Value, bound_loops};
@@ -47,6 +48,12 @@ pub fn rows(file: &Path) -> Vec<Row> {
 
 /// Runs a test and compares.
 pub fn compare(folder: &Path, row: &Row, limits: &Limits) -> Outcome {
+    let model = Model::builtin(&row.model).expect("a built-in model");
+    compare_under(folder, row, &model, limits)
+}
+
+/// Runs a test under another model than the row's and compares.
+pub fn compare_under(folder: &Path, row: &Row, model: &Model, limits: &Limits) -> Outcome {
     let path = folder.join(&row.file);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -59,9 +66,8 @@ pub fn compare(folder: &Path, row: &Row, limits: &Limits) -> Outcome {
             return Outcome::Stopped(errors.first().map_or(String::new(), |e| e.message.clone()));
         }
     };
-    let model = Model::builtin(&row.model).expect("a built-in model");
     let program = bound_loops(&test.program, 2);
-    let found = match enumerate(&program, &model, limits) {
+    let found = match enumerate(&program, model, limits) {
         Ok(found) => found,
         Err(stop) => return Outcome::Stopped(stop.to_string()),
     };
