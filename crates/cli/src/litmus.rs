@@ -58,7 +58,7 @@ pub fn answer(
     };
     let found = match model {
         Choice::BuiltIn(name) => with_explorer(&program, file, *name, settings, start)?,
-        Choice::Cat(cat) => with_enumerator(&program, file, cat, condition)?,
+        Choice::Cat(cat) => with_enumerator(&program, file, cat, condition, settings)?,
     };
     let verdict = Verdict::new(found.satisfying, found.executions);
     let rest = found.executions - found.satisfying;
@@ -135,12 +135,15 @@ fn with_enumerator(
     file: &SourceFile,
     model: &fencepost_models::Model,
     condition: &FinalCondition,
+    settings: &Settings,
 ) -> Result<Found, Trouble> {
-    let found = naive::enumerate(program, model, &naive::Limits::default()).map_err(|stop| match stop {
+    let limits = naive::Limits { time: settings.timeout, ..naive::Limits::default() };
+    let found = naive::enumerate(program, model, &limits).map_err(|stop| match stop {
         naive::Stop::Unsupported { what, span } => {
             let message = format!("a cat model of your own cannot judge {what}");
             Trouble::Input(Diagnostic::error(span, message).render(file))
         }
+        naive::Stop::Time => Trouble::Stopped(StopReason::Timeout, "unknown: the time limit was reached".into()),
         naive::Stop::Limit(what) => {
             let message =
                 format!("unknown: too many {what} for a cat model whose executions are enumerated whole");
