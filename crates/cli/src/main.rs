@@ -24,7 +24,9 @@ mod exit {
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        eprintln!("internal error: {panic}\nThis is a bug in fencepost, not in your input. Please report it with the input.");
+        eprintln!(
+            "internal error: {panic}\nThis is a bug in fencepost, not in your input. Please report it with the input."
+        );
         std::process::exit(i32::from(exit::INTERNAL));
     }));
     let arguments = match Arguments::try_parse() {
