@@ -55,7 +55,10 @@ pub struct Object {
     pub name: String,
     /// Size in bytes.
     pub size: u32,
-    /// Its scalar cells, by increasing offset. Accesses must hit a cell exactly.
+    /// Its scalar cells, by increasing offset. Accesses must hit a cell exactly. The cells of a union's members
+    /// overlap; then, as in memory from `Alloc`, which has no declared cells at all, the first access at a place decides
+    /// the cell there, and a later access that overlaps it with another offset or width is the finding "accesses of
+    /// different sizes". A cell that overlaps others takes its initial value from the list.
     pub cells: Vec<Cell>,
     /// Where it was declared.
     pub span: Span,
@@ -176,6 +179,23 @@ impl Width {
         Value::from_i64(((value.0 << shift) as i64) >> shift)
     }
 
+    /// The floating-point number with these bits: a `float` at 32 bits, else a `double`. Arithmetic on two `float`s in
+    /// `double`, rounded once, is exact.
+    fn float(self, value: Value) -> f64 {
+        match self {
+            Width::W32 => f64::from(f32::from_bits(value.0 as u32)),
+            _ => f64::from_bits(value.0),
+        }
+    }
+
+    /// The bits of a floating-point number at this width.
+    fn float_bits(self, number: f64) -> u64 {
+        match self {
+            Width::W32 => u64::from((number as f32).to_bits()),
+            _ => number.to_bits(),
+        }
+    }
+
     /// Extends as asked.
     pub fn extend(self, how: Extend, value: Value) -> Value {
         match how {
@@ -228,6 +248,18 @@ pub enum UnaryOp {
     ZeroExtend,
     /// Keep the low bits, copy the sign.
     SignExtend,
+    /// Negation of a floating-point number of that width.
+    FNeg,
+    /// A signed 64-bit integer as a floating-point number of that width.
+    FFromS,
+    /// An unsigned 64-bit integer as a floating-point number of that width.
+    FFromU,
+    /// A floating-point number of that width as a signed 64-bit integer, towards zero.
+    FToS,
+    /// A floating-point number of that width as an unsigned 64-bit integer, towards zero.
+    FToU,
+    /// A floating-point number of that width as one of the other width (`float` to `double` or back).
+    FConvert,
 }
 
 /// Operators of two operands. The result is truncated to the width and zero-extended, unless the instruction's
@@ -259,6 +291,14 @@ pub enum BinaryOp {
     GtS,
     GeU,
     GeS,
+    /// IEEE 754 arithmetic and comparisons on the bits of a `float` (32 bits) or a `double` (64 bits).
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FEq,
+    FLt,
+    FLe,
 }
 
 /// The right-hand side of an assignment.
@@ -308,8 +348,31 @@ pub enum RmwOp {
 pub enum Callee {
     /// A known function.
     Function(FunctionId),
-    /// A function pointer: the function's number as a value.
+    /// A function pointer: the function's number as a value, or [`Value::function`]. Arguments beyond the function's
+    /// parameters are dropped; a value that is neither is a finding (a call through a bad pointer).
     Pointer(Operand),
+}
+
+/// The condition of a wait: the value read is `v`, and the wait is over if `v op operand` is not zero.
+///
+/// With `op` a comparison this is a comparison; with `And` it waits for a bit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Until {
+    /// The operator, applied at the width of the access.
+    pub op: BinaryOp,
+    /// Its right-hand side.
+    pub operand: Operand,
+}
+
+/// The kinds of mistake that an [`Instr::Fail`] reports.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum FailKind {
+    /// A failed assertion, `abort`, or a call of an error function.
+    Assertion,
+    /// A mutex, rwlock, semaphore, barrier or condition variable used against its rules.
+    Misuse,
+    /// The run needs something that the library model cannot represent; the verdict is then unknown, not unsafe.
+    Unsupported,
 }
 
 /// One instruction.
@@ -479,6 +542,112 @@ pub enum Instr {
     },
     /// Free what was allocated.
     Free(Operand),
+    /// Make a local object: a fresh copy of `object` (cells without a value are uninitialised), alive until
+    /// [`Instr::EndLocal`], the end of the function's activation or the end of the thread. Accessing it later is a use
+    /// after scope; passing it to `Free` is an invalid free.
+    Local {
+        /// Receives the pointer.
+        dst: Reg,
+        /// Name, size, cells and place of declaration.
+        object: Box<Object>,
+        /// No other thread can learn its address, so its accesses need not be events of the execution; the values read
+        /// from it then carry the dependencies of the values written.
+        private: bool,
+    },
+    /// The local object that this points to goes out of scope.
+    EndLocal(Operand),
+    /// `dst` becomes a pointer to the running thread's own copy of a global object, made from its initial cells when
+    /// the thread first asks for it. The global itself is only the template.
+    ThreadLocal {
+        /// Receives the pointer.
+        dst: Reg,
+        /// The template.
+        object: ObjectId,
+    },
+    /// `dst` becomes the size in bytes of the live object that `addr` points to; 0 for the null pointer.
+    ObjectSize {
+        /// Receives the size.
+        dst: Reg,
+        /// Address.
+        addr: Operand,
+    },
+    /// As [`Instr::Load`], for copying: reading an uninitialised cell is no finding and gives zero, because C lets a
+    /// structure with indeterminate members be copied.
+    CopyLoad {
+        /// Destination.
+        dst: Reg,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the value fills the register.
+        extend: Extend,
+        /// Annotation.
+        ann: Ann,
+    },
+    /// `dst` becomes the number of the running thread.
+    SelfThread {
+        /// Destination.
+        dst: Reg,
+    },
+    /// End the running thread, whatever function it is in, with a result for [`Instr::Join`].
+    Exit(Option<Operand>),
+    /// End the process. Nothing follows it in its thread and a thread that ended so is not blocked; other threads may
+    /// run on, because whatever they do could have happened before.
+    Halt,
+    /// Wait until a cell satisfies a condition. One read event: reading a value that does not satisfy the condition
+    /// blocks the thread (as a spin loop blocks), so a value that never comes is a deadlock and not an assumption.
+    Await {
+        /// Receives the value that ended the wait.
+        dst: Option<Reg>,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the value fills the register.
+        extend: Extend,
+        /// When the wait is over.
+        until: Until,
+        /// Annotation.
+        ann: Ann,
+    },
+    /// A read-modify-write that waits: it reads a value that satisfies the condition and stores `op` of it, in one
+    /// atomic step; reading another value blocks the thread. [`Instr::Lock`] is this with `until` = 0.
+    AwaitRmw {
+        /// Receives the old value.
+        dst: Option<Reg>,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the old value fills the register.
+        extend: Extend,
+        /// When the wait is over.
+        until: Until,
+        /// What is stored.
+        op: RmwOp,
+        /// Operand of `op`.
+        operand: Operand,
+        /// Annotation of the read.
+        read: Ann,
+        /// Annotation of the write.
+        write: Ann,
+    },
+    /// Lock the mutex at an address (a 32-bit cell, 0 when free) if it is free: `dst` becomes 1 if this thread has it
+    /// now and 0 if it was held.
+    TryLock {
+        /// Receives the outcome.
+        dst: Reg,
+        /// Address.
+        addr: Operand,
+    },
+    /// Reaching this is a finding.
+    Fail {
+        /// Of which kind.
+        kind: FailKind,
+        /// What to tell the user.
+        message: String,
+    },
     /// The unroll bound was reached: the execution counts as cut. Made by loop bounding, never by a front end.
     Cut,
     /// Begin a section that runs without interference.
@@ -551,6 +720,13 @@ impl BinaryOp {
             BinaryOp::GtS => u64::from(sa > sb),
             BinaryOp::GeU => u64::from(ua >= ub),
             BinaryOp::GeS => u64::from(sa >= sb),
+            BinaryOp::FAdd => width.float_bits(width.float(a) + width.float(b)),
+            BinaryOp::FSub => width.float_bits(width.float(a) - width.float(b)),
+            BinaryOp::FMul => width.float_bits(width.float(a) * width.float(b)),
+            BinaryOp::FDiv => width.float_bits(width.float(a) / width.float(b)),
+            BinaryOp::FEq => u64::from(width.float(a) == width.float(b)),
+            BinaryOp::FLt => u64::from(width.float(a) < width.float(b)),
+            BinaryOp::FLe => u64::from(width.float(a) <= width.float(b)),
         }))
     }
 }
@@ -564,6 +740,22 @@ impl UnaryOp {
             UnaryOp::LogicalNot => Value(u64::from(width.zero_extend(a).0 == 0)),
             UnaryOp::ZeroExtend => width.zero_extend(a),
             UnaryOp::SignExtend => width.sign_extend(a),
+            UnaryOp::FNeg => Value(width.float_bits(-width.float(a))),
+            UnaryOp::FFromS => Value(match width {
+                // Rounding once, not through a double: the two differ for large integers.
+                Width::W32 => u64::from((a.as_i64() as f32).to_bits()),
+                _ => (a.as_i64() as f64).to_bits(),
+            }),
+            UnaryOp::FFromU => Value(match width {
+                Width::W32 => u64::from((a.0 as f32).to_bits()),
+                _ => (a.0 as f64).to_bits(),
+            }),
+            UnaryOp::FToS => Value::from_i64(width.float(a) as i64),
+            UnaryOp::FToU => Value(width.float(a) as u64),
+            UnaryOp::FConvert => Value(match width {
+                Width::W32 => width.float(a).to_bits(),
+                _ => u64::from((width.float(a) as f32).to_bits()),
+            }),
         }
     }
 }
