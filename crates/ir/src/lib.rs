@@ -9,6 +9,7 @@
 //! * [`relation`]: dense bit matrices.
 
 pub mod annotation;
+mod arithmetic;
 pub mod execution;
 pub mod program;
 pub mod property;
