@@ -1,8 +1,8 @@
 //! Sizes, alignments, member offsets and scalar cells, for LP64 as the System V ABI lays things out.
 //!
-//! Bit-fields: a run of adjacent bit-fields is one memory location of C11. Its bytes are divided into storage units of
-//! one size, the smallest in which no field crosses a unit and no unit touches another member; an access to a field is
-//! one access to its unit.
+//! Bit-fields: a run of adjacent bit-fields is one memory location of C11. Its bytes are divided into storage units, the
+//! smallest in which no field crosses a unit; an access to a field is one access to its unit, and no unit may touch
+//! another member.
 
 use crate::types::{Bits, Field, QTy, Quals, RecordId, Ty, TypeKind, Types};
 use fencepost_ir::Width;
@@ -212,21 +212,32 @@ impl Layout {
     fn end_run(&mut self, limit: u64) -> Result<(), String> {
         let run = std::mem::take(&mut self.run);
         let Some(&(_, first, _)) = run.first() else { return Ok(()) };
-        // The byte in which the run starts may hold bits of an earlier run of a union only, never another member.
         let start = first / 8;
-        let fits = |unit: u64| {
-            run.iter().all(|&(_, bit, width)| {
-                let base = bit / (8 * unit) * unit;
-                bit + width <= 8 * (base + unit) && base >= start && base + unit <= limit
-            })
+        // The smallest unit around each field; where two overlap, both take the larger one.
+        let around = |bit: u64, width: u64| {
+            let unit = [1, 2, 4, 8].into_iter().find(|u| bit + width <= (bit / (8 * u) + 1) * 8 * u);
+            unit.map(|u| (bit / (8 * u) * u, u))
         };
-        let Some(unit) = [1, 2, 4, 8].into_iter().find(|&unit| fits(unit)) else {
+        let mut units: Vec<(u64, u64)> = Vec::new();
+        for &(_, bit, width) in &run {
+            units.push(around(bit, width).ok_or("a bit-field crosses its storage unit")?);
+        }
+        for _ in 0..units.len() {
+            for i in 0..units.len() {
+                for j in 0..units.len() {
+                    let ((a, n), (b, m)) = (units[i], units[j]);
+                    if a < b + m && b < a + n && n > m {
+                        units[j] = units[i];
+                    }
+                }
+            }
+        }
+        if units.iter().any(|(base, unit)| *base < start || base + unit > limit) {
             return Err(
                 "its bit-fields share bytes with other members, which no access of one size can reach".into(),
             );
-        };
-        for (index, bit, width) in run {
-            let offset = bit / (8 * unit) * unit;
+        }
+        for (&(index, bit, width), (offset, unit)) in run.iter().zip(units) {
             self.fields[index].offset = offset;
             self.fields[index].bits =
                 Some(Bits { shift: (bit - 8 * offset) as u8, width: width as u8, unit: unit as u8 });

@@ -3,6 +3,9 @@
 //! Comments and line splices are white space here. A splice inside an identifier or a number, which C allows and nobody
 //! writes, splits the token; inside a string or character constant it is removed.
 
+// An error ends the run, so its size costs nothing.
+#![allow(clippy::result_large_err)]
+
 use crate::intern::{Interner, Symbol};
 use crate::token::{Punct, Token, TokenKind};
 use fencepost_diag::{Diagnostic, Span};

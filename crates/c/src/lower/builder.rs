@@ -87,13 +87,13 @@ impl Builder {
                 return;
             }
             let labelled = self.last_bound == self.function.body.len() as u32;
-            if self.temporaries.contains(&from) && !labelled {
-                if let Some(made) = self.function.body.last_mut().and_then(made_register) {
-                    if *made == from {
-                        *made = dst;
-                        return;
-                    }
-                }
+            if self.temporaries.contains(&from)
+                && !labelled
+                && let Some(made) = self.function.body.last_mut().and_then(made_register)
+                && *made == from
+            {
+                *made = dst;
+                return;
             }
         }
         self.emit(Instr::Assign { dst, value: Rvalue::Use(value) });
@@ -196,10 +196,10 @@ fn thread_jumps(function: &mut Function) {
     let places: Vec<Label> = (0..=body.len() as u32).map(|i| final_place(Label(i))).collect();
     for instr in &mut function.body {
         visit_labels(instr, |label| *label = places[label.0 as usize]);
-        if let Instr::Branch { then_to, else_to, .. } = instr {
-            if then_to == else_to {
-                *instr = Instr::Jump(*then_to);
-            }
+        if let Instr::Branch { then_to, else_to, .. } = instr
+            && then_to == else_to
+        {
+            *instr = Instr::Jump(*then_to);
         }
     }
 }

@@ -473,12 +473,17 @@ impl Body<'_, '_> {
         if let Some(function) = super::library::known_call(self.unit, callee) {
             return self.library_call(function, args, wanted, span);
         }
+        let mut args = args;
         let callee = match &callee.kind {
             ExprKind::Function(id) => {
                 let def = &self.unit.functions[id.0 as usize];
                 if def.body.is_none() {
                     return self.no_body(&def.name, span);
                 }
+                // Arguments beyond the parameters could only be reached by `va_arg`, which is an error.
+                let (kept, dropped) = args.split_at(def.params.len().min(args.len()));
+                dropped.iter().try_for_each(|arg| self.effect(arg))?;
+                args = kept;
                 Callee::Function(self.program.function_id(*id))
             }
             _ => Callee::Pointer(self.value(callee)?),

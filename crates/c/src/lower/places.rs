@@ -77,10 +77,10 @@ impl Body<'_, '_> {
 
     /// What a pointer expression points to, `offset` bytes on; `&place` is that place again.
     fn pointed(&mut self, pointer: &Expr, offset: u64) -> Res<Where> {
-        if let ExprKind::AddrOf(place) = &pointer.kind {
-            if let Where::Memory(base, at) = self.place(place)?.at {
-                return Ok(Where::Memory(base, at + offset));
-            }
+        if let ExprKind::AddrOf(place) = &pointer.kind
+            && let Where::Memory(base, at) = self.place(place)?.at
+        {
+            return Ok(Where::Memory(base, at + offset));
         }
         Ok(Where::Memory(self.value(pointer)?, offset))
     }
@@ -250,10 +250,10 @@ impl Body<'_, '_> {
         a: Operand,
         b: Operand,
     ) -> Operand {
-        if let (Operand::Const(x), Operand::Const(y)) = (a, b) {
-            if let Some(value) = op.apply(width, x, y) {
-                return Operand::Const(width.extend(extend, value));
-            }
+        if let (Operand::Const(x), Operand::Const(y)) = (a, b)
+            && let Some(value) = op.apply(width, x, y)
+        {
+            return Operand::Const(width.extend(extend, value));
         }
         let zero = Operand::Const(Value::ZERO);
         let neutral = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Shl | BinaryOp::Or);

@@ -86,10 +86,10 @@ impl Body<'_, '_> {
             Some(arg) => Some(self.value(arg)?),
             None => None,
         };
-        if self.program.features.keys {
-            if let Some(callee) = self.runtime_function("__fp_run_destructors") {
-                self.b.emit(Instr::Call { dst: None, callee, args: Vec::new() });
-            }
+        if self.program.features.keys
+            && let Some(callee) = self.runtime_function("__fp_run_destructors")
+        {
+            self.b.emit(Instr::Call { dst: None, callee, args: Vec::new() });
         }
         self.b.emit(Instr::Exit(value));
         Ok(self.success())

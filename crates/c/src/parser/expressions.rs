@@ -399,7 +399,7 @@ impl Parser<'_> {
 
     /// A place that holds the string.
     fn string_object(&mut self, bytes: Vec<u8>, span: Span) -> Res<Expr> {
-        let char_ = QTy { ty: Ty::CHAR, quals: Quals::CONST };
+        let char_ = QTy::plain(Ty::CHAR);
         let ty = self.unit.types.array(char_, Some(bytes.len() as u64 + 1));
         let id = match self.strings.get(&bytes) {
             Some(&id) => id,

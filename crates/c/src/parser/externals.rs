@@ -230,17 +230,9 @@ impl Parser<'_> {
         if specifiers.storage == Storage::Typedef {
             return fail(specifiers.span, "a function definition cannot be a typedef");
         }
-        let TypeKind::Function { result, variadic, .. } = self.unit.types.kind(declarator.ty.ty).clone()
-        else {
+        let TypeKind::Function { result, .. } = self.unit.types.kind(declarator.ty.ty).clone() else {
             return fail(span, "expected a function");
         };
-        if variadic {
-            return unsupported(
-                span,
-                format!("`{}`, a variadic function with a body,", self.name(name)),
-                "pass a fixed number of arguments; calls of printf and its like are fine",
-            );
-        }
         if result.ty != Ty::VOID && self.unit.types.size(result.ty).is_none() {
             return fail(
                 span,

@@ -125,10 +125,10 @@ impl Parser<'_> {
         if ty.ty == Ty::LDOUBLE {
             return unsupported(span, "`long double`", "use `double`");
         }
-        if let Some((symbol, at)) = name {
-            if members.iter().any(|m| m.field.name == Some(symbol)) {
-                return fail(at, format!("two members are named `{}`", self.name(symbol)));
-            }
+        if let Some((symbol, at)) = name
+            && members.iter().any(|m| m.field.name == Some(symbol))
+        {
+            return fail(at, format!("two members are named `{}`", self.name(symbol)));
         }
         let field = Field { name: name.map(|(symbol, _)| symbol), ty, offset: 0, bits: None };
         members.push(Member { field, bit_width, align });

@@ -3,6 +3,9 @@
 //! `macros` defines and expands, `conditional` evaluates `#if`, `include` finds files. The state survives a run, so that
 //! runtime modules can be read after the user's file with the same macros.
 
+// An error ends the run, so its size costs nothing.
+#![allow(clippy::result_large_err)]
+
 mod conditional;
 mod include;
 mod macros;

@@ -93,7 +93,8 @@ impl Parser<'_> {
     fn convert(&mut self, args: &mut [Expr], index: usize, to: QTy) -> Res<()> {
         let span = args[index].span;
         let value = std::mem::replace(&mut args[index], int_expr(0, Ty::INT, span));
-        args[index] = self.assign_convert(value, to, "passed")?;
+        let value = self.assign_convert(value, to, "passed")?;
+        args[index] = if self.unit.types.is_record(to.ty) { self.in_memory(value)? } else { value };
         Ok(())
     }
 

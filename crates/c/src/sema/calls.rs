@@ -24,7 +24,11 @@ impl Parser<'_> {
         let mut converted = Vec::with_capacity(args.len());
         for (i, arg) in args.into_iter().enumerate() {
             converted.push(match params.get(i) {
-                Some(param) => self.assign_convert(arg, *param, "passed")?,
+                Some(param) => {
+                    let value = self.assign_convert(arg, *param, "passed")?;
+                    // A struct is passed by its address: it needs one.
+                    if self.unit.types.is_record(param.ty) { self.in_memory(value)? } else { value }
+                }
                 None => self.default_promotion(arg)?,
             });
         }

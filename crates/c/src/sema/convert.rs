@@ -61,9 +61,6 @@ impl Parser<'_> {
 
     /// An expression whose value is not used. Reading a volatile or atomic object still happens.
     pub(crate) fn discarded(&mut self, expr: Expr) -> Res<Expr> {
-        if expr.kind.is_place() && self.unit.types.is_record(expr.ty.ty) {
-            return Ok(Expr { ty: Ty::VOID.into(), span: expr.span, kind: ExprKind::Cast(Box::new(expr)) });
-        }
         self.rvalue(expr)
     }
 
@@ -84,12 +81,12 @@ impl Parser<'_> {
     /// Integer promotion of a value.
     pub(crate) fn promote(&mut self, expr: Expr) -> Expr {
         // A bit-field narrower than int is an int, whatever its declared type (C11 6.3.1.1).
-        if let ExprKind::Load(place) = &expr.kind {
-            if let ExprKind::Member(_, _, Some(bits)) = &place.kind {
-                let narrow = bits.width < 32 || (bits.width == 32 && self.unit.types.is_signed(expr.ty.ty));
-                if narrow {
-                    return self.cast_to(expr, Ty::INT);
-                }
+        if let ExprKind::Load(place) = &expr.kind
+            && let ExprKind::Member(_, _, Some(bits)) = &place.kind
+        {
+            let narrow = bits.width < 32 || (bits.width == 32 && self.unit.types.is_signed(expr.ty.ty));
+            if narrow {
+                return self.cast_to(expr, Ty::INT);
             }
         }
         let ty = self.unit.types.promoted(expr.ty.ty);

@@ -158,18 +158,18 @@ impl Parser<'_> {
             self.must(Punct::RBrace, "after the initialiser")?;
             return Ok(None);
         };
-        if let Parts::Record(id) = &parts {
-            if !self.unit.types.records[id.0 as usize].complete {
-                return fail(open, format!("`{}` is incomplete", self.show(slot.ty)));
-            }
+        if let Parts::Record(id) = &parts
+            && !self.unit.types.records[id.0 as usize].complete
+        {
+            return fail(open, format!("`{}` is incomplete", self.show(slot.ty)));
         }
         // `{"text"}` for an array of characters.
-        if self.next_kind() == TokenKind::Str {
-            if let Some(length) = self.init_string(slot, items)? {
-                self.take_if(Punct::Comma);
-                self.must(Punct::RBrace, "after the string")?;
-                return Ok(Some(length));
-            }
+        if self.next_kind() == TokenKind::Str
+            && let Some(length) = self.init_string(slot, items)?
+        {
+            self.take_if(Punct::Comma);
+            self.must(Punct::RBrace, "after the string")?;
+            return Ok(Some(length));
         }
         let mut next = 0u64;
         let mut length = 0u64;

@@ -101,10 +101,10 @@ impl Parser<'_> {
             if field.name == Some(name) {
                 return Some((field.offset, field.ty, field.bits));
             }
-            if field.name.is_none() {
-                if let Some((offset, ty, bits)) = self.find_member(field.ty.ty, name) {
-                    return Some((field.offset + offset, ty.with(field.ty.quals), bits));
-                }
+            if field.name.is_none()
+                && let Some((offset, ty, bits)) = self.find_member(field.ty.ty, name)
+            {
+                return Some((field.offset + offset, ty.with(field.ty.quals), bits));
             }
         }
         None
