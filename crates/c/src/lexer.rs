@@ -169,18 +169,98 @@ impl Lexer<'_> {
     }
 
     fn punctuator(&mut self) -> TokenKind {
-        let rest = &self.bytes[self.at..];
-        for (punct, text) in Punct::ALL {
-            if rest.starts_with(text.as_bytes()) {
-                self.at += text.len();
-                return TokenKind::Punct(*punct);
-            }
+        let text = [self.peek(0), self.peek(1), self.peek(2)];
+        // By length, longest first: most tokens of a program are punctuators, so no search.
+        let found = three(text).map(|p| (p, 3)).or(two(text).map(|p| (p, 2))).or(one(text[0]).map(|p| (p, 1)));
+        if let Some((punct, length)) = found {
+            self.at += length;
+            return TokenKind::Punct(punct);
         }
         self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
         TokenKind::Other
     }
 }
 
+fn three(text: [u8; 3]) -> Option<Punct> {
+    match &text {
+        b"..." => Some(Punct::Ellipsis),
+        b"<<=" => Some(Punct::ShlAssign),
+        b">>=" => Some(Punct::ShrAssign),
+        _ => None,
+    }
+}
+
+fn two(text: [u8; 3]) -> Option<Punct> {
+    Some(match &[text[0], text[1]] {
+        b"->" => Punct::Arrow,
+        b"++" => Punct::Inc,
+        b"--" => Punct::Dec,
+        b"<<" => Punct::Shl,
+        b">>" => Punct::Shr,
+        b"<=" => Punct::Le,
+        b">=" => Punct::Ge,
+        b"==" => Punct::EqEq,
+        b"!=" => Punct::Ne,
+        b"&&" => Punct::AndAnd,
+        b"||" => Punct::OrOr,
+        b"*=" => Punct::MulAssign,
+        b"/=" => Punct::DivAssign,
+        b"%=" => Punct::RemAssign,
+        b"+=" => Punct::AddAssign,
+        b"-=" => Punct::SubAssign,
+        b"&=" => Punct::AndAssign,
+        b"^=" => Punct::XorAssign,
+        b"|=" => Punct::OrAssign,
+        b"##" => Punct::HashHash,
+        _ => return None,
+    })
+}
+
+fn one(byte: u8) -> Option<Punct> {
+    Some(match byte {
+        b'[' => Punct::LBracket,
+        b']' => Punct::RBracket,
+        b'(' => Punct::LParen,
+        b')' => Punct::RParen,
+        b'{' => Punct::LBrace,
+        b'}' => Punct::RBrace,
+        b'.' => Punct::Dot,
+        b'&' => Punct::Amp,
+        b'*' => Punct::Star,
+        b'+' => Punct::Plus,
+        b'-' => Punct::Minus,
+        b'~' => Punct::Tilde,
+        b'!' => Punct::Bang,
+        b'/' => Punct::Slash,
+        b'%' => Punct::Percent,
+        b'<' => Punct::Lt,
+        b'>' => Punct::Gt,
+        b'^' => Punct::Caret,
+        b'|' => Punct::Pipe,
+        b'?' => Punct::Question,
+        b':' => Punct::Colon,
+        b';' => Punct::Semi,
+        b'=' => Punct::Assign,
+        b',' => Punct::Comma,
+        b'#' => Punct::Hash,
+        _ => return None,
+    })
+}
+
 fn has_splice(text: &str) -> bool {
     text.contains("\\\n") || text.contains("\\\r\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_punctuator_is_found() {
+        let mut interner = Interner::default();
+        for (punct, text) in Punct::ALL {
+            let tokens = lex(text, 0, &mut interner).unwrap_or_default();
+            assert!(matches!(tokens[..], [token] if token.is(*punct)), "{text}");
+        }
+    }
 }
