@@ -13,7 +13,8 @@ fn main() {
     while let Some(arg) = args.next() {
         if arg == "-D" {
             let definition = args.next().unwrap_or_default();
-            let (name, value) = definition.split_once('=').map_or((&*definition, None), |(n, v)| (n, Some(v)));
+            let (name, value) =
+                definition.split_once('=').map_or((&*definition, None), |(n, v)| (n, Some(v)));
             options.defines.push((name.to_string(), value.map(str::to_string)));
         } else {
             name = Some(arg);

@@ -171,7 +171,8 @@ impl Lexer<'_> {
     fn punctuator(&mut self) -> TokenKind {
         let text = [self.peek(0), self.peek(1), self.peek(2)];
         // By length, longest first: most tokens of a program are punctuators, so no search.
-        let found = three(text).map(|p| (p, 3)).or(two(text).map(|p| (p, 2))).or(one(text[0]).map(|p| (p, 1)));
+        let found =
+            three(text).map(|p| (p, 3)).or(two(text).map(|p| (p, 2))).or(one(text[0]).map(|p| (p, 1)));
         if let Some((punct, length)) = found {
             self.at += length;
             return TokenKind::Punct(punct);

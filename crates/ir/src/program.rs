@@ -526,8 +526,8 @@ pub enum Instr {
     /// Free what was allocated.
     Free(Operand),
     /// Make a local object: a fresh copy of `object` (cells without a value are uninitialised), alive until
-    /// [`Instr::EndLocal`], the end of the function's activation or the end of the thread. Accessing it later is a use
-    /// after scope; passing it to `Free` is an invalid free.
+    /// [`Instr::EndLocal`], which stands on every way out of its scope, returns included. Accessing it later is a use
+    /// after scope; passing it to `Free` is an invalid free. The objects of `main` live as long as the process.
     Local {
         /// Receives the pointer.
         dst: Reg,

@@ -35,9 +35,7 @@ impl Body<'_, '_> {
 
     /// Closes the innermost block and ends its objects.
     pub(super) fn leave_block(&mut self) {
-        let Some(block) = self.chain.pop() else { return };
-        // The function's own objects end with its activation.
-        if !self.chain.is_empty() {
+        if let Some(block) = self.chain.pop() {
             self.end_objects(block);
         }
     }
@@ -64,6 +62,10 @@ impl Body<'_, '_> {
     }
 
     fn end_objects(&mut self, block: usize) {
+        // Returning from main lets the other threads finish, and they may use what main gave them.
+        if self.def.name == "main" && block == 0 {
+            return;
+        }
         for i in (0..self.blocks[block].len()).rev() {
             let local = self.blocks[block][i];
             if let Some(reg) = self.registers[local.0 as usize] {
@@ -286,6 +288,10 @@ impl Body<'_, '_> {
                 None if expr.ty.ty == crate::types::Ty::VOID => self.effect(expr)?,
                 None => result = Some(self.value(expr)?),
             }
+        }
+        // A result that is read from an object must be read before the object ends; it is in a register by now.
+        for i in (0..self.chain.len()).rev() {
+            self.end_objects(self.chain[i]);
         }
         self.leave_function();
         self.b.emit(Instr::Return(result));
