@@ -53,7 +53,8 @@ pub fn floating(text: &str) -> Option<(f64, bool)> {
         Some(rest) => (rest, true),
         None => (lower.strip_suffix('l').unwrap_or(&lower), false),
     };
-    if !number.bytes().all(|b| b.is_ascii_digit() || b".e+-".contains(&b)) {
+    // An integer that is none, such as 089, is not a floating constant either.
+    if !number.bytes().all(|b| b.is_ascii_digit() || b".e+-".contains(&b)) || !number.contains(['.', 'e']) {
         return None;
     }
     number.parse().ok().map(|value| (value, single))

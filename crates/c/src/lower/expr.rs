@@ -471,6 +471,9 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Res<Operand> {
         if let Some(function) = super::library::known_call(self.unit, callee) {
+            if function == super::library::Library::Refused {
+                return self.refused(callee, span);
+            }
             return self.library_call(function, args, wanted, span);
         }
         let mut args = args;
@@ -498,6 +501,19 @@ impl Body<'_, '_> {
         let dst = (wanted && target.is_none()).then(|| self.b.temp());
         self.b.emit(Instr::Call { dst, callee, args: operands });
         Ok(dst.map_or(ZERO, Operand::Reg))
+    }
+
+    /// A call of a library function that is known and not modelled.
+    fn refused(&self, callee: &Expr, span: Span) -> Res<Operand> {
+        let name = match &callee.kind {
+            ExprKind::Function(id) => self.unit.functions[id.0 as usize].name.as_str(),
+            _ => "this",
+        };
+        unsupported(
+            span,
+            format!("the library function `{name}`"),
+            "define a function of that name as a model of it",
+        )
     }
 
     /// An argument: a value, or the address of a struct.

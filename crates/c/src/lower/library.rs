@@ -3,7 +3,7 @@
 
 use super::Body;
 use crate::ast::{Expr, ExprKind, Unit};
-use crate::parser::{Res, unsupported};
+use crate::parser::Res;
 use crate::types::Ty;
 use fencepost_diag::Span;
 use fencepost_ir::{FailKind, Instr, Operand, Value};
@@ -257,9 +257,6 @@ impl Body<'_, '_> {
             Library::Memcpy => self.memcpy(args, span),
             Library::Memcmp => self.memcmp(args, span),
             Library::Nondet(ty) => self.nondet(ty, args),
-            Library::Refused => {
-                unsupported(span, "this library function", "replace it by a model of your own")
-            }
             _ => self.vocabulary(function, args, wanted),
         }
     }

@@ -36,19 +36,17 @@ impl Parser<'_> {
 
     /// An assignment or anything that binds tighter.
     pub(crate) fn assignment(&mut self) -> Res<Expr> {
-        self.nested(|p| {
-            let left = p.conditional()?;
-            let TokenKind::Punct(punct) = p.peek().kind else { return Ok(left) };
-            if punct == Punct::Assign {
-                p.at += 1;
-                let right = p.assignment()?;
-                return p.assign(left, right);
-            }
-            let Some(op) = assignment_operator(punct) else { return Ok(left) };
-            p.at += 1;
-            let right = p.assignment()?;
-            p.assign_op(op, left, right)
-        })
+        let left = self.conditional()?;
+        let TokenKind::Punct(punct) = self.peek().kind else { return Ok(left) };
+        if punct == Punct::Assign {
+            self.at += 1;
+            let right = self.nested(|p| p.assignment())?;
+            return self.assign(left, right);
+        }
+        let Some(op) = assignment_operator(punct) else { return Ok(left) };
+        self.at += 1;
+        let right = self.nested(|p| p.assignment())?;
+        self.assign_op(op, left, right)
     }
 
     pub(crate) fn conditional(&mut self) -> Res<Expr> {
@@ -294,7 +292,7 @@ impl Parser<'_> {
             }
             TokenKind::Punct(Punct::LParen) => {
                 self.at += 1;
-                let mut inner = self.nested(|p| p.expression())?;
+                let mut inner = self.expression()?;
                 let end = self.expect(Punct::RParen, "to close the parenthesis")?;
                 inner.span = token.span.to(end);
                 Ok(inner)

@@ -225,7 +225,12 @@ impl Parser<'_> {
         let params = declarator.params.unwrap_or_default();
         let id = self.declare_function(name, declarator.ty.ty, span)?;
         if self.unit.functions[id.0 as usize].body.is_some() {
-            return fail(span, format!("`{}` is defined twice", self.name(name)));
+            let first = self.unit.functions[id.0 as usize].span;
+            return Err(Box::new(
+                Diagnostic::error(span, format!("`{}` is defined twice", self.name(name)))
+                    .label("again here")
+                    .related(first, "defined here"),
+            ));
         }
         if specifiers.storage == Storage::Typedef {
             return fail(specifiers.span, "a function definition cannot be a typedef");

@@ -81,7 +81,11 @@ impl Parser<'_> {
             return fail(span, format!("the members of `{}` are not known here", self.show(base.ty)));
         }
         let Some((offset, ty, bits)) = self.find_member(base.ty.ty, name) else {
-            return fail(span, format!("`{}` has no member `{}`", self.show(base.ty), self.name(name)));
+            let message = format!("`{}` has no member `{}`", self.show(base.ty), self.name(name));
+            let names: Vec<String> =
+                record.fields.iter().filter_map(|f| f.name).map(|n| self.name(n)).collect();
+            let hint = format!("its members are {}", names.join(", "));
+            return Err(Box::new(Diagnostic::error(span, message).hint(hint)));
         };
         if base.ty.quals.has(Quals::ATOMIC) {
             return Err(Box::new(
