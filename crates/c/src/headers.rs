@@ -134,6 +134,8 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
+const BITS: (&str, &str) = ("runtime/bits.c", include_str!("runtime/bits.c"));
+
 const MUTEX_KINDS: (&str, &str) = ("runtime/mutex.c", include_str!("runtime/mutex.c"));
 
 /// Using this function means that not all mutexes are plain ones.
@@ -155,6 +157,9 @@ pub fn module_of(name: &str, mutex_kinds: bool) -> Option<(&'static str, &'stati
     );
     if mutex && mutex_kinds {
         return Some(MUTEX_KINDS);
+    }
+    if name.starts_with("__builtin_") {
+        return Some(BITS);
     }
     MODULES
         .iter()

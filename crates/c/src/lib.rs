@@ -97,7 +97,12 @@ fn front(
     let mut interner = std::mem::take(&mut preprocessor.interner);
     let mut parser = Parser::new(&mut interner);
     parser.parse(tokens).map_err(|e| vec![*e])?;
-    while let Some((name, text)) = next_module(&mut parser) {
+    let mut loaded = Vec::new();
+    while let Some((name, text)) = next_module(&mut parser, &loaded) {
+        loaded.push(name);
+        if let Some(error) = foreign_types(&parser, preprocessor, name, text) {
+            return Err(vec![error]);
+        }
         std::mem::swap(parser.interner, &mut preprocessor.interner);
         let mut tokens = Vec::new();
         let read = preprocessor.run_text(&format!("<{name}>"), text.to_string(), &mut tokens);
@@ -111,13 +116,39 @@ fn front(
     Ok((program, warnings))
 }
 
-/// A runtime module with a function that is used and not defined. Each module defines all that it is chosen for, so this
-/// ends.
-fn next_module(parser: &mut Parser<'_>) -> Option<(&'static str, &'static str)> {
+/// An error if a module works on types of a header of ours that the program did not include: a program that was
+/// preprocessed with the headers of another C library has other types of the same names.
+fn foreign_types(
+    parser: &Parser<'_>,
+    preprocessor: &Preprocessor<'_>,
+    module: &str,
+    text: &str,
+) -> Option<Diagnostic> {
+    let header =
+        ["pthread.h", "semaphore.h"].into_iter().find(|h| text.contains(&format!("#include <{h}>")))?;
+    if preprocessor.has_read(&format!("<{header}>")) {
+        return None;
+    }
+    let chosen = |name: &str| headers::module_of(name, true).is_some_and(|(m, _)| m == module);
+    let function = parser.unit.functions.iter().find(|f| f.used.is_some() && chosen(&f.name))?;
+    let error = Diagnostic::error(
+        function.used?,
+        format!("`{}` needs the built-in <{header}>", function.name),
+    )
+    .label("used here")
+    .hint(format!(
+        "add `#include <{header}>`; a program that was preprocessed elsewhere must be given as it was before"
+    ));
+    Some(error)
+}
+
+/// A runtime module, not loaded yet, with a function that is used and not defined.
+fn next_module(parser: &mut Parser<'_>, loaded: &[&str]) -> Option<(&'static str, &'static str)> {
     let functions = &parser.unit.functions;
     let kinds = functions.iter().any(|f| f.used.is_some() && headers::selects_mutex_kinds(&f.name));
     functions
         .iter()
         .filter(|f| f.used.is_some() && f.body.is_none())
-        .find_map(|f| headers::module_of(&f.name, kinds))
+        .filter_map(|f| headers::module_of(&f.name, kinds))
+        .find(|(name, _)| !loaded.contains(name))
 }

@@ -35,6 +35,7 @@ pub enum Library {
     Memcpy,
     Memcmp,
     Abort,
+    AssertFail,
     ProcessExit,
     Assume,
     VerifierAssert,
@@ -125,6 +126,7 @@ pub fn lookup(name: &str) -> Option<Library> {
         "memcpy" | "memmove" => Library::Memcpy,
         "memcmp" => Library::Memcmp,
         "abort" => Library::Abort,
+        "__assert_fail" | "__assert_rtn" | "__assert" => Library::AssertFail,
         "exit" | "_exit" | "_Exit" | "quick_exit" => Library::ProcessExit,
         "__VERIFIER_assume" | "assume" | "assume_abort_if_not" => Library::Assume,
         "__VERIFIER_assert" => Library::VerifierAssert,
@@ -265,6 +267,17 @@ impl Body<'_, '_> {
     fn vocabulary(&mut self, function: Library, args: &[Expr], _wanted: bool) -> Res<Operand> {
         match function {
             Library::Abort => self.fail_with("abort() is called"),
+            // An assertion of another C library's header: its first argument is the condition as text.
+            Library::AssertFail => {
+                let text = args.first().and_then(|e| match &super::escape::strip_casts(self.unit, e).kind {
+                    ExprKind::AddrOf(place) => match place.kind {
+                        ExprKind::Global(id) => Some(self.unit.globals[id.0 as usize].name.trim_matches('"')),
+                        _ => None,
+                    },
+                    _ => None,
+                });
+                self.fail_with(text.unwrap_or("assertion"));
+            }
             Library::Error => self.fail_with("an error function is reached"),
             Library::ProcessExit => {
                 self.evaluate_all(args)?;

@@ -90,7 +90,13 @@ impl Words {
 impl Parser<'_> {
     /// The next token begins a declaration or type name.
     pub(super) fn starts_type(&self) -> bool {
-        let token = self.peek();
+        // `__extension__` may stand before an expression as well as before a declaration.
+        let mut ahead = 0;
+        let mut token = self.peek();
+        while token.kind == TokenKind::Ident && Keyword::of(token.symbol) == Some(Keyword::Extension) {
+            ahead += 1;
+            token = self.peek_at(ahead);
+        }
         if token.kind != TokenKind::Ident {
             return false;
         }
@@ -130,7 +136,6 @@ impl Parser<'_> {
                     | Keyword::AutoType
                     | Keyword::Const2
                     | Keyword::Const3
-                    | Keyword::Extension
                     | Keyword::Inline2
                     | Keyword::Inline3
                     | Keyword::Restrict2

@@ -180,8 +180,11 @@ impl Parser<'_> {
 
     /// The function of that name, declared on the way.
     pub(crate) fn declare_function(&mut self, name: Symbol, ty: Ty, span: Span) -> Res<FuncId> {
-        match self.scopes.lookup(name) {
+        // A function has linkage: a declaration in a block means the same function as one outside.
+        let known = self.linked.get(&name).map(|id| Entity::Function(*id));
+        match known.unwrap_or_else(|| self.scopes.lookup_here(name)) {
             Entity::Function(id) => {
+                self.scopes.declare(name, Entity::Function(id));
                 let old = &self.unit.functions[id.0 as usize];
                 let same = self.unit.types.compatible(old.ty, ty);
                 let empty = |ty| matches!(self.unit.types.kind(ty), TypeKind::Function { unknown: true, .. });
@@ -213,6 +216,7 @@ impl Parser<'_> {
                     used: None,
                     span,
                 });
+                self.linked.insert(name, id);
                 self.scopes.declare(name, Entity::Function(id));
                 Ok(id)
             }

@@ -55,6 +55,8 @@ pub struct Parser<'i> {
     pub warnings: Vec<Diagnostic>,
     /// String literals by content, so that equal ones share an object.
     pub strings: rustc_hash::FxHashMap<Vec<u8>, crate::ast::GlobalId>,
+    /// All functions by name, whatever scope declared them.
+    pub linked: rustc_hash::FxHashMap<Symbol, FuncId>,
     depth: u32,
 }
 
@@ -92,6 +94,7 @@ impl<'i> Parser<'i> {
             function: None,
             warnings: Vec::new(),
             strings: Default::default(),
+            linked: Default::default(),
             depth: 0,
         }
     }

@@ -127,6 +127,11 @@ impl<'a> Preprocessor<'a> {
         self.drain(out)
     }
 
+    /// A file with `#pragma once`, such as every built-in header, was read.
+    pub fn has_read(&self, name: &str) -> bool {
+        self.read_once.contains(name)
+    }
+
     fn prelude(&self) -> String {
         let mut text = crate::headers::PREDEFINED.to_string();
         for (name, value) in &self.options.defines {

@@ -185,6 +185,17 @@ impl Parser<'_> {
         Ok(self.builtin(Builtin::CompareSwap { success, failure, result }, args, ty, span))
     }
 
+    /// GCC sets and clears one byte, whatever the pointer's type.
+    fn as_flag(&mut self, args: &mut [Expr]) -> Res<()> {
+        if let Some(first) = args.first_mut() {
+            let span = first.span;
+            let pointer = std::mem::replace(first, int_expr(0, Ty::INT, span));
+            let flag = self.unit.types.pointer(Ty::BOOL);
+            args[0] = self.explicit_cast(pointer, flag.into(), span)?;
+        }
+        Ok(())
+    }
+
     /// The object that a pointer argument points to, as a value.
     fn through(&mut self, pointer: Expr) -> Res<Expr> {
         let span = pointer.span;
@@ -282,11 +293,13 @@ impl Parser<'_> {
                 self.compare_exchange(args, weak, success, order, span)?
             }
             "test_and_set" => {
+                self.as_flag(&mut args)?;
                 args.push(int_expr(1, Ty::INT, span));
                 let old = self.exchange(args, order, span)?;
                 self.cast_to(old, Ty::BOOL)
             }
             "clear" => {
+                self.as_flag(&mut args)?;
                 args.push(int_expr(0, Ty::INT, span));
                 self.store(args, order, span)?
             }

@@ -59,7 +59,7 @@ impl Parser<'_> {
         if let Some(result) = self.atomic_builtin(&text, &mut args, span)? {
             return Ok(result);
         }
-        if let Some((result, params)) = verifier_signature(&text) {
+        if let Some((result, params)) = verifier_signature(&text).or_else(|| bits_signature(&text)) {
             let params: Vec<QTy> = params.iter().map(|ty| QTy::plain(*ty)).collect();
             let kind = TypeKind::Function { result: result.into(), params, variadic: false, unknown: false };
             let ty = self.unit.types.intern(kind);
@@ -207,6 +207,20 @@ fn verifier_signature(name: &str) -> Option<(Ty, &'static [Ty])> {
             let kind = name.strip_prefix("__VERIFIER_nondet_")?;
             (crate::lower::nondet_type(kind)?, &[])
         }
+    })
+}
+
+/// The bit-counting builtins of GNU C, which the runtime module `bits.c` defines: result and parameters.
+fn bits_signature(name: &str) -> Option<(Ty, &'static [Ty])> {
+    Some(match name.strip_prefix("__builtin_")? {
+        "bswap16" => (Ty::USHORT, &[Ty::USHORT]),
+        "bswap32" => (Ty::UINT, &[Ty::UINT]),
+        "bswap64" => (Ty::ULONG, &[Ty::ULONG]),
+        "clz" | "ctz" | "popcount" | "parity" => (Ty::INT, &[Ty::UINT]),
+        "clzl" | "ctzl" | "popcountl" | "clzll" | "ctzll" | "popcountll" => (Ty::INT, &[Ty::ULONG]),
+        "ffs" => (Ty::INT, &[Ty::INT]),
+        "ffsl" | "ffsll" => (Ty::INT, &[Ty::LONG]),
+        _ => return None,
     })
 }
 

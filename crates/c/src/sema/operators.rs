@@ -62,7 +62,14 @@ impl Parser<'_> {
                     .label("dereferenced here"),
             ));
         };
-        Ok(Expr { kind: ExprKind::Deref(Box::new(pointer)), ty: to, span })
+        // `*&x` is `x`, which may then stay a register.
+        match pointer.kind {
+            ExprKind::AddrOf(place) if place.ty == to => Ok(Expr { span, ..*place }),
+            kind => {
+                let pointer = Expr { kind, ..pointer };
+                Ok(Expr { kind: ExprKind::Deref(Box::new(pointer)), ty: to, span })
+            }
+        }
     }
 
     pub(crate) fn index(&mut self, base: Expr, index: Expr, span: Span) -> Res<Expr> {
