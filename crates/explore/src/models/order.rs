@@ -9,7 +9,7 @@
 //! to coherence-later writes, so a new cycle exists iff the next coherence-later write reaches the event. Following
 //! [AMT14, sec. 4] and [OSS09]; PSO with atomic read-modify-writes as in [AAAJLS15].
 
-use super::{is_full_fence, po_rf_prefix};
+use super::{from_other_threads, is_full_fence, po_rf_prefix};
 use crate::code::Half;
 use crate::graph::Graph;
 use crate::model::MemoryModel;
@@ -49,10 +49,12 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
 
     fn statics(&self, place: &Place<W>) -> Row<W> {
         let facts = place.facts;
-        if *self == GlobalOrder::Sc || place.half == Half::Amo {
+        let amo = matches!(place.half, Half::Amo | Half::Waiting);
+        let access = matches!(place.kind, Kind::Read | Kind::Write);
+        if *self == GlobalOrder::Sc || amo || !access {
             return facts.events;
         }
-        let ordered = facts.before_fence(is_full_fence) | facts.reads | facts.amos;
+        let ordered = facts.before_fence(is_full_fence) | facts.reads | facts.amos | facts.syncs;
         match (place.kind, self) {
             (Kind::Write, GlobalOrder::Tso) => facts.events,
             (Kind::Write, _) => ordered | (place.po_loc & facts.writes) | facts.before_fence(orders_writes),
@@ -62,12 +64,12 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
 
     fn predecessors(
         &self,
-        _trie: &Trie<Self, W>,
+        trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<Row<W>, W>,
         source: EventId,
     ) -> Row<W> {
-        po_rf_prefix(graph, node, source)
+        po_rf_prefix(trie, graph, node, source)
     }
 
     #[inline(always)]
@@ -126,7 +128,7 @@ impl GlobalOrder {
         e: usize,
     ) -> Row<W> {
         let node = trie.node(graph.node[e]);
-        let mut before = node.statics;
+        let mut before = node.statics | from_other_threads(trie, graph, node);
         match node.kind {
             Kind::Read => {
                 let source = graph.rf[e];
