@@ -21,4 +21,5 @@ pub use code::Unsupported;
 pub use collect::{AccessId, Stats, Trace, Visitor};
 pub use control::{Limits, StopReason};
 pub use interpret::Fault;
+pub use models::clause::Clause;
 pub use run::{Exploration, ModelName, Options, explore};

@@ -20,6 +20,7 @@ use crate::graph::{Graph, Layout};
 use crate::interpret::{Next, Snapshot, advance};
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
+use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Kind, NO_NODE, Trie};
 use crate::row::Row;
 use fencepost_ir::{Value, Width};
@@ -265,7 +266,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
         graph.rows[e] = self.model.rows(&self.trie, graph, node);
-        if node.partner != INIT {
+        if node.partner != INIT && self.model.clauses().has(Clause::Atomicity) {
             let read = node.partner as usize;
             graph.rmw_writes.insert(e);
             if graph.pre[e].is_within(&(graph.pre[read] | Row::single(read))) {
