@@ -44,6 +44,8 @@ pub struct Armv8Static<const W: usize> {
     dp: Row<W>,
     /// Reads that picked the address or data, or let the event happen.
     pick: Row<W>,
+    /// The choice that it exists by: a store-exclusive's status, whether a compare-exchange succeeds.
+    exists: Row<W>,
     /// LDAR or LDAPR.
     acquire: bool,
 }
@@ -154,6 +156,7 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
             lob: lob & accesses,
             dp: place.addr | place.data,
             pick: place.pick,
+            exists: existence(place),
             acquire,
         }
     }
@@ -170,7 +173,7 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         if node.kind == Kind::Read {
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node[source as usize]);
-                direct |= write.statics.dp | write.statics.pick;
+                direct |= write.statics.dp | write.statics.pick | write.statics.exists;
                 direct |= node.po_loc.without(&(write.po_loc | Row::single(source as usize)));
                 if node.statics.acquire && write.partner != INIT {
                     direct.insert(source as usize);

@@ -1,0 +1,64 @@
+//! The explorer against the naive enumerator on directed families of programs, and mutants of the explorer's models:
+//! each axiom and each clause is dropped once, and a program of the families must notice.
+
+mod support;
+
+use fencepost_explore::ModelName;
+use fencepost_models::Model;
+use fencepost_naive::Limits;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::compare::{difference, enumerated, explored};
+use support::{families, text};
+
+/// Compares on all programs of the model's families; at least that many must be small enough to be enumerated.
+fn agree(name: ModelName, at_least: usize) {
+    let model = Model::builtin(name.name()).expect("built in");
+    let programs = families::all(name);
+    let limits = Limits { candidates: 50_000, ..Limits::default() };
+    let (next, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let differences = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(line) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let program = text::program(line);
+            let Ok(expected) = enumerated(&program, &model, &limits) else { continue };
+            compared.fetch_add(1, Ordering::Relaxed);
+            if let Some(text) = difference(&explored(&program, name), &expected) {
+                differences.lock().expect("not poisoned").push(format!("{line}\n  {text}"));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        work();
+    });
+    let (compared, differences) = (compared.into_inner(), differences.into_inner().expect("not poisoned"));
+    println!("{}: {compared} of {} programs compared", name.name(), programs.len());
+    assert!(
+        differences.is_empty(),
+        "{}: {} differences\n{}",
+        name.name(),
+        differences.len(),
+        differences.join("\n")
+    );
+    assert!(compared >= at_least, "{}: only {compared} programs were compared", name.name());
+}
+
+macro_rules! agreement {
+    ($($name:ident: $model:ident, $at_least:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            agree(ModelName::$model, $at_least);
+        })*
+    };
+}
+
+agreement! {
+    sc: Sc, 500;
+    tso: Tso, 600;
+    pso: Pso, 850;
+    ra: Ra, 1_900;
+    rc11: Rc11, 3_000;
+    power: Power, 3_000;
+    armv8: Armv8, 4_000;
+}
