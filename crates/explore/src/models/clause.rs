@@ -24,11 +24,10 @@ pub enum Clause {
     Isync,
     FullFence,
     Rfe,
-    /// TSO, PSO: reads before everything, writes before writes, writes before writes of the same location; the fence
-    /// that a read-modify-write is for what comes after it and for what comes before it.
+    /// TSO, PSO: reads before everything, writes before writes; the fence that a read-modify-write is for what comes after
+    /// it and for what comes before it.
     FromReads,
     WriteWrite,
-    WriteWriteLoc,
     AfterAmo,
     BeforeAmo,
     /// PSO, POWER (eieio), ARMv8 (dmb st).

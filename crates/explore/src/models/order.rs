@@ -74,7 +74,7 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
             (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, facts.writes),
             (Kind::Write, _) => {
                 ordered
-                    | on(Clause::WriteWriteLoc, place.po_loc & facts.writes)
+                    | (place.po_loc & facts.writes)
                     | on(Clause::StoreFence, facts.before_fence(orders_writes) & facts.writes)
             }
             _ => ordered,

@@ -8,6 +8,7 @@ use fencepost_explore::ModelName::{self, *};
 /// All directed programs for a model.
 pub fn all(model: ModelName) -> Vec<String> {
     let mut programs = Vec::new();
+    programs.extend(coherence(model));
     programs.extend(pairs(model));
     programs.extend(propagation(model));
     programs.extend(read_modify_writes(model));
@@ -82,6 +83,17 @@ fn few_links(model: ModelName) -> &'static [&'static str] {
         Power => &["po", "sync", "lwsync", "eieio", "addr", "data"],
         Armv8 => &["po", "dmb.sy", "dmb.ld", "addr", "data", "acq", "rel"],
     }
+}
+
+/// Accesses to one cell.
+fn coherence(model: ModelName) -> Vec<String> {
+    let threads = ["Wx1", "Rx", "Wx1 Rx", "Rx Wx1", "Wx1 Wx2", "Rx Rx", "Rx Wx2 Rx", "Wx1 Rx Rx"];
+    let threads: Vec<String> = threads.iter().map(|t| relaxed(model, t)).collect();
+    let mut programs = threads.clone();
+    for (i, a) in threads.iter().enumerate() {
+        programs.extend(threads[i..].iter().map(|b| format!("{a} | {b}")));
+    }
+    programs
 }
 
 fn access(kind: char, cell: char, value: u32) -> String {
@@ -200,11 +212,12 @@ fn read_modify_writes(model: ModelName) -> Vec<String> {
         for b in far {
             for (c, d) in [("Wy2", "Rx"), ("Ry", "Wx3"), ("Wy2", "Wx3"), ("Ay", "Rx"), ("Ry", "Rx")] {
                 for fence in [links(model)[0], links(model)[1]] {
-                    let other = link(c, fence, d, 0).expect("fits");
-                    for line in [format!("{a} {b} | {other}"), format!("{b} {a} | {other}")] {
-                        programs.push(
-                            line.split(" | ").map(|t| relaxed(model, t)).collect::<Vec<_>>().join(" | "),
-                        );
+                    // The other thread meets the two cells in the opposite order.
+                    let swapped = |s: &str| s.replace('x', "#").replace('y', "x").replace('#', "y");
+                    let there = link(c, fence, d, 0).expect("fits");
+                    let back = link(&swapped(c), fence, &swapped(d), 0).expect("fits");
+                    for (first, second) in [(format!("{a} {b}"), &there), (format!("{b} {a}"), &back)] {
+                        programs.push(format!("{} | {}", relaxed(model, &first), relaxed(model, second)));
                     }
                 }
             }
@@ -254,6 +267,10 @@ fn forwarding(model: ModelName) -> Vec<String> {
                     }
                 }
             }
+        }
+        // Same-location order of writes that another thread sees.
+        for into in ["<data0", "<ctrl0"] {
+            programs.push(format!("{writer} | {first} Wz1{into} Wz2 | Rz {last}<addr0"));
         }
         // Real data flow instead of a false dependency.
         for outside in ["", " | Wu3"] {
