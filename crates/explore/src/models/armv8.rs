@@ -148,11 +148,12 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
                 order(Clause::ReleaseAcquire, facts.annotated(is_release) & facts.writes);
             }
         }
+        // Dependencies may be on choices too: values do not exist without them.
+        let depends = place.addr | place.data | place.pick | picked | facts.ctrl | facts.addr_po | isb;
         let needs = existence(place) | place.skipped_loc | skipped;
-        let commit = all | place.pick | facts.ctrl | facts.addr_po | isb | needs;
         let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
         Armv8Static {
-            commit: commit & (accesses | facts.skipped | existence(place)),
+            commit: (all & accesses) | depends | needs,
             lob: lob & accesses,
             dp: place.addr | place.data,
             pick: place.pick,

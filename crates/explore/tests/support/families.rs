@@ -13,11 +13,20 @@ pub fn all(model: ModelName) -> Vec<String> {
     programs.extend(propagation(model));
     programs.extend(read_modify_writes(model));
     match model {
-        Power => programs.extend(forwarding(model)),
+        Power => {
+            programs.extend(forwarding(model));
+            programs.extend(traps());
+            programs.extend(handing_on(&[
+                "Rx", "Wx1", "Wx*", "Ax", "Sx*", "Lx", "Xx2", "Cx01", "Cx10", "lwsync",
+            ]));
+        }
         Armv8 => {
             programs.extend(forwarding(model));
             programs.extend(traps());
             programs.extend(armv8_orders());
+            programs.extend(handing_on(&[
+                "Rx", "Rx.acq", "Wx1", "Wx*", "Ax", "Sx*", "Lx", "Xx2", "Cx01", "Cx10",
+            ]));
         }
         Ra | Rc11 => {
             programs.extend(release_sequences());
@@ -300,6 +309,30 @@ fn traps() -> Vec<String> {
         }
         programs.push(format!("{first} | Rz Lx Xxr0 Wqr1 | Rq Wzr0"));
         programs.push(format!("{first} | Rz Lx Xxr0 Wqr2 | Rq Wzr0"));
+    }
+    programs
+}
+
+/// All sequences of up to three such statements, after which the last register goes to another thread, which writes it
+/// back; `*` is the last register.
+fn handing_on(statements: &[&str]) -> Vec<String> {
+    let mut programs = Vec::new();
+    let mut sequences: Vec<Vec<&str>> = vec![Vec::new()];
+    for _ in 0..3 {
+        let longer = sequences.iter().flat_map(|s| statements.iter().map(|t| [&s[..], &[*t]].concat()));
+        sequences = longer.collect();
+        for sequence in &sequences {
+            let mut last = None;
+            let mut line = String::new();
+            let value = |last: Option<usize>| last.map_or("1".to_string(), |at| format!("r{at}"));
+            for (at, statement) in sequence.iter().enumerate() {
+                line += &format!("{} ", statement.replace('*', &value(last)));
+                if !statement.starts_with(['W', 'l']) {
+                    last = Some(at);
+                }
+            }
+            programs.push(format!("{line}Wy{} | Ry Wxr0", value(last)));
+        }
     }
     programs
 }
