@@ -143,7 +143,9 @@ fn with_enumerator(
             let message = format!("a cat model of your own cannot judge {what}");
             Trouble::Input(Diagnostic::error(span, message).render(file))
         }
-        naive::Stop::Time => Trouble::Stopped(StopReason::Timeout, "unknown: the time limit was reached".into()),
+        naive::Stop::Time => {
+            Trouble::Stopped(StopReason::Timeout, "unknown: the time limit was reached".into())
+        }
         naive::Stop::Limit(what) => {
             let message =
                 format!("unknown: too many {what} for a cat model whose executions are enumerated whole");

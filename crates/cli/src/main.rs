@@ -18,9 +18,17 @@ mod exit {
     pub const DIFFERENT: u8 = 1;
     /// Bad input.
     pub const BAD_INPUT: u8 = 3;
+    /// A bug of ours.
+    pub const INTERNAL: u8 = 4;
 }
 
 fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!(
+            "internal error: {panic}\nThis is a bug in fencepost, not in your input. Please report it with the input."
+        );
+        std::process::exit(i32::from(exit::INTERNAL));
+    }));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

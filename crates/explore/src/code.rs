@@ -328,6 +328,7 @@ impl<'a> Lowering<'a> {
             Instr::Lock(_) | Instr::Unlock(_) => return unsupported("a mutex"),
             Instr::Alloc { .. } | Instr::Free(_) => return unsupported("dynamic memory"),
             Instr::AtomicBegin | Instr::AtomicEnd => return unsupported("an atomic section"),
+            _ => return unsupported("what only C programs have"),
         }
         Ok(())
     }

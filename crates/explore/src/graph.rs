@@ -83,6 +83,12 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     pub init_readers: Vec<Row<W>>,
     /// Writes to a cell, in coherence order.
     pub co: Vec<Vec<EventId>>,
+    /// Committed reads.
+    pub reads: Row<W>,
+    /// Committed writes.
+    pub writes: Row<W>,
+    /// Committed events that the model's global check can go through; see [`MemoryModel::is_fenced`].
+    pub fenced: Row<W>,
     /// Events that were not coherence-maximal among the events before them when they were added.
     pub nonmaximal: Row<W>,
     /// Reads that a later write revisited.
@@ -116,6 +122,9 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             rows: vec![M::Rows::default(); n],
             init_readers: vec![Row::EMPTY; layout.cells],
             co: vec![Vec::new(); layout.cells],
+            reads: Row::EMPTY,
+            writes: Row::EMPTY,
+            fenced: Row::EMPTY,
             nonmaximal: Row::EMPTY,
             revisited: Row::EMPTY,
             rmw_writes: Row::EMPTY,
@@ -188,6 +197,9 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             self.co[x].clear();
             self.co[x].extend(other.co[x].iter().copied().filter(|&w| kept.contains(w as usize)));
         }
+        self.reads = other.reads & kept;
+        self.writes = other.writes & kept;
+        self.fenced = other.fenced & kept;
         self.nonmaximal = other.nonmaximal & kept;
         self.revisited = other.revisited & kept;
         self.rmw_writes = other.rmw_writes & kept;
@@ -210,15 +222,37 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     pub fn remove_write(&mut self, event: EventId) {
         let e = event as usize;
         self.present.remove(e);
+        self.writes.remove(e);
+        self.fenced.remove(e);
         self.nonmaximal.remove(e);
         self.rmw_writes.remove(e);
         self.pure.remove(e);
     }
 
+    /// Takes a read out again; its source does not know it any more.
+    #[inline(always)]
+    pub fn remove_read(&mut self, event: EventId) {
+        let e = event as usize;
+        self.present.remove(e);
+        self.reads.remove(e);
+        self.fenced.remove(e);
+    }
+
+    /// Sets the model's rows of an event.
+    #[inline(always)]
+    pub fn set_rows(&mut self, event: usize, rows: M::Rows) {
+        if M::is_fenced(&rows) {
+            self.fenced.insert(event);
+        } else {
+            self.fenced.remove(event);
+        }
+        self.rows[event] = rows;
+    }
+
     /// Takes a read out of the copy of `other`, to be put back with another source.
     pub fn detach_read(&mut self, read: EventId, other: &Graph<M, W>, loc: LocId, layout: &Layout) {
         let r = read as usize;
-        self.present.remove(r);
+        self.remove_read(read);
         match other.rf[r] {
             INIT => self.init_readers[loc as usize].remove(r),
             source => self.readers[source as usize].remove(r),

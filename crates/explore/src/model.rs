@@ -64,6 +64,12 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
     /// Whether the graph with the write `event`, which is not coherence-last, is consistent.
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool;
 
+    /// Whether the rows give the event a part in the model's global check; while no event has one, the check is empty.
+    #[inline(always)]
+    fn is_fenced(_rows: &Self::Rows) -> bool {
+        false
+    }
+
     /// Whether a complete execution has a data race.
     fn races(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> bool {
         false

@@ -13,7 +13,7 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Op, ThreadCode};
+use crate::code::{CasRead, Half, Op, ThreadCode};
 use crate::collect::Collector;
 use crate::control::Control;
 use crate::graph::{Graph, Layout};
@@ -130,6 +130,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     ) {
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
+        if self.is_hopeless(graph, event, source) {
+            self.clear_source(graph, event);
+            graph.remove_read(event);
+            return;
+        }
         if maximal || self.model.read_consistent(&self.trie, graph, event) {
             if !maximal {
                 graph.nonmaximal.insert(event as usize);
@@ -141,7 +146,32 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             graph.nonmaximal.remove(event as usize);
         }
         self.clear_source(graph, event);
-        graph.present.remove(event as usize);
+        graph.remove_read(event);
+    }
+
+    /// The read of a read-modify-write reads what another one, with read `taken`, has read already. Its write will then
+    /// fit nowhere, and only a revisit of `taken` or an older read can make room. Every such revisit deletes what came
+    /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
+    /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
+    fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+        let node = self.trie.node(graph.node[event as usize]);
+        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
+            return false;
+        }
+        let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
+        if !graph.rmw_writes.contains(next as usize) {
+            return false;
+        }
+        let taken = self.trie.node(graph.node[next as usize]).partner as usize;
+        let fails = |cas: &CasRead| !self.exchange_succeeds(graph, event, cas.expected);
+        if graph.rf[taken] != source || node.failure.as_ref().is_some_and(fails) {
+            return false;
+        }
+        let revisited = graph.revisited & graph.before[taken];
+        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
+        let prefix = graph.pre[event as usize] | Row::single(event as usize);
+        let gone = graph.present.without(&(graph.before[taken] | prefix | perhaps));
+        !self.was_added_maximally(graph, gone, prefix, perhaps)
     }
 
     /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.
@@ -161,6 +191,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let e = event as usize;
         let node = self.trie.node(graph.node[e]);
         graph.rf[e] = source;
+        graph.reads.insert(e);
         if source == INIT {
             graph.value[e] = self.subject.memory.init(node.loc());
             graph.init_readers[node.loc() as usize].insert(e);
@@ -173,7 +204,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             _ => node.ann.order,
         };
         graph.pre[e] = self.model.predecessors(&self.trie, graph, node, source);
-        graph.rows[e] = self.model.rows(&self.trie, graph, node);
+        graph.set_rows(e, self.model.rows(&self.trie, graph, node));
     }
 
     #[inline(always)]
@@ -215,7 +246,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let node = self.trie.node(snapshot.node);
         graph.order[e] = node.ann.order;
         graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
-        graph.rows[e] = self.model.rows(&self.trie, graph, node);
+        graph.set_rows(e, self.model.rows(&self.trie, graph, node));
         if value != 0 {
             graph.nonmaximal.insert(e);
         }
@@ -262,10 +293,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         self.place(graph, event, snapshot);
         let node = self.trie.node(snapshot.node);
         graph.order[e] = node.ann.order;
+        graph.writes.insert(e);
         graph.readers[e] =
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
-        graph.rows[e] = self.model.rows(&self.trie, graph, node);
+        graph.set_rows(e, self.model.rows(&self.trie, graph, node));
         if node.partner != INIT && self.model.clauses().has(Clause::Atomicity) {
             let read = node.partner as usize;
             graph.rmw_writes.insert(e);
@@ -325,9 +357,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         prefix: &Row<W>,
     ) -> bool {
         let gone = *deleted | Row::single(r);
-        if gone.meets(&graph.nonmaximal) {
-            return false;
-        }
         // Only a revisited read can have a prefix that is younger than itself.
         for k in (graph.revisited & graph.before[r]).without(&gone).iter() {
             if graph.pre[k].meets(&gone) {
@@ -336,9 +365,25 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
         let mut kept_prefix = *prefix;
         kept_prefix.remove(z as usize);
+        self.was_added_maximally(graph, gone, kept_prefix, Row::EMPTY)
+    }
+
+    /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
+    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case.
+    fn was_added_maximally(
+        &self,
+        graph: &Graph<M, W>,
+        gone: Row<W>,
+        prefix: Row<W>,
+        perhaps: Row<W>,
+    ) -> bool {
+        if gone.meets(&graph.nonmaximal) {
+            return false;
+        }
         for d in gone.iter() {
-            let earlier = graph.before[d] | Row::single(d) | kept_prefix;
-            if !graph.pre[d].is_within(&earlier) {
+            let earlier = graph.before[d] | Row::single(d) | prefix;
+            let kept = earlier | perhaps;
+            if !graph.pre[d].is_within(&kept) {
                 return false;
             }
             let node = self.trie.node(graph.node[d]);
@@ -346,7 +391,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 Kind::Write => graph.is_maximal(d as EventId, node.loc(), &earlier),
                 Kind::Read => {
                     let source = graph.rf[d];
-                    (source == INIT || earlier.contains(source as usize))
+                    (source == INIT || kept.contains(source as usize))
                         && graph.is_maximal(source, node.loc(), &earlier)
                 }
                 Kind::Choice => graph.value[d] == 0,
@@ -440,7 +485,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             (child.nonmaximal, child.revisited) = marks;
         }
         self.clear_source(child, r);
-        child.present.remove(re);
+        child.remove_read(r);
     }
 
     /// Whether the write at place `at` leaves read-modify-writes atomic, as far as that can be said already: only a

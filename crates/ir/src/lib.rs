@@ -10,6 +10,7 @@
 //! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
+mod arithmetic;
 pub mod execution;
 pub mod program;
 pub mod property;
@@ -21,8 +22,8 @@ pub use annotation::{Ann, Fence, Order};
 pub use execution::{Event, EventKind, Execution, Location};
 pub use fencepost_diag::Span;
 pub use program::{
-    BinaryOp, Callee, Cell, Extend, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Program,
-    Reg, RmwOp, Rvalue, Thread, ThreadId, UnaryOp, Width,
+    BinaryOp, Callee, Cell, Extend, FailKind, Function, FunctionId, Instr, Label, Object, ObjectId, Operand,
+    Program, Reg, RmwOp, Rvalue, Thread, ThreadId, UnaryOp, Until, Width,
 };
 pub use property::{Compare, FinalCondition, Observable, Property, Proposition, Quantifier, Term};
 pub use relation::Relation;

@@ -57,7 +57,10 @@ pub struct Object {
     pub name: String,
     /// Size in bytes.
     pub size: u32,
-    /// Its scalar cells, by increasing offset. Accesses must hit a cell exactly.
+    /// Its scalar cells, by increasing offset. Accesses must hit a cell exactly. The cells of a union's members
+    /// overlap; then, as in memory from `Alloc`, which has no declared cells at all, the first access at a place decides
+    /// the cell there, and a later access that overlaps it with another offset or width is the finding "accesses of
+    /// different sizes". A cell that overlaps others takes its initial value from the list.
     pub cells: Vec<Cell>,
     /// Where it was declared.
     pub span: Span,
@@ -230,6 +233,18 @@ pub enum UnaryOp {
     ZeroExtend,
     /// Keep the low bits, copy the sign.
     SignExtend,
+    /// Negation of a floating-point number of that width.
+    FNeg,
+    /// A signed 64-bit integer as a floating-point number of that width.
+    FFromS,
+    /// An unsigned 64-bit integer as a floating-point number of that width.
+    FFromU,
+    /// A `double` as a signed integer, towards zero; the width is 64.
+    FToS,
+    /// A `double` as an unsigned integer, towards zero; the width is 64.
+    FToU,
+    /// A floating-point number of the other width as one of that width (32: `double` to `float`; 64: back).
+    FConvert,
 }
 
 /// Operators of two operands. The result is truncated to the width and zero-extended, unless the instruction's
@@ -261,6 +276,14 @@ pub enum BinaryOp {
     GtS,
     GeU,
     GeS,
+    /// IEEE 754 arithmetic and comparisons on the bits of a `float` (32 bits) or a `double` (64 bits).
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FEq,
+    FLt,
+    FLe,
 }
 
 /// The right-hand side of an assignment.
@@ -310,8 +333,31 @@ pub enum RmwOp {
 pub enum Callee {
     /// A known function.
     Function(FunctionId),
-    /// A function pointer: the function's number as a value.
+    /// A function pointer: the function's number as a value, or [`Value::function`]. Arguments beyond the function's
+    /// parameters are dropped; a value that is neither is a finding (a call through a bad pointer).
     Pointer(Operand),
+}
+
+/// The condition of a wait: the value read is `v`, and the wait is over if `v op operand` is not zero.
+///
+/// With `op` a comparison this is a comparison; with `And` it waits for a bit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Until {
+    /// The operator, applied at the width of the access.
+    pub op: BinaryOp,
+    /// Its right-hand side.
+    pub operand: Operand,
+}
+
+/// The kinds of mistake that an [`Instr::Fail`] reports.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum FailKind {
+    /// A failed assertion, `abort`, or a call of an error function.
+    Assertion,
+    /// A mutex, rwlock, semaphore, barrier or condition variable used against its rules.
+    Misuse,
+    /// The run needs something that the library model cannot represent; the verdict is then unknown, not unsafe.
+    Unsupported,
 }
 
 /// One instruction.
@@ -482,6 +528,112 @@ pub enum Instr {
     },
     /// Free what was allocated.
     Free(Operand),
+    /// Make a local object: a fresh copy of `object` (cells without a value are uninitialised), alive until
+    /// [`Instr::EndLocal`], which stands on every way out of its scope, returns included. Accessing it later is a use
+    /// after scope; passing it to `Free` is an invalid free. The objects of `main` live as long as the process.
+    Local {
+        /// Receives the pointer.
+        dst: Reg,
+        /// Name, size, cells and place of declaration.
+        object: Box<Object>,
+        /// No other thread can learn its address, so its accesses need not be events of the execution; the values read
+        /// from it then carry the dependencies of the values written.
+        private: bool,
+    },
+    /// The local object that this points to goes out of scope.
+    EndLocal(Operand),
+    /// `dst` becomes a pointer to the running thread's own copy of a global object, made from its initial cells when
+    /// the thread first asks for it. The global itself is only the template.
+    ThreadLocal {
+        /// Receives the pointer.
+        dst: Reg,
+        /// The template.
+        object: ObjectId,
+    },
+    /// `dst` becomes the size in bytes of the live object that `addr` points to; 0 for the null pointer.
+    ObjectSize {
+        /// Receives the size.
+        dst: Reg,
+        /// Address.
+        addr: Operand,
+    },
+    /// As [`Instr::Load`], for copying: reading an uninitialised cell is no finding and gives zero, because C lets a
+    /// structure with indeterminate members be copied.
+    CopyLoad {
+        /// Destination.
+        dst: Reg,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the value fills the register.
+        extend: Extend,
+        /// Annotation.
+        ann: Ann,
+    },
+    /// `dst` becomes the number of the running thread.
+    SelfThread {
+        /// Destination.
+        dst: Reg,
+    },
+    /// End the running thread, whatever function it is in, with a result for [`Instr::Join`].
+    Exit(Option<Operand>),
+    /// End the process. Nothing follows it in its thread and a thread that ended so is not blocked; other threads may
+    /// run on, because whatever they do could have happened before.
+    Halt,
+    /// Wait until a cell satisfies a condition. One read event: reading a value that does not satisfy the condition
+    /// blocks the thread (as a spin loop blocks), so a value that never comes is a deadlock and not an assumption.
+    Await {
+        /// Receives the value that ended the wait.
+        dst: Option<Reg>,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the value fills the register.
+        extend: Extend,
+        /// When the wait is over.
+        until: Until,
+        /// Annotation.
+        ann: Ann,
+    },
+    /// A read-modify-write that waits: it reads a value that satisfies the condition and stores `op` of it, in one
+    /// atomic step; reading another value blocks the thread. [`Instr::Lock`] is this with `until` = 0.
+    AwaitRmw {
+        /// Receives the old value.
+        dst: Option<Reg>,
+        /// Address.
+        addr: Operand,
+        /// Width of the access.
+        width: Width,
+        /// How the old value fills the register.
+        extend: Extend,
+        /// When the wait is over.
+        until: Until,
+        /// What is stored.
+        op: RmwOp,
+        /// Operand of `op`.
+        operand: Operand,
+        /// Annotation of the read.
+        read: Ann,
+        /// Annotation of the write.
+        write: Ann,
+    },
+    /// Lock the mutex at an address (a 32-bit cell, 0 when free) if it is free: `dst` becomes 1 if this thread has it
+    /// now and 0 if it was held.
+    TryLock {
+        /// Receives the outcome.
+        dst: Reg,
+        /// Address.
+        addr: Operand,
+    },
+    /// Reaching this is a finding.
+    Fail {
+        /// Of which kind.
+        kind: FailKind,
+        /// What to tell the user.
+        message: String,
+    },
     /// The unroll bound was reached: the execution counts as cut. Made by loop bounding, never by a front end.
     Cut,
     /// Begin a section that runs without interference.
@@ -517,103 +669,5 @@ impl Program {
             Some(index) => format!("{}[{index}]", object.name),
             None => format!("{}+{offset}", object.name),
         }
-    }
-}
-
-impl BinaryOp {
-    /// The operator applied at a width; `None` is a division by zero.
-    pub fn apply(self, width: Width, a: Value, b: Value) -> Option<Value> {
-        let (ua, ub) = (width.zero_extend(a).0, width.zero_extend(b).0);
-        let (sa, sb) = (width.sign_extend(a).as_i64(), width.sign_extend(b).as_i64());
-        let bits = 8 * width.bytes();
-        // A shift by the width or more is undefined in C; hardware masks the count, and so do we.
-        let count = (ub as u32) & (bits - 1);
-        Some(Value(match self {
-            BinaryOp::Add => ua.wrapping_add(ub),
-            BinaryOp::Sub => ua.wrapping_sub(ub),
-            BinaryOp::Mul => ua.wrapping_mul(ub),
-            BinaryOp::DivU => ua.checked_div(ub)?,
-            BinaryOp::DivS if sb == 0 => return None,
-            BinaryOp::DivS => sa.wrapping_div(sb) as u64,
-            BinaryOp::RemU => ua.checked_rem(ub)?,
-            BinaryOp::RemS if sb == 0 => return None,
-            BinaryOp::RemS => sa.wrapping_rem(sb) as u64,
-            BinaryOp::And => ua & ub,
-            BinaryOp::Or => ua | ub,
-            BinaryOp::Xor => ua ^ ub,
-            BinaryOp::Shl => ua << count,
-            BinaryOp::ShrU => ua >> count,
-            BinaryOp::ShrS => (sa >> count) as u64,
-            BinaryOp::Eq => u64::from(ua == ub),
-            BinaryOp::Ne => u64::from(ua != ub),
-            BinaryOp::LtU => u64::from(ua < ub),
-            BinaryOp::LtS => u64::from(sa < sb),
-            BinaryOp::LeU => u64::from(ua <= ub),
-            BinaryOp::LeS => u64::from(sa <= sb),
-            BinaryOp::GtU => u64::from(ua > ub),
-            BinaryOp::GtS => u64::from(sa > sb),
-            BinaryOp::GeU => u64::from(ua >= ub),
-            BinaryOp::GeS => u64::from(sa >= sb),
-        }))
-    }
-}
-
-impl UnaryOp {
-    /// The operator applied at a width; the result still has to be extended.
-    pub fn apply(self, width: Width, a: Value) -> Value {
-        match self {
-            UnaryOp::Neg => Value(a.0.wrapping_neg()),
-            UnaryOp::Not => Value(!a.0),
-            UnaryOp::LogicalNot => Value(u64::from(width.zero_extend(a).0 == 0)),
-            UnaryOp::ZeroExtend => width.zero_extend(a),
-            UnaryOp::SignExtend => width.sign_extend(a),
-        }
-    }
-}
-
-impl RmwOp {
-    /// The value that is stored.
-    pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
-        let (so, sn) = (width.sign_extend(old).as_i64(), width.sign_extend(operand).as_i64());
-        let (uo, un) = (width.zero_extend(old).0, width.zero_extend(operand).0);
-        width.zero_extend(Value(match self {
-            RmwOp::Exchange => un,
-            RmwOp::Add => uo.wrapping_add(un),
-            RmwOp::Sub => uo.wrapping_sub(un),
-            RmwOp::And => uo & un,
-            RmwOp::Nand => !(uo & un),
-            RmwOp::Or => uo | un,
-            RmwOp::Xor => uo ^ un,
-            RmwOp::Clear => uo & !un,
-            RmwOp::MaxS => so.max(sn) as u64,
-            RmwOp::MinS => so.min(sn) as u64,
-            RmwOp::MaxU => uo.max(un),
-            RmwOp::MinU => uo.min(un),
-        }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arithmetic_wraps_at_its_width() {
-        let max = Value(0xffff_ffff);
-        assert_eq!(
-            BinaryOp::Add.apply(Width::W32, max, Value(1)).map(|v| Width::W32.zero_extend(v)),
-            Some(Value(0))
-        );
-        assert_eq!(BinaryOp::LtS.apply(Width::W32, max, Value(1)), Some(Value(1)));
-        assert_eq!(BinaryOp::LtU.apply(Width::W32, max, Value(1)), Some(Value(0)));
-        assert_eq!(BinaryOp::DivS.apply(Width::W64, Value(1), Value(0)), None);
-        assert_eq!(BinaryOp::ShrS.apply(Width::W8, Value(0x80), Value(7)).map(|v| v.as_i64()), Some(-1));
-    }
-
-    #[test]
-    fn narrow_values_extend_as_asked() {
-        assert_eq!(Width::W32.sign_extend(Value(0xffff_ffff)).as_i64(), -1);
-        assert_eq!(Width::W32.zero_extend(Value::from_i64(-1)), Value(0xffff_ffff));
-        assert_eq!(Width::W64.sign_extend(Value::from_i64(-5)).as_i64(), -5);
     }
 }

@@ -4,12 +4,14 @@
 //! says. A pointer is an (object, offset) pair in an encoding of its own: bit 62 set, bit 63 clear, the object in bits
 //! 32..62 and the offset in bits 0..32. Small integers, among them null, are therefore never pointers, pointer
 //! arithmetic within an object is plain addition, and an address that leaves its object keeps its object number, so
-//! that out-of-bounds accesses are seen. One machine word keeps thread snapshots small in the explorer.
+//! that out-of-bounds accesses are seen. The address of a function has the high word `0x8000_0001` and the function's number
+//! in the low word, so it is neither a small integer nor a pointer to an object. One machine word keeps thread snapshots small in the explorer.
 
-use crate::program::ObjectId;
+use crate::program::{FunctionId, ObjectId};
 use std::fmt;
 
 const POINTER_TAG: u64 = 1 << 62;
+const FUNCTION_WORD: u64 = 0x8000_0001;
 
 /// 64 bits: an integer, or a pointer in the encoding of this module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -28,6 +30,16 @@ impl Value {
     /// The object and offset, if this is a pointer.
     pub fn as_pointer(self) -> Option<(ObjectId, u32)> {
         (self.0 >> 62 == 1).then_some((ObjectId((self.0 >> 32) as u32 & 0x3fff_ffff), self.0 as u32))
+    }
+
+    /// The address of a function.
+    pub fn function(function: FunctionId) -> Value {
+        Value(FUNCTION_WORD << 32 | u64::from(function.0))
+    }
+
+    /// The function, if this is the address of one.
+    pub fn as_function(self) -> Option<FunctionId> {
+        (self.0 >> 32 == FUNCTION_WORD).then_some(FunctionId(self.0 as u32))
     }
 
     /// The two's complement encoding of `n`.
@@ -64,9 +76,12 @@ mod tests {
     fn pointers_and_integers_do_not_meet() {
         let p = Value::pointer(ObjectId(7), 12);
         assert_eq!(p.as_pointer(), Some((ObjectId(7), 12)));
+        let f = Value::function(FunctionId(3));
+        assert_eq!((f.as_function(), f.as_pointer(), p.as_function()), (Some(FunctionId(3)), None, None));
         assert_eq!(Value(p.0 + 4).as_pointer(), Some((ObjectId(7), 16)));
         for n in [0, 1, -1, i64::from(i32::MAX), i64::MIN] {
             assert_eq!(Value::from_i64(n).as_pointer(), None);
+            assert_eq!(Value::from_i64(n).as_function(), None);
             assert_eq!(Value::from_i64(n).as_i64(), n);
         }
     }

@@ -282,6 +282,7 @@ impl Interpreter<'_> {
             Instr::Lock(_) | Instr::Unlock(_) => unsupported("locks"),
             Instr::Alloc { .. } | Instr::Free(_) => unsupported("allocation"),
             Instr::AtomicBegin | Instr::AtomicEnd => unsupported("atomic sections"),
+            _ => unsupported("what only C programs have"),
         }
     }
 

@@ -186,7 +186,7 @@ impl<const W: usize> MemoryModel<W> for Power {
             Kind::Read => self.clauses.row(Clause::PpoReads, ppo.ii),
             _ => self.clauses.row(Clause::PpoWrites, ppo.ic),
         };
-        let reads = self.reads_of(trie, graph, ordered);
+        let reads = ordered & graph.reads;
         let mut direct = reads | statics.fence;
         if from_outside != INIT && self.clauses.has(Clause::Rfe) {
             direct.insert(from_outside as usize);
@@ -198,16 +198,19 @@ impl<const W: usize> MemoryModel<W> for Power {
             rows.sp |= self.clauses.row(Clause::HbAfterSync, graph.rows[d].sp);
         }
         // rfe;fence: what a fenced read read from outside.
-        for f in statics.fence.iter() {
-            if trie.node(graph.node[f]).kind == Kind::Read {
-                let source = graph.rf[f];
-                let external = source != INIT && trie.node(graph.node[source as usize]).thread != node.thread;
-                if external && self.clauses.has(Clause::FenceAfterRfe) {
-                    rows.pb.insert(source as usize);
-                }
+        for f in (statics.fence & graph.reads).iter() {
+            let source = graph.rf[f];
+            let external = source != INIT && trie.node(graph.node[source as usize]).thread != node.thread;
+            if external && self.clauses.has(Clause::FenceAfterRfe) {
+                rows.pb.insert(source as usize);
             }
         }
         rows
+    }
+
+    #[inline(always)]
+    fn is_fenced(rows: &PowerRows<W>) -> bool {
+        !(rows.pb.is_empty() && rows.sp.is_empty())
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
@@ -295,33 +298,20 @@ impl Power {
         }
     }
 
-    #[inline(always)]
-    fn reads_of<const W: usize>(
-        &self,
-        trie: &Trie<Self, W>,
-        graph: &Graph<Self, W>,
-        events: Row<W>,
-    ) -> Row<W> {
-        let mut reads = events;
-        for e in events.iter() {
-            if trie.node(graph.node[e]).kind != Kind::Read {
-                reads.remove(e);
-            }
-        }
-        reads
-    }
-
-    /// Whether co | prop leads from `event` back to it.
+    /// Whether co | prop leads from `event` back to it. Coherence alone does not.
     fn comes_back<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: usize) -> bool {
+        if graph.fenced.is_empty() {
+            return false;
+        }
         let mut seen = Row::EMPTY;
-        let mut todo = Row::single(event);
-        while let Some(e) = todo.pop() {
-            let before = self.co_prop_before(trie, graph, e).without(&seen);
+        let mut new = Row::single(event);
+        while !new.is_empty() {
+            let before = self.prop_before(trie, graph, new) | self.co_before(trie, graph, new & graph.writes);
             if before.contains(event) {
                 return true;
             }
-            seen |= before;
-            todo |= before;
+            new = before.without(&seen);
+            seen |= new;
         }
         false
     }
@@ -339,19 +329,18 @@ impl Power {
             return true;
         }
         let up_to = graph.rows[read].hb | Row::single(read);
-        !up_to.iter().any(|e| self.prop_before(trie, graph, e).meets(&newer))
+        !self.prop_before(trie, graph, up_to & graph.fenced).meets(&newer)
     }
 
-    fn co_prop_before<const W: usize>(
-        &self,
-        trie: &Trie<Self, W>,
-        graph: &Graph<Self, W>,
-        e: usize,
-    ) -> Row<W> {
-        let mut before = self.prop_before(trie, graph, e);
-        let node = trie.node(graph.node[e]);
-        if node.kind == Kind::Write {
-            for &w in &graph.co[node.loc() as usize] {
+    /// Coherence-earlier writes than one of the set.
+    fn co_before<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, set: Row<W>) -> Row<W> {
+        let mut before = Row::EMPTY;
+        for e in set.iter() {
+            // Another write of the set may have brought all that is before this one.
+            if before.contains(e) {
+                continue;
+            }
+            for &w in &graph.co[trie.node(graph.node[e]).loc() as usize] {
                 if w as usize == e {
                     break;
                 }
@@ -361,21 +350,22 @@ impl Power {
         before
     }
 
-    /// prop predecessors: propbase & WxW, and com*;propbase*;sync;hb*.
-    fn prop_before<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, e: usize) -> Row<W> {
-        let rows = &graph.rows[e];
+    /// prop predecessors of a set: propbase & WxW, and com*;propbase*;sync;hb*.
+    fn prop_before<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        set: Row<W>,
+    ) -> Row<W> {
         let mut before = Row::EMPTY;
-        if trie.node(graph.node[e]).kind == Kind::Write && self.clauses.has(Clause::PropWrites) {
-            for w in rows.pb.iter() {
-                if trie.node(graph.node[w]).kind == Kind::Write {
-                    before.insert(w);
-                }
+        let mut based = Row::EMPTY;
+        for e in (set & graph.fenced).iter() {
+            if graph.writes.contains(e) {
+                before |= self.clauses.row(Clause::PropWrites, graph.rows[e].pb & graph.writes);
             }
+            based |= graph.rows[e].sp;
         }
-        if rows.sp.is_empty() || !self.clauses.has(Clause::PropStrong) {
-            return before;
-        }
-        let mut based = rows.sp;
+        based = self.clauses.row(Clause::PropStrong, based);
         let mut todo = self.clauses.row(Clause::PropBaseStar, based);
         while let Some(m) = todo.pop() {
             let new = graph.rows[m].pb.without(&based);

@@ -1,0 +1,69 @@
+/*
+ * Lamport's bakery for two threads, with relaxed atomics and no fences.
+ * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
+ *      weaker allows; the language models also see a data race on `shared`.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+#define THREADS 2
+#define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
+#define FENCE() ((void)0)
+
+atomic_int choosing[THREADS], number[THREADS];
+
+static void lock(int me) {
+    ST(choosing[me], 1);
+    FENCE();
+    int max = 0;
+    for (int j = 0; j < THREADS; j++) {
+        int n = LD(number[j]);
+        if (n > max)
+            max = n;
+    }
+    ST(number[me], max + 1);
+    FENCE();
+    ST(choosing[me], 0);
+    FENCE();
+    for (int j = 0; j < THREADS; j++) {
+        if (j == me)
+            continue;
+        while (LD(choosing[j]))
+            ;
+        FENCE();
+        for (;;) {
+            int n = LD(number[j]);
+            if (n == 0 || n > max + 1 || (n == max + 1 && j > me))
+                break;
+        }
+    }
+    FENCE();
+}
+
+static void unlock(int me) {
+    FENCE();
+    ST(number[me], 0);
+}
+
+static int shared;
+
+static void *worker(void *arg) {
+    int me = (int)(long)arg;
+    lock(me);
+    shared = me;
+    assert(shared == me);
+    unlock(me);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * Dekker's algorithm for two threads, with relaxed atomics and a full fence after every announcement.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
+ *      critical section keep it inside and give the language models their happens-before.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+#define THREADS 2
+#define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
+#define FENCE() atomic_thread_fence(memory_order_seq_cst)
+
+atomic_int flag[2], turn;
+
+static void lock(int me) {
+    ST(flag[me], 1);
+    FENCE();
+    while (LD(flag[1 - me])) {
+        if (LD(turn) != me) {
+            ST(flag[me], 0);
+            while (LD(turn) != me)
+                ;
+            ST(flag[me], 1);
+            FENCE();
+        }
+    }
+    FENCE();
+}
+
+static void unlock(int me) {
+    FENCE();
+    ST(turn, 1 - me);
+    ST(flag[me], 0);
+}
+
+static int shared;
+
+static void *worker(void *arg) {
+    int me = (int)(long)arg;
+    lock(me);
+    shared = me;
+    assert(shared == me);
+    unlock(me);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

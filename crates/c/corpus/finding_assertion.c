@@ -1,0 +1,12 @@
+/*
+ * A failed assertion.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The assertion is false in the only execution.
+ */
+#include <assert.h>
+
+int main(void) {
+    int x = 2;
+    assert(x * x == 5);
+    return 0;
+}

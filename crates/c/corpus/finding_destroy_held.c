@@ -1,0 +1,14 @@
+/*
+ * A mutex is destroyed while it is held.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The destroy follows the lock.
+ */
+#include <pthread.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+
+int main(void) {
+    pthread_mutex_lock(&m);
+    pthread_mutex_destroy(&m);
+    return 0;
+}

@@ -1,0 +1,13 @@
+/*
+ * Memory is freed twice.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The second free follows the first.
+ */
+#include <stdlib.h>
+
+int main(void) {
+    int *p = malloc(sizeof *p);
+    free(p);
+    free(p);
+    return 0;
+}

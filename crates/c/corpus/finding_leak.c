@@ -1,0 +1,13 @@
+/*
+ * Heap memory is lost: a warning.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: A leak is a warning and changes no verdict.
+ */
+#include <stdlib.h>
+
+int main(void) {
+    int *p = malloc(sizeof *p);
+    *p = 1;
+    p = 0;
+    return 0;
+}

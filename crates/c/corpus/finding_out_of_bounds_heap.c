@@ -1,0 +1,15 @@
+/*
+ * An access before the start of a heap object.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The index is negative.
+ */
+#include <stdlib.h>
+
+int main(void) {
+    int *p = malloc(2 * sizeof *p);
+    p[0] = 1;
+    int *q = p - 1;
+    *q = 2;
+    free(p);
+    return 0;
+}

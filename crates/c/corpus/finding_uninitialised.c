@@ -1,0 +1,11 @@
+/*
+ * A local variable is read before it is written.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The condition is false, so nothing was written.
+ */
+int main(void) {
+    int x, y = 0;
+    if (y)
+        x = 1;
+    return x;
+}

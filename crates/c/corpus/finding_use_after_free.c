@@ -1,0 +1,13 @@
+/*
+ * Memory is read after it was freed.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The read follows the free in program order.
+ */
+#include <stdlib.h>
+
+int main(void) {
+    int *p = malloc(sizeof *p);
+    *p = 1;
+    free(p);
+    return *p;
+}

@@ -1,0 +1,27 @@
+/*
+ * A local variable of a thread is read by another after the function returned.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The pointer is published and outlives the call.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+static _Atomic(int *) published;
+
+static void leak(void) {
+    int x = 3;
+    atomic_store(&published, &x);
+}
+
+static void *worker(void *arg) {
+    leak();
+    return 0;
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, worker, 0);
+    pthread_join(t, 0);
+    return *atomic_load(&published);
+}

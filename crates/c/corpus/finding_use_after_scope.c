@@ -1,0 +1,13 @@
+/*
+ * A local variable is read after its block ended.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The pointer outlives the block.
+ */
+int main(void) {
+    int *p;
+    {
+        int x = 3;
+        p = &x;
+    }
+    return *p;
+}

@@ -1,0 +1,59 @@
+/*
+ * Knuth's algorithm of 1966 for two threads, with relaxed atomics and no fences.
+ * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
+ *      weaker allows; the language models also see a data race on `shared`.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+#define THREADS 2
+#define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
+#define FENCE() ((void)0)
+
+enum { IDLE, WANTS, ENTERS };
+atomic_int state[THREADS], turn;
+
+static void lock(int me) {
+again:
+    ST(state[me], WANTS);
+    FENCE();
+    for (int j = LD(turn); j != me; j = (j + 1) % THREADS)
+        if (LD(state[j]) != IDLE)
+            goto again;
+    ST(state[me], ENTERS);
+    FENCE();
+    for (int j = 0; j < THREADS; j++)
+        if (j != me && LD(state[j]) == ENTERS)
+            goto again;
+    FENCE();
+    ST(turn, me);
+}
+
+static void unlock(int me) {
+    FENCE();
+    ST(turn, (me + 1) % THREADS);
+    ST(state[me], IDLE);
+}
+
+static int shared;
+
+static void *worker(void *arg) {
+    int me = (int)(long)arg;
+    lock(me);
+    shared = me;
+    assert(shared == me);
+    unlock(me);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

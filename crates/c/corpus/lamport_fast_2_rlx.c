@@ -1,0 +1,73 @@
+/*
+ * Lamport's fast mutual exclusion for two threads, with relaxed atomics and no fences.
+ * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
+ *      weaker allows; the language models also see a data race on `shared`.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+#define THREADS 2
+#define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
+#define FENCE() ((void)0)
+
+atomic_int x, y, b[THREADS];
+
+static void lock(int me) {
+    for (;;) {
+        ST(b[me], 1);
+        ST(x, me + 1);
+        FENCE();
+        if (LD(y) != 0) {
+            ST(b[me], 0);
+            while (LD(y) != 0)
+                ;
+            continue;
+        }
+        ST(y, me + 1);
+        FENCE();
+        if (LD(x) != me + 1) {
+            ST(b[me], 0);
+            FENCE();
+            for (int j = 0; j < THREADS; j++)
+                while (LD(b[j]))
+                    ;
+            FENCE();
+            if (LD(y) != me + 1) {
+                while (LD(y) != 0)
+                    ;
+                continue;
+            }
+        }
+        break;
+    }
+    FENCE();
+}
+
+static void unlock(int me) {
+    FENCE();
+    ST(y, 0);
+    ST(b[me], 0);
+}
+
+static int shared;
+
+static void *worker(void *arg) {
+    int me = (int)(long)arg;
+    lock(me);
+    shared = me;
+    assert(shared == me);
+    unlock(me);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

@@ -1,0 +1,32 @@
+/*
+ * Coherence: two reads of one variable.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: Every model is coherent.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+atomic_int x;
+int r0, r1;
+
+static void *p0(void *arg) {
+    atomic_store_explicit(&x, 1, memory_order_relaxed);
+    return 0;
+}
+
+static void *p1(void *arg) {
+    r0 = atomic_load_explicit(&x, memory_order_relaxed);
+    r1 = atomic_load_explicit(&x, memory_order_relaxed);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, p0, 0);
+    pthread_create(&t[1], 0, p1, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    assert(!(r0 == 1 && r1 == 0));
+    return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * Independent reads of independent writes with release and acquire.
+ * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=unsafe power=unsafe armv8=safe
+ * why: POWER may show writes to different readers in different orders and the language allows it; ARMv8 is
+ *      multi-copy atomic.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+atomic_int x, y;
+int r0, r1, r2, r3;
+
+static void *p0(void *arg) {
+    atomic_store_explicit(&x, 1, memory_order_release);
+    return 0;
+}
+
+static void *p1(void *arg) {
+    atomic_store_explicit(&y, 1, memory_order_release);
+    return 0;
+}
+
+static void *p2(void *arg) {
+    r0 = atomic_load_explicit(&x, memory_order_acquire);
+    r1 = atomic_load_explicit(&y, memory_order_acquire);
+    return 0;
+}
+
+static void *p3(void *arg) {
+    r2 = atomic_load_explicit(&y, memory_order_acquire);
+    r3 = atomic_load_explicit(&x, memory_order_acquire);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[4];
+    pthread_create(&t[0], 0, p0, 0);
+    pthread_create(&t[1], 0, p1, 0);
+    pthread_create(&t[2], 0, p2, 0);
+    pthread_create(&t[3], 0, p3, 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], 0);
+    assert(!(r0 == 1 && r1 == 0 && r2 == 1 && r3 == 0));
+    return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * Message passing of plain data under a release/acquire flag.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: The plain write happens before the plain read, so there is no race.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+int data;
+atomic_int y;
+int r0, r1 = 1;
+
+static void *p0(void *arg) {
+    data = 1;
+    atomic_store_explicit(&y, 1, memory_order_release);
+    return 0;
+}
+
+static void *p1(void *arg) {
+    r0 = atomic_load_explicit(&y, memory_order_acquire);
+    if (r0)
+        r1 = data;
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, p0, 0);
+    pthread_create(&t[1], 0, p1, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    assert(r1 == 1);
+    return 0;
+}

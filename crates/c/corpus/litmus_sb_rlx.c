@@ -1,0 +1,33 @@
+/*
+ * Store buffering, relaxed.
+ * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: Both reads may come before both stores as soon as stores are buffered.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+atomic_int x, y;
+int r0, r1, r2, r3;
+
+static void *p0(void *arg) {
+    atomic_store_explicit(&x, 1, memory_order_relaxed);
+    r0 = atomic_load_explicit(&y, memory_order_relaxed);
+    return 0;
+}
+
+static void *p1(void *arg) {
+    atomic_store_explicit(&y, 1, memory_order_relaxed);
+    r1 = atomic_load_explicit(&x, memory_order_relaxed);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, p0, 0);
+    pthread_create(&t[1], 0, p1, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    assert(r0 == 1 || r1 == 1);
+    return 0;
+}

@@ -1,0 +1,33 @@
+/*
+ * Store buffering, sequentially consistent.
+ * expect: sc=safe tso=safe pso=safe ra=unsafe rc11=safe power=safe armv8=safe
+ * why: Only release/acquire knows no sequentially consistent accesses.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+atomic_int x, y;
+int r0, r1, r2, r3;
+
+static void *p0(void *arg) {
+    atomic_store_explicit(&x, 1, memory_order_seq_cst);
+    r0 = atomic_load_explicit(&y, memory_order_seq_cst);
+    return 0;
+}
+
+static void *p1(void *arg) {
+    atomic_store_explicit(&y, 1, memory_order_seq_cst);
+    r1 = atomic_load_explicit(&x, memory_order_seq_cst);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, p0, 0);
+    pthread_create(&t[1], 0, p1, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    assert(r0 == 1 || r1 == 1);
+    return 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * Anderson's array lock, two threads, with relaxed accesses only.
+ * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The store that unlocks may overtake the store to `shared` wherever stores are not kept in order (PSO,
+ *      POWER, ARMv8) and gives no happens-before (RC11). TSO keeps stores in order and RA makes every atomic
+ *      release and acquire.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+#define THREADS 2
+#define ACQ memory_order_relaxed
+#define REL memory_order_relaxed
+#define ACQREL memory_order_relaxed
+
+static atomic_int may_enter[THREADS] = {1};
+static atomic_uint next;
+static unsigned slot[THREADS];
+
+static void lock(int me) {
+    slot[me] = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % THREADS;
+    while (!atomic_load_explicit(&may_enter[slot[me]], ACQ))
+        ;
+    atomic_store_explicit(&may_enter[slot[me]], 0, memory_order_relaxed);
+}
+
+static void unlock(int me) { atomic_store_explicit(&may_enter[(slot[me] + 1) % THREADS], 1, REL); }
+
+static int shared;
+
+static void *worker(void *arg) {
+    int me = (int)(long)arg;
+    lock(me);
+    shared = me;
+    assert(shared == me);
+    unlock(me);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

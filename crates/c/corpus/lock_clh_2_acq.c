@@ -1,0 +1,48 @@
+/*
+ * The queue lock of Craig, Landin and Hagersten, two threads, with acquire and release.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: Taking the lock acquires what releasing it released, which is all that mutual exclusion of plain data
+ *      needs.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+#define THREADS 2
+#define ACQ memory_order_acquire
+#define REL memory_order_release
+#define ACQREL memory_order_acq_rel
+
+static atomic_int cells[THREADS + 1];
+static _Atomic(atomic_int *) tail = &cells[THREADS];
+static atomic_int *mine[THREADS];
+
+static void lock(int me) {
+    mine[me] = &cells[me];
+    atomic_store_explicit(mine[me], 1, memory_order_relaxed);
+    atomic_int *before = atomic_exchange_explicit(&tail, mine[me], ACQREL);
+    while (atomic_load_explicit(before, ACQ))
+        ;
+}
+
+static void unlock(int me) { atomic_store_explicit(mine[me], 0, REL); }
+
+static int shared;
+
+static void *worker(void *arg) {
+    int me = (int)(long)arg;
+    lock(me);
+    shared = me;
+    assert(shared == me);
+    unlock(me);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

@@ -1,0 +1,34 @@
+/*
+ * Three dining philosophers who take the fork with the smaller number first.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: An order on the forks leaves no cycle.
+ */
+#include <pthread.h>
+
+#define N 3
+
+static pthread_mutex_t fork_[N] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+
+static void *philosopher(void *arg) {
+    int me = (int)(long)arg;
+    int first = me, second = (me + 1) % N;
+    if (first > second) {
+        int swap = first;
+        first = second;
+        second = swap;
+    }
+    pthread_mutex_lock(&fork_[first]);
+    pthread_mutex_lock(&fork_[second]);
+    pthread_mutex_unlock(&fork_[second]);
+    pthread_mutex_unlock(&fork_[first]);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[N];
+    for (long i = 0; i < N; i++)
+        pthread_create(&t[i], 0, philosopher, (void *)i);
+    for (int i = 0; i < N; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

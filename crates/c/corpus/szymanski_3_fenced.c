@@ -1,0 +1,75 @@
+/*
+ * Szymanski's algorithm for three threads, with relaxed atomics and a full fence after every announcement.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
+ *      critical section keep it inside and give the language models their happens-before.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+#define THREADS 3
+#define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
+#define FENCE() atomic_thread_fence(memory_order_seq_cst)
+
+atomic_int flag[THREADS];
+
+static int some(int me, int low, int high) {
+    for (int j = 0; j < THREADS; j++) {
+        int f = LD(flag[j]);
+        if (j != me && f >= low && f <= high)
+            return 1;
+    }
+    return 0;
+}
+
+static void lock(int me) {
+    ST(flag[me], 1);
+    FENCE();
+    while (some(me, 3, 4))
+        ;
+    ST(flag[me], 3);
+    FENCE();
+    if (some(me, 1, 1)) {
+        ST(flag[me], 2);
+        FENCE();
+        while (!some(me, 4, 4))
+            ;
+    }
+    ST(flag[me], 4);
+    FENCE();
+    for (int j = 0; j < me; j++)
+        while (LD(flag[j]) >= 2)
+            ;
+    FENCE();
+}
+
+static void unlock(int me) {
+    FENCE();
+    for (int j = me + 1; j < THREADS; j++)
+        while (LD(flag[j]) == 2 || LD(flag[j]) == 3)
+            ;
+    FENCE();
+    ST(flag[me], 0);
+}
+
+static int shared;
+
+static void *worker(void *arg) {
+    int me = (int)(long)arg;
+    lock(me);
+    shared = me;
+    assert(shared == me);
+    unlock(me);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[3];
+    for (long i = 0; i < 3; i++)
+        pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * A loop marked as waiting, with inline assembly fences.
+ * expect: sc=safe tso=safe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The x86 fence sfence orders nothing on other targets, and the plain variable races in the language
+ *      models.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <assert.h>
+
+static atomic_int flag;
+static int data;
+
+static void *writer(void *arg) {
+    data = 1;
+    __asm__ volatile("sfence" ::: "memory");
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+    return 0;
+}
+
+static void *reader(void *arg) {
+    await_while (!atomic_load_explicit(&flag, memory_order_relaxed)) {
+    }
+    assert(data == 1);
+    return 0;
+}
+
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, writer, 0);
+    pthread_create(&t[1], 0, reader, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

@@ -1,0 +1,15 @@
+/*
+ * Choices and assumptions of the verifier vocabulary.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * why: The assumption leaves only values that satisfy the assertion.
+ */
+#include <assert.h>
+extern _Bool __VERIFIER_nondet_bool(void);
+extern void __VERIFIER_assume(int);
+
+int main(void) {
+    _Bool a = __VERIFIER_nondet_bool(), b = __VERIFIER_nondet_bool();
+    __VERIFIER_assume(a != b);
+    assert(a + b == 1);
+    return 0;
+}

@@ -1,0 +1,154 @@
+//! The C front end: C11 with pthreads and atomics, from text to [`fencepost_ir::Program`].
+//!
+//! No compiler and no system headers are needed: the preprocessor, the parser and the headers are here.
+//!
+//! * [`token`], [`lexer`], [`pp`]: text to preprocessed tokens; [`headers`] are the built-in ones.
+//! * [`parser`], [`sema`], [`types`], [`layout`]: tokens to the typed tree of [`ast`].
+//! * [`lower`], [`uninit`]: the tree to the IR. Library functions beyond the table of `lower::library` are C code of the
+//!   `runtime` folder, read when a program uses them.
+//!
+//! What is valid C but not modelled is an error that names the construct, never an approximation.
+
+pub mod ast;
+pub mod builtins;
+pub mod headers;
+pub mod intern;
+pub mod layout;
+pub mod lexer;
+pub mod literal;
+pub mod lower;
+pub mod parser;
+pub mod pp;
+pub mod sema;
+pub mod source;
+pub mod token;
+pub mod types;
+pub mod uninit;
+
+use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_ir::Program;
+use parser::Parser;
+use pp::Preprocessor;
+pub use source::SourceMap;
+
+/// Reads a file by its path; `None` if there is none.
+pub type Loader<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What the command line says.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// `-D NAME` or `-D NAME=VALUE`.
+    pub defines: Vec<(String, Option<String>)>,
+    /// `-I DIR`.
+    pub include_dirs: Vec<String>,
+    /// `--include FILE`, read before the program.
+    pub includes: Vec<String>,
+    /// How user files are read; without one, only built-in headers can be included.
+    pub loader: Option<Loader<'a>>,
+}
+
+/// A compiled program.
+pub struct Compiled {
+    /// The program. Its main thread is thread 0 and runs `main`; the others are spawned.
+    pub program: Program,
+    /// All files that were read; the spans of the program are offsets in this map, and those of the file that was
+    /// asked for are offsets in that file.
+    pub sources: SourceMap,
+    /// Warnings, in the order in which they were found.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a program could not be compiled.
+pub struct Failure {
+    /// At least one error; spans are offsets in `sources`.
+    pub diagnostics: Vec<Diagnostic>,
+    /// All files that were read.
+    pub sources: SourceMap,
+}
+
+impl Failure {
+    /// All messages as text, without colours.
+    pub fn render(&self) -> String {
+        self.diagnostics.iter().map(|d| self.sources.render(d)).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Compiles a C program.
+pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Failure> {
+    let interner = intern::Interner::with_words(token::KEYWORDS);
+    let mut preprocessor = Preprocessor::new(interner, options);
+    let result = front(file, &mut preprocessor);
+    let mut sources = std::mem::take(&mut preprocessor.sources);
+    if result.is_err() && sources.files().next().is_none() {
+        sources.add(file.clone());
+    }
+    match result {
+        Ok((program, warnings)) => Ok(Compiled { program, sources, warnings }),
+        Err(diagnostics) => Err(Failure { diagnostics, sources }),
+    }
+}
+
+fn front(
+    file: &SourceFile,
+    preprocessor: &mut Preprocessor<'_>,
+) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
+    // The parser and the preprocessor take turns, and share the table of strings.
+    let mut interner = std::mem::take(&mut preprocessor.interner);
+    let mut parser = Parser::new(&mut interner);
+    parser.parse(tokens).map_err(|e| vec![*e])?;
+    let mut loaded = Vec::new();
+    while let Some((name, text)) = next_module(&mut parser, &loaded) {
+        loaded.push(name);
+        if let Some(error) = foreign_types(&parser, preprocessor, name, text) {
+            return Err(vec![error]);
+        }
+        std::mem::swap(parser.interner, &mut preprocessor.interner);
+        let mut tokens = Vec::new();
+        let read = preprocessor.run_text(&format!("<{name}>"), text.to_string(), &mut tokens);
+        std::mem::swap(parser.interner, &mut preprocessor.interner);
+        read.map_err(|e| vec![e])?;
+        parser.parse(tokens).map_err(|e| vec![*e])?;
+    }
+    let program = lower::lower(&parser.unit, &file.name)?;
+    let mut warnings = std::mem::take(&mut preprocessor.warnings);
+    warnings.append(&mut parser.warnings);
+    Ok((program, warnings))
+}
+
+/// An error if a module works on types of a header of ours that the program did not include: a program that was
+/// preprocessed with the headers of another C library has other types of the same names.
+fn foreign_types(
+    parser: &Parser<'_>,
+    preprocessor: &Preprocessor<'_>,
+    module: &str,
+    text: &str,
+) -> Option<Diagnostic> {
+    let header =
+        ["pthread.h", "semaphore.h"].into_iter().find(|h| text.contains(&format!("#include <{h}>")))?;
+    if preprocessor.has_read(&format!("<{header}>")) {
+        return None;
+    }
+    let chosen = |name: &str| headers::module_of(name, true).is_some_and(|(m, _)| m == module);
+    let function = parser.unit.functions.iter().find(|f| f.used.is_some() && chosen(&f.name))?;
+    let error = Diagnostic::error(
+        function.used?,
+        format!("`{}` needs the built-in <{header}>", function.name),
+    )
+    .label("used here")
+    .hint(format!(
+        "add `#include <{header}>`; a program that was preprocessed elsewhere must be given as it was before"
+    ));
+    Some(error)
+}
+
+/// A runtime module, not loaded yet, with a function that is used and not defined.
+fn next_module(parser: &mut Parser<'_>, loaded: &[&str]) -> Option<(&'static str, &'static str)> {
+    let functions = &parser.unit.functions;
+    let kinds = functions.iter().any(|f| f.used.is_some() && headers::selects_mutex_kinds(&f.name));
+    functions
+        .iter()
+        .filter(|f| f.used.is_some() && f.body.is_none())
+        .filter_map(|f| headers::module_of(&f.name, kinds))
+        .find(|(name, _)| !loaded.contains(name))
+}

@@ -1,0 +1,248 @@
+//! Building one IR function: registers, forward labels, and a last pass that removes jumps to jumps and dead code.
+
+use fencepost_diag::Span;
+use fencepost_ir::{Function, Instr, Label, Operand, Reg, Rvalue};
+
+/// A label that may not have a place yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target(u32);
+
+const UNBOUND: u32 = u32::MAX;
+
+/// A function under construction. Labels in its instructions are [`Target`] numbers until [`Builder::finish`].
+pub struct Builder {
+    function: Function,
+    targets: Vec<u32>,
+    /// Temporaries, in the order in which they were made; those from `used` on are free.
+    temporaries: Vec<Reg>,
+    used: usize,
+    /// The last place that a label was bound to.
+    last_bound: u32,
+    /// Where the next instruction comes from.
+    pub span: Span,
+}
+
+impl Builder {
+    /// An empty function.
+    pub fn new(name: String, span: Span) -> Builder {
+        Builder {
+            function: Function { name, ..Function::default() },
+            targets: Vec::new(),
+            temporaries: Vec::new(),
+            used: 0,
+            last_bound: UNBOUND,
+            span,
+        }
+    }
+
+    /// Declares the next register as a parameter.
+    pub fn param(&mut self, name: &str) -> Reg {
+        self.function.params += 1;
+        self.function.new_reg(name)
+    }
+
+    /// A register with a name.
+    pub fn register(&mut self, name: &str) -> Reg {
+        self.function.new_reg(name)
+    }
+
+    /// A register for an intermediate value, free again after the current statement.
+    pub fn temp(&mut self) -> Reg {
+        if self.used == self.temporaries.len() {
+            let name = format!("t{}", self.used);
+            let reg = self.function.new_reg(name);
+            self.temporaries.push(reg);
+        }
+        self.used += 1;
+        self.temporaries[self.used - 1]
+    }
+
+    /// The temporaries in use; give it to [`Builder::release`] to free later ones.
+    pub fn mark(&self) -> usize {
+        self.used
+    }
+
+    /// Frees the temporaries made since a mark.
+    pub fn release(&mut self, mark: usize) {
+        self.used = mark;
+    }
+
+    /// Appends an instruction.
+    pub fn emit(&mut self, instr: Instr) {
+        let span = self.span;
+        self.function.push(instr, span);
+    }
+
+    /// A temporary that holds this.
+    pub fn compute(&mut self, value: Rvalue) -> Operand {
+        let dst = self.temp();
+        self.emit(Instr::Assign { dst, value });
+        Operand::Reg(dst)
+    }
+
+    /// `dst = value`; if the last instruction made the value in a temporary, it makes it in `dst` instead.
+    pub fn assign(&mut self, dst: Reg, value: Operand) {
+        if let Operand::Reg(from) = value {
+            if from == dst {
+                return;
+            }
+            let labelled = self.last_bound == self.function.body.len() as u32;
+            if self.temporaries.contains(&from)
+                && !labelled
+                && let Some(made) = self.function.body.last_mut().and_then(made_register)
+                && *made == from
+            {
+                *made = dst;
+                return;
+            }
+        }
+        self.emit(Instr::Assign { dst, value: Rvalue::Use(value) });
+    }
+
+    /// A new label without a place.
+    pub fn target(&mut self) -> Target {
+        self.targets.push(UNBOUND);
+        Target(self.targets.len() as u32 - 1)
+    }
+
+    /// The label's place is here.
+    pub fn bind(&mut self, target: Target) {
+        self.last_bound = self.function.body.len() as u32;
+        self.targets[target.0 as usize] = self.last_bound;
+    }
+
+    /// The label's place is that of another one, which has its place.
+    pub fn alias(&mut self, target: Target, other: Target) {
+        self.targets[target.0 as usize] = self.targets[other.0 as usize];
+    }
+
+    /// Jumps.
+    pub fn jump(&mut self, target: Target) {
+        self.emit(Instr::Jump(Label(target.0)));
+    }
+
+    /// Branches.
+    pub fn branch(&mut self, condition: Operand, then_to: Target, else_to: Target) {
+        match condition {
+            Operand::Const(value) => self.jump(if value.is_true() { then_to } else { else_to }),
+            _ => self.emit(Instr::Branch { condition, then_to: Label(then_to.0), else_to: Label(else_to.0) }),
+        }
+    }
+
+    /// The finished function.
+    pub fn finish(mut self) -> Function {
+        let end = self.function.body.len() as u32;
+        let resolve = |label: &mut Label| {
+            let place = self.targets[label.0 as usize];
+            *label = Label(if place == UNBOUND { end } else { place });
+        };
+        for instr in &mut self.function.body {
+            visit_labels(instr, resolve);
+        }
+        thread_jumps(&mut self.function);
+        while compact(&mut self.function) {}
+        self.function
+    }
+}
+
+/// The one register that an instruction gives a value, if it gives one.
+fn made_register(instr: &mut Instr) -> Option<&mut Reg> {
+    match instr {
+        Instr::Assign { dst, .. }
+        | Instr::Load { dst, .. }
+        | Instr::CopyLoad { dst, .. }
+        | Instr::Nondet { dst, .. }
+        | Instr::Alloc { dst, .. }
+        | Instr::SelfThread { dst }
+        | Instr::ThreadLocal { dst, .. }
+        | Instr::ObjectSize { dst, .. }
+        | Instr::TryLock { dst, .. } => Some(dst),
+        Instr::Rmw { dst, .. }
+        | Instr::Call { dst, .. }
+        | Instr::Spawn { dst, .. }
+        | Instr::Await { dst, .. }
+        | Instr::AwaitRmw { dst, .. }
+        | Instr::Join { dst, .. } => dst.as_mut(),
+        Instr::CompareExchange { dst: None, success, .. } => success.as_mut(),
+        Instr::CompareExchange { dst, success: None, .. } => dst.as_mut(),
+        _ => None,
+    }
+}
+
+fn visit_labels(instr: &mut Instr, mut visit: impl FnMut(&mut Label)) {
+    match instr {
+        Instr::Jump(label) => visit(label),
+        Instr::Branch { then_to, else_to, .. } => {
+            visit(then_to);
+            visit(else_to);
+        }
+        _ => {}
+    }
+}
+
+/// Jumps to jumps go where those go.
+fn thread_jumps(function: &mut Function) {
+    let body = &function.body;
+    let final_place = |mut label: Label| {
+        // An empty endless loop is a jump to itself: stop after as many steps as there are instructions.
+        for _ in 0..body.len() {
+            match body.get(label.0 as usize) {
+                Some(Instr::Jump(next)) if *next != label => label = *next,
+                _ => break,
+            }
+        }
+        label
+    };
+    let places: Vec<Label> = (0..=body.len() as u32).map(|i| final_place(Label(i))).collect();
+    for instr in &mut function.body {
+        visit_labels(instr, |label| *label = places[label.0 as usize]);
+        if let Instr::Branch { then_to, else_to, .. } = instr
+            && then_to == else_to
+        {
+            *instr = Instr::Jump(*then_to);
+        }
+    }
+}
+
+/// Removes unreachable instructions and jumps to the next one; true if it changed anything.
+fn compact(function: &mut Function) -> bool {
+    let count = function.body.len();
+    let mut reachable = vec![false; count];
+    let mut work = vec![0u32];
+    while let Some(at) = work.pop() {
+        let Some(seen) = reachable.get_mut(at as usize) else { continue };
+        if std::mem::replace(seen, true) {
+            continue;
+        }
+        match &function.body[at as usize] {
+            Instr::Jump(label) => work.push(label.0),
+            Instr::Branch { then_to, else_to, .. } => work.extend([then_to.0, else_to.0]),
+            Instr::Return(_) | Instr::Exit(_) | Instr::Halt | Instr::Cut | Instr::Fail { .. } => {}
+            _ => work.push(at + 1),
+        }
+    }
+    let keep: Vec<bool> = (0..count)
+        .map(|i| {
+            let next = function.body[i] == Instr::Jump(Label(i as u32 + 1));
+            reachable[i] && !next
+        })
+        .collect();
+    if keep.iter().all(|k| *k) {
+        return false;
+    }
+    let mut places = Vec::with_capacity(count + 1);
+    let mut place = 0;
+    for kept in &keep {
+        places.push(place);
+        place += u32::from(*kept);
+    }
+    places.push(place);
+    let mut kept = keep.iter();
+    function.body.retain(|_| *kept.next().unwrap_or(&true));
+    let mut kept = keep.iter();
+    function.spans.retain(|_| *kept.next().unwrap_or(&true));
+    for instr in &mut function.body {
+        visit_labels(instr, |label| *label = Label(places[label.0 as usize]));
+    }
+    true
+}

@@ -1,0 +1,282 @@
+//! Initialisers: of global objects as cell values, of local ones as stores.
+
+use super::places::{Place, Where};
+use super::{Body, Lowerer, sort_cells};
+use crate::ast::{Expr, GlobalId, Init, InitItem, LocalId};
+use crate::layout::TypeCell;
+use crate::parser::{Res, fail, unsupported};
+use crate::sema::{Base, Const, evaluate, representation};
+use crate::types::{QTy, Ty};
+use fencepost_diag::Span;
+use fencepost_ir::{Ann, Cell, Instr, Operand, Value, Width};
+
+impl Lowerer<'_> {
+    /// Fills in the cells of all objects that do not have them yet. Addresses in initialisers may add objects.
+    pub(super) fn globals(&mut self) -> Res<()> {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for index in 0..self.unit.globals.len() {
+                let Some(object) = self.global_objects[index] else { continue };
+                if self.objects[object.0 as usize].size == 0
+                    && !std::mem::replace(&mut self.filled[index], true)
+                {
+                    self.global(GlobalId(index as u32))?;
+                    changed = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn global(&mut self, id: GlobalId) -> Res<()> {
+        let unit = self.unit;
+        let global = &unit.globals[id.0 as usize];
+        let size = unit.types.size(global.ty.ty).unwrap_or(0);
+        let Some(cells) = unit.types.cells(global.ty) else {
+            return fail(global.span, "this object has too many cells");
+        };
+        let mut values: Vec<Cell> = cells
+            .iter()
+            .map(|c| Cell { offset: c.offset as u32, width: c.width, init: Some(Value::ZERO) })
+            .collect();
+        if let Some(init) = &global.init {
+            for item in &init.items {
+                self.static_item(&cells, &mut values, item)?;
+            }
+        }
+        sort_cells(&mut values);
+        if let Some(object) = self.global_objects[id.0 as usize] {
+            let object = &mut self.objects[object.0 as usize];
+            // A flexible array member's cells lie beyond the struct, and so does its storage.
+            let extent = values.iter().map(|c| c.offset + c.width.bytes()).max().unwrap_or(0);
+            (object.size, object.cells) = (extent.max(size as u32), values);
+        }
+        Ok(())
+    }
+
+    fn static_item(&mut self, cells: &[TypeCell], values: &mut Vec<Cell>, item: &InitItem) -> Res<()> {
+        let Some(value) = self.constant(&item.value) else {
+            return fail(item.value.span, "this initialiser is not a constant");
+        };
+        let offset = item.offset as u32;
+        if let Some(bits) = item.bits {
+            for cell in
+                values.iter_mut().filter(|c| c.offset == offset && c.width.bytes() == u32::from(bits.unit))
+            {
+                let mask = super::places::mask(u64::from(bits.width)) << bits.shift;
+                let old = cell.init.unwrap_or(Value::ZERO).0;
+                cell.init = Some(Value(old & !mask | value.0 << bits.shift & mask));
+            }
+            return Ok(());
+        }
+        let (width, _) = representation(&self.unit.types, item.ty.ty);
+        let value = width.zero_extend(value);
+        let mut found = false;
+        for cell in values.iter_mut() {
+            let end = cell.offset + cell.width.bytes();
+            if cell.offset == offset && cell.width == width {
+                cell.init = Some(value);
+                found = true;
+            } else if cell.offset < offset + width.bytes() && offset < end {
+                // Another member of a union: it has a value only if it can be cut out of the bytes.
+                let cut =
+                    cell.offset >= offset && end <= offset + width.bytes() && value.as_pointer().is_none();
+                cell.init =
+                    cut.then(|| cell.width.zero_extend(Value(value.0 >> (8 * (cell.offset - offset)))));
+            }
+        }
+        if !found && !cells.iter().any(|c| c.offset == item.offset) {
+            // An element of a flexible array member.
+            values.push(Cell { offset, width, init: Some(value) });
+        }
+        Ok(())
+    }
+
+    /// A constant as the IR's value.
+    pub(super) fn constant(&mut self, expr: &Expr) -> Option<Value> {
+        Some(match evaluate(self.unit, expr)? {
+            Const::Int(bits) => Value(bits),
+            Const::Float(number) => super::expr::float_bits(number, expr.ty.ty),
+            Const::Address(Base::Global(id), offset) => {
+                if self.unit.globals[id.0 as usize].external {
+                    return None;
+                }
+                let object = self.object_of(id);
+                Value(Value::pointer(object, 0).0.wrapping_add(offset as u64))
+            }
+            Const::Address(Base::Function(id), _) => {
+                self.unit.functions[id.0 as usize].body.as_ref()?;
+                Value::function(self.function_id(id))
+            }
+        })
+    }
+}
+
+impl Body<'_, '_> {
+    /// Initialises a variable where its declaration stands.
+    pub(super) fn initialise(&mut self, local: LocalId, init: &Init, span: Span) -> Res<()> {
+        let index = local.0 as usize;
+        let ty = self.def.locals[index].ty;
+        let at = self.variable(local, span)?;
+        if let Where::Register(_) = at {
+            let Some(item) = init.items.first() else { return Ok(()) };
+            let value = self.value(&item.value)?;
+            self.store(Place { at, ty, bits: None }, value, span)?;
+            return Ok(());
+        }
+        if init.zero_rest {
+            self.zero_cells(at, ty, &init.items, span)?;
+        }
+        for item in &init.items {
+            self.init_item(at, item)?;
+        }
+        Ok(())
+    }
+
+    fn init_item(&mut self, at: Where, item: &InitItem) -> Res<()> {
+        let Where::Memory(base, offset) = at else { return Ok(()) };
+        let target = Place { at: Where::Memory(base, offset + item.offset), ty: item.ty, bits: item.bits };
+        let mark = self.b.mark();
+        if self.unit.types.is_record(item.ty.ty) {
+            self.struct_into(&item.value, target)?;
+        } else {
+            let value = self.value(&item.value)?;
+            // Initialisation is not an atomic access, even of an atomic object.
+            self.store_as(target, value, Ann::PLAIN, item.value.span)?;
+        }
+        self.b.release(mark);
+        Ok(())
+    }
+
+    /// Zeroes the cells that no item writes, and the storage units of bit-fields.
+    fn zero_cells(&mut self, at: Where, ty: QTy, items: &[InitItem], span: Span) -> Res<()> {
+        let Where::Memory(base, offset) = at else { return Ok(()) };
+        let cells = self.cells(ty, span)?;
+        let mut written: Vec<(u64, u64)> = Vec::new();
+        for item in items.iter().filter(|i| i.bits.is_none()) {
+            let size = self.unit.types.size(item.ty.ty).unwrap_or(0);
+            written.push((item.offset, item.offset + size));
+        }
+        written.sort_unstable();
+        let mut done: Vec<(u64, u64)> = Vec::new();
+        for cell in cells {
+            let range = (cell.offset, cell.offset + u64::from(cell.width.bytes()));
+            let overlaps = |list: &[(u64, u64)]| {
+                let after = list.partition_point(|r| r.0 < range.1);
+                list[..after].iter().rev().take(4).any(|r| r.1 > range.0)
+            };
+            if overlaps(&written) || overlaps(&done) {
+                continue;
+            }
+            done.push(range);
+            let mark = self.b.mark();
+            let addr = self.offset(base, offset + cell.offset);
+            let value = Operand::Const(Value::ZERO);
+            self.b.emit(Instr::Store { addr, value, width: cell.width, ann: Ann::PLAIN });
+            self.b.release(mark);
+        }
+        Ok(())
+    }
+
+    /// Copies a parameter that is an object to its memory.
+    pub(super) fn store_parameter(&mut self, local: LocalId, value: Operand) -> Res<()> {
+        let info = &self.def.locals[local.0 as usize];
+        let (ty, span) = (info.ty, info.span);
+        let at = self.variable(local, span)?;
+        let target = Place { at, ty, bits: None };
+        if self.unit.types.is_record(ty.ty) {
+            return self.copy(Place::memory(value, QTy::plain(ty.ty)), target, span);
+        }
+        self.store_as(target, value, Ann::PLAIN, span)?;
+        Ok(())
+    }
+
+    /// A struct value as one number, for atomic accesses to it.
+    pub(super) fn pack(&mut self, from: Place, span: Span) -> Res<Operand> {
+        let cells = self.disjoint_cells(QTy::plain(from.ty.ty), span)?;
+        let Where::Memory(base, offset) = from.at else { return fail(span, "a struct in a register") };
+        let mut packed = Operand::Const(Value::ZERO);
+        for cell in cells {
+            let addr = self.offset(base, offset + cell.offset);
+            let dst = self.b.temp();
+            let extend = fencepost_ir::Extend::Zero;
+            self.b.emit(Instr::CopyLoad { dst, addr, width: cell.width, extend, ann: Ann::PLAIN });
+            let shift = Operand::Const(Value(8 * cell.offset));
+            let part = self.binary(fencepost_ir::BinaryOp::Shl, Width::W64, extend, Operand::Reg(dst), shift);
+            packed = self.binary(fencepost_ir::BinaryOp::Or, Width::W64, extend, part, packed);
+        }
+        Ok(packed)
+    }
+
+    /// The parts of a packed struct, stored to a place.
+    pub(super) fn unpack(&mut self, packed: Operand, target: Place, span: Span) -> Res<()> {
+        if target.ty.quals.has(crate::types::Quals::ATOMIC) {
+            self.store(target, packed, span)?;
+            return Ok(());
+        }
+        let Where::Memory(base, offset) = target.at else { return fail(span, "a struct in a register") };
+        for cell in self.disjoint_cells(QTy::plain(target.ty.ty), span)? {
+            let shift = Operand::Const(Value(8 * cell.offset));
+            let extend = fencepost_ir::Extend::Zero;
+            let value = match cell.offset {
+                0 => packed,
+                _ => self.binary(fencepost_ir::BinaryOp::ShrU, Width::W64, extend, packed, shift),
+            };
+            let addr = self.offset(base, offset + cell.offset);
+            self.b.emit(Instr::Store { addr, value, width: cell.width, ann: Ann::PLAIN });
+        }
+        Ok(())
+    }
+
+    /// The cells of a type that is copied as a whole: no two may overlap.
+    pub(super) fn disjoint_cells(&self, ty: QTy, span: Span) -> Res<Vec<TypeCell>> {
+        let mut cells = self.cells(ty, span)?;
+        cells.sort_by_key(|c| (c.offset, c.width));
+        cells.dedup_by_key(|c| (c.offset, c.width));
+        let overlap = cells.windows(2).any(|w| w[0].offset + u64::from(w[0].width.bytes()) > w[1].offset);
+        if overlap {
+            return unsupported(
+                span,
+                "copying a union whose members differ in size",
+                "copy the member that is in use, or give the members the same size",
+            );
+        }
+        Ok(cells)
+    }
+
+    /// Copies an object cell by cell; an atomic struct is read or written as a whole.
+    pub(super) fn copy(&mut self, from: Place, to: Place, span: Span) -> Res<()> {
+        let atomic = crate::types::Quals::ATOMIC;
+        if from.ty.quals.has(atomic) {
+            let packed = self.load(from, span)?;
+            return self.unpack(packed, to, span);
+        }
+        if to.ty.quals.has(atomic) {
+            let packed = self.pack(from, span)?;
+            self.store(to, packed, span)?;
+            return Ok(());
+        }
+        let (Where::Memory(source, at), Where::Memory(target, offset)) = (from.at, to.at) else {
+            return fail(span, "a struct in a register");
+        };
+        for cell in self.disjoint_cells(QTy::plain(to.ty.ty), span)? {
+            let mark = self.b.mark();
+            let addr = self.offset(source, at + cell.offset);
+            let dst = self.b.temp();
+            let volatile = from.ty.quals.has(crate::types::Quals::VOLATILE);
+            let ann = Ann { volatile, ..Ann::PLAIN };
+            let extend = fencepost_ir::Extend::Zero;
+            self.b.emit(Instr::CopyLoad { dst, addr, width: cell.width, extend, ann });
+            let addr = self.offset(target, offset + cell.offset);
+            self.b.emit(Instr::Store { addr, value: Operand::Reg(dst), width: cell.width, ann });
+            self.b.release(mark);
+        }
+        Ok(())
+    }
+
+    /// `int` zero, the result of library calls that succeed.
+    pub(super) fn success(&self) -> Operand {
+        debug_assert_eq!(self.unit.types.size(Ty::INT), Some(4));
+        Operand::Const(Value::ZERO)
+    }
+}

@@ -1,0 +1,326 @@
+//! The library functions that the lowering knows by name. A function that the program defines itself is called as it is,
+//! except for the verifier vocabulary, whose meaning is fixed.
+
+use super::Body;
+use crate::ast::{Expr, ExprKind, Unit};
+use crate::parser::Res;
+use crate::types::Ty;
+use fencepost_diag::Span;
+use fencepost_ir::{FailKind, Instr, Operand, Value};
+
+const ZERO: Operand = Operand::Const(Value::ZERO);
+
+/// A library function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Library {
+    PthreadCreate,
+    PthreadJoin,
+    ThrdCreate,
+    ThrdJoin,
+    ThreadExit,
+    ThreadSelf,
+    ThreadEqual,
+    MutexInit,
+    MutexDestroy,
+    MutexLock,
+    MutexTrylock,
+    MutexUnlock,
+    Malloc,
+    Calloc,
+    Realloc,
+    AlignedAlloc,
+    Free,
+    Memset,
+    Memcpy,
+    Memcmp,
+    Abort,
+    AssertFail,
+    ProcessExit,
+    Assume,
+    VerifierAssert,
+    Error,
+    Nondet(Ty),
+    AtomicBegin,
+    AtomicEnd,
+    /// Its arguments are evaluated and dropped; the result is 0.
+    Ignore,
+    /// Known, and not modelled.
+    Refused,
+}
+
+/// What the program as a whole uses.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Features {
+    /// Thread-specific data with destructors.
+    pub keys: bool,
+}
+
+impl Features {
+    pub fn of(unit: &Unit) -> Features {
+        let keys = unit.functions.iter().any(|f| f.name == "__fp_run_destructors" && f.body.is_some());
+        Features { keys }
+    }
+}
+
+impl Library {
+    /// `&x` as this argument is written through at once, so `x` may be a register.
+    pub(super) fn stores_through(self, argument: usize) -> bool {
+        matches!(
+            (self, argument),
+            (Library::PthreadCreate | Library::ThrdCreate, 0) | (Library::PthreadJoin | Library::ThrdJoin, 1)
+        )
+    }
+
+    /// What this argument points to is accessed at once, and the pointer is not kept.
+    pub(super) fn accesses(self, argument: usize) -> bool {
+        match self {
+            Library::Memset => argument == 0,
+            Library::Memcpy | Library::Memcmp => argument < 2,
+            Library::Ignore => true,
+            _ => false,
+        }
+    }
+}
+
+/// The library function that a call is of.
+pub(super) fn known_call(unit: &Unit, callee: &Expr) -> Option<Library> {
+    let ExprKind::Function(id) = &callee.kind else { return None };
+    let def = &unit.functions[id.0 as usize];
+    let fixed = matches!(
+        def.name.as_str(),
+        "__VERIFIER_assume"
+            | "assume_abort_if_not"
+            | "__VERIFIER_error"
+            | "reach_error"
+            | "__VERIFIER_atomic_begin"
+            | "__VERIFIER_atomic_end"
+    );
+    if def.body.is_some() && !fixed {
+        return None;
+    }
+    lookup(&def.name)
+}
+
+/// The library function of that name.
+pub fn lookup(name: &str) -> Option<Library> {
+    Some(match name {
+        "pthread_create" => Library::PthreadCreate,
+        "pthread_join" => Library::PthreadJoin,
+        "pthread_exit" | "thrd_exit" => Library::ThreadExit,
+        "pthread_self" | "thrd_current" => Library::ThreadSelf,
+        "pthread_equal" | "thrd_equal" => Library::ThreadEqual,
+        "thrd_create" => Library::ThrdCreate,
+        "thrd_join" => Library::ThrdJoin,
+        "pthread_mutex_init" | "pthread_spin_init" => Library::MutexInit,
+        "pthread_mutex_destroy" | "pthread_spin_destroy" | "mtx_destroy" => Library::MutexDestroy,
+        "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => Library::MutexLock,
+        "pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock" => Library::MutexTrylock,
+        "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" => Library::MutexUnlock,
+        "malloc" => Library::Malloc,
+        "calloc" => Library::Calloc,
+        "realloc" => Library::Realloc,
+        "aligned_alloc" | "memalign" => Library::AlignedAlloc,
+        "free" => Library::Free,
+        "memset" => Library::Memset,
+        "memcpy" | "memmove" => Library::Memcpy,
+        "memcmp" => Library::Memcmp,
+        "abort" => Library::Abort,
+        "__assert_fail" | "__assert_rtn" | "__assert" => Library::AssertFail,
+        "exit" | "_exit" | "_Exit" | "quick_exit" => Library::ProcessExit,
+        "__VERIFIER_assume" | "assume" | "assume_abort_if_not" => Library::Assume,
+        "__VERIFIER_assert" => Library::VerifierAssert,
+        "__VERIFIER_error" | "reach_error" => Library::Error,
+        "__VERIFIER_atomic_begin" => Library::AtomicBegin,
+        "__VERIFIER_atomic_end" => Library::AtomicEnd,
+        "__VERIFIER_loop_begin"
+        | "__VERIFIER_loop_bound"
+        | "__VERIFIER_spin_start"
+        | "__VERIFIER_spin_end" => Library::Ignore,
+        "printf" | "fprintf" | "puts" | "putchar" | "fputs" | "fputc" | "putc" | "perror" | "fflush"
+        | "setbuf" | "setvbuf" | "vprintf" | "vfprintf" => Library::Ignore,
+        "pthread_detach"
+        | "thrd_detach"
+        | "sched_yield"
+        | "pthread_yield"
+        | "thrd_yield"
+        | "usleep"
+        | "sleep"
+        | "nanosleep"
+        | "thrd_sleep"
+        | "srand"
+        | "pthread_attr_init"
+        | "pthread_attr_destroy"
+        | "pthread_attr_setdetachstate"
+        | "pthread_attr_setstacksize"
+        | "pthread_mutexattr_init"
+        | "pthread_mutexattr_destroy"
+        | "pthread_condattr_init"
+        | "pthread_condattr_destroy"
+        | "pthread_rwlockattr_init"
+        | "pthread_rwlockattr_destroy"
+        | "pthread_barrierattr_init"
+        | "pthread_barrierattr_destroy"
+        | "pthread_setconcurrency" => Library::Ignore,
+        "rand" => Library::Nondet(Ty::INT),
+        "sprintf"
+        | "snprintf"
+        | "scanf"
+        | "fscanf"
+        | "sscanf"
+        | "fgets"
+        | "getchar"
+        | "fopen"
+        | "fclose"
+        | "fread"
+        | "fwrite"
+        | "time"
+        | "clock"
+        | "getenv"
+        | "atexit"
+        | "system"
+        | "signal"
+        | "setjmp"
+        | "longjmp"
+        | "pthread_cancel"
+        | "pthread_kill"
+        | "pthread_cond_timedwait"
+        | "pthread_mutex_timedlock"
+        | "cnd_timedwait"
+        | "mtx_timedlock"
+        | "sem_timedwait"
+        | "fork"
+        | "read"
+        | "write"
+        | "atoi"
+        | "atol"
+        | "strtol"
+        | "strtoul" => Library::Refused,
+        _ => Library::Nondet(nondet_type(name.strip_prefix("__VERIFIER_nondet_")?)?),
+    })
+}
+
+/// The type of `__VERIFIER_nondet_` with this ending.
+pub fn nondet_type(kind: &str) -> Option<Ty> {
+    Some(match kind {
+        "bool" | "_Bool" => Ty::BOOL,
+        "char" => Ty::CHAR,
+        "uchar" | "unsigned_char" | "u8" => Ty::UCHAR,
+        "short" => Ty::SHORT,
+        "ushort" | "unsigned_short" | "u16" => Ty::USHORT,
+        "int" => Ty::INT,
+        "uint" | "unsigned" | "unsigned_int" | "u32" => Ty::UINT,
+        "long" | "longlong" => Ty::LONG,
+        "ulong" | "ulonglong" | "unsigned_long" | "size_t" | "u64" => Ty::ULONG,
+        _ => return None,
+    })
+}
+
+impl Body<'_, '_> {
+    pub(super) fn library_call(
+        &mut self,
+        function: Library,
+        args: &[Expr],
+        wanted: bool,
+        span: Span,
+    ) -> Res<Operand> {
+        match function {
+            Library::PthreadCreate | Library::ThrdCreate => self.spawn(function, args),
+            Library::PthreadJoin | Library::ThrdJoin => self.join(function, args),
+            Library::ThreadExit => self.thread_exit(args),
+            Library::ThreadSelf => {
+                let dst = self.b.temp();
+                self.b.emit(Instr::SelfThread { dst });
+                Ok(Operand::Reg(dst))
+            }
+            Library::ThreadEqual => {
+                let (a, b) = (self.value(&args[0])?, self.value(&args[1])?);
+                Ok(self.binary(
+                    fencepost_ir::BinaryOp::Eq,
+                    fencepost_ir::Width::W64,
+                    fencepost_ir::Extend::Zero,
+                    a,
+                    b,
+                ))
+            }
+            Library::MutexInit
+            | Library::MutexDestroy
+            | Library::MutexLock
+            | Library::MutexTrylock
+            | Library::MutexUnlock => self.mutex(function, args),
+            Library::Malloc | Library::Calloc | Library::AlignedAlloc => self.allocate(function, args),
+            Library::Realloc => self.reallocate(args, span),
+            Library::Free => {
+                let pointer = self.value(&args[0])?;
+                self.b.emit(Instr::Free(pointer));
+                Ok(ZERO)
+            }
+            Library::Memset => self.memset(args, span),
+            Library::Memcpy => self.memcpy(args, span),
+            Library::Memcmp => self.memcmp(args, span),
+            Library::Nondet(ty) => self.nondet(ty, args),
+            _ => self.vocabulary(function, args, wanted),
+        }
+    }
+
+    /// Assertions, assumptions and what ends a run.
+    fn vocabulary(&mut self, function: Library, args: &[Expr], _wanted: bool) -> Res<Operand> {
+        match function {
+            Library::Abort => self.fail_with("abort() is called"),
+            // An assertion of another C library's header: its first argument is the condition as text.
+            Library::AssertFail => {
+                let text = args.first().and_then(|e| match &super::escape::strip_casts(self.unit, e).kind {
+                    ExprKind::AddrOf(place) => match place.kind {
+                        ExprKind::Global(id) => Some(self.unit.globals[id.0 as usize].name.trim_matches('"')),
+                        _ => None,
+                    },
+                    _ => None,
+                });
+                self.fail_with(text.unwrap_or("assertion"));
+            }
+            Library::Error => self.fail_with("an error function is reached"),
+            Library::ProcessExit => {
+                self.evaluate_all(args)?;
+                self.b.emit(Instr::Halt);
+            }
+            Library::Assume => {
+                let condition = self.value(&args[0])?;
+                self.b.emit(Instr::Assume(condition));
+            }
+            Library::VerifierAssert => {
+                let condition = self.value(&args[0])?;
+                self.b.emit(Instr::Assert { condition, message: "__VERIFIER_assert fails".into() });
+            }
+            Library::AtomicBegin => self.b.emit(Instr::AtomicBegin),
+            Library::AtomicEnd => self.b.emit(Instr::AtomicEnd),
+            _ => self.evaluate_all(args)?,
+        }
+        Ok(ZERO)
+    }
+
+    fn evaluate_all(&mut self, args: &[Expr]) -> Res<()> {
+        args.iter().try_for_each(|arg| self.effect(arg))
+    }
+
+    fn fail_with(&mut self, message: &str) {
+        self.b.emit(Instr::Fail { kind: FailKind::Assertion, message: message.into() });
+    }
+
+    /// Any value of a type.
+    fn nondet(&mut self, ty: Ty, args: &[Expr]) -> Res<Operand> {
+        self.evaluate_all(args)?;
+        let (first, last) = match ty {
+            Ty::BOOL => (0, 1),
+            Ty::CHAR => (i64::from(i8::MIN), i64::from(i8::MAX)),
+            Ty::UCHAR => (0, i64::from(u8::MAX)),
+            Ty::SHORT => (i64::from(i16::MIN), i64::from(i16::MAX)),
+            Ty::USHORT => (0, i64::from(u16::MAX)),
+            Ty::INT => (i64::from(i32::MIN), i64::from(i32::MAX)),
+            Ty::UINT => (0, i64::from(u32::MAX)),
+            _ => (i64::MIN, i64::MAX),
+        };
+        let dst = self.b.temp();
+        self.b.emit(Instr::Nondet { dst, first, last });
+        Ok(Operand::Reg(dst))
+    }
+}

@@ -1,0 +1,316 @@
+//! From the typed tree to the IR.
+//!
+//! Registers hold C values extended to 64 bits as their type says: an `int` is sign-extended, an `unsigned` zero-extended,
+//! a `float` is its bits. Only functions that can be reached from `main` are lowered, so unused code may contain what is
+//! not modelled.
+//!
+//! Calling convention: a struct argument is passed as a pointer that the callee copies from at once; a struct result is
+//! written through a hidden first parameter.
+
+mod atomics;
+mod builder;
+mod escape;
+mod expr;
+mod init;
+mod library;
+mod memory;
+mod places;
+mod stmt;
+mod threads;
+
+use crate::ast::{Block, FuncId, FunctionDef, GlobalId, LabelId, LocalId, Unit};
+use crate::layout::TypeCell;
+use crate::parser::{Res, fail};
+use crate::types::{QTy, Ty, TypeKind};
+use builder::{Builder, Target};
+pub use escape::Storage;
+use fencepost_diag::{Diagnostic, Span};
+use fencepost_ir::{
+    Cell, Extend, Function, FunctionId, Instr, Object, ObjectId, Operand, Program, Property, Reg, Thread,
+    Value, Width,
+};
+use rustc_hash::FxHashMap;
+
+pub use library::{Library, lookup, nondet_type};
+
+/// Lowers the program that `main` runs.
+pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
+    let mut lowerer = Lowerer::new(unit);
+    let Some(main) = unit.functions.iter().position(|f| f.name == "main" && f.body.is_some()) else {
+        let error = Diagnostic::error(Span::default(), "there is no function `main`")
+            .hint("the program starts in `int main(void)`");
+        return Err(vec![error]);
+    };
+    let function = lowerer.function_id(FuncId(main as u32));
+    let mut errors = Vec::new();
+    // Functions are found while others are lowered, and in the initialisers of globals.
+    loop {
+        if let Err(error) = lowerer.globals() {
+            errors.push(*error);
+        }
+        if lowerer.functions.len() == lowerer.order.len() {
+            break;
+        }
+        let id = lowerer.order[lowerer.functions.len()];
+        match lowerer.lower_function(id) {
+            Ok(done) => lowerer.functions.push(done),
+            Err(error) => {
+                errors.push(*error);
+                lowerer.functions.push(Function::default());
+            }
+        }
+    }
+    let args = lowerer.main_arguments(main);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(Program {
+        name: name.to_string(),
+        objects: lowerer.objects,
+        functions: lowerer.functions,
+        threads: vec![Thread { name: "main".into(), function, args }],
+        property: Property::Assertions,
+    })
+}
+
+/// What is known of the whole program.
+struct Lowerer<'u> {
+    unit: &'u Unit,
+    functions: Vec<Function>,
+    /// Source functions by their number in the IR.
+    order: Vec<FuncId>,
+    numbers: FxHashMap<FuncId, FunctionId>,
+    objects: Vec<Object>,
+    /// The object of each global; strings get theirs when they are used.
+    global_objects: Vec<Option<ObjectId>>,
+    /// The globals whose cells are known.
+    filled: Vec<bool>,
+    features: library::Features,
+}
+
+/// What is known while a function is lowered.
+struct Body<'l, 'u> {
+    program: &'l mut Lowerer<'u>,
+    unit: &'u Unit,
+    def: &'u FunctionDef,
+    b: Builder,
+    storage: Vec<Storage>,
+    /// The register of each variable: its value, or the pointer to its object.
+    registers: Vec<Option<Reg>>,
+    /// Open blocks, as indices into `blocks`.
+    chain: Vec<usize>,
+    /// The objects of each block.
+    blocks: Vec<Vec<LocalId>>,
+    /// Place and open blocks of each label.
+    labels: Vec<Option<(Target, Vec<usize>)>>,
+    /// Jumps to labels: where they stand, the open blocks there, and the label.
+    jumps: Vec<(Target, Vec<usize>, LabelId)>,
+    /// Targets of `break`, with the number of open blocks there.
+    breaks: Vec<(Target, usize)>,
+    /// Targets of `continue`.
+    continues: Vec<(Target, usize)>,
+    /// Where a struct result goes.
+    result_address: Option<Reg>,
+    /// The whole body is one atomic section (`__VERIFIER_atomic_*`).
+    atomic_section: bool,
+}
+
+impl<'u> Lowerer<'u> {
+    fn new(unit: &'u Unit) -> Lowerer<'u> {
+        let mut lowerer = Lowerer {
+            unit,
+            functions: Vec::new(),
+            order: Vec::new(),
+            numbers: FxHashMap::default(),
+            objects: Vec::new(),
+            global_objects: vec![None; unit.globals.len()],
+            filled: vec![false; unit.globals.len()],
+            features: library::Features::of(unit),
+        };
+        for (index, global) in unit.globals.iter().enumerate() {
+            if !global.external && !global.name.starts_with('"') {
+                lowerer.object_of(GlobalId(index as u32));
+            }
+        }
+        lowerer
+    }
+
+    /// The IR function of a source function; it will be lowered.
+    fn function_id(&mut self, id: FuncId) -> FunctionId {
+        if let Some(&number) = self.numbers.get(&id) {
+            return number;
+        }
+        let number = FunctionId(self.order.len() as u32);
+        self.numbers.insert(id, number);
+        self.order.push(id);
+        number
+    }
+
+    /// The object of a global; its cells are filled in at the end.
+    fn object_of(&mut self, id: GlobalId) -> ObjectId {
+        let slot = id.0 as usize;
+        if let Some(object) = self.global_objects[slot] {
+            return object;
+        }
+        let object = ObjectId(self.objects.len() as u32);
+        let global = &self.unit.globals[slot];
+        self.objects.push(Object {
+            name: global.name.clone(),
+            size: 0,
+            cells: Vec::new(),
+            span: global.span,
+        });
+        self.global_objects[slot] = Some(object);
+        object
+    }
+
+    /// `argc` is 1 and `argv` has the program's name.
+    fn main_arguments(&mut self, main: usize) -> Vec<Value> {
+        let params = self.unit.functions[main].params.len();
+        if params == 0 {
+            return Vec::new();
+        }
+        let span = self.unit.functions[main].span;
+        let text: Vec<Value> = b"program\0".iter().map(|b| Value(u64::from(*b))).collect();
+        let name = ObjectId(self.objects.len() as u32);
+        self.objects.push(Object::array("argv[0]", Width::W8, &text, span));
+        let argv = ObjectId(self.objects.len() as u32);
+        let entries = [Value::pointer(name, 0), Value::ZERO];
+        self.objects.push(Object::array("argv", Width::W64, &entries, span));
+        let args = [Value(1), Value::pointer(argv, 0), Value::ZERO];
+        args.into_iter().take(params.min(3)).collect()
+    }
+
+    fn lower_function(&mut self, id: FuncId) -> Res<Function> {
+        let def = &self.unit.functions[id.0 as usize];
+        let Some(block) = &def.body else {
+            return fail(def.used.unwrap_or(def.span), format!("`{}` has no body", def.name));
+        };
+        let mut storage = escape::analyse(self.unit, def);
+        loop {
+            let function = self.lower_body(def, block, storage.clone())?;
+            // A scalar that may be read before it is written must be seen as uninitialised memory.
+            let suspects = super::uninit::suspects(def, &function.1, &storage, &function.0);
+            if suspects.is_empty() {
+                return Ok(function.0);
+            }
+            for local in suspects {
+                storage[local.0 as usize] = Storage::Private;
+            }
+        }
+    }
+
+    fn lower_body(
+        &mut self,
+        def: &'u FunctionDef,
+        block: &'u Block,
+        storage: Vec<Storage>,
+    ) -> Res<(Function, Vec<Option<Reg>>)> {
+        let unit = self.unit;
+        let mut body = Body {
+            program: self,
+            unit,
+            def,
+            b: Builder::new(def.name.clone(), def.span),
+            registers: vec![None; storage.len()],
+            storage,
+            chain: Vec::new(),
+            blocks: Vec::new(),
+            labels: (0..def.labels.len()).map(|_| None).collect(),
+            jumps: Vec::new(),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            result_address: None,
+            atomic_section: def.name.starts_with("__VERIFIER_atomic_"),
+        };
+        body.prologue()?;
+        body.block(block)?;
+        body.epilogue(block.end)?;
+        let registers = std::mem::take(&mut body.registers);
+        Ok((body.b.finish(), registers))
+    }
+}
+
+impl Storage {
+    /// The variable is an object in memory.
+    fn is_object(self) -> bool {
+        self >= Storage::Private
+    }
+}
+
+impl Body<'_, '_> {
+    fn result_type(&self) -> QTy {
+        match self.unit.types.kind(self.def.ty) {
+            TypeKind::Function { result, .. } => *result,
+            _ => Ty::VOID.into(),
+        }
+    }
+
+    /// Parameters arrive in the first registers; those that are objects are copied to memory when their block is
+    /// entered.
+    fn prologue(&mut self) -> Res<()> {
+        if self.unit.types.is_record(self.result_type().ty) {
+            self.result_address = Some(self.b.param("result"));
+        }
+        for &param in &self.def.params {
+            let name = &self.def.locals[param.0 as usize].name;
+            let reg = self.b.param(name);
+            self.registers[param.0 as usize] = Some(reg);
+        }
+        if self.atomic_section {
+            self.b.emit(Instr::AtomicBegin);
+        }
+        Ok(())
+    }
+
+    fn epilogue(&mut self, end: Span) -> Res<()> {
+        self.b.span = end;
+        self.leave_function();
+        let main = self.def.name == "main";
+        let result = main.then_some(Operand::Const(Value::ZERO));
+        self.b.emit(Instr::Return(result));
+        self.resolve_jumps()
+    }
+
+    fn leave_function(&mut self) {
+        if self.atomic_section {
+            self.b.emit(Instr::AtomicEnd);
+        }
+    }
+
+    /// The cells of a type, or an error if they are too many.
+    fn cells(&self, ty: QTy, span: Span) -> Res<Vec<TypeCell>> {
+        match self.unit.types.cells(ty) {
+            Some(cells) => Ok(cells),
+            None => fail(span, "this object has too many cells"),
+        }
+    }
+
+    /// Width and extension of a scalar type.
+    fn shape(&self, ty: Ty) -> (Width, Extend) {
+        crate::sema::representation(&self.unit.types, ty)
+    }
+
+    /// A local object as the IR describes it, without initial values.
+    fn local_object(&self, local: LocalId) -> Res<Object> {
+        let info = &self.def.locals[local.0 as usize];
+        let size = self.unit.types.size(info.ty.ty).unwrap_or(0);
+        let mut cells: Vec<Cell> = self
+            .cells(info.ty, info.span)?
+            .iter()
+            .map(|c| Cell { offset: c.offset as u32, width: c.width, init: None })
+            .collect();
+        sort_cells(&mut cells);
+        let name = if info.name.is_empty() { "temporary".to_string() } else { info.name.clone() };
+        Ok(Object { name, size: size as u32, cells, span: info.span })
+    }
+}
+
+/// Sorts cells and removes the equal ones that unions give.
+fn sort_cells(cells: &mut Vec<Cell>) {
+    let sorted = cells.windows(2).all(|w| (w[0].offset, w[0].width) < (w[1].offset, w[1].width));
+    if !sorted {
+        cells.sort_by_key(|c| (c.offset, c.width, c.init.is_none()));
+        cells.dedup_by_key(|c| (c.offset, c.width));
+    }
+}

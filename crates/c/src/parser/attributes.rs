@@ -1,0 +1,114 @@
+//! `__attribute__`, `_Alignas` and `asm` labels: those that change the layout are kept, the others are skipped.
+
+use super::{Parser, Res, fail};
+use crate::token::{Keyword, Punct, TokenKind};
+
+/// What attributes said that matters here.
+#[derive(Clone, Copy, Default)]
+pub struct Attributes {
+    /// `packed`.
+    pub packed: bool,
+    /// `aligned(n)`.
+    pub align: Option<u64>,
+    /// `vector_size`, which is not modelled.
+    pub vector: bool,
+    /// `cleanup`, which is not modelled.
+    pub cleanup: bool,
+}
+
+impl Attributes {
+    /// Takes over what others said.
+    pub fn merge(&mut self, other: Attributes) {
+        self.packed |= other.packed;
+        self.vector |= other.vector;
+        self.cleanup |= other.cleanup;
+        self.align = self.align.max(other.align);
+    }
+}
+
+impl Parser<'_> {
+    /// Any number of `__attribute__((...))` and of `asm("name")` labels.
+    pub(super) fn attributes(&mut self) -> Res<Attributes> {
+        let mut found = Attributes::default();
+        loop {
+            match self.keyword() {
+                Some(Keyword::Attribute | Keyword::Attribute2) => {
+                    self.at += 1;
+                    self.expect(Punct::LParen, "after `__attribute__`")?;
+                    self.expect(Punct::LParen, "after `__attribute__`")?;
+                    while !self.is(Punct::RParen) {
+                        self.attribute(&mut found)?;
+                        if !self.eat(Punct::Comma) {
+                            break;
+                        }
+                    }
+                    self.expect(Punct::RParen, "after the attribute")?;
+                    self.expect(Punct::RParen, "after the attribute")?;
+                }
+                Some(Keyword::Extension) => self.at += 1,
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    fn attribute(&mut self, found: &mut Attributes) -> Res<()> {
+        let token = self.advance();
+        if token.kind != TokenKind::Ident {
+            return if token.is(Punct::Comma) {
+                self.at -= 1;
+                Ok(())
+            } else {
+                fail(token.span, "expected the name of an attribute")
+            };
+        }
+        let name = self.interner.shared(token.symbol);
+        match name.trim_matches('_') {
+            "packed" => found.packed = true,
+            "vector_size" => found.vector = true,
+            "cleanup" => found.cleanup = true,
+            "aligned" if self.is(Punct::LParen) => {
+                self.at += 1;
+                let align = self.constant_integer("an alignment")?.0;
+                self.expect(Punct::RParen, "after the alignment")?;
+                found.align = found.align.max(self.alignment(align, token.span)?);
+                return Ok(());
+            }
+            "aligned" => found.align = found.align.max(Some(16)),
+            _ => {}
+        }
+        if self.is(Punct::LParen) {
+            self.skip_parentheses()?;
+        }
+        Ok(())
+    }
+
+    /// Checks an alignment; 0 asks for nothing.
+    pub(super) fn alignment(&self, align: i64, span: fencepost_diag::Span) -> Res<Option<u64>> {
+        match u64::try_from(align) {
+            Ok(0) => Ok(None),
+            Ok(n) if n.is_power_of_two() && n <= 1 << 16 => Ok(Some(n)),
+            _ => fail(span, "an alignment must be a power of two up to 65536"),
+        }
+    }
+
+    /// Skips from `(` to the matching `)`.
+    pub(super) fn skip_parentheses(&mut self) -> Res<()> {
+        let open = self.peek().span;
+        let mut depth = 0usize;
+        loop {
+            let token = self.advance();
+            match token.kind {
+                TokenKind::Punct(Punct::LParen) => depth += 1,
+                TokenKind::Punct(Punct::RParen) => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(());
+                    }
+                }
+                TokenKind::Eof => return fail(open, "this parenthesis is never closed"),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Declaration specifiers: storage class, qualifiers and type specifiers.
+
+use super::attributes::Attributes;
+use super::{Entity, Parser, Res, fail, unsupported};
+use crate::token::{Keyword, Punct, TokenKind};
+use crate::types::{QTy, Quals, Ty};
+use fencepost_diag::Span;
+
+/// Storage classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Storage {
+    /// None, `auto` or `register`.
+    Automatic,
+    /// `static`.
+    Static,
+    /// `extern`.
+    Extern,
+    /// `typedef`.
+    Typedef,
+}
+
+/// The specifiers of a declaration.
+pub struct Specifiers {
+    /// The base type.
+    pub ty: QTy,
+    /// Storage class.
+    pub storage: Storage,
+    /// `_Thread_local`.
+    pub thread_local: bool,
+    /// The type comes from the initialiser (`__auto_type`).
+    pub auto_type: bool,
+    /// Attributes among the specifiers.
+    pub attributes: Attributes,
+    /// From the first to the last specifier.
+    pub span: Span,
+}
+
+/// Counts of the words that make up a basic type.
+#[derive(Default)]
+struct Words {
+    void: u8,
+    bool_: u8,
+    char_: u8,
+    short: u8,
+    int: u8,
+    long: u8,
+    float: u8,
+    double: u8,
+    signed: u8,
+    unsigned: u8,
+}
+
+impl Words {
+    fn any(&self) -> bool {
+        self.void
+            | self.bool_
+            | self.char_
+            | self.short
+            | self.int
+            | self.long
+            | self.float
+            | self.double
+            | self.signed
+            | self.unsigned
+            != 0
+    }
+
+    fn ty(&self) -> Option<Ty> {
+        let sign = self.signed + self.unsigned;
+        let unsigned = self.unsigned == 1;
+        let pick = |signed, other| Some(if unsigned { other } else { signed });
+        match (self.void, self.bool_, self.char_, self.short, self.int, self.long, self.float, self.double) {
+            _ if sign > 1 => None,
+            (1, 0, 0, 0, 0, 0, 0, 0) if sign == 0 => Some(Ty::VOID),
+            (0, 1, 0, 0, 0, 0, 0, 0) if sign == 0 => Some(Ty::BOOL),
+            (0, 0, 1, 0, 0, 0, 0, 0) if sign == 0 => Some(Ty::CHAR),
+            (0, 0, 1, 0, 0, 0, 0, 0) => pick(Ty::SCHAR, Ty::UCHAR),
+            (0, 0, 0, 1, 0 | 1, 0, 0, 0) => pick(Ty::SHORT, Ty::USHORT),
+            (0, 0, 0, 0, 0 | 1, 0, 0, 0) => pick(Ty::INT, Ty::UINT),
+            (0, 0, 0, 0, 0 | 1, 1, 0, 0) => pick(Ty::LONG, Ty::ULONG),
+            (0, 0, 0, 0, 0 | 1, 2, 0, 0) => pick(Ty::LLONG, Ty::ULLONG),
+            (0, 0, 0, 0, 0, 0, 1, 0) if sign == 0 => Some(Ty::FLOAT),
+            (0, 0, 0, 0, 0, 0, 0, 1) if sign == 0 => Some(Ty::DOUBLE),
+            (0, 0, 0, 0, 0, 1, 0, 1) if sign == 0 => Some(Ty::LDOUBLE),
+            _ => None,
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// The next token begins a declaration or type name.
+    pub(super) fn starts_type(&self) -> bool {
+        // `__extension__` may stand before an expression as well as before a declaration.
+        let mut ahead = 0;
+        let mut token = self.peek();
+        while token.kind == TokenKind::Ident && Keyword::of(token.symbol) == Some(Keyword::Extension) {
+            ahead += 1;
+            token = self.peek_at(ahead);
+        }
+        if token.kind != TokenKind::Ident {
+            return false;
+        }
+        match Keyword::of(token.symbol) {
+            Some(keyword) => matches!(
+                keyword,
+                Keyword::Auto
+                    | Keyword::Char
+                    | Keyword::Const
+                    | Keyword::Double
+                    | Keyword::Enum
+                    | Keyword::Extern
+                    | Keyword::Float
+                    | Keyword::Inline
+                    | Keyword::Int
+                    | Keyword::Long
+                    | Keyword::Register
+                    | Keyword::Restrict
+                    | Keyword::Short
+                    | Keyword::Signed
+                    | Keyword::Static
+                    | Keyword::Struct
+                    | Keyword::Typedef
+                    | Keyword::Union
+                    | Keyword::Unsigned
+                    | Keyword::Void
+                    | Keyword::Volatile
+                    | Keyword::Alignas
+                    | Keyword::Atomic
+                    | Keyword::Bool
+                    | Keyword::Complex
+                    | Keyword::Imaginary
+                    | Keyword::Noreturn
+                    | Keyword::ThreadLocal
+                    | Keyword::Attribute
+                    | Keyword::Attribute2
+                    | Keyword::AutoType
+                    | Keyword::Const2
+                    | Keyword::Const3
+                    | Keyword::Inline2
+                    | Keyword::Inline3
+                    | Keyword::Restrict2
+                    | Keyword::Restrict3
+                    | Keyword::Signed2
+                    | Keyword::Thread
+                    | Keyword::Typeof
+                    | Keyword::Typeof2
+                    | Keyword::Typeof3
+                    | Keyword::Volatile2
+                    | Keyword::Volatile3
+                    | Keyword::Int128
+            ),
+            None => matches!(self.scopes.lookup(token.symbol), Entity::Typedef(_)),
+        }
+    }
+
+    /// The specifiers of a declaration.
+    pub(super) fn specifiers(&mut self) -> Res<Specifiers> {
+        let start = self.peek().span;
+        let mut result = Specifiers {
+            ty: Ty::INT.into(),
+            storage: Storage::Automatic,
+            thread_local: false,
+            auto_type: false,
+            attributes: Attributes::default(),
+            span: start,
+        };
+        let mut words = Words::default();
+        let mut quals = Quals::NONE;
+        let mut named: Option<QTy> = None;
+        loop {
+            let token = self.peek();
+            if token.kind != TokenKind::Ident {
+                break;
+            }
+            let Some(keyword) = Keyword::of(token.symbol) else {
+                match self.scopes.lookup(token.symbol) {
+                    Entity::Typedef(ty) if named.is_none() && !words.any() && !result.auto_type => {
+                        named = Some(ty);
+                        self.at += 1;
+                        continue;
+                    }
+                    _ => break,
+                }
+            };
+            if let Some(count) = words.counter(keyword) {
+                *count += 1;
+                self.at += 1;
+                continue;
+            }
+            if let Some(storage) = storage_class(keyword) {
+                if !matches!(result.storage, Storage::Automatic) && storage != Storage::Automatic {
+                    return fail(token.span, "a declaration has only one storage class");
+                }
+                result.storage = if storage == Storage::Automatic { result.storage } else { storage };
+                self.at += 1;
+                continue;
+            }
+            match keyword {
+                Keyword::Const | Keyword::Const2 | Keyword::Const3 => quals = quals.with(Quals::CONST),
+                Keyword::Volatile | Keyword::Volatile2 | Keyword::Volatile3 => {
+                    quals = quals.with(Quals::VOLATILE);
+                }
+                Keyword::Restrict | Keyword::Restrict2 | Keyword::Restrict3 => {}
+                Keyword::Inline | Keyword::Inline2 | Keyword::Inline3 | Keyword::Noreturn => {}
+                Keyword::ThreadLocal | Keyword::Thread => result.thread_local = true,
+                Keyword::AutoType => result.auto_type = true,
+                Keyword::Atomic if self.peek_at(1).is(Punct::LParen) => {
+                    self.at += 2;
+                    let ty = self.type_name()?;
+                    self.expect(Punct::RParen, "after `_Atomic(type`")?;
+                    named = Some(ty);
+                    quals = quals.with(Quals::ATOMIC);
+                    continue;
+                }
+                Keyword::Atomic => quals = quals.with(Quals::ATOMIC),
+                Keyword::Attribute | Keyword::Attribute2 | Keyword::Extension => {
+                    let more = self.attributes()?;
+                    result.attributes.merge(more);
+                    continue;
+                }
+                Keyword::Alignas => {
+                    let align = self.alignas()?;
+                    result.attributes.align = result.attributes.align.max(align);
+                    continue;
+                }
+                Keyword::Struct | Keyword::Union | Keyword::Enum if named.is_none() && !words.any() => {
+                    named = Some(self.tagged(keyword)?);
+                    continue;
+                }
+                Keyword::Typeof | Keyword::Typeof2 | Keyword::Typeof3 => {
+                    named = Some(self.typeof_specifier()?);
+                    continue;
+                }
+                Keyword::Complex | Keyword::Imaginary => {
+                    return unsupported(token.span, "a complex number", "use two doubles");
+                }
+                Keyword::Int128 => {
+                    return unsupported(
+                        token.span,
+                        "`__int128`",
+                        "no access wider than 64 bits is modelled; split the value",
+                    );
+                }
+                _ => break,
+            }
+            self.at += 1;
+        }
+        result.span = start.to(self.last_span());
+        let base = match named {
+            Some(_) if words.any() => {
+                return fail(result.span, "these type specifiers do not go together");
+            }
+            Some(ty) => ty,
+            None if words.any() => match words.ty() {
+                Some(ty) => ty.into(),
+                None => return fail(result.span, "these type specifiers do not go together"),
+            },
+            None if result.auto_type => Ty::INT.into(),
+            None => {
+                let token = self.peek();
+                return fail(token.span, format!("expected a type, found {}", self.describe(&token)));
+            }
+        };
+        result.ty = base.with(quals);
+        self.check_atomic(result.ty, result.span)?;
+        Ok(result)
+    }
+
+    /// Atomic objects must be scalars, or structs of the size of one.
+    pub(super) fn check_atomic(&self, ty: QTy, span: Span) -> Res<()> {
+        if !ty.quals.has(Quals::ATOMIC) || self.unit.types.is_scalar(ty.ty) {
+            return Ok(());
+        }
+        let what = self.show(ty);
+        if self.unit.types.is_record(ty.ty) {
+            return match self.unit.types.size(ty.ty) {
+                Some(1 | 2 | 4 | 8) => Ok(()),
+                _ => unsupported(
+                    span,
+                    format!("`{what}`, an atomic object that is not 1, 2, 4 or 8 bytes large,"),
+                    "no access wider than 64 bits is modelled; pack the value or use a lock",
+                ),
+            };
+        }
+        fail(span, format!("`{what}` cannot be atomic"))
+    }
+
+    fn alignas(&mut self) -> Res<Option<u64>> {
+        let span = self.advance().span;
+        self.expect(Punct::LParen, "after `_Alignas`")?;
+        let align = if self.starts_type() {
+            let ty = self.type_name()?;
+            self.unit.types.align(ty.ty) as i64
+        } else {
+            self.constant_integer("an alignment")?.0
+        };
+        self.expect(Punct::RParen, "after the alignment")?;
+        self.alignment(align, span)
+    }
+
+    fn typeof_specifier(&mut self) -> Res<QTy> {
+        self.at += 1;
+        self.expect(Punct::LParen, "after `typeof`")?;
+        let ty = if self.starts_type() { self.type_name()? } else { self.nested(|p| p.expression())?.ty };
+        self.expect(Punct::RParen, "after `typeof(...`")?;
+        Ok(ty)
+    }
+
+    /// A type name, as in a cast.
+    pub(super) fn type_name(&mut self) -> Res<QTy> {
+        let specifiers = self.specifiers()?;
+        let declarator = self.declarator(specifiers.ty, true)?;
+        if let Some((_, span)) = declarator.name {
+            return fail(span, "a type name names no variable");
+        }
+        Ok(declarator.ty)
+    }
+
+    /// `_Static_assert(condition, "message");`
+    pub(super) fn static_assert(&mut self) -> Res<()> {
+        let span = self.advance().span;
+        self.expect(Punct::LParen, "after `_Static_assert`")?;
+        let (value, at) = self.constant_integer("the condition of `_Static_assert`")?;
+        let mut message = String::new();
+        if self.eat(Punct::Comma) {
+            let token = self.peek();
+            if token.kind != TokenKind::Str {
+                return fail(token.span, "expected the message of `_Static_assert`");
+            }
+            while self.peek().kind == TokenKind::Str {
+                let text = self.advance().symbol;
+                message.push_str(self.interner.text(text).trim_matches('"'));
+            }
+        }
+        self.expect(Punct::RParen, "after `_Static_assert(...`")?;
+        self.expect(Punct::Semi, "after `_Static_assert(...)`")?;
+        if value == 0 {
+            return fail(span.to(at), format!("static assertion failed: {message}"));
+        }
+        Ok(())
+    }
+}
+
+impl Words {
+    fn counter(&mut self, keyword: Keyword) -> Option<&mut u8> {
+        let count = match keyword {
+            Keyword::Void => &mut self.void,
+            Keyword::Bool => &mut self.bool_,
+            Keyword::Char => &mut self.char_,
+            Keyword::Short => &mut self.short,
+            Keyword::Int => &mut self.int,
+            Keyword::Long => &mut self.long,
+            Keyword::Float => &mut self.float,
+            Keyword::Double => &mut self.double,
+            Keyword::Signed | Keyword::Signed2 => &mut self.signed,
+            Keyword::Unsigned => &mut self.unsigned,
+            _ => return None,
+        };
+        // Enough to be an error; never enough to overflow.
+        *count = (*count).min(9);
+        Some(count)
+    }
+}
+
+fn storage_class(keyword: Keyword) -> Option<Storage> {
+    Some(match keyword {
+        Keyword::Typedef => Storage::Typedef,
+        Keyword::Extern => Storage::Extern,
+        Keyword::Static => Storage::Static,
+        Keyword::Auto | Keyword::Register => Storage::Automatic,
+        _ => return None,
+    })
+}

@@ -1,0 +1,402 @@
+//! External declarations, function definitions, and declarations in blocks.
+
+use super::declarations::{Specifiers, Storage};
+use super::declarators::{Declarator, Param};
+use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
+use crate::ast::{Block, FuncId, FunctionDef, Global, GlobalId, Init, Local, Stmt, StmtKind};
+use crate::intern::Symbol;
+use crate::token::{Keyword, Punct};
+use crate::types::{QTy, Ty, TypeKind};
+use fencepost_diag::{Diagnostic, Span};
+
+impl Parser<'_> {
+    pub(super) fn external_declaration(&mut self) -> Res<()> {
+        match self.keyword() {
+            Some(Keyword::StaticAssert) => return self.static_assert(),
+            Some(Keyword::Asm | Keyword::Asm2 | Keyword::Asm3) => {
+                return unsupported(self.peek().span, "assembly outside a function", "remove it");
+            }
+            _ => {}
+        }
+        if self.eat(Punct::Semi) {
+            return Ok(());
+        }
+        let specifiers = self.specifiers()?;
+        self.check_specifiers(&specifiers)?;
+        if self.eat(Punct::Semi) {
+            return Ok(());
+        }
+        let first = self.declarator(specifiers.ty, false)?;
+        if self.is(Punct::LBrace) && first.params.is_some() {
+            return self.function_definition(&specifiers, first);
+        }
+        let mut declarator = first;
+        loop {
+            self.declare_external(&specifiers, declarator)?;
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+            declarator = self.declarator(specifiers.ty, false)?;
+        }
+        self.expect(Punct::Semi, "after the declaration")?;
+        Ok(())
+    }
+
+    fn check_specifiers(&self, specifiers: &Specifiers) -> Res<()> {
+        if specifiers.attributes.vector {
+            return unsupported(specifiers.span, "a vector type", "use an array or single numbers");
+        }
+        Ok(())
+    }
+
+    fn check_declarator(&self, declarator: &Declarator, span: Span) -> Res<()> {
+        if declarator.attributes.cleanup {
+            return unsupported(span, "the attribute `cleanup`", "call the function at the end of the block");
+        }
+        if declarator.attributes.vector {
+            return unsupported(span, "a vector type", "use an array or single numbers");
+        }
+        if declarator.ty.ty == Ty::LDOUBLE {
+            return unsupported(span, "`long double`", "use `double`");
+        }
+        self.check_atomic(declarator.ty, span)
+    }
+
+    fn declare_external(&mut self, specifiers: &Specifiers, declarator: Declarator) -> Res<()> {
+        let Some((name, span)) = declarator.name else { return Ok(()) };
+        self.check_declarator(&declarator, span)?;
+        if specifiers.storage == Storage::Typedef {
+            self.scopes.declare(name, Entity::Typedef(declarator.ty));
+            return Ok(());
+        }
+        if self.unit.types.is_function(declarator.ty.ty) {
+            self.declare_function(name, declarator.ty.ty, span)?;
+            return Ok(());
+        }
+        if declarator.ty.ty == Ty::VOID {
+            return fail(span, "a variable cannot have the type `void`");
+        }
+        let external = specifiers.storage == Storage::Extern && !self.is(Punct::Assign);
+        let id = self.declare_global(name, declarator.ty, external, specifiers.thread_local, span)?;
+        if self.eat(Punct::Assign) {
+            self.global_initialiser(id, specifiers.auto_type)?;
+        }
+        self.check_complete(id, external)
+    }
+
+    fn check_complete(&mut self, id: GlobalId, external: bool) -> Res<()> {
+        let global = &self.unit.globals[id.0 as usize];
+        let (ty, span) = (global.ty, global.span);
+        // A tentative array without a length has one element.
+        if let (TypeKind::Array(of, None), false) = (self.unit.types.kind(ty.ty).clone(), external) {
+            let completed = self.unit.types.array(of, Some(1));
+            self.unit.globals[id.0 as usize].ty = QTy { ty: completed, ..ty };
+        } else if self.unit.types.size(ty.ty).is_none() && !external {
+            return fail(span, format!("a variable cannot have the incomplete type `{}`", self.show(ty)));
+        }
+        Ok(())
+    }
+
+    fn declare_global(
+        &mut self,
+        name: Symbol,
+        ty: QTy,
+        external: bool,
+        thread_local: bool,
+        span: Span,
+    ) -> Res<GlobalId> {
+        match self.scopes.lookup_here(name) {
+            Entity::Global(id) => {
+                let old = &self.unit.globals[id.0 as usize];
+                if !self.unit.types.compatible(old.ty.ty, ty.ty) {
+                    let related = old.span;
+                    return Err(Box::new(
+                        Diagnostic::error(
+                            span,
+                            format!("`{}` is declared with another type", self.name(name)),
+                        )
+                        .label(format!("`{}` here", self.show(ty)))
+                        .related(related, "declared before"),
+                    ));
+                }
+                let types = &self.unit.types;
+                let global = &mut self.unit.globals[id.0 as usize];
+                global.external &= external;
+                if types.size(global.ty.ty).is_none() {
+                    global.ty = ty;
+                }
+                Ok(id)
+            }
+            Entity::Unknown => {
+                let id = self.new_global(self.name(name), ty, external, thread_local, span);
+                self.scopes.declare(name, Entity::Global(id));
+                Ok(id)
+            }
+            _ => fail(span, format!("`{}` is declared as something else before", self.name(name))),
+        }
+    }
+
+    pub(crate) fn new_global(
+        &mut self,
+        name: String,
+        ty: QTy,
+        external: bool,
+        thread_local: bool,
+        span: Span,
+    ) -> GlobalId {
+        let id = GlobalId(self.unit.globals.len() as u32);
+        self.unit.globals.push(Global { name, ty, init: None, thread_local, external, span });
+        id
+    }
+
+    fn global_initialiser(&mut self, id: GlobalId, auto_type: bool) -> Res<()> {
+        let (ty, span) = (self.unit.globals[id.0 as usize].ty, self.unit.globals[id.0 as usize].span);
+        let (init, ty) = self.initialiser(ty, auto_type)?;
+        self.check_static_init(&init)?;
+        let global = &mut self.unit.globals[id.0 as usize];
+        if global.init.is_some() {
+            return fail(span, format!("`{}` is initialised twice", global.name));
+        }
+        global.ty = ty;
+        global.init = Some(init);
+        global.external = false;
+        Ok(())
+    }
+
+    /// Static objects need constants.
+    pub(super) fn check_static_init(&self, init: &Init) -> Res<()> {
+        for item in &init.items {
+            let expr = &item.value;
+            if self.evaluate(expr).is_none() {
+                return Err(Box::new(
+                    Diagnostic::error(expr.span, "this initialiser is not a constant").hint(
+                        "objects with static storage are initialised before the program runs; assign in main",
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The function of that name, declared on the way.
+    pub(crate) fn declare_function(&mut self, name: Symbol, ty: Ty, span: Span) -> Res<FuncId> {
+        // A function has linkage: a declaration in a block means the same function as one outside.
+        let known = self.linked.get(&name).map(|id| Entity::Function(*id));
+        match known.unwrap_or_else(|| self.scopes.lookup_here(name)) {
+            Entity::Function(id) => {
+                self.scopes.declare(name, Entity::Function(id));
+                let old = &self.unit.functions[id.0 as usize];
+                let same = self.unit.types.compatible(old.ty, ty);
+                let empty = |ty| matches!(self.unit.types.kind(ty), TypeKind::Function { unknown: true, .. });
+                if !same {
+                    let related = old.span;
+                    return Err(Box::new(
+                        Diagnostic::error(
+                            span,
+                            format!("`{}` is declared with another type", self.name(name)),
+                        )
+                        .label(format!("`{}` here", self.show(ty)))
+                        .related(related, format!("`{}` before", self.show(old.ty))),
+                    ));
+                }
+                if empty(old.ty) {
+                    self.unit.functions[id.0 as usize].ty = ty;
+                }
+                Ok(id)
+            }
+            Entity::Unknown | Entity::Local(_) => {
+                let id = FuncId(self.unit.functions.len() as u32);
+                self.unit.functions.push(FunctionDef {
+                    name: self.name(name),
+                    ty,
+                    params: Vec::new(),
+                    locals: Vec::new(),
+                    labels: Vec::new(),
+                    body: None,
+                    used: None,
+                    span,
+                });
+                self.linked.insert(name, id);
+                self.scopes.declare(name, Entity::Function(id));
+                Ok(id)
+            }
+            _ => fail(span, format!("`{}` is declared as something else before", self.name(name))),
+        }
+    }
+
+    fn function_definition(&mut self, specifiers: &Specifiers, declarator: Declarator) -> Res<()> {
+        let Some((name, span)) = declarator.name else { return Ok(()) };
+        let params = declarator.params.unwrap_or_default();
+        let id = self.declare_function(name, declarator.ty.ty, span)?;
+        if self.unit.functions[id.0 as usize].body.is_some() {
+            let first = self.unit.functions[id.0 as usize].span;
+            return Err(Box::new(
+                Diagnostic::error(span, format!("`{}` is defined twice", self.name(name)))
+                    .label("again here")
+                    .related(first, "defined here"),
+            ));
+        }
+        if specifiers.storage == Storage::Typedef {
+            return fail(specifiers.span, "a function definition cannot be a typedef");
+        }
+        let TypeKind::Function { result, .. } = self.unit.types.kind(declarator.ty.ty).clone() else {
+            return fail(span, "expected a function");
+        };
+        if result.ty != Ty::VOID && self.unit.types.size(result.ty).is_none() {
+            return fail(
+                span,
+                format!("a function cannot return the incomplete type `{}`", self.show(result)),
+            );
+        }
+        self.unit.functions[id.0 as usize].span = span;
+        self.function_body(id, name, result, &params)
+    }
+
+    fn function_body(&mut self, id: FuncId, name: Symbol, result: QTy, params: &[Param]) -> Res<()> {
+        self.function = Some(FunctionContext {
+            id,
+            name,
+            result,
+            locals: Vec::new(),
+            blocks: vec![Vec::new()],
+            labels: Vec::new(),
+            switches: Vec::new(),
+            breakable: 0,
+            loops: 0,
+        });
+        self.scopes.enter();
+        let mut ids = Vec::new();
+        for param in params {
+            let Some((symbol, at)) = param.name else {
+                return fail(self.last_span(), "a parameter of a function with a body needs a name");
+            };
+            if self.unit.types.size(param.ty.ty).is_none() {
+                return fail(
+                    at,
+                    format!("a parameter cannot have the incomplete type `{}`", self.show(param.ty)),
+                );
+            }
+            let local = Local { name: self.name(symbol), ty: param.ty, span: at, initialised: true };
+            if let Some(local) = self.new_local(local) {
+                ids.push(local);
+                self.scopes.declare(symbol, Entity::Local(local));
+            }
+        }
+        self.at += 1;
+        let mut stmts = Vec::new();
+        while !self.is(Punct::RBrace) {
+            self.block_item(&mut stmts)?;
+        }
+        let end = self.advance().span;
+        self.scopes.leave();
+        let Some(mut context) = self.function.take() else { return Ok(()) };
+        if let Some((label, _, at)) = context.labels.iter().find(|(_, defined, _)| !defined) {
+            return fail(*at, format!("there is no label `{}` in this function", self.name(*label)));
+        }
+        let function = &mut self.unit.functions[id.0 as usize];
+        function.params = ids;
+        function.locals = context.locals;
+        function.labels = context.labels.iter().map(|(name, _, _)| *name).collect();
+        let locals = context.blocks.pop().unwrap_or_default();
+        function.body = Some(Block { locals, stmts, end });
+        Ok(())
+    }
+
+    /// A declaration in a block.
+    pub(super) fn block_declaration(&mut self, stmts: &mut Vec<Stmt>) -> Res<()> {
+        let specifiers = self.specifiers()?;
+        self.check_specifiers(&specifiers)?;
+        if self.eat(Punct::Semi) {
+            return Ok(());
+        }
+        loop {
+            let declarator = self.declarator(specifiers.ty, false)?;
+            self.declare_in_block(&specifiers, declarator, stmts)?;
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        self.expect(Punct::Semi, "after the declaration")?;
+        Ok(())
+    }
+
+    fn declare_in_block(
+        &mut self,
+        specifiers: &Specifiers,
+        declarator: Declarator,
+        stmts: &mut Vec<Stmt>,
+    ) -> Res<()> {
+        let Some((name, span)) = declarator.name else { return Ok(()) };
+        self.check_declarator(&declarator, span)?;
+        let ty = declarator.ty;
+        match specifiers.storage {
+            Storage::Typedef => {
+                self.scopes.declare(name, Entity::Typedef(ty));
+                return Ok(());
+            }
+            _ if self.unit.types.is_function(ty.ty) => {
+                self.declare_function(name, ty.ty, span)?;
+                return Ok(());
+            }
+            Storage::Extern => {
+                let known = self.unit.globals.iter().position(|g| g.name == self.interner.text(name));
+                let id = match known {
+                    Some(index) => GlobalId(index as u32),
+                    None => self.new_global(self.name(name), ty, true, specifiers.thread_local, span),
+                };
+                self.scopes.declare(name, Entity::Global(id));
+                return Ok(());
+            }
+            Storage::Static => {
+                let owner = self.function.as_ref().map(|f| f.name);
+                let full = owner.map_or(String::new(), |f| format!("{}.", self.name(f))) + &self.name(name);
+                let id = self.new_global(full, ty, false, specifiers.thread_local, span);
+                self.scopes.declare(name, Entity::Global(id));
+                if self.eat(Punct::Assign) {
+                    self.global_initialiser(id, specifiers.auto_type)?;
+                }
+                return self.check_complete(id, false);
+            }
+            Storage::Automatic => {}
+        }
+        if matches!(self.scopes.lookup_here(name), Entity::Local(_)) {
+            return fail(span, format!("`{}` is declared twice in this block", self.name(name)));
+        }
+        self.declare_automatic(name, span, ty, specifiers.auto_type, stmts)
+    }
+
+    fn declare_automatic(
+        &mut self,
+        name: Symbol,
+        span: Span,
+        ty: QTy,
+        auto_type: bool,
+        stmts: &mut Vec<Stmt>,
+    ) -> Res<()> {
+        let local = Local { name: self.name(name), ty, span, initialised: self.is(Punct::Assign) };
+        let Some(id) = self.new_local(local) else { return Ok(()) };
+        // `__auto_type x = x;` means an outer x; any other declaration is in scope in its own initialiser.
+        if !auto_type {
+            self.scopes.declare(name, Entity::Local(id));
+        }
+        let init = if self.eat(Punct::Assign) {
+            let (init, ty) = self.initialiser(ty, auto_type)?;
+            if let Some(function) = self.function.as_mut() {
+                function.locals[id.0 as usize].ty = ty;
+            }
+            Some(init)
+        } else {
+            None
+        };
+        if auto_type {
+            self.scopes.declare(name, Entity::Local(id));
+        }
+        let ty = self.function.as_ref().map_or(ty, |f| f.locals[id.0 as usize].ty);
+        if self.unit.types.size(ty.ty).is_none() {
+            return fail(span, format!("a variable cannot have the incomplete type `{}`", self.show(ty)));
+        }
+        let span = span.to(self.last_span());
+        stmts.push(Stmt { kind: StmtKind::Declare(id, init), span });
+        Ok(())
+    }
+}

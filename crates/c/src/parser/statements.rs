@@ -1,0 +1,453 @@
+//! Statements.
+
+use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
+use crate::ast::{Block, Expr, LabelId, Stmt, StmtKind};
+use crate::intern::Symbol;
+use crate::literal;
+use crate::token::{Keyword, Punct, TokenKind};
+use crate::types::Ty;
+use fencepost_diag::Span;
+use fencepost_ir::Fence;
+
+/// An open `switch`.
+pub struct SwitchContext {
+    /// Cases so far.
+    pub cases: Vec<(i64, i64, LabelId)>,
+    /// The default label.
+    pub default: Option<LabelId>,
+    /// The type of the value, after promotion.
+    pub ty: Ty,
+}
+
+/// The symbol of labels without a name: `case` and `default`.
+const NAMELESS: Symbol = Symbol(0);
+
+impl Parser<'_> {
+    fn context(&mut self, span: Span) -> Res<&mut FunctionContext> {
+        match self.function.as_mut() {
+            Some(function) => Ok(function),
+            None => fail(span, "a statement outside a function"),
+        }
+    }
+
+    /// A declaration or a statement of a block.
+    pub(super) fn block_item(&mut self, stmts: &mut Vec<Stmt>) -> Res<()> {
+        if self.peek().kind == TokenKind::Eof {
+            return fail(self.last_span(), "a block is never closed: the file ends before its `}`");
+        }
+        if self.is_keyword(Keyword::StaticAssert) {
+            return self.static_assert();
+        }
+        if self.is_keyword(Keyword::Label) {
+            while !self.eat(Punct::Semi) {
+                if self.advance().kind == TokenKind::Eof {
+                    return fail(self.last_span(), "expected `;`");
+                }
+            }
+            return Ok(());
+        }
+        let label = self.peek_at(1).is(Punct::Colon);
+        if self.starts_type() && !label && !self.is_statement_attribute() {
+            return self.block_declaration(stmts);
+        }
+        let stmt = self.statement()?;
+        stmts.push(stmt);
+        Ok(())
+    }
+
+    /// `__attribute__((fallthrough));`
+    fn is_statement_attribute(&self) -> bool {
+        matches!(self.keyword(), Some(Keyword::Attribute | Keyword::Attribute2)) && {
+            let mut depth = 0i32;
+            let mut ahead = 1;
+            loop {
+                let token = self.peek_at(ahead);
+                depth += i32::from(token.is(Punct::LParen)) - i32::from(token.is(Punct::RParen));
+                ahead += 1;
+                if token.kind == TokenKind::Eof {
+                    break false;
+                }
+                if depth == 0 {
+                    break self.peek_at(ahead).is(Punct::Semi);
+                }
+            }
+        }
+    }
+
+    /// A block from its `{` on; opens a scope.
+    pub(super) fn block(&mut self) -> Res<Block> {
+        self.expect(Punct::LBrace, "to open a block")?;
+        self.open_block()?;
+        let mut stmts = Vec::new();
+        while !self.is(Punct::RBrace) {
+            self.block_item(&mut stmts)?;
+        }
+        let end = self.advance().span;
+        Ok(self.close_block(stmts, end))
+    }
+
+    fn open_block(&mut self) -> Res<()> {
+        self.scopes.enter();
+        let span = self.peek().span;
+        self.context(span)?.blocks.push(Vec::new());
+        Ok(())
+    }
+
+    fn close_block(&mut self, stmts: Vec<Stmt>, end: Span) -> Block {
+        self.scopes.leave();
+        let locals = self.function.as_mut().and_then(|f| f.blocks.pop()).unwrap_or_default();
+        Block { locals, stmts, end }
+    }
+
+    pub(super) fn statement(&mut self) -> Res<Stmt> {
+        self.nested(|p| {
+            p.attributes()?;
+            let start = p.peek().span;
+            let kind = p.statement_kind()?;
+            Ok(Stmt { kind, span: start.to(p.last_span()) })
+        })
+    }
+
+    fn statement_kind(&mut self) -> Res<StmtKind> {
+        let token = self.peek();
+        if token.is(Punct::LBrace) {
+            return Ok(StmtKind::Block(self.block()?));
+        }
+        if self.eat(Punct::Semi) {
+            return Ok(StmtKind::Expr(None));
+        }
+        let Some(keyword) = self.keyword() else {
+            if token.kind == TokenKind::Ident && self.peek_at(1).is(Punct::Colon) {
+                return self.named_label();
+            }
+            return self.expression_statement();
+        };
+        match keyword {
+            Keyword::If => self.if_statement(),
+            Keyword::While => self.while_statement(),
+            Keyword::Do => self.do_statement(),
+            Keyword::For => self.for_statement(),
+            Keyword::Switch => self.switch_statement(),
+            Keyword::Case => self.case_label(),
+            Keyword::Default => self.default_label(),
+            Keyword::Goto => self.goto_statement(),
+            Keyword::Break | Keyword::Continue => self.jump_statement(keyword),
+            Keyword::Return => self.return_statement(),
+            Keyword::Asm | Keyword::Asm2 | Keyword::Asm3 => self.asm_statement(),
+            _ => self.expression_statement(),
+        }
+    }
+
+    fn expression_statement(&mut self) -> Res<StmtKind> {
+        let expr = self.expression()?;
+        self.expect(Punct::Semi, "after the expression")?;
+        Ok(StmtKind::Expr(Some(self.discarded(expr)?)))
+    }
+
+    /// A parenthesised condition.
+    fn condition(&mut self, after: &str) -> Res<Expr> {
+        self.expect(Punct::LParen, after)?;
+        let expr = self.expression()?;
+        self.expect(Punct::RParen, "after the condition")?;
+        self.scalar_condition(expr)
+    }
+
+    fn if_statement(&mut self) -> Res<StmtKind> {
+        self.at += 1;
+        let condition = self.condition("after `if`")?;
+        let then = Box::new(self.statement()?);
+        let otherwise = match self.eat_keyword(Keyword::Else) {
+            true => Some(Box::new(self.statement()?)),
+            false => None,
+        };
+        Ok(StmtKind::If(condition, then, otherwise))
+    }
+
+    /// The body of a loop.
+    fn loop_body(&mut self) -> Res<Box<Stmt>> {
+        let span = self.peek().span;
+        let context = self.context(span)?;
+        context.breakable += 1;
+        context.loops += 1;
+        let body = self.statement()?;
+        let context = self.context(span)?;
+        context.breakable -= 1;
+        context.loops -= 1;
+        Ok(Box::new(body))
+    }
+
+    fn while_statement(&mut self) -> Res<StmtKind> {
+        self.at += 1;
+        let condition = self.condition("after `while`")?;
+        Ok(StmtKind::While(condition, self.loop_body()?))
+    }
+
+    fn do_statement(&mut self) -> Res<StmtKind> {
+        self.at += 1;
+        let body = self.loop_body()?;
+        if !self.eat_keyword(Keyword::While) {
+            return fail(self.peek().span, "expected `while` after the body of `do`");
+        }
+        let condition = self.condition("after `while`")?;
+        self.expect(Punct::Semi, "after `do ... while (...)`")?;
+        Ok(StmtKind::DoWhile(body, condition))
+    }
+
+    fn for_statement(&mut self) -> Res<StmtKind> {
+        let start = self.advance().span;
+        self.expect(Punct::LParen, "after `for`")?;
+        self.open_block()?;
+        let mut stmts = Vec::new();
+        if self.starts_type() {
+            self.block_declaration(&mut stmts)?;
+        } else if !self.eat(Punct::Semi) {
+            let span = self.peek().span;
+            let kind = self.expression_statement()?;
+            stmts.push(Stmt { kind, span: span.to(self.last_span()) });
+        }
+        let condition = if self.is(Punct::Semi) {
+            None
+        } else {
+            let expr = self.expression()?;
+            Some(self.scalar_condition(expr)?)
+        };
+        self.expect(Punct::Semi, "after the condition of `for`")?;
+        let step = if self.is(Punct::RParen) {
+            None
+        } else {
+            let expr = self.expression()?;
+            Some(self.discarded(expr)?)
+        };
+        self.expect(Punct::RParen, "after the head of `for`")?;
+        let body = self.loop_body()?;
+        let span = start.to(self.last_span());
+        stmts.push(Stmt { kind: StmtKind::For(condition, step, body), span });
+        Ok(StmtKind::Block(self.close_block(stmts, Span { start: span.end, end: span.end })))
+    }
+
+    fn switch_statement(&mut self) -> Res<StmtKind> {
+        let span = self.advance().span;
+        self.expect(Punct::LParen, "after `switch`")?;
+        let value = self.expression()?;
+        self.expect(Punct::RParen, "after the value of `switch`")?;
+        let value = self.rvalue(value)?;
+        if !self.unit.types.is_integer(value.ty.ty) {
+            return fail(value.span, format!("`switch` needs an integer, this is `{}`", self.show(value.ty)));
+        }
+        let value = self.promote(value);
+        let ty = value.ty.ty;
+        let context = self.context(span)?;
+        context.switches.push(SwitchContext { cases: Vec::new(), default: None, ty });
+        context.breakable += 1;
+        let body = Box::new(self.statement()?);
+        let context = self.context(span)?;
+        context.breakable -= 1;
+        let Some(open) = context.switches.pop() else { return fail(span, "`switch` lost its cases") };
+        Ok(StmtKind::Switch { value, cases: open.cases, default: open.default, body })
+    }
+
+    fn new_label(&mut self, name: Symbol, defined: bool, span: Span) -> Res<LabelId> {
+        let labels = &mut self.context(span)?.labels;
+        labels.push((name, defined, span));
+        Ok(LabelId(labels.len() as u32 - 1))
+    }
+
+    /// What follows a label: a statement, or (as GNU C and C23 have it) a declaration or the end of the block.
+    fn labelled(&mut self, label: LabelId) -> Res<StmtKind> {
+        if self.is(Punct::RBrace) || (self.starts_type() && !self.peek_at(1).is(Punct::Colon)) {
+            let span = self.last_span();
+            let empty = Stmt { kind: StmtKind::Expr(None), span };
+            return Ok(StmtKind::Label(label, Box::new(empty)));
+        }
+        Ok(StmtKind::Label(label, Box::new(self.statement()?)))
+    }
+
+    fn case_label(&mut self) -> Res<StmtKind> {
+        let span = self.advance().span;
+        let (first, _) = self.constant_integer("the value of a case")?;
+        let last = match self.eat(Punct::Ellipsis) {
+            true => self.constant_integer("the value of a case")?.0,
+            false => first,
+        };
+        let span = span.to(self.last_span());
+        self.expect(Punct::Colon, "after the case")?;
+        let label = self.new_label(NAMELESS, true, span)?;
+        let Some(ty) = self.context(span)?.switches.last().map(|s| s.ty) else {
+            return fail(span, "`case` outside `switch`");
+        };
+        let (first, last) = (self.wrap(first as u64, ty) as i64, self.wrap(last as u64, ty) as i64);
+        if let Some(open) = self.context(span)?.switches.last_mut() {
+            if open.cases.iter().any(|(a, b, _)| first <= *b && *a <= last) {
+                return fail(span, format!("the case {first} occurs twice"));
+            }
+            open.cases.push((first, last, label));
+        }
+        self.labelled(label)
+    }
+
+    fn default_label(&mut self) -> Res<StmtKind> {
+        let span = self.advance().span;
+        self.expect(Punct::Colon, "after `default`")?;
+        let label = self.new_label(NAMELESS, true, span)?;
+        match self.context(span)?.switches.last_mut() {
+            None => return fail(span, "`default` outside `switch`"),
+            Some(open) if open.default.is_some() => {
+                return fail(span, "two `default` labels in one `switch`");
+            }
+            Some(open) => open.default = Some(label),
+        }
+        self.labelled(label)
+    }
+
+    fn label_named(&mut self, name: Symbol, span: Span) -> Res<LabelId> {
+        let labels = &self.context(span)?.labels;
+        match labels.iter().position(|(n, _, _)| *n == name && name != NAMELESS) {
+            Some(index) => Ok(LabelId(index as u32)),
+            None => self.new_label(name, false, span),
+        }
+    }
+
+    fn named_label(&mut self) -> Res<StmtKind> {
+        let (name, span) = self.identifier("a label")?;
+        self.at += 1;
+        self.attributes()?;
+        let label = self.label_named(name, span)?;
+        let entry = &mut self.context(span)?.labels[label.0 as usize];
+        if std::mem::replace(&mut entry.1, true) {
+            return fail(span, format!("the label `{}` is defined twice", self.name(name)));
+        }
+        self.labelled(label)
+    }
+
+    fn goto_statement(&mut self) -> Res<StmtKind> {
+        let span = self.advance().span;
+        if self.is(Punct::Star) {
+            return unsupported(span, "a computed `goto`", "use `switch`");
+        }
+        let (name, at) = self.identifier("the label of `goto`")?;
+        self.expect(Punct::Semi, "after `goto`")?;
+        Ok(StmtKind::Goto(self.label_named(name, at)?))
+    }
+
+    fn jump_statement(&mut self, keyword: Keyword) -> Res<StmtKind> {
+        let span = self.advance().span;
+        self.expect(Punct::Semi, "after the statement")?;
+        let context = self.context(span)?;
+        match keyword {
+            Keyword::Break if context.breakable == 0 => fail(span, "`break` outside a loop or `switch`"),
+            Keyword::Continue if context.loops == 0 => fail(span, "`continue` outside a loop"),
+            Keyword::Break => Ok(StmtKind::Break),
+            _ => Ok(StmtKind::Continue),
+        }
+    }
+
+    fn return_statement(&mut self) -> Res<StmtKind> {
+        let span = self.advance().span;
+        let result = self.context(span)?.result;
+        if self.eat(Punct::Semi) {
+            return Ok(StmtKind::Return(None));
+        }
+        let expr = self.expression()?;
+        self.expect(Punct::Semi, "after `return`")?;
+        if result.ty == Ty::VOID {
+            let expr = self.rvalue(expr)?;
+            if expr.ty.ty != Ty::VOID {
+                return fail(expr.span, "a function that returns `void` returns a value here");
+            }
+            return Ok(StmtKind::Return(Some(expr)));
+        }
+        Ok(StmtKind::Return(Some(self.assign_convert(expr, result, "returned")?)))
+    }
+
+    fn asm_statement(&mut self) -> Res<StmtKind> {
+        let start = self.advance().span;
+        while matches!(
+            self.keyword(),
+            Some(
+                Keyword::Volatile | Keyword::Volatile2 | Keyword::Volatile3 | Keyword::Inline | Keyword::Goto
+            )
+        ) {
+            self.at += 1;
+        }
+        self.expect(Punct::LParen, "after `asm`")?;
+        let mut text = String::new();
+        while self.peek().kind == TokenKind::Str {
+            let symbol = self.advance().symbol;
+            let bytes = literal::string(self.interner.text(symbol)).unwrap_or_default();
+            text.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        let operands = self.asm_operands()?;
+        self.expect(Punct::RParen, "after the assembly")?;
+        let span = start.to(self.last_span());
+        self.expect(Punct::Semi, "after the assembly")?;
+        match fences(&text) {
+            Some(found) if !operands || text.trim().is_empty() => Ok(StmtKind::Asm(found)),
+            _ => unsupported(
+                span,
+                format!("the assembly {:?}", text.trim()),
+                "known are the fences sync lwsync isync eieio mfence lfence sfence dmb dsb isb and the empty \
+                 compiler barrier; use C11 atomics for anything else",
+            ),
+        }
+    }
+
+    /// Skips operands and clobbers; true if there are operands.
+    fn asm_operands(&mut self) -> Res<bool> {
+        let mut section = 0;
+        let mut operands = false;
+        loop {
+            let token = self.peek();
+            match token.kind {
+                TokenKind::Punct(Punct::RParen) => return Ok(operands),
+                TokenKind::Punct(Punct::Colon) => {
+                    section += 1;
+                    self.at += 1;
+                }
+                TokenKind::Punct(Punct::LParen) => self.skip_parentheses()?,
+                TokenKind::Eof => return fail(token.span, "this assembly is never closed"),
+                _ => {
+                    operands |= section == 1 || section == 2;
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    /// What a name refers to, for callers outside this module.
+    pub(super) fn entity(&self, symbol: Symbol) -> Entity {
+        self.scopes.lookup(symbol)
+    }
+}
+
+/// The fences of an assembly text; `None` if it has any other instruction.
+fn fences(text: &str) -> Option<Vec<Fence>> {
+    let mut found = Vec::new();
+    for line in text.split(['\n', ';']) {
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+        let fence = match line.as_str() {
+            "" | "nop" | "pause" | "yield" | "rep" | "rep nop" => Fence::Compiler,
+            "sync" | "hwsync" | "sync 0" => Fence::Sync,
+            "lwsync" | "sync 1" => Fence::Lwsync,
+            "isync" => Fence::Isync,
+            "eieio" => Fence::Eieio,
+            "mfence" => Fence::Mfence,
+            "lfence" => Fence::Lfence,
+            "sfence" => Fence::Sfence,
+            "dmb" | "dmb sy" | "dmb ish" => Fence::DmbSy,
+            "dmb ld" | "dmb ishld" => Fence::DmbLd,
+            "dmb st" | "dmb ishst" => Fence::DmbSt,
+            "dsb" | "dsb sy" | "dsb ish" => Fence::DsbSy,
+            "dsb ld" | "dsb ishld" => Fence::DsbLd,
+            "dsb st" | "dsb ishst" => Fence::DsbSt,
+            "isb" | "isb sy" => Fence::Isb,
+            _ => return None,
+        };
+        if fence != Fence::Compiler || found.is_empty() {
+            found.push(fence);
+        }
+    }
+    if found.len() > 1 {
+        found.retain(|f| *f != Fence::Compiler);
+    }
+    Some(if found.is_empty() { vec![Fence::Compiler] } else { found })
+}

@@ -1,0 +1,281 @@
+//! The preprocessor: files in, one list of expanded tokens out.
+//!
+//! `macros` defines and expands, `conditional` evaluates `#if`, `include` finds files. The state survives a run, so that
+//! runtime modules can be read after the user's file with the same macros.
+
+// An error ends the run, so its size costs nothing.
+#![allow(clippy::result_large_err)]
+
+mod conditional;
+mod include;
+mod macros;
+
+use crate::Options;
+use crate::intern::{Interner, Symbol};
+use crate::lexer::lex;
+use crate::source::SourceMap;
+use crate::token::{Punct, Token, TokenKind};
+use fencepost_diag::{Diagnostic, SourceFile, Span};
+use macros::{Frame, Macro};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+/// Files included in each other deeper than this are an error: the usual reason is a file that includes itself.
+const MAX_INCLUDE_DEPTH: usize = 64;
+
+/// The state of preprocessing.
+pub struct Preprocessor<'a> {
+    /// All files read so far.
+    pub sources: SourceMap,
+    /// All strings seen so far.
+    pub interner: Interner,
+    /// Warnings, such as `#warning`.
+    pub warnings: Vec<Diagnostic>,
+    options: &'a Options<'a>,
+    macros: Vec<Option<Rc<Macro>>>,
+    /// Macros whose expansion is being read, by symbol: they are not expanded again.
+    disabled: Vec<Symbol>,
+    /// Macro bodies and arguments that are being read, innermost last.
+    frames: Vec<Frame>,
+    files: Vec<OpenFile>,
+    read_once: FxHashSet<String>,
+    counter: i64,
+    expanded: u64,
+    /// Macro arguments that are being expanded, one within the other.
+    depth: usize,
+    words: Words,
+}
+
+/// A file that is being read.
+struct OpenFile {
+    name: String,
+    tokens: Rc<[Token]>,
+    at: usize,
+    conditions: Vec<Condition>,
+}
+
+/// An open `#if`.
+struct Condition {
+    span: Span,
+    /// The current branch is read.
+    active: bool,
+    /// Some branch was taken already, or the whole `#if` is skipped.
+    done: bool,
+    else_seen: bool,
+}
+
+/// Symbols that the preprocessor itself knows.
+struct Words {
+    defined: Symbol,
+    va_args: Symbol,
+    file: Symbol,
+    line: Symbol,
+    counter: Symbol,
+    pragma: Symbol,
+}
+
+impl<'a> Preprocessor<'a> {
+    /// A preprocessor with the predefined macros and those of the options.
+    pub fn new(mut interner: Interner, options: &'a Options<'a>) -> Preprocessor<'a> {
+        let words = Words {
+            defined: interner.intern("defined"),
+            va_args: interner.intern("__VA_ARGS__"),
+            file: interner.intern("__FILE__"),
+            line: interner.intern("__LINE__"),
+            counter: interner.intern("__COUNTER__"),
+            pragma: interner.intern("_Pragma"),
+        };
+        Preprocessor {
+            sources: SourceMap::default(),
+            interner,
+            warnings: Vec::new(),
+            options,
+            macros: Vec::new(),
+            disabled: Vec::new(),
+            frames: Vec::new(),
+            files: Vec::new(),
+            read_once: FxHashSet::default(),
+            counter: 0,
+            expanded: 0,
+            depth: 0,
+            words,
+        }
+    }
+
+    /// The tokens of the user's file, after the predefined macros, `-D` and `--include`.
+    pub fn run_main(&mut self, file: &SourceFile) -> Result<Vec<Token>, Diagnostic> {
+        // The user's file comes first in the source map, so that its spans are its own offsets.
+        let base = self.sources.add(file.clone());
+        let mut out = Vec::with_capacity(file.text.len() / 3);
+        let prelude = self.prelude();
+        self.run_text("<predefined>", prelude, &mut out)?;
+        for name in &self.options.includes {
+            let text = format!("#include \"{name}\"\n");
+            self.run_text("<command line>", text, &mut out)?;
+        }
+        self.open(file.name.clone(), base, &file.text)?;
+        self.drain(&mut out)?;
+        Ok(out)
+    }
+
+    /// The tokens of another file, with the macros of what was read before.
+    pub fn run_text(&mut self, name: &str, text: String, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
+        let file = SourceFile::new(name, text);
+        let text = file.text.clone();
+        let base = self.sources.add(file);
+        self.open(name.to_string(), base, &text)?;
+        self.drain(out)
+    }
+
+    /// A file with `#pragma once`, such as every built-in header, was read.
+    pub fn has_read(&self, name: &str) -> bool {
+        self.read_once.contains(name)
+    }
+
+    fn prelude(&self) -> String {
+        let mut text = crate::headers::PREDEFINED.to_string();
+        for (name, value) in &self.options.defines {
+            text.push_str(&format!("#define {name} {}\n", value.as_deref().unwrap_or("1")));
+        }
+        text
+    }
+
+    fn open(&mut self, name: String, base: u32, text: &str) -> Result<(), Diagnostic> {
+        let tokens = lex(text, base, &mut self.interner)?.into();
+        self.files.push(OpenFile { name, tokens, at: 0, conditions: Vec::new() });
+        Ok(())
+    }
+
+    /// Reads until the file stack is empty.
+    fn drain(&mut self, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
+        loop {
+            let token = self.next_expanded(true)?;
+            if token.kind == TokenKind::Eof {
+                return Ok(());
+            }
+            out.push(token);
+        }
+    }
+
+    /// The next token of the open files, directives carried out; `Eof` when all are read.
+    fn next_from_files(&mut self) -> Result<Token, Diagnostic> {
+        loop {
+            let Some(file) = self.files.last_mut() else { return Ok(end_of_input(Span::default())) };
+            let Some(&token) = file.tokens.get(file.at) else {
+                if let Some(open) = file.conditions.last() {
+                    return Err(Diagnostic::error(open.span, "this conditional is never closed")
+                        .label("opened here")
+                        .hint("add `#endif`"));
+                }
+                self.files.pop();
+                continue;
+            };
+            file.at += 1;
+            if token.first_on_line && token.is(Punct::Hash) {
+                self.directive(token)?;
+                continue;
+            }
+            if self.skipping() {
+                self.skip_line();
+                continue;
+            }
+            return Ok(token);
+        }
+    }
+
+    fn skipping(&self) -> bool {
+        self.files.last().and_then(|f| f.conditions.last()).is_some_and(|c| !c.active)
+    }
+
+    /// The rest of the current line.
+    fn rest_of_line(&mut self) -> Vec<Token> {
+        let Some(file) = self.files.last_mut() else { return Vec::new() };
+        let start = file.at;
+        while file.tokens.get(file.at).is_some_and(|t| !t.first_on_line) {
+            file.at += 1;
+        }
+        file.tokens[start..file.at].to_vec()
+    }
+
+    fn skip_line(&mut self) {
+        if let Some(file) = self.files.last_mut() {
+            while file.tokens.get(file.at).is_some_and(|t| !t.first_on_line) {
+                file.at += 1;
+            }
+        }
+    }
+
+    fn directive(&mut self, hash: Token) -> Result<(), Diagnostic> {
+        let line = self.rest_of_line();
+        let Some((&name, rest)) = line.split_first() else { return Ok(()) };
+        let word = match name.kind {
+            TokenKind::Ident => self.interner.shared(name.symbol),
+            // `# 12 "file"`: a line marker of another preprocessor.
+            TokenKind::Number => return Ok(()),
+            _ => "".into(),
+        };
+        let span = hash.span.to(name.span);
+        match &*word {
+            "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => self.conditional(&word, span, rest),
+            _ if self.skipping() => Ok(()),
+            "define" => self.define(span, rest),
+            "undef" => self.undefine(span, rest),
+            "include" => self.include(span, rest),
+            "error" => {
+                Err(Diagnostic::error(span.to(end_of(&line, span)), format!("#error {}", self.spell(rest))))
+            }
+            "warning" => {
+                let message = format!("#warning {}", self.spell(rest));
+                self.warnings.push(Diagnostic::warning(span, message));
+                Ok(())
+            }
+            "pragma" => {
+                self.pragma(rest);
+                Ok(())
+            }
+            "line" | "ident" => Ok(()),
+            _ => Err(Diagnostic::error(span, format!("unknown directive `#{}`", self.spell(&line[..1])))
+                .hint(
+                    "known are define, undef, include, if, ifdef, ifndef, elif, else, endif, error, pragma",
+                )),
+        }
+    }
+
+    fn pragma(&mut self, rest: &[Token]) {
+        let once = rest
+            .first()
+            .is_some_and(|t| t.kind == TokenKind::Ident && self.interner.text(t.symbol) == "once");
+        if let (true, Some(file)) = (once, self.files.last()) {
+            self.read_once.insert(file.name.clone());
+        }
+    }
+
+    /// Tokens as text again, for messages and `#`.
+    fn spell(&self, tokens: &[Token]) -> String {
+        let mut text = String::new();
+        for (i, token) in tokens.iter().enumerate() {
+            if i > 0 && token.space {
+                text.push(' ');
+            }
+            text.push_str(self.spelling(token));
+        }
+        text
+    }
+
+    fn spelling(&self, token: &Token) -> &str {
+        match token.kind {
+            TokenKind::Punct(p) => p.text(),
+            TokenKind::Eof => "",
+            _ => self.interner.text(token.symbol),
+        }
+    }
+}
+
+fn end_of(line: &[Token], otherwise: Span) -> Span {
+    line.last().map_or(otherwise, |t| t.span)
+}
+
+/// The end marker.
+pub fn end_of_input(span: Span) -> Token {
+    Token { kind: TokenKind::Eof, symbol: Symbol(0), span, first_on_line: true, space: false, painted: false }
+}

@@ -1,0 +1,11 @@
+//! Typing: what the parser asks when it has recognised an expression. All of it is methods of the parser, because C's
+//! syntax needs its types.
+
+mod atomics;
+mod calls;
+mod constant;
+mod convert;
+mod init;
+mod operators;
+
+pub use constant::{Base, Const, evaluate, representation};

@@ -1,0 +1,4 @@
+int main(void) {
+    int *p = &(1 + 2);
+    return *p;
+}

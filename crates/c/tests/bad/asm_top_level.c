@@ -1,0 +1,2 @@
+asm(".globl f");
+int main(void) { return 0; }

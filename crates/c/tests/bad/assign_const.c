@@ -1,0 +1,5 @@
+int main(void) {
+    const int k = 1;
+    k = 2;
+    return k;
+}

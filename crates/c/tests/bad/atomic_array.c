@@ -1,0 +1,3 @@
+typedef int pair[2];
+_Atomic pair p;
+int main(void) { return 0; }

@@ -1,0 +1,3 @@
+struct pair { int a, b; };
+_Atomic struct pair p;
+int main(void) { return p.a; }

@@ -1,0 +1,2 @@
+double _Complex z;
+int main(void) { return 0; }

@@ -1,0 +1,6 @@
+int main(void) {
+    void *p = &&end;
+    goto *p;
+end:
+    return 0;
+}

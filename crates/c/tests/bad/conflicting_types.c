@@ -1,0 +1,3 @@
+int f(int);
+long f(int);
+int main(void) { return 0; }

@@ -1,0 +1,3 @@
+int f(void) { return 1; }
+int x = f();
+int main(void) { return x; }

@@ -1,0 +1,3 @@
+int x;
+#else
+int main(void) { return 0; }

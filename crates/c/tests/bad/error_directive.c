@@ -1,0 +1,4 @@
+#ifndef LOCKS
+#error "define LOCKS"
+#endif
+int main(void) { return 0; }

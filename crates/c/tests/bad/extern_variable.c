@@ -1,0 +1,4 @@
+extern int elsewhere;
+int main(void) {
+    return elsewhere;
+}

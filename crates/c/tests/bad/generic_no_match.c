@@ -1,0 +1,3 @@
+int main(void) {
+    return _Generic(1.0, int: 1, char *: 2);
+}

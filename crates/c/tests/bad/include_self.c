@@ -1,0 +1,2 @@
+#include "include_self.c"
+int main(void) { return 0; }

@@ -1,0 +1,2 @@
+__int128 big;
+int main(void) { return 0; }

@@ -1,0 +1,4 @@
+int main(void) {
+    long double x = 1;
+    return x > 0;
+}

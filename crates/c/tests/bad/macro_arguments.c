@@ -1,0 +1,4 @@
+#define PAIR(a, b) ((a) + (b))
+int main(void) {
+    return PAIR(1);
+}

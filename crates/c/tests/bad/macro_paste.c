@@ -1,0 +1,4 @@
+#define GLUE(a, b) a##b
+int main(void) {
+    return GLUE(1, +);
+}

@@ -1,0 +1,4 @@
+int main(void) {
+    pthread_t t;
+    return 0;
+}

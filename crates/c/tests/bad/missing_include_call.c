@@ -1,0 +1,5 @@
+#include <pthread.h>
+int main(void) {
+    assert(1);
+    return 0;
+}

@@ -1,0 +1,4 @@
+int mystery(int);
+int main(void) {
+    return mystery(3);
+}

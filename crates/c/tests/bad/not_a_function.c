@@ -1,0 +1,4 @@
+int x;
+int main(void) {
+    return x(3);
+}

@@ -1,0 +1,3 @@
+#include <stdatomic.h>
+atomic_int x;
+int main(void) { return atomic_load_explicit(&x, memory_order_release); }

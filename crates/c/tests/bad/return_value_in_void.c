@@ -1,0 +1,5 @@
+void f(void) { return 3; }
+int main(void) {
+    f();
+    return 0;
+}

@@ -1,0 +1,3 @@
+#ifdef A
+int x;
+int main(void) { return 0; }

@@ -1,0 +1,5 @@
+int counter;
+int main(void) {
+    countr++;
+    return 0;
+}

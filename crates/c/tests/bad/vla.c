@@ -1,0 +1,5 @@
+int f(int n) {
+    int a[n];
+    return a[0];
+}
+int main(void) { return f(3); }

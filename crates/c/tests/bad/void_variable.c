@@ -1,0 +1,2 @@
+void x;
+int main(void) { return 0; }

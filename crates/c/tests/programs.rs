@@ -1,0 +1,263 @@
+//! Small programs, run under random schedules or looked at as IR: what the comparison with a C compiler cannot see.
+
+mod support;
+
+use fencepost_c::{Options, compile};
+use fencepost_diag::SourceFile;
+use fencepost_ir::{Fence, Instr, Order, Program};
+use support::{End, run};
+
+fn instructions(program: &Program) -> impl Iterator<Item = &Instr> {
+    program.functions.iter().flat_map(|f| &f.body)
+}
+
+fn program(text: &str) -> Program {
+    support::compile("test.c", text, &[]).program
+}
+
+/// The ends of many runs, without repetition.
+fn ends(text: &str) -> Vec<End> {
+    let mut found = Vec::new();
+    for seed in 1..200 {
+        let end = run(text, seed * 7919);
+        if !found.contains(&end) {
+            found.push(end);
+        }
+    }
+    found
+}
+
+#[test]
+fn spans_of_macros_are_where_they_are_used() {
+    let text = "#include <stdatomic.h>\natomic_int x;\nint main(void) {\n    atomic_store(&x, 1);\n    return 0;\n}\n";
+    let compiled = support::compile("test.c", text, &[]);
+    let main = &compiled.program.functions[0];
+    let store = main.body.iter().position(|i| matches!(i, Instr::Store { .. })).expect("a store");
+    let (name, line, _) = compiled.sources.position(main.spans[store].start).expect("a position");
+    assert_eq!((name, line), ("test.c", 4));
+}
+
+#[test]
+fn orders_are_split_between_the_halves_of_an_exchange() {
+    let program = program(
+        "#include <stdatomic.h>\natomic_int x;\nint main(void) { \
+         return atomic_exchange_explicit(&x, 1, memory_order_acq_rel); }",
+    );
+    let orders: Vec<_> = instructions(&program)
+        .filter_map(|i| match i {
+            Instr::Rmw { read, write, .. } => Some((read.order, write.order)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(orders, [(Order::Acquire, Order::Release)]);
+}
+
+#[test]
+fn plain_atomic_operators_are_sequentially_consistent_and_volatile_is_kept() {
+    let program = program("_Atomic int x; volatile int v; int main(void) { x++; x = 2; v = x; return v; }");
+    for instr in instructions(&program) {
+        match instr {
+            Instr::Rmw { read, .. } => assert_eq!(read.order, Order::SeqCst),
+            Instr::Store { ann, .. } | Instr::Load { ann, .. } => {
+                assert!(ann.volatile != (ann.order == Order::SeqCst), "{instr:?}");
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn assembly_fences_are_known() {
+    let text = r#"int main(void) {
+        asm volatile("sync"); asm volatile("lwsync" ::: "memory"); __asm__ __volatile__("isync"); asm("eieio");
+        asm volatile("mfence" ::: "memory"); asm("lfence"); asm("sfence"); asm("dmb ish"); asm("dmb ishst"); asm("dmb ld");
+        asm("dsb sy"); asm("isb"); asm volatile("" ::: "memory"); asm("dmb sy; isb");
+        return 0; }"#;
+    let program = program(text);
+    let fences: Vec<Fence> = instructions(&program)
+        .filter_map(|i| match i {
+            Instr::Fence(fence) => Some(*fence),
+            _ => None,
+        })
+        .collect();
+    use Fence::*;
+    let expected = [
+        Sync, Lwsync, Isync, Eieio, Mfence, Lfence, Sfence, DmbSy, DmbSt, DmbLd, DsbSy, Isb, Compiler, DmbSy,
+        Isb,
+    ];
+    assert_eq!(fences, expected);
+}
+
+#[test]
+fn variables_are_registers_unless_their_address_escapes() {
+    let program = program(
+        "#include <pthread.h>\nstatic void *f(void *p) { return p; }\n\
+         int main(void) { pthread_t t; int a[2] = {1, 2}; int x = a[1]; int shared = 3; \
+         pthread_create(&t, 0, f, &shared); pthread_join(t, 0); return x; }",
+    );
+    let locals: Vec<(String, bool)> = instructions(&program)
+        .filter_map(|i| match i {
+            Instr::Local { object, private, .. } => Some((object.name.clone(), *private)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(locals, [("a".to_string(), true), ("shared".to_string(), false)]);
+}
+
+#[test]
+fn reads_of_uninitialised_variables_are_found_only_where_they_happen() {
+    let text = |value: u32| {
+        format!(
+            "int main(void) {{ int x; int c = {value}; if (c) x = 1; if (c) return x; return c ? x : 5; }}"
+        )
+    };
+    assert_eq!(run(&text(1), 1), End::Done(1));
+    assert_eq!(run(&text(0), 1), End::Done(5));
+    let bad = "int main(void) { int x, i; for (i = 0; i < 0; i++) x = 1; return x; }";
+    assert_eq!(run(bad, 1), End::Finding("uninitialised read".into()));
+}
+
+#[test]
+fn use_after_scope_and_return_are_found() {
+    let scope = "int main(void) { int *p; { int x = 1; p = &x; } return *p; }";
+    assert_eq!(run(scope, 1), End::Finding("use after free of x".into()));
+    let back = "static int *f(void) { int y = 1; int *p = &y; return p; } int main(void) { return *f(); }";
+    assert_eq!(run(back, 1), End::Finding("use after free of y".into()));
+    let by_break = "int *p; int main(void) { for (;;) { int z = 1; p = &z; if (z) break; } return *p; }";
+    assert_eq!(run(by_break, 1), End::Finding("use after free of z".into()));
+}
+
+#[test]
+fn one_signal_wakes_any_one_of_two_waiters() {
+    let text = r#"
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int waiting, first;
+static void *waiter(void *arg) {
+    pthread_mutex_lock(&m);
+    waiting++;
+    pthread_cond_wait(&c, &m);
+    if (!first) first = (int)(long)arg;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void) {
+    pthread_t t[2];
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, waiter, (void *)(i + 1));
+    for (;;) {
+        pthread_mutex_lock(&m);
+        int n = waiting;
+        pthread_mutex_unlock(&m);
+        if (n == 2) break;
+    }
+    pthread_mutex_lock(&m);
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    return first;
+}"#;
+    let found = ends(text);
+    assert!(found.contains(&End::Done(1)) && found.contains(&End::Done(2)) && found.len() == 2, "{found:?}");
+}
+
+#[test]
+fn linux_style_accesses_work() {
+    let text = r#"
+#include <linux.h>
+#include <pthread.h>
+#include <assert.h>
+static int lock_, data; static atomic_t count = ATOMIC_INIT(2);
+static void *worker(void *arg) {
+    while (cmpxchg(&lock_, 0, 1) != 0) cpu_relax();
+    data++;
+    smp_store_release(&lock_, 0);
+    if (atomic_dec_and_test(&count)) assert(READ_ONCE(data) == 2);
+    return 0;
+}
+int main(void) {
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, worker, 0);
+    smp_mb(); smp_rmb(); smp_wmb(); barrier();
+    int x = 3, e = 3;
+    assert(xchg(&x, 4) == 3 && xchg_acquire(&x, 5) == 4 && cmpxchg_relaxed(&x, 1, 2) == 5);
+    assert(!try_cmpxchg(&x, &e, 9) && e == 5 && try_cmpxchg_acquire(&x, &e, 9) && x == 9);
+    assert(smp_cond_load_acquire(&x, VAL == 9) == 9);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    assert(atomic_read(&count) == 0);
+    atomic_inc(&count); atomic_add(3, &count); atomic_set(&count, atomic_read(&count) + 1);
+    return atomic_add_return(2, &count) * 10 + atomic_xchg(&count, 0);
+}"#;
+    assert_eq!(ends(text), [End::Done(77)]);
+}
+
+#[test]
+fn atomic_sections_are_not_interrupted() {
+    let text = r#"
+#include <pthread.h>
+int n;
+void __VERIFIER_atomic_add(int k) { int s = n; s = s + k; n = s; }
+void *f(void *a) { __VERIFIER_atomic_begin(); int s = n; n = s + 1; __VERIFIER_atomic_end(); __VERIFIER_atomic_add(10); return 0; }
+int main(void) { pthread_t t[2]; for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, 0);
+  for (int i = 0; i < 2; i++) pthread_join(t[i], 0); return n; }"#;
+    assert_eq!(ends(text), [End::Done(22)]);
+}
+
+#[test]
+fn user_files_come_through_the_loader() {
+    let loader = |path: &str| {
+        let text = match path {
+            "src/a.h" => "#pragma once\n#include \"sub/b.h\"\nint a(void) { return B; }\n",
+            "src/sub/b.h" => "#ifndef B\n#define B 4\n#endif\n#include \"../a.h\"\n",
+            "src/sub/../a.h" => "",
+            "inc/c.h" => "#define C (B * 10 + D)\n",
+            "first.h" => "#define FIRST 100\n",
+            _ => return None,
+        };
+        Some(text.to_string())
+    };
+    let options = Options {
+        defines: vec![("D".into(), Some("2".into())), ("FLAG".into(), None)],
+        include_dirs: vec!["inc".into()],
+        includes: vec!["first.h".into()],
+        loader: Some(&loader),
+    };
+    let text = "#include \"a.h\"\n#include \"a.h\"\n#include <c.h>\nint main(void) { return a() + C + FIRST + FLAG; }\n";
+    let compiled = match compile(&SourceFile::new("src/main.c", text), &options) {
+        Ok(compiled) => compiled,
+        Err(failure) => panic!("{}", failure.render()),
+    };
+    assert_eq!(support::Machine::new(&compiled.program, 1).run(1000), End::Done(4 + 42 + 100 + 1));
+    let names: Vec<&str> = compiled.sources.files().map(|f| f.name.as_str()).collect();
+    assert!(names[0] == "src/main.c" && names.contains(&"inc/c.h"), "{names:?}");
+}
+
+#[test]
+fn what_main_does_not_reach_may_be_anything() {
+    let text = "int helper(int); int unused(void) { return helper(1); } int main(void) { return 3; }";
+    assert_eq!(run(text, 1), End::Done(3));
+}
+
+#[test]
+fn main_has_its_arguments_and_exit_ends_the_process() {
+    assert_eq!(
+        run(
+            "int main(int argc, char **argv) { return argc * 10 + (argv[1] == 0) + (argv[0][0] == 'p'); }",
+            1
+        ),
+        End::Done(12)
+    );
+    assert_eq!(run("#include <stdlib.h>\nint main(void) { exit(3); return 1; }", 1), End::Done(0));
+    assert_eq!(
+        run("#include <stdlib.h>\nint main(void) { abort(); }", 1),
+        End::Finding("Assertion: abort() is called".into())
+    );
+}
+
+#[test]
+fn warnings_tell_about_suspicious_pointers() {
+    let compiled = support::compile("test.c", "int x; int main(void) { long *p = &x; return p == 5; }", &[]);
+    let messages: Vec<&str> = compiled.warnings.iter().map(|w| w.message.as_str()).collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+}

@@ -1,0 +1,2 @@
+struct v { union { struct { int x, y; }; int xy[2]; }; int z; }; struct in { int a; }; struct out { struct in; int b; };
+void run(void) { struct v v = {.x = 1, .y = 2, .z = 3}; OUT(v.xy[0] + v.xy[1] * 10); v.xy[1] = 7; OUT(v.y); OUT(v.z); struct v w = {{{4, 5}}, 6}; OUT(w.x + w.y + w.z); OUT(sizeof(struct v)); struct v *p = &w; p->y++; OUT(p->xy[1]); struct v c = *p; OUT(c.y); static struct v s = {.xy = {8, 9}}; OUT(s.y); }

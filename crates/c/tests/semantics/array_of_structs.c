@@ -1,0 +1,3 @@
+struct row { char name[4]; int v[2]; }; static struct row rows[3] = {{"ab", {1, 2}}, {"cd", {3}}, [2] = {.v = {[1] = 6}}};
+static int total(struct row *r, int n) { int s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < 2; j++) s += r[i].v[j]; return s; }
+void run(void) { OUT(total(rows, 3)); OUT(rows[1].name[1]); rows[2] = rows[0]; OUT(rows[2].name[0]); struct row l[2]; l[0] = rows[1]; l[1] = l[0]; l[1].v[1] = 10; OUT(total(l, 2)); struct row *p = &rows[1]; OUT(p[-1].v[1]); OUT((p + 1)->v[0]); OUT(sizeof rows); OUT((int)(&rows[2] - rows)); int idx = 1; rows[idx].v[idx] += 5; OUT(rows[1].v[1]); OUT(&p->v[1] - &p->v[0]); }

@@ -1,0 +1,3 @@
+struct p { int x, y; }; static int sum(struct p p) { return p.x + p.y; } static int sump(const struct p *p) { return p->x * p->y; } static struct p *gp = &(struct p){6, 7};
+void run(void) { OUT(sum((struct p){1, 2})); OUT(sump(&(struct p){3, 4})); int *a = (int[]){5, 6, 7}; OUT(a[2]); OUT(((int[3]){1, 2, 3})[1]); struct p q; q = (struct p){.y = 9}; OUT(q.x); OUT(q.y); OUT((int){4} + 1); OUT(gp->y); int *s = &(int){8}; *s += 1; OUT(*s);
+    int t = 0; for (int i = 0; i < 3; i++) { struct p *r = &(struct p){i, i + 1}; r->x++; t += r->x * r->y; } OUT(t); OUT(((struct p){2, 3}).y); OUT(sizeof((char[]){1, 2, 3})); }

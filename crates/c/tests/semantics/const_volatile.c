@@ -1,0 +1,2 @@
+static const int k = 4; static volatile int v = 3; static int *volatile pv; static const int *const pc = &k;
+void run(void) { v++; v += 2; OUT(v); OUT(k + *pc); int x = 1; pv = &x; *pv = 5; OUT(x); volatile int l = 2; l = l + l; OUT(l); const volatile int cv = 7; OUT(cv); struct { volatile int a; const int b; } s = {1, 2}; s.a = 8; OUT(s.a + s.b); register int r = 3; OUT(r); const char *const names[] = {"a", "b"}; OUT(names[1][0]); int *restrict rp = &x; OUT(*rp); v; OUT(v); }

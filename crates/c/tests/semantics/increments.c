@@ -1,0 +1,2 @@
+struct s { int a; int *p; };
+void run(void) { int a[4] = {1, 2, 3, 4}; int *p = a; OUT(*p++); OUT(*++p); OUT((*p)++); OUT(a[2]); OUT(--*p); OUT(*p--); OUT(*p); struct s s = {5, a}; s.a++; ++s.a; OUT(s.a--); OUT(*s.p++); OUT(*s.p); OUT(++*s.p); short h = 32767; h++; OUT(h); unsigned char c = 0; OUT(c--); OUT(c); OUT(-c); OUT(- -3); OUT(5 - -3); int i = 2; OUT(i++ + ++a[0]); OUT(i); float f = 1.5f; f++; OUT(f * 2); OUT(f-- > 2); int *q = &a[3]; OUT(q-- - a); OUT(q - a); long l = 1; OUT(l++ << 3); OUT(~l); }

@@ -1,0 +1,3 @@
+static inline int sq(int x) { return x * x; } inline static int cube(int x) { return x * sq(x); } static inline __attribute__((always_inline)) int id(int x) { return x; } _Noreturn void never(void); static int unused_function(void) { return 1; } int old_style(); int old_style(int a, int b) { return a - b; }
+static void nothing(void) {} static void early(int *p) { if (*p) return; *p = 5; } static int noret(int x) { if (x) return 1; return 0; }
+void run(void) { OUT(sq(5)); OUT(cube(3)); OUT(id(4)); nothing(); int z = 0; early(&z); OUT(z); early(&z); OUT(z); OUT(noret(3)); OUT(old_style(5, 2)); (sq)(2); OUT((sq)(2)); OUT((&sq)(6)); }

@@ -1,0 +1,1 @@
+void run(void) { int n = 0; switch (n) { case 0: int y = 3; OUT(y); } goto l; l: int z = 4; OUT(z); { goto end; n = 9; end: } OUT(n); __attribute__((unused)) int w = 1; OUT(w); switch (1) { case 1: __attribute__((fallthrough)); default: OUT(6); } ; }

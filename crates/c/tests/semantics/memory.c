@@ -1,0 +1,4 @@
+#include <stdlib.h>
+#include <string.h>
+struct s { int a; char b; long c; };
+void run(void) { int *p = malloc(4 * sizeof(int)); for (int i = 0; i < 4; i++) p[i] = i; OUT(p[3]); p = realloc(p, 8 * sizeof(int)); p[7] = 5; OUT(p[2] + p[7]); free(p); struct s *q = calloc(2, sizeof *q); OUT(q[1].c); q->a = 4; struct s r; memcpy(&r, q, sizeof r); OUT(r.a); memset(&r, 0, sizeof(r)); OUT(r.a); r.b = 1; r.c = 2; q[1] = r; OUT(q[1].c + q[1].b); free(q); char b[8]; memset(b, 'x', 8); OUT(b[7]); memcpy(b + 2, "hi", 2); OUT(b[3]); OUT(memcmp(b, "xxhi", 4)); OUT(memcmp("a", "b", 1) < 0); int a1[3] = {1, 2, 3}, a2[3]; memcpy(a2, a1, sizeof a1); OUT(memcmp(a1, a2, sizeof a1)); a2[1] = 258; OUT(memcmp(a1, a2, sizeof a1) > 0); long n = 3; int *d = malloc(n * sizeof *d); memset(d, 0xff, n * sizeof(*d)); OUT(d[2]); free(d); free(0); int big[40]; memset(big, 0, sizeof big); OUT(big[39]); unsigned u; float f = 1.5f; memcpy(&u, &f, sizeof u); OUT(u); }

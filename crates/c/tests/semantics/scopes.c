@@ -1,0 +1,2 @@
+int x = 1; static int get(void) { return x; }
+void run(void) { OUT(x); int x = 2; OUT(x); { int x = 3; OUT(x); { extern int x; OUT(x); x = 10; } OUT(x); } OUT(x); OUT(get()); for (int x = 5; x < 6; x++) { int x = 7; OUT(x); } typedef int T; T T1 = 4; { int T = 9; OUT(T + T1); } struct s { int a; }; { struct s { char a; }; OUT(sizeof(struct s)); } OUT(sizeof(struct s)); int y = x; OUT(y); if (1) { int y = 8; OUT(y); } }

@@ -1,0 +1,2 @@
+void run(void) { int a[10]; int *p = a; struct { char x; long y; } s; OUT(sizeof a); OUT(sizeof p); OUT(sizeof *p); OUT(sizeof(a) / sizeof(a[0])); OUT(sizeof s); OUT(sizeof s.x); OUT(sizeof(int[2][3])); int n = 1; OUT(sizeof(n++)); OUT(n);
+    OUT(sizeof(char) + sizeof(short) + sizeof(int) + sizeof(long) + sizeof(long long)); OUT(sizeof(1 ? (char)1 : (char)2)); OUT(sizeof((char)1 + (char)1)); OUT(sizeof(&a)); OUT(sizeof "four"); OUT(sizeof(enum { A, B })); OUT(sizeof(float)); OUT(sizeof 'c'); OUT(sizeof (int) * 2); OUT(sizeof(struct { int i; char c[3]; })); }

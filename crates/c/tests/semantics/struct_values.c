@@ -1,0 +1,3 @@
+struct p { int x; long y; char c[3]; }; static struct p mk(int x) { struct p r = {x, x * 2, {1, 2, 3}}; return r; } static struct p twice(struct p p) { p.x *= 2; p.c[1] = 9; return p; } static long tot(struct p a, int k, struct p b) { return a.x * k + b.y + b.c[1]; }
+struct w { struct p in; int z; }; static struct w wrap(struct p p) { return (struct w){p, 4}; }
+void run(void) { struct p a = mk(3); OUT(a.x); OUT(a.y); OUT(twice(a).x); OUT(a.x); OUT(mk(5).c[2]); OUT(tot(a, 10, twice(mk(7)))); struct p b; b = twice(twice(a)); OUT(b.x); OUT(wrap(b).in.c[1]); OUT(wrap(mk(1)).z); struct p arr[2] = {mk(1), mk(2)}; OUT(arr[1].y); arr[0] = arr[1]; OUT(arr[0].x); struct p *q = &arr[0]; *q = mk(8); OUT(arr[0].y); OUT((a.x > 2 ? a : b).x); struct p c = a.x > 5 ? a : b; OUT(c.x); }

@@ -1,0 +1,3 @@
+#include <pthread.h>
+static pthread_barrier_t b; static int before[3], ok = 1; static int serial; static void *w(void *a) { long i = (long)a; for (int r = 1; r < 3; r++) { before[i] = r; if (pthread_barrier_wait(&b) == PTHREAD_BARRIER_SERIAL_THREAD) __atomic_fetch_add(&serial, 1, 5); for (int j = 0; j < 3; j++) if (before[j] < r) __atomic_store_n(&ok, 0, 5); pthread_barrier_wait(&b); } return 0; }
+void run(void) { pthread_barrier_init(&b, 0, 3); pthread_t t[3]; for (long i = 0; i < 3; i++) pthread_create(t + i, 0, w, (void *)i); for (int i = 0; i < 3; i++) pthread_join(t[i], 0); OUT(ok); OUT(serial); OUT(pthread_barrier_destroy(&b)); }

@@ -1,0 +1,4 @@
+#include <threads.h>
+#include <stdatomic.h>
+static mtx_t m, r; static cnd_t c; static int n, ready; static once_flag f = ONCE_FLAG_INIT; static int o; static void init(void) { o++; } static thread_local int mine = 5; static int w(void *a) { call_once(&f, init); mtx_lock(&m); n += *(int *)a; mine++; ready++; cnd_signal(&c); mtx_unlock(&m); return mine; }
+void run(void) { mtx_init(&m, mtx_plain); mtx_init(&r, mtx_plain | mtx_recursive); cnd_init(&c); thrd_t t[2]; int v[2] = {3, 4}; for (int i = 0; i < 2; i++) thrd_create(&t[i], w, &v[i]); mtx_lock(&m); while (ready < 2) cnd_wait(&c, &m); mtx_unlock(&m); int x, y; thrd_join(t[0], &x); thrd_join(t[1], &y); OUT(n); OUT(x); OUT(y); OUT(o); OUT(mine); mtx_lock(&r); OUT(mtx_trylock(&r) == thrd_success); mtx_unlock(&r); mtx_unlock(&r); OUT(thrd_equal(thrd_current(), t[0]) != 0); mtx_destroy(&m); cnd_destroy(&c); }

@@ -1,0 +1,4 @@
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static pthread_cond_t c = PTHREAD_COND_INITIALIZER, d; static int stage, done;
+static void *w(void *a) { pthread_mutex_lock(&m); while (stage != (long)a) pthread_cond_wait(&c, &m); stage++; pthread_cond_broadcast(&c); pthread_mutex_unlock(&m); return 0; } static void *one(void *a) { pthread_mutex_lock(&m); done = 1; pthread_cond_signal(&d); pthread_mutex_unlock(&m); return 0; }
+void run(void) { pthread_t t[3]; for (long i = 2; i >= 0; i--) pthread_create(&t[i], 0, w, (void *)i); for (int i = 0; i < 3; i++) pthread_join(t[i], 0); OUT(stage); pthread_cond_init(&d, 0); pthread_create(&t[0], 0, one, 0); pthread_mutex_lock(&m); while (!done) pthread_cond_wait(&d, &m); pthread_mutex_unlock(&m); pthread_join(t[0], 0); OUT(done); OUT(pthread_cond_destroy(&d)); }

@@ -1,0 +1,4 @@
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static int n; static pthread_mutex_t dyn;
+static void *w(void *a) { for (int i = 0; i < 5; i++) { pthread_mutex_lock(&m); n += *(int *)a; pthread_mutex_unlock(&m); } return (void *)(long)*(int *)a; }
+void run(void) { pthread_t t[3]; int v[3] = {1, 10, 100}; for (int i = 0; i < 3; i++) pthread_create(&t[i], NULL, w, &v[i]); long sum = 0; for (int i = 0; i < 3; i++) { void *r; pthread_join(t[i], &r); sum += (long)r; } OUT(n); OUT(sum); OUT(pthread_mutex_trylock(&m)); OUT(pthread_mutex_trylock(&m)); pthread_mutex_unlock(&m); pthread_mutex_init(&dyn, NULL); pthread_mutex_lock(&dyn); pthread_mutex_unlock(&dyn); OUT(pthread_mutex_destroy(&dyn)); pthread_t self = pthread_self(); OUT(pthread_equal(self, pthread_self()) != 0); OUT(pthread_equal(self, t[0]) != 0); }

@@ -1,0 +1,2 @@
+union u { int i; unsigned u; float f; }; union s { struct { char k; int v; } a; struct { char k; int w; } b; }; struct t { int tag; union { int i; char *s; } u; };
+void run(void) { union u x; x.f = 1.0f; OUT(x.u); x.i = -1; OUT(x.u); union s y = {{1, 2}}; OUT(y.b.w); y.b.w = 5; OUT(y.a.v); struct t z = {1, {.s = "hi"}}; OUT(*z.u.s); OUT(sizeof(struct t)); union u w = {.u = 7}; OUT(w.i); union u v = x; OUT(v.i); static union u g = {42}; OUT(g.u); struct { int a; union { int b; unsigned c; }; struct { int d; }; } an = {1, {2}, {3}}; OUT(an.c); an.b = 8; OUT(an.c); OUT(an.d); }

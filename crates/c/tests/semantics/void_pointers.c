@@ -1,0 +1,2 @@
+static void put(void *p, int v) { *(int *)p = v; } static void *same(void *p) { return p; } struct box { void *p; long n; };
+void run(void) { int x; put(&x, 6); OUT(x); struct box b = {&x, 3}; OUT(*(int *)b.p + b.n); void *v = same(&b); OUT(((struct box *)v)->n); void **vv = &v; *vv = &x; OUT(*(int *)v); long n = (long)5; void *small = (void *)n; OUT((long)small); OUT(small == (void *)5); char *c = (char *)"abc"; void *w = c + 1; OUT(*(char *)w); OUT((void *)0 == 0); OUT((char *)w - c); OUT((int)(long)(void *)7); }
