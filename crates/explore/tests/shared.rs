@@ -4,10 +4,10 @@
 mod support;
 
 use fencepost_diag::SourceFile;
-use fencepost_explore::ModelName;
-use fencepost_ir::bound_loops;
+use fencepost_explore::{ModelName, Options, explore};
+use fencepost_ir::{Program, Property, bound_loops};
 use fencepost_models::Model;
-use fencepost_naive::{Limits, Stop};
+use fencepost_naive::{Key, Limits, Stop, replay};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -44,7 +44,27 @@ fn compare(folder: &Path, file: &str, name: ModelName, model: &Model) -> Outcome
         Err(Stop::Unsupported { what, .. }) => panic!("{file}: {what}"),
         Err(Stop::Limit(_) | Stop::Time) => return Outcome::TooLarge,
     };
+    if let Err(text) = witness_replays(&program, name, model) {
+        return Outcome::Different(text);
+    }
     difference(&explored(&program, name), &expected).map_or(Outcome::Same, Outcome::Different)
+}
+
+/// The witness of the explorer, rebuilt from rf and co alone, is consistent and satisfies the condition.
+fn witness_replays(program: &Program, name: ModelName, model: &Model) -> Result<(), String> {
+    let found = explore(program, &Options::new(name)).expect("supported");
+    let Property::Final(condition) = &program.property else { return Ok(()) };
+    let Some(witness) = found.witness else {
+        return if found.stats.satisfying == 0 { Ok(()) } else { Err("there is no witness".into()) };
+    };
+    let rf = witness.rf.into_iter().map(|(r, w)| (Some(r), w)).collect();
+    let co = witness.co.into_iter().map(|(l, list)| (l, list.into_iter().map(Some).collect())).collect();
+    let key = Key { rf, co, choices: Vec::new() };
+    let replayed = replay(program, &key, &Limits::default()).map_err(|stop| stop.to_string())?;
+    let satisfies = |e: &fencepost_naive::NaiveExecution| {
+        condition.proposition.holds(&e.state(condition)) && model.check(&e.execution).consistent
+    };
+    if replayed.iter().any(satisfies) { Ok(()) } else { Err(format!("the witness does not replay: {key:?}")) }
 }
 
 #[test]

@@ -16,10 +16,12 @@
 
 mod combine;
 mod key;
+mod replay;
 mod trace;
 
 pub use combine::enumerate;
 pub use key::{AccessId, Key};
+pub use replay::replay;
 
 use fencepost_ir::{Execution, FinalCondition, Location, Observable, Span, Value, Width};
 use std::fmt;
