@@ -42,7 +42,7 @@ fn compare(folder: &Path, file: &str, name: ModelName, model: &Model) -> Outcome
     let expected = match enumerated(&program, model, &limits) {
         Ok(expected) => expected,
         Err(Stop::Unsupported { what, .. }) => panic!("{file}: {what}"),
-        Err(Stop::Limit(_) | Stop::Time) => return Outcome::TooLarge,
+        Err(Stop::Limit(_) | Stop::Time | Stop::Interrupted) => return Outcome::TooLarge,
     };
     if let Err(text) = witness_replays(&program, name, model) {
         return Outcome::Different(text);

@@ -5,6 +5,7 @@ use crate::{Found, Key, Limits, NaiveExecution, Stop};
 use fencepost_ir::{Ann, Event, EventKind, Execution, Location, ObjectId, Program, ThreadId, Value, Width};
 use fencepost_models::{Checker, Model};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// All consistent executions of a program whose loops are bounded.
@@ -175,6 +176,9 @@ impl Search<'_> {
         }
         if self.limits.time.is_some_and(|time| self.started.elapsed() > time) {
             return Err(Stop::Time);
+        }
+        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Stop::Interrupted);
         }
         if !checker.consistent(execution) {
             return Ok(());
