@@ -10,6 +10,7 @@
 //! true only if the graph is consistent (atomicity of read-modify-writes apart, which the explorer handles).
 
 use crate::graph::Graph;
+use crate::models::clause::Clauses;
 use crate::path::{EventId, Node, Place, Trie};
 use crate::row::Row;
 use fencepost_ir::Fence;
@@ -26,6 +27,9 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
     const OUT_OF_ORDER: bool;
     /// Whether a read may be committed before the write of its own thread that it reads.
     const READS_UNCOMMITTED: bool;
+
+    /// The clauses in force.
+    fn clauses(&self) -> Clauses;
 
     /// Whether such fences are events; other fences are facts about a path only.
     fn is_event(&self, fence: Fence) -> bool;

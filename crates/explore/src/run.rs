@@ -10,9 +10,10 @@ use crate::lower::{Unsupported, lower};
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::models::armv8::Armv8;
-use crate::models::order::GlobalOrder;
+use crate::models::clause::{Clause, Clauses};
+use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
-use crate::models::rc11::Rc11;
+use crate::models::rc11::{Rc11, Variant};
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{Program, Value};
 
@@ -73,12 +74,15 @@ pub struct Options<'a> {
     pub visitor: Option<Visitor<'a>>,
     /// Whether the first finding that is an error ends the exploration.
     pub stop_at_error: bool,
+    /// A clause of the model that is not in force: for tests that show that a test notices.
+    pub without: Option<Clause>,
 }
 
 impl Options<'_> {
     /// One worker, no limits.
     pub fn new(model: ModelName) -> Self {
-        Options { model, jobs: 1, limits: Limits::default(), visitor: None, stop_at_error: false }
+        let limits = Limits::default();
+        Options { model, jobs: 1, limits, visitor: None, stop_at_error: false, without: None }
     }
 }
 
@@ -99,14 +103,17 @@ pub struct Exploration {
 
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
+    let clauses = Clauses::without(options.without);
+    let order = |which| GlobalOrderOf(GlobalOrder { which, clauses });
+    let c11 = |variant| Rc11Of(Rc11 { variant, clauses });
     match options.model {
-        ModelName::Sc => explore_model(program, GlobalOrderOf(GlobalOrder::Sc), options),
-        ModelName::Tso => explore_model(program, GlobalOrderOf(GlobalOrder::Tso), options),
-        ModelName::Pso => explore_model(program, GlobalOrderOf(GlobalOrder::Pso), options),
-        ModelName::Ra => explore_model(program, Rc11Of(Rc11::Ra), options),
-        ModelName::Rc11 => explore_model(program, Rc11Of(Rc11::Rc11), options),
-        ModelName::Power => explore_model(program, PowerOf(Power::default()), options),
-        ModelName::Armv8 => explore_model(program, Armv8Of, options),
+        ModelName::Sc => explore_model(program, order(Which::Sc), options),
+        ModelName::Tso => explore_model(program, order(Which::Tso), options),
+        ModelName::Pso => explore_model(program, order(Which::Pso), options),
+        ModelName::Ra => explore_model(program, c11(Variant::Ra), options),
+        ModelName::Rc11 => explore_model(program, c11(Variant::Rc11), options),
+        ModelName::Power => explore_model(program, PowerOf(Power { clauses }), options),
+        ModelName::Armv8 => explore_model(program, Armv8Of(Armv8 { clauses }), options),
     }
 }
 
@@ -134,17 +141,7 @@ macro_rules! family {
 family!(GlobalOrderOf(GlobalOrder));
 family!(Rc11Of(Rc11));
 family!(PowerOf(Power));
-
-#[derive(Clone, Copy)]
-struct Armv8Of;
-
-impl Family for Armv8Of {
-    type Model<const W: usize> = Armv8;
-
-    fn model<const W: usize>(self) -> Armv8 {
-        Armv8
-    }
-}
+family!(Armv8Of(Armv8));
 
 fn explore_model<F: Family>(
     program: &Program,

@@ -20,6 +20,7 @@ use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
+use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
 use fencepost_ir::{Value, Width};
@@ -358,7 +359,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
         graph.set_rows(e, self.model.rows(&self.trie, graph, node));
-        if node.partner != INIT {
+        if node.partner != INIT && self.model.clauses().has(Clause::Atomicity) {
             let read = node.partner as usize;
             graph.rmw_writes.insert(e);
             if graph.pre[e].is_within(&(graph.pre[read] | Row::single(read))) {

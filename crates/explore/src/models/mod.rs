@@ -3,6 +3,7 @@
 //! SC, TSO and PSO share [`order`], RC11 and RA share [`rc11`]; POWER and ARMv8 stand alone.
 
 pub mod armv8;
+pub mod clause;
 pub mod order;
 pub mod power;
 pub mod psc;

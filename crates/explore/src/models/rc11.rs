@@ -9,6 +9,7 @@
 //! messages of the atomic reads before it, which an acquire fence turns into happens-before. All three rows mention the
 //! (po | rf)-prefix only. RA treats every atomic access as release or acquire; of the SC axiom it has the fence part.
 
+use super::clause::{Clause, Clauses};
 use super::{joined, last_of, po_rf_prefix, previous};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
@@ -18,11 +19,20 @@ use fencepost_ir::{Fence, Order};
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rc11 {
+pub enum Variant {
     /// All of RC11.
     Rc11,
     /// Release/acquire.
     Ra,
+}
+
+/// The model.
+#[derive(Clone, Copy, Debug)]
+pub struct Rc11 {
+    /// Which of the two.
+    pub variant: Variant,
+    /// Clauses in force.
+    pub clauses: Clauses,
 }
 
 /// What a path says about an event.
@@ -65,12 +75,14 @@ fn fence_order(fence: Fence) -> Order {
 impl Rc11 {
     #[inline(always)]
     fn acquires(self, order: Order) -> bool {
-        acquires(order) || (self == Rc11::Ra && order != Order::Plain)
+        self.clauses.has(Clause::AcquireRead)
+            && (acquires(order) || (self.variant == Variant::Ra && order != Order::Plain))
     }
 
     #[inline(always)]
     fn releases(self, order: Order) -> bool {
-        order.releases() || (self == Rc11::Ra && order != Order::Plain)
+        self.clauses.has(Clause::ReleaseWrite)
+            && (order.releases() || (self.variant == Variant::Ra && order != Order::Plain))
     }
 }
 
@@ -81,6 +93,10 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
     const OUT_OF_ORDER: bool = false;
     const READS_UNCOMMITTED: bool = false;
 
+    fn clauses(&self) -> Clauses {
+        self.clauses
+    }
+
     /// SC fences take part in psc; the others only in hb, which the path knows.
     fn is_event(&self, fence: Fence) -> bool {
         fence_order(fence) == Order::SeqCst
@@ -88,21 +104,22 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
 
     fn statics(&self, place: &Place<W>) -> Rc11Static<W> {
         let facts = place.facts;
-        if *self == Rc11::Ra {
+        if self.variant == Variant::Ra {
             // Fences are ordered with each other only, and a write is a release whatever came before it.
             return Rc11Static::default();
         }
         let last_event = |f: &crate::path::FenceFacts<W>| f.events.last().map(|e| e as EventId);
         let previous = facts.events.last().map(|e| e as EventId);
-        let acquire_fence = facts.fences.iter().any(|f| {
-            acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
-        });
+        let acquire_fence = self.clauses.has(Clause::AcquireFence)
+            && facts.fences.iter().any(|f| {
+                acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
+            });
         let release = facts
             .fences
             .iter()
             .filter(|f| fence_order(f.fence).releases() && !self.is_event_of::<W>(f.fence))
             .max_by_key(|f| f.number);
-        let release_fence = release.and_then(|release| {
+        let release_fence = release.filter(|_| self.clauses.has(Clause::ReleaseFence)).and_then(|release| {
             let at = last_event(release)?;
             let acquired = facts.fences.iter().any(|f| {
                 acquires(fence_order(f.fence)) && last_event(f) == Some(at) && f.number <= release.number
@@ -110,6 +127,7 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             Some((at, acquired))
         });
         let earlier_releases = facts.annotated(|ann| self.releases(ann.order)) & place.po_loc & facts.writes;
+        let earlier_releases = self.clauses.row(Clause::SequenceSameThread, earlier_releases);
         Rc11Static { release_fence, acquire_fence, earlier_releases }
     }
 
@@ -130,7 +148,7 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
         graph: &Graph<Self, W>,
         node: &Node<Rc11Static<W>, W>,
     ) -> Row<W> {
-        program_order_hb(graph, node)
+        self.clauses.row(Clause::Coherence, program_order_hb(graph, node))
     }
 
     fn rows(
@@ -164,18 +182,20 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
                     rows.hb |= graph.rows[last as usize].hb | Row::single(last as usize);
                 }
             }
-            Kind::Fence(_) if *self == Rc11::Rc11 => rows.hb |= rows.acc,
+            Kind::Fence(_) if self.variant == Variant::Rc11 => {
+                rows.hb |= self.clauses.row(Clause::AcquireFence, rows.acc)
+            }
             _ => {}
         }
         rows
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        super::psc::is_acyclic(trie, graph, *self)
+        !self.clauses.has(Clause::Global) || super::psc::is_acyclic(trie, graph, *self)
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        super::psc::is_acyclic(trie, graph, *self)
+        !self.clauses.has(Clause::Global) || super::psc::is_acyclic(trie, graph, *self)
     }
 
     /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
@@ -230,7 +250,7 @@ impl Rc11 {
         if self.releases(graph.order[e]) {
             msg = *hb | Row::single(e);
         }
-        if self == Rc11::Ra {
+        if self.variant == Variant::Ra {
             return msg;
         }
         if let Some((last, acquired)) = node.statics.release_fence {
@@ -242,7 +262,9 @@ impl Rc11 {
         }
         let first = e - node.index as usize;
         for f in (first..e).rev() {
-            if matches!(trie.node(graph.node[f]).kind, Kind::Fence(_)) {
+            if matches!(trie.node(graph.node[f]).kind, Kind::Fence(_))
+                && self.clauses.has(Clause::ReleaseFence)
+            {
                 msg |= graph.rows[f].hb | Row::single(f);
                 break;
             }
@@ -252,7 +274,7 @@ impl Rc11 {
         }
         if node.partner != INIT {
             let source = graph.rf[node.partner as usize];
-            if source != INIT {
+            if source != INIT && self.clauses.has(Clause::SequenceRmw) {
                 msg |= graph.rows[source as usize].msg;
             }
         }

@@ -1,7 +1,13 @@
 //! Programs built by hand and at random, for tests.
 
 #[allow(dead_code)]
+pub mod compare;
+#[allow(dead_code)]
+pub mod families;
+#[allow(dead_code)]
 pub mod random;
+#[allow(dead_code)]
+pub mod text;
 
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::{
