@@ -7,8 +7,10 @@
 //! Calling convention: a struct argument is passed as a pointer that the callee copies from at once; a struct result is
 //! written through a hidden first parameter.
 
+mod assign;
 mod atomics;
 mod builder;
+mod calls;
 mod escape;
 mod expr;
 mod init;
@@ -97,6 +99,8 @@ struct Body<'l, 'u> {
     storage: Vec<Storage>,
     /// The register of each variable: its value, or the pointer to its object.
     registers: Vec<Option<Reg>>,
+    /// The instruction that makes each object.
+    made_at: Vec<Option<usize>>,
     /// Open blocks, as indices into `blocks`.
     chain: Vec<usize>,
     /// The objects of each block.
@@ -213,6 +217,7 @@ impl<'u> Lowerer<'u> {
             def,
             b: Builder::new(def.name.clone(), def.span),
             registers: vec![None; storage.len()],
+            made_at: vec![None; storage.len()],
             storage,
             chain: Vec::new(),
             blocks: Vec::new(),

@@ -52,6 +52,7 @@ impl Body<'_, '_> {
             Some(reg) if !is_param => reg,
             _ => self.b.register(&info.name),
         };
+        self.made_at[index] = Some(self.b.place());
         self.b.emit(Instr::Local { dst, object: Box::new(object), private });
         self.registers[index] = Some(dst);
         if let (true, Some(value)) = (is_param, value) {
@@ -88,6 +89,7 @@ impl Body<'_, '_> {
             StmtKind::Expr(None) => Ok(()),
             StmtKind::Expr(Some(expr)) => self.effect(expr),
             StmtKind::Declare(local, init) => match init {
+                Some(init) if self.fold_initialiser(*local, init) => Ok(()),
                 Some(init) => self.initialise(*local, init, stmt.span),
                 None => Ok(()),
             },
