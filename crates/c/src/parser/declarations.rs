@@ -258,6 +258,10 @@ impl Parser<'_> {
             None if result.auto_type => Ty::INT.into(),
             None => {
                 let token = self.peek();
+                let name = token.kind == TokenKind::Ident && Keyword::of(token.symbol).is_none();
+                if name && self.scopes.lookup(token.symbol) == Entity::Unknown {
+                    return self.undeclared(token.symbol, token.span);
+                }
                 return fail(token.span, format!("expected a type, found {}", self.describe(&token)));
             }
         };

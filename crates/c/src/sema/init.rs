@@ -2,13 +2,16 @@
 
 use crate::ast::{Expr, ExprKind, Init, InitItem};
 use crate::literal;
-use crate::parser::{Parser, Res, fail, int_expr};
+use crate::parser::{Parser, Res, fail, int_expr, unsupported};
 use crate::token::{Punct, TokenKind};
 use crate::types::{Bits, QTy, Quals, RecordId, Ty, TypeKind};
 use fencepost_diag::Span;
 
 /// Designated indices beyond this are an error.
 const MAX_INDEX: i64 = 1 << 22;
+
+/// A range of elements may not stand for more values than this.
+const MAX_REPEATED: u64 = 1 << 18;
 
 /// A part of the object that is being initialised.
 #[derive(Clone, Copy)]
@@ -261,6 +264,10 @@ impl Parser<'_> {
     fn repeat(&mut self, items: &mut Vec<InitItem>, start: usize, times: u64, parts: &Parts) -> Res<()> {
         let Parts::Array { size, .. } = parts else { return Ok(()) };
         let end = items.len();
+        if times.saturating_mul((end - start) as u64) > MAX_REPEATED {
+            let span = self.end_of_last();
+            return unsupported(span, "a range of so many elements", "initialise the array in a loop");
+        }
         for i in 1..=times {
             for j in start..end {
                 let item = &items[j];
