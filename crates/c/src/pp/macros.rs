@@ -293,32 +293,30 @@ impl Preprocessor<'_> {
                 self.paste(&mut out, right_tokens, span)?;
                 i += 1;
             } else if let Some(index) = parameter(&token) {
-                // `, ## __VA_ARGS__` drops the comma when there are no further arguments.
-                let tokens = if next_pastes {
-                    args[index].clone()
-                } else {
-                    if expanded[index].is_none() {
-                        expanded[index] = Some(self.expand_alone(&args[index])?);
-                    }
-                    expanded[index].clone().unwrap_or_default()
-                };
-                if tokens.is_empty() && next_pastes {
+                if next_pastes && args[index].is_empty() {
                     // A placemarker: the right side of `##` stands alone.
-                    i += 2;
-                    if let Some(&right) = body.get(i) {
-                        match parameter(&right) {
-                            Some(other) => out.extend(args[other].iter().copied()),
-                            None => out.push(Token { span, ..right }),
+                    if let Some(right) = body.get(i + 2) {
+                        match parameter(right) {
+                            Some(other) => out.extend_from_slice(&args[other]),
+                            None => out.push(Token { span, ..*right }),
                         }
-                        i += 1;
                     }
+                    i += 3;
                     continue;
                 }
                 let start = out.len();
-                out.extend(tokens);
+                if next_pastes {
+                    out.extend_from_slice(&args[index]);
+                } else {
+                    let tokens = match expanded[index].take() {
+                        Some(tokens) => tokens,
+                        None => self.expand_alone(&args[index])?,
+                    };
+                    out.extend_from_slice(&tokens);
+                    expanded[index] = Some(tokens);
+                }
                 if let Some(first) = out.get_mut(start) {
-                    first.space = token.space;
-                    first.first_on_line = false;
+                    (first.space, first.first_on_line) = (token.space, false);
                 }
                 i += 1;
             } else {
