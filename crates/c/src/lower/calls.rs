@@ -23,7 +23,7 @@ impl Body<'_, '_> {
             if function == super::library::Library::Refused {
                 return self.refused(callee, span);
             }
-            return self.library_call(function, args, wanted, span);
+            return self.library_call(function, args, span);
         }
         let mut args = args;
         let callee = match &callee.kind {

@@ -43,6 +43,13 @@ pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
             .hint("the program starts in `int main(void)`");
         return Err(vec![error]);
     };
+    if let TypeKind::Function { result, .. } = unit.types.kind(unit.functions[main].ty)
+        && !unit.types.is_integer(result.ty)
+        && result.ty != Ty::VOID
+    {
+        let error = Diagnostic::error(unit.functions[main].span, "`main` must return `int`");
+        return Err(vec![error]);
+    }
     let function = lowerer.function_id(FuncId(main as u32));
     let mut errors = Vec::new();
     // Functions are found while others are lowered, and in the initialisers of globals.
@@ -181,8 +188,9 @@ impl<'u> Lowerer<'u> {
         let argv = ObjectId(self.objects.len() as u32);
         let entries = [Value::pointer(name, 0), Value::ZERO];
         self.objects.push(Object::array("argv", Width::W64, &entries, span));
-        let args = [Value(1), Value::pointer(argv, 0), Value::ZERO];
-        args.into_iter().take(params.min(3)).collect()
+        let mut args = vec![Value(1), Value::pointer(argv, 0)];
+        args.resize(params, Value::ZERO);
+        args
     }
 
     fn lower_function(&mut self, id: FuncId) -> Res<Function> {

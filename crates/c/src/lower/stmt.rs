@@ -7,7 +7,7 @@
 use super::builder::Target;
 use super::{Body, Storage};
 use crate::ast::{Block, Expr, LabelId, LocalId, Stmt, StmtKind};
-use crate::parser::Res;
+use crate::parser::{Res, fail};
 use fencepost_ir::{BinaryOp, Extend, Instr, Operand, Value};
 
 impl Body<'_, '_> {
@@ -258,7 +258,12 @@ impl Body<'_, '_> {
     /// Gives every jump to a label its way there.
     pub(super) fn resolve_jumps(&mut self) -> Res<()> {
         for (jump, from, label) in std::mem::take(&mut self.jumps) {
-            let Some((target, to)) = self.labels[label.0 as usize].clone() else { continue };
+            let Some((target, to)) = self.labels[label.0 as usize].clone() else {
+                return fail(
+                    self.def.span,
+                    "a jump leads to a label inside an operand that is not evaluated",
+                );
+            };
             let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
             let objects = |chain: &[usize]| chain.iter().any(|&b| !self.blocks[b].is_empty());
             if !objects(&from[common..]) && !objects(&to[common..]) {

@@ -7,6 +7,7 @@
 use super::{Preprocessor, end_of_input};
 use crate::intern::Symbol;
 use crate::lexer::lex;
+use crate::parser::counted;
 use crate::token::{Punct, Token, TokenKind};
 use fencepost_diag::{Diagnostic, Span};
 use std::rc::Rc;
@@ -250,7 +251,8 @@ impl Preprocessor<'_> {
             args.clear();
         }
         if args.len() != params {
-            let message = format!("this macro takes {params} arguments but is given {}", args.len());
+            let message =
+                format!("this macro takes {} but is given {}", counted(params, "argument"), args.len());
             return Err(Diagnostic::error(span, message));
         }
         Ok(args)

@@ -3,7 +3,7 @@
 use crate::ast::{Expr, ExprKind};
 use crate::builtins::Builtin;
 use crate::intern::Symbol;
-use crate::parser::{Entity, Parser, Res, fail, int_expr, unsupported};
+use crate::parser::{Entity, Parser, Res, counted, fail, int_expr, unsupported};
 use crate::types::{QTy, Ty, TypeKind};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_ir::FailKind;
@@ -17,8 +17,11 @@ impl Parser<'_> {
             return fail(callee.span, format!("`{}` cannot be called", self.show(callee.ty)));
         };
         if !unknown && (args.len() < params.len() || (args.len() > params.len() && !variadic)) {
-            let message =
-                format!("this function takes {} arguments but is given {}", params.len(), args.len());
+            let message = format!(
+                "this function takes {} but is given {}",
+                counted(params.len(), "argument"),
+                args.len()
+            );
             return fail(span, message);
         }
         let mut converted = Vec::with_capacity(args.len());
@@ -86,7 +89,7 @@ impl Parser<'_> {
         let args = self.arguments_after_paren()?;
         let span = at.to(self.end_of_last());
         if args.len() < needed {
-            return fail(span, format!("`{name}` needs {needed} arguments"));
+            return fail(span, format!("`{name}` needs {}", counted(needed, "argument")));
         }
         let mut args = args.into_iter();
         let mut next = || args.next().unwrap_or_else(|| int_expr(0, Ty::INT, span));
