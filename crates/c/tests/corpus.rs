@@ -12,8 +12,9 @@ fn programs() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut found: Vec<(String, String)> = std::fs::read_dir(folder)
         .expect("the corpus")
-        .map(|entry| {
-            let path = entry.expect("an entry").path();
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .map(|path| {
             let text = std::fs::read_to_string(&path).expect("a program");
             (path.file_name().expect("a name").to_string_lossy().into_owned(), text)
         })

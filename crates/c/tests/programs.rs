@@ -68,10 +68,13 @@ fn plain_atomic_operators_are_sequentially_consistent_and_volatile_is_kept() {
 
 #[test]
 fn assembly_fences_are_known() {
-    let text = r#"int main(void) {
+    let text = r#"
+#include <immintrin.h>
+int main(void) {
         asm volatile("sync"); asm volatile("lwsync" ::: "memory"); __asm__ __volatile__("isync"); asm("eieio");
         asm volatile("mfence" ::: "memory"); asm("lfence"); asm("sfence"); asm("dmb ish"); asm("dmb ishst"); asm("dmb ld");
-        asm("dsb sy"); asm("isb"); asm volatile("" ::: "memory"); asm("dmb sy; isb");
+        asm("dsb sy"); asm("isb"); asm volatile("" ::: "memory"); asm("dmb sy; isb"); _mm_mfence();
+        asm volatile("lock; addl $0,0(%%rsp)" ::: "memory", "cc"); asm volatile("rep; nop");
         return 0; }"#;
     let program = program(text);
     let fences: Vec<Fence> = instructions(&program)
@@ -83,7 +86,7 @@ fn assembly_fences_are_known() {
     use Fence::*;
     let expected = [
         Sync, Lwsync, Isync, Eieio, Mfence, Lfence, Sfence, DmbSy, DmbSt, DmbLd, DsbSy, Isb, Compiler, DmbSy,
-        Isb,
+        Isb, Mfence, Mfence, Compiler,
     ];
     assert_eq!(fences, expected);
 }
