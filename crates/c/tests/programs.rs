@@ -95,7 +95,8 @@ int main(void) {
 fn variables_are_registers_unless_their_address_escapes() {
     let program = program(
         "#include <pthread.h>\nstatic void *f(void *p) { return p; }\n\
-         int main(void) { pthread_t t; int a[2] = {1, 2}; int x = a[1]; int shared = 3; \
+         int main(void) { pthread_t t; int a[2] = {1, 2}; int x = a[1]; _Atomic int own = 1; \
+         __atomic_fetch_add(&own, 1, 5); int shared = 3; \
          pthread_create(&t, 0, f, &shared); pthread_join(t, 0); return x; }",
     );
     let locals: Vec<(String, bool)> = instructions(&program)
@@ -104,7 +105,7 @@ fn variables_are_registers_unless_their_address_escapes() {
             _ => None,
         })
         .collect();
-    assert_eq!(locals, [("a".to_string(), true), ("shared".to_string(), false)]);
+    assert_eq!(locals, [("a".to_string(), true), ("own".to_string(), true), ("shared".to_string(), false)]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Initialisers: of global objects as cell values, of local ones as stores.
 
 use super::places::{Place, Where};
-use super::{Body, Lowerer, sort_cells};
+use super::{Body, Lowerer, sort_cells, too_many_cells};
 use crate::ast::{Expr, GlobalId, Init, InitItem, LocalId};
 use crate::layout::TypeCell;
 use crate::parser::{Res, fail, unsupported};
@@ -33,7 +33,7 @@ impl Lowerer<'_> {
         let global = &unit.globals[id.0 as usize];
         let size = unit.types.size(global.ty.ty).unwrap_or(0);
         let Some(cells) = unit.types.cells(global.ty) else {
-            return fail(global.span, "this object has too many cells");
+            return too_many_cells(global.span);
         };
         let mut values: Vec<Cell> = cells
             .iter()

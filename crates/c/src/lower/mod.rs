@@ -22,7 +22,7 @@ mod threads;
 
 use crate::ast::{Block, FuncId, FunctionDef, GlobalId, LabelId, LocalId, Unit};
 use crate::layout::TypeCell;
-use crate::parser::{Res, fail};
+use crate::parser::{Res, fail, unsupported};
 use crate::types::{QTy, Ty, TypeKind};
 use builder::{Builder, Target};
 pub use escape::Storage;
@@ -295,7 +295,7 @@ impl Body<'_, '_> {
     fn cells(&self, ty: QTy, span: Span) -> Res<Vec<TypeCell>> {
         match self.unit.types.cells(ty) {
             Some(cells) => Ok(cells),
-            None => fail(span, "this object has too many cells"),
+            None => too_many_cells(span),
         }
     }
 
@@ -317,6 +317,11 @@ impl Body<'_, '_> {
         let name = if info.name.is_empty() { "temporary".to_string() } else { info.name.clone() };
         Ok(Object { name, size: size as u32, cells, span: info.span })
     }
+}
+
+/// Cells are listed one by one.
+fn too_many_cells<T>(span: Span) -> Res<T> {
+    unsupported(span, "an object of more than a million cells", "make it smaller")
 }
 
 /// Sorts cells and removes the equal ones that unions give.
