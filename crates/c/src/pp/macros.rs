@@ -18,6 +18,9 @@ const MAX_EXPANDED: u64 = 4_000_000;
 /// Macro arguments within arguments deeper than this are an error, not a stack overflow.
 const MAX_DEPTH: usize = 100;
 
+/// Arguments and the commas between them.
+type Arguments = (Vec<Vec<Token>>, Vec<Token>);
+
 /// A macro's definition.
 pub(super) struct Macro {
     /// Parameters of a function-like macro.
@@ -154,7 +157,7 @@ impl Preprocessor<'_> {
                 token.painted = true;
                 return Ok(token);
             }
-            let body = match &definition.params {
+            let mut body = match &definition.params {
                 None => self.substitute(&definition, &[], token.span)?,
                 Some(params) => {
                     if !self.eat_call_paren(from_files)? {
@@ -164,6 +167,10 @@ impl Preprocessor<'_> {
                     self.substitute(&definition, &args, token.span)?
                 }
             };
+            // What a macro stands for is spaced as its name was.
+            if let Some(first) = body.first_mut() {
+                (first.space, first.first_on_line) = (token.space, token.first_on_line);
+            }
             self.expanded += body.len() as u64 + 1;
             if self.expanded > MAX_EXPANDED {
                 return Err(Diagnostic::error(token.span, "macros expand to too many tokens")
@@ -200,9 +207,10 @@ impl Preprocessor<'_> {
         Ok(Some(Some(Token { kind, symbol: self.interner.intern(&text), ..*token })))
     }
 
-    /// The tokens up to the closing parenthesis, split at top-level commas.
-    fn argument_list(&mut self, span: Span, from_files: bool) -> Result<Vec<Vec<Token>>, Diagnostic> {
+    /// The tokens up to the closing parenthesis, split at top-level commas, and those commas.
+    fn argument_list(&mut self, span: Span, from_files: bool) -> Result<Arguments, Diagnostic> {
         let mut args = vec![Vec::new()];
+        let mut commas = Vec::new();
         let mut depth = 0usize;
         loop {
             let token = self.next_raw(from_files)?;
@@ -211,9 +219,10 @@ impl Preprocessor<'_> {
                     return Err(Diagnostic::error(span, "the arguments of this macro are never closed")
                         .hint("add the missing `)`"));
                 }
-                TokenKind::Punct(Punct::RParen) if depth == 0 => return Ok(args),
+                TokenKind::Punct(Punct::RParen) if depth == 0 => return Ok((args, commas)),
                 TokenKind::Punct(Punct::Comma) if depth == 0 => {
                     args.push(Vec::new());
+                    commas.push(token);
                     continue;
                 }
                 TokenKind::Punct(Punct::LParen) => depth += 1,
@@ -233,13 +242,13 @@ impl Preprocessor<'_> {
         span: Span,
         from_files: bool,
     ) -> Result<Vec<Vec<Token>>, Diagnostic> {
-        let mut args = self.argument_list(span, from_files)?;
+        let (mut args, commas) = self.argument_list(span, from_files)?;
         if definition.variadic && args.len() >= params {
             let rest = args.split_off(params - 1);
             let mut joined: Vec<Token> = Vec::new();
             for (i, mut arg) in rest.into_iter().enumerate() {
                 if i > 0 {
-                    joined.push(Token { kind: TokenKind::Punct(Punct::Comma), ..end_of_input(span) });
+                    joined.push(commas[params + i - 2]);
                 }
                 joined.append(&mut arg);
             }
