@@ -1,0 +1,8 @@
+//! C11 programs compiled for machines: what each order becomes, that compiled programs do nothing that RC11 forbids, and
+//! that every fence of every mapping is needed.
+
+mod directed;
+mod mutation;
+mod shape;
+mod soundness;
+mod support;

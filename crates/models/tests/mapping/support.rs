@@ -1,0 +1,182 @@
+//! Programs from a line of text, their final states, and compiled code as text.
+//!
+//! Threads are separated by `|`. `Wx1.rel` stores, `Rx.acq` loads, `Ax5.sc` adds 5, `Xx2.acqrel` exchanges,
+//! `Cx0:2.sc/rlx` compares with 0 and stores 2, with an order for success and one for failure, `F.sc` is a fence.
+//! Each read has a register of its own; a final state shows them all, then x, y and z. The span of an instruction is the
+//! number of its statement.
+
+use fencepost_explore::{ModelName, Options, explore};
+use fencepost_ir::{
+    Ann, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Object, ObjectId, Observable, Operand, Order,
+    Program, Property, Proposition, Quantifier, Reg, RmwOp, Span, Thread, ThreadId, Value, Width,
+};
+use fencepost_models::Model;
+use fencepost_models::mapping::{Mapping, Target};
+use std::collections::BTreeSet;
+
+/// Final states.
+pub type States = BTreeSet<Vec<Value>>;
+
+const CELLS: [char; 3] = ['x', 'y', 'z'];
+const WIDTH: Width = Width::W32;
+const EXTEND: Extend = Extend::Sign;
+
+fn cell(name: &str) -> Operand {
+    let index = CELLS.iter().position(|c| name.starts_with(*c)).expect("a cell");
+    Value::pointer(ObjectId(index as u32), 0).into()
+}
+
+fn order(name: &str) -> Order {
+    Order::ALL.into_iter().find(|o| o.name() == name).expect("an order")
+}
+
+fn constant(text: &str) -> Operand {
+    Value(text.parse().expect("a number")).into()
+}
+
+/// The orders of the halves of a read-modify-write, as the C front end gives them.
+fn halves(order: Order) -> (Ann, Ann) {
+    let (read, write) = match order {
+        Order::Acquire | Order::Consume => (order, Order::Relaxed),
+        Order::Release => (Order::Relaxed, order),
+        Order::AcqRel => (Order::Acquire, Order::Release),
+        other => (other, other),
+    };
+    (Ann::order(read), Ann::order(write))
+}
+
+/// One statement.
+pub fn statement(function: &mut Function, text: &str) -> Instr {
+    let (body, orders) = text.split_once('.').expect("an order");
+    let mut dst = || function.new_reg(text);
+    let (addr, width, extend) = (if body.len() > 1 { cell(&body[1..]) } else { cell("x") }, WIDTH, EXTEND);
+    match &body[..1] {
+        "F" => Instr::Fence(Fence::C11(order(orders))),
+        "R" => Instr::Load { dst: dst(), addr, width, extend, ann: Ann::order(order(orders)) },
+        "W" => Instr::Store { addr, value: constant(&body[2..]), width, ann: Ann::order(order(orders)) },
+        "A" | "X" => {
+            let op = if body.starts_with('A') { RmwOp::Add } else { RmwOp::Exchange };
+            let (read, write) = halves(order(orders));
+            let operand = constant(&body[2..]);
+            Instr::Rmw { dst: Some(dst()), addr, width, extend, op, operand, read, write }
+        }
+        "C" => {
+            let (success, failure) = orders.split_once('/').expect("two orders");
+            let (read, write) = halves(order(success));
+            let (expected, desired) = body[2..].split_once(':').expect("two values");
+            Instr::CompareExchange {
+                dst: Some(dst()),
+                success: None,
+                addr,
+                width,
+                extend,
+                expected: constant(expected),
+                desired: constant(desired),
+                read,
+                write,
+                failure: Ann::order(order(failure)),
+                weak: false,
+            }
+        }
+        other => panic!("unknown statement {other}"),
+    }
+}
+
+/// The program that a text describes.
+pub fn program(text: &str) -> Program {
+    let span = Span::default();
+    let mut program = Program { name: text.to_string(), ..Program::default() };
+    program.objects = CELLS.iter().map(|c| Object::scalar(*c, WIDTH, Value::ZERO, span)).collect();
+    let mut observed = Vec::new();
+    let mut number = 0;
+    for (index, words) in (0u32..).zip(text.split('|')) {
+        let mut function = Function { name: format!("P{index}"), ..Function::default() };
+        for word in words.split_whitespace() {
+            let instr = statement(&mut function, word);
+            function.push(instr, Span { start: number, end: number });
+            number += 1;
+        }
+        let regs = 0..function.regs.len() as u32;
+        observed.extend(regs.map(|r| Observable::Register { thread: ThreadId(index), reg: Reg(r) }));
+        program.functions.push(function);
+        let thread = Thread { name: format!("P{index}"), function: FunctionId(index), args: Vec::new() };
+        program.threads.push(thread);
+    }
+    let cells = 0..CELLS.len() as u32;
+    observed.extend(cells.map(|c| Observable::Memory { object: ObjectId(c), offset: 0, width: WIDTH }));
+    let shown = observed.len();
+    program.property = Property::Final(FinalCondition {
+        quantifier: Quantifier::Exists,
+        proposition: Proposition::False,
+        observed,
+        shown,
+        filter: None,
+    });
+    program
+}
+
+/// The final states under a model.
+pub fn states(program: &Program, model: ModelName) -> States {
+    let found = explore(program, &Options::new(model)).expect("a supported program");
+    assert!(found.stopped.is_none() && found.faults.is_empty(), "{}", program.name);
+    found.states.into_iter().collect()
+}
+
+/// What RC11 allows: with its axiom against values out of thin air, and, asked for only when needed, without it.
+pub struct Allowed {
+    program: Program,
+    rc11: States,
+    thin_air: Option<States>,
+}
+
+impl Allowed {
+    pub fn of(program: &Program) -> Allowed {
+        Allowed { program: program.clone(), rc11: states(program, ModelName::Rc11), thin_air: None }
+    }
+
+    /// The first state that RC11 forbids even without no-thin-air (or with it, if `strict`).
+    pub fn violation(&mut self, states: &States, strict: bool) -> Option<Vec<Value>> {
+        let first = states.difference(&self.rc11).next().cloned()?;
+        if strict {
+            return Some(first);
+        }
+        let thin_air = self.thin_air.get_or_insert_with(|| thin_air_states(&self.program));
+        states.difference(thin_air).next().cloned()
+    }
+
+    /// Whether a state was found that only the weaker RC11 allows.
+    pub fn needed_thin_air(&self) -> bool {
+        self.thin_air.is_some()
+    }
+}
+
+fn thin_air_states(program: &Program) -> States {
+    let rc11 = Model::builtin("rc11").expect("a model").without_axiom("no-thin-air").expect("an axiom");
+    let Property::Final(condition) = &program.property else { return States::new() };
+    let found = fencepost_naive::enumerate(program, &rc11, &fencepost_naive::Limits::default())
+        .unwrap_or_else(|stop| panic!("{}: {stop}", program.name));
+    found.executions.iter().map(|e| e.state(condition)).collect()
+}
+
+/// The model that programs for a target run under.
+pub fn model(target: Target) -> ModelName {
+    ModelName::from_name(target.name()).expect("a model")
+}
+
+/// Every mapping of a target that differs from the others, by name.
+pub fn variants(target: Target) -> Vec<(&'static str, Mapping)> {
+    let names: &[&str] = match target {
+        Target::Tso => &["mfence", "xchg"],
+        Target::Pso => &["default"],
+        Target::Power => {
+            &["leading-sync", "trailing-sync", "leading-sync,branch", "trailing-sync,branch"]
+        }
+        Target::Armv8 => &["lse", "llsc", "lse,rcpc", "llsc,rcpc", "lse,branch", "llsc,rcpc,branch"],
+    };
+    names.iter().map(|n| (*n, Mapping::parse(target, n).expect("a mapping"))).collect()
+}
+
+/// Whether programs compiled so are within RC11 with all its axioms: TSO and PSO have no cycles of `po | rf` anyway.
+pub fn is_strict(target: Target, variant: &str) -> bool {
+    matches!(target, Target::Tso | Target::Pso) || variant.ends_with("branch")
+}
