@@ -60,14 +60,10 @@ impl RmwOrder {
         }
     }
 
-    /// One instruction for both outcomes of a compare-exchange must do what either needs.
+    /// One load serves both outcomes of a compare-exchange and must do what either needs. A failure writes nothing, so
+    /// it never needs a release; LLVM makes a success stronger than asked for if the failure is seq_cst, we do not.
     pub fn or_failure(self, failure: LoadOrder) -> RmwOrder {
-        let sc = self.sc || failure == LoadOrder::Sc;
-        RmwOrder {
-            acquire: sc || self.acquire || failure == LoadOrder::Acquire,
-            release: sc || self.release,
-            sc,
-        }
+        RmwOrder { acquire: self.acquire || failure != LoadOrder::Relaxed, ..self }
     }
 }
 

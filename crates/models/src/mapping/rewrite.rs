@@ -138,8 +138,12 @@ impl Rewriter<'_> {
         match *instr {
             Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } if is_atomic(ann) => self.load(instr, ann),
             Instr::Store { addr, value, width, ann } if is_atomic(ann) => self.store(addr, value, width, ann),
-            Instr::Rmw { .. } => self.read_modify_write(instr),
-            Instr::CompareExchange { .. } => self.compare_exchange(instr),
+            Instr::Rmw { read, write, .. } if self.needs_compiling(read, write) => {
+                self.read_modify_write(instr)
+            }
+            Instr::CompareExchange { read, write, .. } if self.needs_compiling(read, write) => {
+                self.compare_exchange(instr)
+            }
             Instr::Fence(Fence::C11(order)) => self.fence(order),
             Instr::Await { ann, .. } if is_atomic(ann) => self.wait(instr),
             Instr::AwaitRmw { .. } => self.wait_and_modify(instr),
@@ -194,7 +198,7 @@ impl Rewriter<'_> {
     fn read_modify_write(&mut self, instr: &Instr) {
         let &Instr::Rmw { dst, addr, width, extend, op, operand, read, write } = instr else { return };
         let recipe = self.rmw_recipe(read, write);
-        let (read, write) = (self.half(read, recipe.read), self.half(write, recipe.write));
+        let (read, write) = (compiled(read, recipe.read), compiled(write, recipe.write));
         if self.convention.splits_rmws() {
             let split = super::llsc::Rmw { dst, addr, width, extend, op, operand, read, write };
             return self.split_rmw(&split, recipe);
@@ -209,10 +213,9 @@ impl Rewriter<'_> {
         self.convention.rmw(RmwOrder::of(read, write))
     }
 
-    /// The annotation of a half. A machine instruction of the source (plain on both sides) may be one without a result.
-    fn half(&self, source: Ann, order: Order) -> Ann {
-        let no_return = source.no_return && source.order == Order::Plain;
-        Ann { no_return, ..compiled(source, order) }
+    /// A plain one is a machine instruction already, where the machine has such instructions.
+    fn needs_compiling(&self, read: Ann, write: Ann) -> bool {
+        is_atomic(read) || is_atomic(write) || self.convention.splits_rmws()
     }
 
     fn compare_exchange(&mut self, instr: &Instr) {

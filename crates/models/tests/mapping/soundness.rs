@@ -15,11 +15,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }
@@ -28,10 +28,10 @@ impl Random {
 const SHAPES: [&[usize]; 9] =
     [&[2, 2], &[3, 2], &[3, 3], &[4, 2], &[1, 2, 2], &[2, 2, 2], &[1, 3, 2], &[1, 1, 2, 2], &[1, 1, 3, 2]];
 const CELLS: [char; 2] = ['x', 'y'];
-const LOADS: [&str; 4] = ["rlx", "con", "acq", "sc"];
-const STORES: [&str; 3] = ["rlx", "rel", "sc"];
-const FENCES: [&str; 4] = ["acq", "rel", "acqrel", "sc"];
-const RMWS: [&str; 5] = ["rlx", "acq", "rel", "acqrel", "sc"];
+pub const LOADS: [&str; 4] = ["rlx", "con", "acq", "sc"];
+pub const STORES: [&str; 3] = ["rlx", "rel", "sc"];
+pub const FENCES: [&str; 4] = ["acq", "rel", "acqrel", "sc"];
+pub const RMWS: [&str; 5] = ["rlx", "acq", "rel", "acqrel", "sc"];
 
 /// A random program. Stores write values of their own, so that a value tells where it came from; at most two
 /// read-modify-writes, since a store-exclusive doubles the work.
@@ -85,7 +85,7 @@ fn random_programs_stay_within_rc11(target: Target, count: usize, seed: u64) {
     println!("{}: {count} programs, {reached} states, {thin_air} with a cycle of po | rf", target.name());
 }
 
-const COUNT: usize = 1000;
+const COUNT: usize = 10_000;
 
 #[test]
 fn random_programs_for_tso() {

@@ -7,8 +7,8 @@
 
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::{
-    Ann, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Object, ObjectId, Observable, Operand, Order,
-    Program, Property, Proposition, Quantifier, Reg, RmwOp, Span, Thread, ThreadId, Value, Width,
+    Ann, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Object, ObjectId, Observable, Operand,
+    Order, Program, Property, Proposition, Quantifier, Reg, RmwOp, Span, Thread, ThreadId, Value, Width,
 };
 use fencepost_models::Model;
 use fencepost_models::mapping::{Mapping, Target};
@@ -168,9 +168,7 @@ pub fn variants(target: Target) -> Vec<(&'static str, Mapping)> {
     let names: &[&str] = match target {
         Target::Tso => &["mfence", "xchg"],
         Target::Pso => &["default"],
-        Target::Power => {
-            &["leading-sync", "trailing-sync", "leading-sync,branch", "trailing-sync,branch"]
-        }
+        Target::Power => &["leading-sync", "trailing-sync", "leading-sync,branch", "trailing-sync,branch"],
         Target::Armv8 => &["lse", "llsc", "lse,rcpc", "llsc,rcpc", "lse,branch", "llsc,rcpc,branch"],
     };
     names.iter().map(|n| (*n, Mapping::parse(target, n).expect("a mapping"))).collect()
