@@ -6,7 +6,7 @@ use crate::support::{Allowed, is_strict, model, program, states, variants};
 use fencepost_models::mapping::{Target, compile};
 
 /// Accesses of each thread.
-pub const SHAPES: [(&str, &str); 18] = [
+pub const SHAPES: [(&str, &str); 23] = [
     ("SB", "Wx Ry | Wy Rx"),
     ("MP", "Wx Wy | Ry Rx"),
     ("LB", "Rx Wy | Ry Wx"),
@@ -25,6 +25,11 @@ pub const SHAPES: [(&str, &str); 18] = [
     ("MP+chain", "Wx Wy | Uy | Ry Rx"),
     ("LB+chain", "Rx Wy | Uy | Ry Wx"),
     ("IRIW", "Wx | Wy | Rx Ry | Ry Rx"),
+    ("count", "lock Rx Wx unlock | lock Rx Wx unlock"),
+    ("MP+locks", "lock Wx Wy unlock | lock Ry Rx unlock"),
+    ("MP+lock", "Wx lock Wy unlock | lock Ry unlock Rx"),
+    ("SB+locks", "lock Wx unlock Ry | lock Wy unlock Rx"),
+    ("S+locks", "lock Rx unlock Wy | Ry lock Wx unlock"),
 ];
 
 /// A shape with random orders: a write may be an exchange or an addition, a read a compare-exchange or an addition of
@@ -33,7 +38,7 @@ pub fn fill(shape: &str, random: &mut Random) -> String {
     let (mut value, mut rmws) = (0, 0);
     let mut words: Vec<String> = Vec::new();
     for word in shape.split_whitespace() {
-        if word == "|" {
+        if matches!(word, "|" | "lock" | "unlock") {
             words.push(word.to_string());
             continue;
         }

@@ -2,6 +2,7 @@
 //! that every fence of every mapping is needed.
 
 mod directed;
+mod llsc;
 mod mutation;
 mod shape;
 mod soundness;

@@ -23,6 +23,8 @@ fn weaker(instr: &Instr, kind: &str) -> Vec<(String, Instr)> {
     match instr {
         Instr::Fence(Fence::Compiler) => Vec::new(),
         Instr::Fence(fence) => vec![(fence.name().to_string(), nothing)],
+        // The wait of a lock is a control dependency already.
+        Instr::Branch { .. } if kind == "lock" => Vec::new(),
         Instr::Branch { then_to, else_to, .. } if then_to == else_to => vec![("branch".into(), nothing)],
         &Instr::Rmw { addr, operand, width, .. } if kind.starts_with('W') => {
             let store = Instr::Store { addr, value: operand, width, ann: Ann::PLAIN };
@@ -40,7 +42,7 @@ fn weaker_orders(instr: &Instr, kind: &str) -> Vec<(String, Instr)> {
             Instr::Load { ann, .. } | Instr::Store { ann, .. } | Instr::StoreExclusive { ann, .. } => {
                 vec![ann]
             }
-            Instr::Rmw { read, write, .. } => vec![read, write],
+            Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => vec![read, write],
             Instr::CompareExchange { read, write, failure, .. } => vec![read, write, failure],
             _ => Vec::new(),
         };
@@ -64,7 +66,7 @@ fn weaker_orders(instr: &Instr, kind: &str) -> Vec<(String, Instr)> {
 
 /// `Wx1.rel` is of the kind `W.rel`.
 fn kind(word: &str) -> String {
-    format!("{}.{}", &word[..1], word.split_once('.').map_or("", |(_, orders)| orders))
+    word.split_once('.').map_or(word.to_string(), |(access, orders)| format!("{}.{orders}", &access[..1]))
 }
 
 /// Each part of a compiled program left out once.
@@ -90,7 +92,8 @@ fn mutants(compiled: &Program, text: &str) -> Vec<Mutant> {
 
 /// Every row of the tables, as a statement.
 fn rows() -> Vec<String> {
-    let mut rows: Vec<String> = LOADS.iter().map(|o| format!("Rx.{o}")).collect();
+    let mut rows = vec!["lock".to_string(), "unlock".to_string()];
+    rows.extend(LOADS.iter().map(|o| format!("Rx.{o}")));
     rows.extend(STORES.iter().map(|o| format!("Wx1.{o}")));
     rows.extend(FENCES.iter().map(|o| format!("F.{o}")));
     for order in RMWS {

@@ -1,14 +1,16 @@
 //! Programs from a line of text, their final states, and compiled code as text.
 //!
 //! Threads are separated by `|`. `Wx1.rel` stores, `Rx.acq` loads, `Ax5.sc` adds 5, `Xx2.acqrel` exchanges,
-//! `Cx0:2.sc/rlx` compares with 0 and stores 2, with an order for success and one for failure, `F.sc` is a fence.
+//! `Cx0:2.sc/rlx` compares with 0 and stores 2, with an order for success and one for failure, `F.sc` is a fence, `lock`
+//! and `unlock` are about the one mutex.
 //! Each read has a register of its own; a final state shows them all, then x, y and z. The span of an instruction is the
 //! number of its statement.
 
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::{
-    Ann, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Object, ObjectId, Observable, Operand,
-    Order, Program, Property, Proposition, Quantifier, Reg, RmwOp, Span, Thread, ThreadId, Value, Width,
+    Ann, BinaryOp, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Object, ObjectId, Observable,
+    Operand, Order, Program, Property, Proposition, Quantifier, Reg, RmwOp, Rvalue, Span, Thread, ThreadId,
+    Until, Value, Width,
 };
 use fencepost_models::Model;
 use fencepost_models::mapping::{Mapping, Target};
@@ -47,6 +49,12 @@ fn halves(order: Order) -> (Ann, Ann) {
 
 /// One statement.
 pub fn statement(function: &mut Function, text: &str) -> Instr {
+    let mutex = Operand::Const(Value::pointer(ObjectId(CELLS.len() as u32), 0));
+    match text {
+        "lock" => return Instr::Lock(mutex),
+        "unlock" => return Instr::Unlock(mutex),
+        _ => {}
+    }
     let (body, orders) = text.split_once('.').expect("an order");
     let mut dst = || function.new_reg(text);
     let (addr, width, extend) = (if body.len() > 1 { cell(&body[1..]) } else { cell("x") }, WIDTH, EXTEND);
@@ -87,6 +95,7 @@ pub fn program(text: &str) -> Program {
     let span = Span::default();
     let mut program = Program { name: text.to_string(), ..Program::default() };
     program.objects = CELLS.iter().map(|c| Object::scalar(*c, WIDTH, Value::ZERO, span)).collect();
+    program.objects.push(Object::scalar("mutex", WIDTH, Value::ZERO, span));
     let mut observed = Vec::new();
     let mut number = 0;
     for (index, words) in (0u32..).zip(text.split('|')) {
@@ -115,9 +124,62 @@ pub fn program(text: &str) -> Program {
     program
 }
 
+/// Locks as what they mean in C11, and waits as an operation and an assumption about what it read. An execution that
+/// violates the assumption is not complete, so it does not matter that the operation was done.
+fn without_waits(source: &Program) -> Program {
+    let mut program = source.clone();
+    for function in &mut program.functions {
+        let (old, seen) = (function.new_reg("wait"), function.new_reg("seen"));
+        let mut starts = Vec::new();
+        let (body, spans) = (std::mem::take(&mut function.body), std::mem::take(&mut function.spans));
+        for (instr, span) in body.into_iter().zip(spans) {
+            starts.push(function.next_label());
+            for instr in without_wait(instr, old, seen) {
+                function.push(instr, span);
+            }
+        }
+        starts.push(function.next_label());
+        for instr in &mut function.body {
+            if let Instr::Jump(to) = instr {
+                *to = starts[to.0 as usize];
+            }
+            if let Instr::Branch { then_to, else_to, .. } = instr {
+                (*then_to, *else_to) = (starts[then_to.0 as usize], starts[else_to.0 as usize]);
+            }
+        }
+    }
+    program
+}
+
+fn without_wait(instr: Instr, old: Reg, seen: Reg) -> Vec<Instr> {
+    let (width, extend) = (WIDTH, Extend::Zero);
+    match instr {
+        Instr::Lock(addr) => {
+            let until = Until { op: BinaryOp::Eq, operand: Value::ZERO.into() };
+            let (op, operand) = (RmwOp::Exchange, Value(1).into());
+            let (read, write) = halves(Order::Acquire);
+            let wait = Instr::AwaitRmw { dst: None, addr, width, extend, until, op, operand, read, write };
+            without_wait(wait, old, seen)
+        }
+        Instr::Unlock(addr) => {
+            vec![Instr::Store { addr, value: Value::ZERO.into(), width, ann: Ann::order(Order::Release) }]
+        }
+        Instr::AwaitRmw { dst, addr, width, extend, until, op, operand, read, write } => {
+            let old = dst.unwrap_or(old);
+            let value = Rvalue::Binary(until.op, width, extend, old.into(), until.operand);
+            vec![
+                Instr::Rmw { dst: Some(old), addr, width, extend, op, operand, read, write },
+                Instr::Assign { dst: seen, value },
+                Instr::Assume(seen.into()),
+            ]
+        }
+        other => vec![other],
+    }
+}
+
 /// The final states under a model.
 pub fn states(program: &Program, model: ModelName) -> States {
-    let found = explore(program, &Options::new(model)).expect("a supported program");
+    let found = explore(&without_waits(program), &Options::new(model)).expect("a supported program");
     assert!(found.stopped.is_none() && found.faults.is_empty(), "{}", program.name);
     found.states.into_iter().collect()
 }
@@ -153,8 +215,9 @@ impl Allowed {
 fn thin_air_states(program: &Program) -> States {
     let rc11 = Model::builtin("rc11").expect("a model").without_axiom("no-thin-air").expect("an axiom");
     let Property::Final(condition) = &program.property else { return States::new() };
-    let found = fencepost_naive::enumerate(program, &rc11, &fencepost_naive::Limits::default())
-        .unwrap_or_else(|stop| panic!("{}: {stop}", program.name));
+    let found =
+        fencepost_naive::enumerate(&without_waits(program), &rc11, &fencepost_naive::Limits::default())
+            .unwrap_or_else(|stop| panic!("{}: {stop}", program.name));
     found.executions.iter().map(|e| e.state(condition)).collect()
 }
 
