@@ -5,10 +5,10 @@
 //! |---|---|---|
 //! | `tso` | x86, as TSO | Batty, Owens, Sarkar, Sewell, Weber, POPL 2011 |
 //! | `pso` | PSO | our own, argued in `docs/adr/mapping-pso.md` |
-//! | `power` | POWER | McKenney, Silvera 2011; Batty and others, POPL 2012; Sarkar and others, PLDI 2012 |
+//! | `power` | POWER | McKenney, Silvera, N2745; Batty and others, POPL 2012; Sarkar and others, PLDI 2012 |
 //! | `armv8` | AArch64 | what GCC and LLVM emit; Podkopaev, Lahav, Vafeiadis, POPL 2019 |
 //!
-//! A target is a table ([`recipe::Convention`]): for each order the fences around an access, the annotation that is
+//! A target is a table (`recipe::Convention`): for each order the fences around an access, the annotation that is
 //! left on it and what follows a read. `rewrite` applies the table to a function and `llsc` splits read-modify-writes
 //! where the machine has no single instruction for them (`docs/adr/mapping-llsc.md`). `options` are the choices where
 //! the literature has two mappings.

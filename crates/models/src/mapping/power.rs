@@ -1,7 +1,7 @@
 //! POWER.
 //!
-//! P. McKenney, R. Silvera, *Example POWER implementation for C/C++ memory model*, 2011 (N2745); M. Batty, K. Memarian,
-//! S. Owens, S. Sarkar, P. Sewell, *Clarifying and compiling C/C++ concurrency: from C++11 to POWER*, POPL 2012;
+//! P. McKenney, R. Silvera, *Example POWER implementation for C/C++ memory model*, N2745, 2008, revised 2011; M. Batty,
+//! K. Memarian, S. Owens, S. Sarkar, P. Sewell, *Clarifying and compiling C/C++ concurrency: from C++11 to POWER*, POPL 2012;
 //! S. Sarkar and others, *Synchronising C/C++ and POWER*, PLDI 2012 (read-modify-writes as lwarx and stwcx.).
 //!
 //! | | relaxed | acquire | release | SC, leading | SC, trailing |

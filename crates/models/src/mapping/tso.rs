@@ -1,9 +1,9 @@
 //! x86, with the model TSO.
 //!
-//! M. Batty, S. Owens, S. Sarkar, P. Sewell, T. Weber, *Mathematizing C++ concurrency*, POPL 2011, section 4: loads
+//! M. Batty, S. Owens, S. Sarkar, P. Sewell, T. Weber, *Mathematizing C++ concurrency*, POPL 2011: loads
 //! `mov`; stores `mov`, sequentially consistent ones `mov; mfence` or `xchg`; read-modify-writes are locked
 //! instructions, which empty the store buffer; the fence seq_cst is `mfence`, weaker fences are no instruction.
-//! (The paper's other convention, a locked load and a plain store, is what no compiler does.)
+//! (There is another convention, with the fence at the loads. No compiler uses it, and the two must not be mixed.)
 
 use super::options::ScStores;
 use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, StoreOrder};

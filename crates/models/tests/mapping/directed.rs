@@ -73,7 +73,7 @@ fn rmw(kind: &str, cell: &str, value: usize, random: &mut Random) -> String {
     }
 }
 
-const PER_SHAPE: usize = 300;
+const PER_SHAPE: usize = 100;
 
 #[test]
 fn classical_shapes_stay_within_rc11() {

@@ -46,8 +46,12 @@ pub fn random_program(random: &mut Random) -> String {
             let cell = random.pick(&CELLS);
             let kind = random.below(if rmws < 2 { 13 } else { 10 });
             rmws += usize::from(kind >= 10);
+            if !words.is_empty() && random.below(8) == 0 {
+                words.push("?".to_string());
+            }
             words.push(match kind {
                 0..4 => format!("R{cell}.{}", random.pick(&LOADS)),
+                7 if random.below(2) == 0 => format!("W{cell}=.{}", random.pick(&STORES)),
                 4..8 => format!("W{cell}{value}.{}", random.pick(&STORES)),
                 8..10 => format!("F.{}", random.pick(&FENCES)),
                 10 => format!("A{cell}{}.{}", 10 * value, random.pick(&RMWS)),
@@ -85,7 +89,15 @@ fn random_programs_stay_within_rc11(target: Target, count: usize, seed: u64) {
     println!("{}: {count} programs, {reached} states, {thin_air} with a cycle of po | rf", target.name());
 }
 
-const COUNT: usize = 10_000;
+const COUNT: usize = 3_000;
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_random_programs() {
+    for (seed, target) in (100..).zip(Target::ALL) {
+        random_programs_stay_within_rc11(target, 400_000, seed);
+    }
+}
 
 #[test]
 fn random_programs_for_tso() {

@@ -2,15 +2,15 @@
 //!
 //! Threads are separated by `|`. `Wx1.rel` stores, `Rx.acq` loads, `Ax5.sc` adds 5, `Xx2.acqrel` exchanges,
 //! `Cx0:2.sc/rlx` compares with 0 and stores 2, with an order for success and one for failure, `F.sc` is a fence, `lock`
-//! and `unlock` are about the one mutex.
+//! and `unlock` are about the one mutex, `Wx=.rel` stores what was read last, and `?` skips the next statement if that is 0.
 //! Each read has a register of its own; a final state shows them all, then x, y and z. The span of an instruction is the
 //! number of its statement.
 
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::{
-    Ann, BinaryOp, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Object, ObjectId, Observable,
-    Operand, Order, Program, Property, Proposition, Quantifier, Reg, RmwOp, Rvalue, Span, Thread, ThreadId,
-    Until, Value, Width,
+    Ann, BinaryOp, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Label, Object, ObjectId,
+    Observable, Operand, Order, Program, Property, Proposition, Quantifier, Reg, RmwOp, Rvalue, Span, Thread,
+    ThreadId, Until, Value, Width,
 };
 use fencepost_models::Model;
 use fencepost_models::mapping::{Mapping, Target};
@@ -53,6 +53,12 @@ pub fn statement(function: &mut Function, text: &str) -> Instr {
     match text {
         "lock" => return Instr::Lock(mutex),
         "unlock" => return Instr::Unlock(mutex),
+        "?" => {
+            let here = function.next_label().0;
+            let last = function.regs.len().checked_sub(1).map(|last| Operand::Reg(Reg(last as u32)));
+            let condition = last.unwrap_or(constant("1"));
+            return Instr::Branch { condition, then_to: Label(here + 1), else_to: Label(here + 2) };
+        }
         _ => {}
     }
     let (body, orders) = text.split_once('.').expect("an order");
@@ -61,7 +67,12 @@ pub fn statement(function: &mut Function, text: &str) -> Instr {
     match &body[..1] {
         "F" => Instr::Fence(Fence::C11(order(orders))),
         "R" => Instr::Load { dst: dst(), addr, width, extend, ann: Ann::order(order(orders)) },
-        "W" => Instr::Store { addr, value: constant(&body[2..]), width, ann: Ann::order(order(orders)) },
+        "W" => {
+            let last = function.regs.len().checked_sub(1).map(|last| Operand::Reg(Reg(last as u32)));
+            let value =
+                if body.ends_with('=') { last.unwrap_or(constant("9")) } else { constant(&body[2..]) };
+            Instr::Store { addr, value, width, ann: Ann::order(order(orders)) }
+        }
         "A" | "X" => {
             let op = if body.starts_with('A') { RmwOp::Add } else { RmwOp::Exchange };
             let (read, write) = halves(order(orders));
