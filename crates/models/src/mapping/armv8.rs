@@ -16,7 +16,7 @@
 //! ld`, would not order it. Compilers learned that the hard way.
 
 use super::options::{Acquires, RelaxedLoads, Rmws};
-use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, StoreOrder};
+use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, Split, StoreOrder};
 use fencepost_ir::{Fence, Order};
 
 pub(super) struct Armv8 {
@@ -66,7 +66,10 @@ impl Convention for Armv8 {
         }
     }
 
-    fn splits_rmws(&self) -> bool {
-        self.rmws == Rmws::Llsc
+    fn split(&self) -> Split {
+        match self.rmws {
+            Rmws::Lse => Split::None,
+            Rmws::Llsc => Split::All,
+        }
     }
 }

@@ -35,7 +35,7 @@ mod recipe;
 mod rewrite;
 mod tso;
 
-pub use options::{Acquires, Mapping, RelaxedLoads, Rmws, ScStores, Syncs, Target, UnknownMapping};
+pub use options::{Acquires, Fetches, Mapping, RelaxedLoads, Rmws, ScStores, Syncs, Target, UnknownMapping};
 
 use fencepost_ir::Program;
 use recipe::Convention;
@@ -46,7 +46,9 @@ pub fn compile(program: &Program, target: Target, choice: Mapping) -> Program {
     let convention: &dyn Convention = match target {
         Target::Tso => &tso::Tso { sc_stores: choice.sc_stores },
         Target::Pso => &pso::Pso,
-        Target::Power => &power::Power { syncs: choice.syncs, relaxed: choice.relaxed },
+        Target::Power => {
+            &power::Power { syncs: choice.syncs, fetches: choice.fetches, relaxed: choice.relaxed }
+        }
         Target::Armv8 => {
             &armv8::Armv8 { acquires: choice.acquires, rmws: choice.rmws, relaxed: choice.relaxed }
         }

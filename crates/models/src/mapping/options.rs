@@ -37,6 +37,16 @@ pub enum Syncs {
     Trailing,
 }
 
+/// Exchanges and fetch operations of POWER.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Fetches {
+    /// `lwarx` and `stwcx.`, as compilers do it.
+    #[default]
+    Split,
+    /// One step. The same executions, found without the tries that fail: `docs/adr/mapping-llsc.md`.
+    Fused,
+}
+
 /// The instruction for acquire loads of AArch64.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Acquires {
@@ -74,6 +84,8 @@ pub struct Mapping {
     pub sc_stores: ScStores,
     /// POWER.
     pub syncs: Syncs,
+    /// POWER.
+    pub fetches: Fetches,
     /// AArch64.
     pub acquires: Acquires,
     /// AArch64.
@@ -133,6 +145,8 @@ impl Target {
             Target::Power => &[
                 ("leading-sync", "sync before SC accesses (default)"),
                 ("trailing-sync", "sync behind SC accesses"),
+                ("split", "fetch operations by lwarx and stwcx. (default)"),
+                ("fused", "fetch operations in one step: the same executions, faster"),
                 ("bare", "a relaxed load is a load (default)"),
                 ("branch", "a branch on the value of each relaxed load"),
             ],
@@ -168,6 +182,8 @@ impl Mapping {
             "xchg" => self.sc_stores = ScStores::Xchg,
             "leading-sync" => self.syncs = Syncs::Leading,
             "trailing-sync" => self.syncs = Syncs::Trailing,
+            "split" => self.fetches = Fetches::Split,
+            "fused" => self.fetches = Fetches::Fused,
             "ldar" => self.acquires = Acquires::Ldar,
             "rcpc" => self.acquires = Acquires::Ldapr,
             "lse" => self.rmws = Rmws::Lse,

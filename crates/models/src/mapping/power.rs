@@ -19,12 +19,13 @@
 //! An acquiring read-modify-write needs a branch on the *loaded* value before the isync. In machine code the loop's own
 //! branch on the outcome of stwcx. does that; here the outcome carries no dependency (`docs/adr/mapping-llsc.md`).
 
-use super::options::{RelaxedLoads, Syncs};
-use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, StoreOrder};
+use super::options::{Fetches, RelaxedLoads, Syncs};
+use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, Split, StoreOrder};
 use fencepost_ir::{Fence, Order};
 
 pub(super) struct Power {
     pub syncs: Syncs,
+    pub fetches: Fetches,
     pub relaxed: RelaxedLoads,
 }
 
@@ -79,7 +80,10 @@ impl Convention for Power {
         }
     }
 
-    fn splits_rmws(&self) -> bool {
-        true
+    fn split(&self) -> Split {
+        match self.fetches {
+            Fetches::Split => Split::All,
+            Fetches::Fused => Split::Compares,
+        }
     }
 }

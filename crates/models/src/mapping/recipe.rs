@@ -67,6 +67,15 @@ impl RmwOrder {
     }
 }
 
+/// Which read-modify-writes are split into load- and store-exclusive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Split {
+    None,
+    /// Compare-exchanges, but not exchanges and fetch operations.
+    Compares,
+    All,
+}
+
 /// What follows an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum After {
@@ -106,9 +115,9 @@ pub(super) trait Convention {
     /// `atomic_thread_fence` of an order that is acquire, release, acq_rel or seq_cst.
     fn fence(&self, order: Order) -> Fence;
 
-    /// Read-modify-writes are made of load- and store-exclusive.
-    fn splits_rmws(&self) -> bool {
-        false
+    /// Which read-modify-writes are made of load- and store-exclusive.
+    fn split(&self) -> Split {
+        Split::None
     }
 
     /// Stores of this order are exchanges.

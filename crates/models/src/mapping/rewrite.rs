@@ -4,7 +4,7 @@
 //! jump to an access meets the fence before it. Jumps of the source are copied with their old labels and resolved at the
 //! end; branches that the mapping makes have new labels from the start.
 
-use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, StoreOrder};
+use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, Split, StoreOrder};
 use fencepost_ir::{
     Ann, BinaryOp, Extend, Fence, Function, Instr, Label, Operand, Order, Reg, RmwOp, Span, Until, Value,
     Width,
@@ -138,12 +138,8 @@ impl Rewriter<'_> {
         match *instr {
             Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } if is_atomic(ann) => self.load(instr, ann),
             Instr::Store { addr, value, width, ann } if is_atomic(ann) => self.store(addr, value, width, ann),
-            Instr::Rmw { read, write, .. } if self.needs_compiling(read, write) => {
-                self.read_modify_write(instr)
-            }
-            Instr::CompareExchange { read, write, .. } if self.needs_compiling(read, write) => {
-                self.compare_exchange(instr)
-            }
+            Instr::Rmw { .. } => self.read_modify_write(instr),
+            Instr::CompareExchange { .. } => self.compare_exchange(instr),
             Instr::Fence(Fence::C11(order)) => self.fence(order),
             Instr::Await { ann, .. } if is_atomic(ann) => self.wait(instr),
             Instr::AwaitRmw { .. } => self.wait_and_modify(instr),
@@ -197,11 +193,16 @@ impl Rewriter<'_> {
 
     fn read_modify_write(&mut self, instr: &Instr) {
         let &Instr::Rmw { dst, addr, width, extend, op, operand, read, write } = instr else { return };
+        // A plain one is a machine instruction already, where the machine has such instructions.
+        let is_machine = !is_atomic(read) && !is_atomic(write);
         let recipe = self.rmw_recipe(read, write);
         let (read, write) = (compiled(read, recipe.read), compiled(write, recipe.write));
-        if self.convention.splits_rmws() {
+        if self.convention.split() == Split::All {
             let split = super::llsc::Rmw { dst, addr, width, extend, op, operand, read, write };
             return self.split_rmw(&split, recipe);
+        }
+        if is_machine {
+            return self.emit(instr.clone());
         }
         let dst = self.destination(dst, recipe.after);
         self.before(recipe.before);
@@ -213,17 +214,15 @@ impl Rewriter<'_> {
         self.convention.rmw(RmwOrder::of(read, write))
     }
 
-    /// A plain one is a machine instruction already, where the machine has such instructions.
-    fn needs_compiling(&self, read: Ann, write: Ann) -> bool {
-        is_atomic(read) || is_atomic(write) || self.convention.splits_rmws()
-    }
-
     fn compare_exchange(&mut self, instr: &Instr) {
-        if self.convention.splits_rmws() {
+        if self.convention.split() != Split::None {
             return self.split_cas(instr);
         }
         let mut instr = instr.clone();
         let Instr::CompareExchange { dst, read, write, failure, weak, .. } = &mut instr else { return };
+        if !is_atomic(*read) && !is_atomic(*write) {
+            return self.emit(instr);
+        }
         let order = RmwOrder::of(*read, *write).or_failure(LoadOrder::of(*failure));
         let recipe = self.convention.rmw(order);
         *read = compiled(*read, recipe.read);

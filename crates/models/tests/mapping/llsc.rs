@@ -2,7 +2,7 @@
 
 use crate::directed::{SHAPES, fill};
 use crate::soundness::Random;
-use crate::support::{model, program, states};
+use crate::support::{explored, model, program, states};
 use fencepost_ir::{Ann, Instr, Label, Program, bound_loops};
 use fencepost_models::mapping::{Mapping, Target, compile};
 
@@ -44,5 +44,19 @@ fn retries_add_no_final_state() {
             assert_eq!(states(&bound_loops(&looping, 1), model(target)), expected, "{name}: {text}");
         }
         assert!(compared > 100 && retried == compared, "{compared} programs have a loop");
+    }
+}
+
+#[test]
+fn fused_operations_have_the_same_executions() {
+    let mut random = Random(8);
+    for (name, shape) in SHAPES.iter().filter(|(_, shape)| !shape.contains("lock")).cycle().take(2000) {
+        let source = program(&fill(shape, &mut random));
+        let of = |words| {
+            let mapping = Mapping::parse(Target::Power, words).expect("a mapping");
+            let found = explored(&compile(&source, Target::Power, mapping), model(Target::Power));
+            (found.states, found.stats.executions)
+        };
+        assert_eq!(of("fused"), of("split"), "{name}: {}", source.name);
     }
 }

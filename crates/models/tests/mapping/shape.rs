@@ -150,6 +150,7 @@ fn power_with_leading_sync() {
     ];
     check(Target::Power, "", &rows);
     check(Target::Power, "branch", &[("Rx.rlx", "r0=ld; bc r0"), ("Wx1.rlx", "st 1")]);
+    check(Target::Power, "fused", &[("Ax1.rlx", "rmw"), ("Ax1.acqrel", "lwsync; rmw; bc r0; isync")]);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! Each read has a register of its own; a final state shows them all, then x, y and z. The span of an instruction is the
 //! number of its statement.
 
-use fencepost_explore::{ModelName, Options, explore};
+use fencepost_explore::{Exploration, ModelName, Options, explore};
 use fencepost_ir::{
     Ann, BinaryOp, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Label, Object, ObjectId,
     Observable, Operand, Order, Program, Property, Proposition, Quantifier, Reg, RmwOp, Rvalue, Span, Thread,
@@ -49,13 +49,13 @@ fn halves(order: Order) -> (Ann, Ann) {
 
 /// One statement.
 pub fn statement(function: &mut Function, text: &str) -> Instr {
+    let last = function.regs.len().checked_sub(1).map(|last| Operand::Reg(Reg(last as u32)));
     let mutex = Operand::Const(Value::pointer(ObjectId(CELLS.len() as u32), 0));
     match text {
         "lock" => return Instr::Lock(mutex),
         "unlock" => return Instr::Unlock(mutex),
         "?" => {
             let here = function.next_label().0;
-            let last = function.regs.len().checked_sub(1).map(|last| Operand::Reg(Reg(last as u32)));
             let condition = last.unwrap_or(constant("1"));
             return Instr::Branch { condition, then_to: Label(here + 1), else_to: Label(here + 2) };
         }
@@ -68,7 +68,6 @@ pub fn statement(function: &mut Function, text: &str) -> Instr {
         "F" => Instr::Fence(Fence::C11(order(orders))),
         "R" => Instr::Load { dst: dst(), addr, width, extend, ann: Ann::order(order(orders)) },
         "W" => {
-            let last = function.regs.len().checked_sub(1).map(|last| Operand::Reg(Reg(last as u32)));
             let value =
                 if body.ends_with('=') { last.unwrap_or(constant("9")) } else { constant(&body[2..]) };
             Instr::Store { addr, value, width, ann: Ann::order(order(orders)) }
@@ -190,9 +189,14 @@ fn without_wait(instr: Instr, old: Reg, seen: Reg) -> Vec<Instr> {
 
 /// The final states under a model.
 pub fn states(program: &Program, model: ModelName) -> States {
+    explored(program, model).states.into_iter().collect()
+}
+
+/// All that the explorer says.
+pub fn explored(program: &Program, model: ModelName) -> Exploration {
     let found = explore(&without_waits(program), &Options::new(model)).expect("a supported program");
     assert!(found.stopped.is_none() && found.faults.is_empty(), "{}", program.name);
-    found.states.into_iter().collect()
+    found
 }
 
 /// What RC11 allows: with its axiom against values out of thin air, and, asked for only when needed, without it.
@@ -242,7 +246,14 @@ pub fn variants(target: Target) -> Vec<(&'static str, Mapping)> {
     let names: &[&str] = match target {
         Target::Tso => &["mfence", "xchg"],
         Target::Pso => &["default"],
-        Target::Power => &["leading-sync", "trailing-sync", "leading-sync,branch", "trailing-sync,branch"],
+        Target::Power => &[
+            "leading-sync",
+            "trailing-sync",
+            "leading-sync,fused",
+            "trailing-sync,fused",
+            "leading-sync,branch",
+            "trailing-sync,fused,branch",
+        ],
         Target::Armv8 => &["lse", "llsc", "lse,rcpc", "llsc,rcpc", "lse,branch", "llsc,rcpc,branch"],
     };
     names.iter().map(|n| (*n, Mapping::parse(target, n).expect("a mapping"))).collect()
