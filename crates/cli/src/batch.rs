@@ -2,7 +2,7 @@
 
 use crate::args::LitmusArgs;
 use crate::exit;
-use crate::litmus::{Settings, Trouble, answer, read};
+use crate::litmus::{Answered, Settings, Trouble, answer, read};
 use crate::model::Choice;
 use fencepost_diag::SourceFile;
 use fencepost_explore::StopReason;
@@ -31,7 +31,14 @@ struct Job {
     row: Option<usize>,
 }
 
-type Outcome = Result<Answer, Failure>;
+/// An answer, or why there is none.
+type Outcome = Result<Answer, Unanswered>;
+
+struct Unanswered {
+    failure: Failure,
+    /// It is a bug of ours.
+    internal: bool,
+}
 
 /// What is printed as results come in.
 struct Printer<'a> {
@@ -46,6 +53,10 @@ struct Printer<'a> {
 struct Summary {
     answered: usize,
     failed: usize,
+    /// Tests that Ctrl-C left undone.
+    skipped: usize,
+    /// Bugs of ours.
+    internal: usize,
     holds: usize,
     different: usize,
     counts: usize,
@@ -57,6 +68,10 @@ struct Summary {
 pub fn run(options: &LitmusArgs) -> u8 {
     let start = Instant::now();
     match prepare(options) {
+        Ok((jobs, ..)) if options.dot.is_some() && jobs.len() != 1 => {
+            eprintln!("error: --dot takes one test under one model, not {}", jobs.len());
+            exit::BAD_INPUT
+        }
         Ok((jobs, models, expected, skipped)) => {
             // A second Ctrl-C ends the process at once.
             let _ = ctrlc::set_handler(|| {
@@ -85,9 +100,6 @@ fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
     let mut models = Vec::new();
     if let Some(name) = &options.model {
         models.push(Choice::find(name)?);
-    }
-    if options.dot.is_some() && files.len() != 1 {
-        return Err(format!("error: --dot takes one test, not {}\n", files.len()));
     }
     let Some(reference) = &options.compare else {
         let model = options.model.is_some().then_some(0);
@@ -157,13 +169,15 @@ fn collect_files(path: &Path, files: &mut Vec<String>) -> Result<(), String> {
 }
 
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
-    let workers =
-        options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get())).max(1);
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    // One worker finds the same witness every time.
+    let workers = if options.dot.is_some() { 1 } else { options.jobs.unwrap_or_else(cores).max(1) };
     let settings = Settings {
         unroll: options.unroll,
         jobs: 1,
         timeout: options.timeout.and_then(|s| Duration::try_from_secs_f64(s).ok()),
         max_nodes: (workers > 1).then_some(OWN_SHARE),
+        witness: options.dot.is_some(),
         interrupt: &INTERRUPT,
     };
     let mut printer = Printer::new(options, expected, jobs.len());
@@ -175,7 +189,7 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index).filter(|_| !INTERRUPT.load(Ordering::Relaxed)) else { return };
-            let outcome = run_job(job, models, &settings);
+            let outcome = run_job(job, models, options, &settings);
             let (Ok(mut done), Ok(mut printer)) = (done.lock(), shared.lock()) else { return };
             done.0[index] = Some(outcome);
             // A test that was too large for one worker is left as a gap; printing waits for it.
@@ -195,20 +209,26 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
     let (rest, printed) = done.into_inner().unwrap_or_default();
     let together = Settings { jobs: workers, max_nodes: None, ..settings };
     for (job, outcome) in jobs.iter().zip(rest).skip(printed) {
-        let Some(outcome) = outcome else { continue };
-        let outcome = outcome.or_else(|| run_job(job, models, &together));
-        printer.print(job, outcome.unwrap_or_else(|| Err(interrupted(job))));
+        let Some(outcome) = outcome else {
+            printer.summary.skipped += 1;
+            continue;
+        };
+        // Without a limit on nodes there is an outcome.
+        if let Some(outcome) = outcome.or_else(|| run_job(job, models, options, &together)) {
+            printer.print(job, outcome);
+        }
+    }
+    if let Some(bar) = &printer.bar {
+        bar.finish_and_clear();
     }
     printer.summary
 }
 
-fn interrupted(job: &Job) -> Failure {
-    Failure { file: job.path.clone(), error: "unknown: interrupted".into() }
-}
-
 /// Runs a test; `None` if it is too large for one worker.
-fn run_job(job: &Job, models: &[Choice], settings: &Settings) -> Option<Outcome> {
-    let failure = |error| Some(Err(Failure { file: job.path.clone(), error }));
+fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settings) -> Option<Outcome> {
+    let unanswered =
+        |error, internal| Err(Unanswered { failure: Failure { file: job.path.clone(), error }, internal });
+    let failure = |error| Some(unanswered(error, false));
     let (test, file): (LitmusTest, SourceFile) = match read(&job.path) {
         Ok(read) => read,
         Err(error) => return failure(error),
@@ -225,10 +245,26 @@ fn run_job(job: &Job, models: &[Choice], settings: &Settings) -> Option<Outcome>
         },
     };
     match answer(&test, &file, model, settings) {
-        Ok(answer) => Some(Ok(answer)),
+        Ok(answered) => match write_dot(options, &answered) {
+            Ok(()) => Some(Ok(answered.answer)),
+            Err(error) => failure(error),
+        },
         Err(Trouble::Stopped(StopReason::MaxNodes, _)) => None,
-        Err(Trouble::Stopped(_, error) | Trouble::Input(error)) => failure(error),
+        Err(Trouble::Stopped(_, error)) => failure(format!("{}: {error}", job.path)),
+        Err(Trouble::Input(error)) => failure(error),
+        Err(Trouble::Internal(error)) => Some(unanswered(error, true)),
     }
+}
+
+/// Writes the witness, if a file for it was named.
+fn write_dot(options: &LitmusArgs, answered: &Answered) -> Result<(), String> {
+    let Some(path) = &options.dot else { return Ok(()) };
+    let Some(execution) = &answered.witness else {
+        eprintln!("no execution satisfies the condition: {} was not written", path.display());
+        return Ok(());
+    };
+    let graph = fencepost_report::dot::execution(&answered.program, execution);
+    std::fs::write(path, graph).map_err(|error| format!("error: cannot write {}: {error}", path.display()))
 }
 
 impl<'a> Printer<'a> {
@@ -251,7 +287,7 @@ impl<'a> Printer<'a> {
         let row = job.row.map(|index| &self.expected[index]);
         let text = match outcome {
             Ok(answer) => self.answered(row, &answer),
-            Err(failure) => self.failed(row, &failure),
+            Err(unanswered) => self.failed(row, &unanswered),
         };
         if !text.is_empty() {
             let print = || {
@@ -300,8 +336,10 @@ impl<'a> Printer<'a> {
         text
     }
 
-    fn failed(&mut self, row: Option<&Expected>, failure: &Failure) -> String {
+    fn failed(&mut self, row: Option<&Expected>, unanswered: &Unanswered) -> String {
+        let Unanswered { failure, internal } = unanswered;
         self.summary.failed += 1;
+        self.summary.internal += usize::from(*internal);
         let mut text = String::new();
         if let Some(row) = row {
             self.summary.compared += 1;
@@ -339,7 +377,8 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
         );
     }
     if INTERRUPT.load(Ordering::Relaxed) {
-        line += "\ninterrupted: this is what was found so far";
+        line +=
+            &format!("\ninterrupted: this is what was found so far; {} tests were not run", summary.skipped);
     }
     if options.is_json() {
         eprintln!("{line}");
@@ -347,8 +386,9 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
         println!("{line}");
     }
     match summary {
+        _ if summary.internal > 0 => exit::INTERNAL,
         _ if options.compare.is_some() && summary.different > 0 => exit::DIFFERENT,
-        _ if summary.failed > 0 => exit::BAD_INPUT,
+        _ if summary.failed + summary.skipped > 0 => exit::BAD_INPUT,
         _ => exit::OK,
     }
 }

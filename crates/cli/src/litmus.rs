@@ -1,9 +1,12 @@
 //! One litmus test: from its text to an answer. Reads like the pipeline.
 
 use crate::model::Choice;
-use fencepost_diag::{Diagnostic, SourceFile, Span};
-use fencepost_explore::{Exploration, Fault, Limits, ModelName, Options, StopReason, explore};
-use fencepost_ir::{FinalCondition, Program, Property, Quantifier, Value, bound_loops};
+use crate::witness::{self, Rejected};
+use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_explore::{
+    Exploration, Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline,
+};
+use fencepost_ir::{Execution, FinalCondition, Program, Property, Quantifier, Value, bound_loops};
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
 use fencepost_naive as naive;
 use fencepost_report::litmus::{Answer, Holds, Verdict};
@@ -21,6 +24,8 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Give up after this many visited graphs.
     pub max_nodes: Option<u64>,
+    /// Whether an execution that satisfies the condition is wanted.
+    pub witness: bool,
     /// Set by Ctrl-C.
     pub interrupt: &'static AtomicBool,
 }
@@ -29,9 +34,24 @@ pub struct Settings {
 pub enum Trouble {
     /// The user's mistake, as a whole message.
     Input(String),
-    /// A limit was hit.
+    /// A limit was hit; what was found until then.
     Stopped(StopReason, String),
+    /// A bug of ours.
+    Internal(String),
 }
+
+/// An answer, and an execution that satisfies the condition if it was asked for and there is one.
+pub struct Answered {
+    /// The answer.
+    pub answer: Answer,
+    /// The bounded program.
+    pub program: Program,
+    /// The execution.
+    pub witness: Option<Execution>,
+}
+
+/// Final states that are shown of a test without an answer.
+const SHOWN_STATES: usize = 20;
 
 /// Reads and parses a test. The error is a whole message.
 pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), String> {
@@ -50,14 +70,14 @@ pub fn answer(
     file: &SourceFile,
     model: &Choice,
     settings: &Settings,
-) -> Result<Answer, Trouble> {
+) -> Result<Answered, Trouble> {
     let start = Instant::now();
     let program = bound_loops(&test.program, settings.unroll);
     let Property::Final(condition) = &program.property else {
         return Err(Trouble::Input(format!("error: {} has no final condition", file.name)));
     };
     let found = match model {
-        Choice::BuiltIn(name) => with_explorer(&program, file, *name, settings, start)?,
+        Choice::BuiltIn(name) => with_explorer(&program, file, *name, condition, settings, start)?,
         Choice::Cat(cat) => with_enumerator(&program, file, cat, condition, settings)?,
     };
     let verdict = Verdict::new(found.satisfying, found.executions);
@@ -66,7 +86,7 @@ pub fn answer(
         Quantifier::NotExists => (rest, found.satisfying),
         _ => (found.satisfying, rest),
     };
-    Ok(Answer {
+    let answer = Answer {
         file: file.name.clone(),
         name: test.name.clone(),
         model: model.name().to_string(),
@@ -79,7 +99,8 @@ pub fn answer(
         cut: found.cut,
         flags: found.flags,
         seconds: start.elapsed().as_secs_f64(),
-    })
+    };
+    Ok(Answered { answer, witness: found.witness, program })
 }
 
 /// What either engine finds.
@@ -91,12 +112,14 @@ struct Found {
     undefined: bool,
     flags: Vec<String>,
     states: Vec<Vec<Value>>,
+    witness: Option<Execution>,
 }
 
 fn with_explorer(
     program: &Program,
     file: &SourceFile,
     model: ModelName,
+    condition: &FinalCondition,
     settings: &Settings,
     start: Instant,
 ) -> Result<Found, Trouble> {
@@ -111,14 +134,28 @@ fn with_explorer(
         let message = format!("{} is not part of a litmus test", unsupported.what);
         Trouble::Input(Diagnostic::error(unsupported.span, message).render(file))
     })?;
-    if let Some(&(thread, fault)) = found.faults.first() {
-        return Err(Trouble::Input(show_fault(program, file, thread, fault)));
+    if let Some(finding) = found.findings.iter().find(|f| f.kind != FindingKind::DataRace) {
+        return Err(Trouble::Input(show_finding(program, file, finding)));
     }
     if let Some(reason) = found.stopped {
-        return Err(Trouble::Stopped(reason, show_stop(reason, &found)));
+        return Err(Trouble::Stopped(reason, show_stop(reason, program, &found)));
     }
     let stats = found.stats;
     let undefined = stats.racy > 0;
+    let witness = match found.witness.filter(|_| settings.witness) {
+        Some(trace) => match witness::rebuild(program, condition, model, &trace) {
+            Ok(execution) => Some(execution),
+            Err(Rejected::Wrong(why)) => {
+                let message = format!("internal error: {}: the witness is none: {why}", file.name);
+                return Err(Trouble::Internal(message));
+            }
+            Err(Rejected::TooLarge(why)) => {
+                let message = format!("unknown: the witness cannot be checked: {why}");
+                return Err(Trouble::Stopped(StopReason::TooManyEvents, message));
+            }
+        },
+        None => None,
+    };
     Ok(Found {
         executions: stats.executions,
         satisfying: stats.satisfying,
@@ -127,6 +164,7 @@ fn with_explorer(
         undefined,
         flags: if undefined { vec!["data-race".into()] } else { Vec::new() },
         states: found.states,
+        witness,
     })
 }
 
@@ -137,7 +175,8 @@ fn with_enumerator(
     condition: &FinalCondition,
     settings: &Settings,
 ) -> Result<Found, Trouble> {
-    let limits = naive::Limits { time: settings.timeout, ..naive::Limits::default() };
+    let (time, interrupt) = (settings.timeout, Some(settings.interrupt));
+    let limits = naive::Limits { time, interrupt, ..naive::Limits::default() };
     let found = naive::enumerate(program, model, &limits).map_err(|stop| match stop {
         naive::Stop::Unsupported { what, span } => {
             let message = format!("a cat model of your own cannot judge {what}");
@@ -146,6 +185,7 @@ fn with_enumerator(
         naive::Stop::Time => {
             Trouble::Stopped(StopReason::Timeout, "unknown: the time limit was reached".into())
         }
+        naive::Stop::Interrupted => Trouble::Stopped(StopReason::Interrupted, "unknown: interrupted".into()),
         naive::Stop::Limit(what) => {
             let message =
                 format!("unknown: too many {what} for a cat model whose executions are enumerated whole");
@@ -160,6 +200,7 @@ fn with_enumerator(
         undefined: false,
         flags: Vec::new(),
         states: Vec::new(),
+        witness: None,
     };
     for execution in found.executions {
         let state = execution.state(condition);
@@ -169,6 +210,9 @@ fn with_enumerator(
         result.executions += 1;
         result.satisfying += u64::from(condition.proposition.holds(&state));
         result.undefined |= execution.undefined;
+        if settings.witness && result.witness.is_none() && witness::satisfies(&execution, condition) {
+            result.witness = Some(execution.execution);
+        }
         result.flags.extend(execution.flags);
         result.states.push(state[..condition.shown].to_vec());
     }
@@ -192,27 +236,23 @@ fn show_states(program: &Program, states: &[Vec<Value>]) -> Vec<String> {
     shown
 }
 
-fn show_fault(program: &Program, file: &SourceFile, thread: u32, fault: Fault) -> String {
-    let function = &program.functions[program.threads[thread as usize].function.0 as usize];
-    let span = |at: u32| function.spans.get(at as usize).copied().unwrap_or(Span::default());
-    let (span, message, hint) = match fault {
-        Fault::BadAccess(at, _) => (
-            span(at),
-            "this access has an address that is no location in some execution",
+fn show_finding(program: &Program, file: &SourceFile, finding: &Finding) -> String {
+    let place = finding.places.first();
+    let span = place.and_then(|p| program.functions[p.at.0 as usize].spans.get(p.at.1 as usize)).copied();
+    let mut diagnostic = Diagnostic::error(span.unwrap_or_default(), headline(program, finding));
+    if let Some(place) = place {
+        diagnostic = diagnostic.label(format!("in some execution of thread {}", place.thread));
+    }
+    if matches!(finding.kind, FindingKind::NullPointer | FindingKind::BadPointer | FindingKind::OutOfBounds) {
+        diagnostic = diagnostic.hint(
             "addresses come from the initial state, such as `0:r1=x;`, plus multiples of the cell's size",
-        ),
-        Fault::DivisionByZero(at) => (span(at), "this divides by zero in some execution", ""),
-        Fault::Assertion(at) => (span(at), "this assertion fails", ""),
-        Fault::LocalLoop(at) => (span(at), "this loop does not end and accesses no memory", ""),
-    };
-    let mut diagnostic = Diagnostic::error(span, message).label(format!("in thread {thread}"));
-    if !hint.is_empty() {
-        diagnostic = diagnostic.hint(hint);
+        );
     }
     diagnostic.render(file)
 }
 
-fn show_stop(reason: StopReason, found: &Exploration) -> String {
+/// Why there is no answer, and what was found so far.
+fn show_stop(reason: StopReason, program: &Program, found: &Exploration) -> String {
     let why = match reason {
         StopReason::Timeout => "the time limit was reached",
         StopReason::MaxExecutions => "the limit on executions was reached",
@@ -221,10 +261,17 @@ fn show_stop(reason: StopReason, found: &Exploration) -> String {
         StopReason::TooManyEvents => "an execution has more than 1024 events",
     };
     let stats = &found.stats;
-    format!(
+    let mut text = format!(
         "unknown: {why}; so far {} executions, {} of them satisfy the condition, {} final states",
         stats.executions,
         stats.satisfying,
         found.states.len()
-    )
+    );
+    for state in show_states(program, &found.states).iter().take(SHOWN_STATES) {
+        text += &format!("\n    {state}");
+    }
+    if found.states.len() > SHOWN_STATES {
+        text += &format!("\n    and {} more", found.states.len() - SHOWN_STATES);
+    }
+    text
 }

@@ -5,6 +5,7 @@ mod batch;
 mod litmus;
 mod model;
 mod show_models;
+mod witness;
 
 use args::{Arguments, Command};
 use clap::Parser;

@@ -10,6 +10,7 @@
 //! true only if the graph is consistent (atomicity of read-modify-writes apart, which the explorer handles).
 
 use crate::graph::Graph;
+use crate::models::clause::Clauses;
 use crate::path::{EventId, Node, Place, Trie};
 use crate::row::Row;
 use fencepost_ir::Fence;
@@ -26,6 +27,9 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
     const OUT_OF_ORDER: bool;
     /// Whether a read may be committed before the write of its own thread that it reads.
     const READS_UNCOMMITTED: bool;
+
+    /// The clauses in force.
+    fn clauses(&self) -> Clauses;
 
     /// Whether such fences are events; other fences are facts about a path only.
     fn is_event(&self, fence: Fence) -> bool;
@@ -66,8 +70,13 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
         false
     }
 
-    /// Whether a complete execution has a data race.
-    fn races(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> bool {
-        false
+    /// A data race of a finished execution: two events.
+    fn races(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> Option<(EventId, EventId)> {
+        None
+    }
+
+    /// Whether an access is surely over before another event; hardware models take commit-before for it.
+    fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        graph.pre[second].contains(first)
     }
 }

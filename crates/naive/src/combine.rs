@@ -5,6 +5,7 @@ use crate::{Found, Key, Limits, NaiveExecution, Stop};
 use fencepost_ir::{Ann, Event, EventKind, Execution, Location, ObjectId, Program, ThreadId, Value, Width};
 use fencepost_models::{Checker, Model};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// All consistent executions of a program whose loops are bounded.
@@ -27,8 +28,9 @@ fn all_traces(program: &Program, limits: &Limits) -> Result<Vec<Vec<Trace>>, Sto
             threads.map(|t| traces(program, t, &universe, limits)).collect::<Result<_, _>>()?;
         let before: usize = universe.values().map(|v| v.len()).sum();
         for event in all.iter().flatten().flat_map(|t| &t.events) {
-            if let (EventKind::Write, Some(location)) = (event.kind, event.location) {
-                universe.entry(location).or_default().insert(event.value);
+            if let (EventKind::Write, Some(location), Some(value)) = (event.kind, event.location, event.value)
+            {
+                universe.entry(location).or_default().insert(value);
             }
         }
         round += 1;
@@ -41,7 +43,8 @@ fn all_traces(program: &Program, limits: &Limits) -> Result<Vec<Vec<Trace>>, Sto
     }
 }
 
-fn initial_cells(program: &Program) -> impl Iterator<Item = (Location, Width, Value)> + '_ {
+/// All cells with their initial values.
+pub fn initial_cells(program: &Program) -> impl Iterator<Item = (Location, Width, Value)> + '_ {
     program.objects.iter().enumerate().flat_map(|(i, object)| {
         object.cells.iter().map(move |cell| {
             let location = Location { object: ObjectId(i as u32), offset: cell.offset };
@@ -81,7 +84,7 @@ impl Search<'_> {
             t.events.iter().any(|e| e.kind == EventKind::Write && e.location == location && e.value == value)
         };
         chosen.iter().flat_map(|t| &t.events).filter(|e| e.kind == EventKind::Read).all(|e| {
-            initial_cells(self.program).any(|(l, _, v)| Some(l) == e.location && v == e.value)
+            initial_cells(self.program).any(|(l, _, v)| Some(l) == e.location && Some(v) == e.value)
                 || chosen.iter().any(|t| writes(t, e.location, e.value))
                 || rest.iter().flatten().any(|t| writes(t, e.location, e.value))
         })
@@ -174,6 +177,9 @@ impl Search<'_> {
         if self.limits.time.is_some_and(|time| self.started.elapsed() > time) {
             return Err(Stop::Time);
         }
+        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Stop::Interrupted);
+        }
         if !checker.consistent(execution) {
             return Ok(());
         }
@@ -185,7 +191,7 @@ impl Search<'_> {
             let judgement = checker.judge(execution);
             self.found.executions.push(NaiveExecution {
                 execution: execution.clone(),
-                registers: chosen.iter().map(|t| t.registers.clone()).collect(),
+                registers: final_registers(chosen),
                 memory: final_memory(execution),
                 failures: chosen.iter().flat_map(|t| t.failures.clone()).collect(),
                 flags: judgement.flags,
@@ -201,7 +207,8 @@ fn may_read(write: &Event, read: &Event) -> bool {
     write.kind == EventKind::Write && write.location == read.location && write.value == read.value
 }
 
-fn set_order(execution: &mut Execution, order: &[usize], present: bool) {
+/// Adds a total order to co, or takes it away.
+pub fn set_order(execution: &mut Execution, order: &[usize], present: bool) {
     for (i, &a) in order.iter().enumerate() {
         for &b in &order[i + 1..] {
             match present {
@@ -212,8 +219,13 @@ fn set_order(execution: &mut Execution, order: &[usize], present: bool) {
     }
 }
 
+/// The registers of each thread at its end.
+pub fn final_registers(chosen: &[&Trace]) -> Vec<Vec<Value>> {
+    chosen.iter().map(|t| t.registers.iter().map(|r| r.unwrap_or_default()).collect()).collect()
+}
+
 /// The value of the coherence-last write of each cell.
-fn final_memory(execution: &Execution) -> Vec<(Location, Width, Value)> {
+pub fn final_memory(execution: &Execution) -> Vec<(Location, Width, Value)> {
     let mut memory = BTreeMap::new();
     for (i, event) in execution.events.iter().enumerate() {
         if let (EventKind::Write, Some(location)) = (event.kind, event.location)
@@ -226,7 +238,7 @@ fn final_memory(execution: &Execution) -> Vec<(Location, Width, Value)> {
 }
 
 /// The events with program order, dependencies and `rmw`; no `rf` and no `co`.
-fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
+pub fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
     let mut events: Vec<Event> = initial_cells(program)
         .map(|(location, width, value)| Event {
             thread: None,
@@ -247,7 +259,7 @@ fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
             kind: e.kind,
             location: e.location,
             width: e.width,
-            value: e.value,
+            value: e.value.unwrap_or_default(),
             ann: e.ann,
             amo: e.amo,
             span: e.span,

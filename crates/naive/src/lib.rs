@@ -16,17 +16,20 @@
 
 mod combine;
 mod key;
+mod replay;
 mod trace;
 
 pub use combine::enumerate;
 pub use key::{AccessId, Key};
+pub use replay::replay;
 
 use fencepost_ir::{Execution, FinalCondition, Location, Observable, Span, Value, Width};
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// When to give up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Instructions in one run of a thread.
     pub steps: usize,
@@ -36,11 +39,13 @@ pub struct Limits {
     pub candidates: u64,
     /// Time from the start.
     pub time: Option<Duration>,
+    /// Stop when this becomes true.
+    pub interrupt: Option<&'static AtomicBool>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 10_000, traces: 20_000, candidates: 5_000_000, time: None }
+        Limits { steps: 10_000, traces: 20_000, candidates: 5_000_000, time: None, interrupt: None }
     }
 }
 
@@ -58,6 +63,8 @@ pub enum Stop {
     Limit(&'static str),
     /// The time was up.
     Time,
+    /// Someone asked for it.
+    Interrupted,
 }
 
 impl fmt::Display for Stop {
@@ -66,6 +73,7 @@ impl fmt::Display for Stop {
             Stop::Unsupported { what, .. } => write!(f, "the naive enumerator does not support {what}"),
             Stop::Limit(what) => write!(f, "the naive enumerator gave up: too many {what}"),
             Stop::Time => write!(f, "the naive enumerator gave up: out of time"),
+            Stop::Interrupted => write!(f, "the naive enumerator was interrupted"),
         }
     }
 }

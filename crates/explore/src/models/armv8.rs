@@ -18,7 +18,8 @@
 //! read may be committed before the write of its own thread that it reads, as soon as what that write's address and
 //! data depend on is committed.
 
-use super::{existence, is_full_fence};
+use super::clause::{Clause, Clauses};
+use super::{existence, from_other_threads, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -26,8 +27,11 @@ use crate::row::Row;
 use fencepost_ir::{Ann, Fence, Order};
 
 /// The model.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Armv8;
+#[derive(Clone, Copy, Debug)]
+pub struct Armv8 {
+    /// Clauses in force.
+    pub clauses: Clauses,
+}
 
 /// What a path says about an event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +44,8 @@ pub struct Armv8Static<const W: usize> {
     dp: Row<W>,
     /// Reads that picked the address or data, or let the event happen.
     pick: Row<W>,
+    /// The choice that it exists by: a store-exclusive's status, whether a compare-exchange succeeds.
+    exists: Row<W>,
     /// LDAR or LDAPR.
     acquire: bool,
 }
@@ -85,6 +91,10 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
     const OUT_OF_ORDER: bool = true;
     const READS_UNCOMMITTED: bool = true;
 
+    fn clauses(&self) -> Clauses {
+        self.clauses
+    }
+
     fn is_event(&self, _fence: Fence) -> bool {
         false
     }
@@ -94,55 +104,65 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         let write = match place.kind {
             Kind::Write => true,
             Kind::Read => false,
+            // Starting and joining threads orders as dmb sy does.
+            Kind::Spawn | Kind::Join => {
+                let lob = facts.reads | facts.writes | facts.syncs;
+                return Armv8Static { commit: facts.events, lob, ..Armv8Static::default() };
+            }
             _ => return Armv8Static { commit: existence(place), ..Armv8Static::default() },
         };
-        let accesses = facts.reads | facts.writes;
-        let dp = place.addr | place.data;
+        let accesses = facts.reads | facts.writes | facts.syncs;
         let full = facts.before_fence(is_full);
         let no_return = facts.annotated(|ann| ann.no_return);
-        let after_load_fence = facts.before_fence(orders_loads) & facts.reads.without(&no_return);
-        let after_store_fence = facts.before_fence(|f| f == Fence::DsbSt) & facts.writes;
-        let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann)) & facts.reads;
-        let isb = facts
+        let [isb, picked] = facts
             .fences
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isb | Fence::Isync))
             .fold([Row::EMPTY; 2], |[dep, pick], f| [dep | f.ctrl | f.addr_po, pick | f.picked]);
-        let [isb, picked] = isb;
-        let mut lob =
-            dp | picked | full | after_load_fence | after_store_fence | acquired | facts.amo_barriers;
-        let mut commit =
-            lob | place.pick | facts.ctrl | facts.addr_po | isb | existence(place) | place.skipped_loc;
-        commit |= (full | facts.before_fence(|f| f == Fence::DsbSt)) & facts.skipped;
+        let (mut all, mut lob) = (Row::EMPTY, Row::EMPTY);
+        let mut order = |clause, row| {
+            all |= row;
+            lob |= self.clauses.row(clause, row);
+        };
+        order(Clause::Addr, place.addr);
+        order(Clause::Data, place.data);
+        order(Clause::PickIsb, picked);
+        order(Clause::FullFence, full);
+        order(Clause::LightFence, facts.before_fence(orders_loads) & facts.reads.without(&no_return));
+        order(Clause::DsbSt, facts.before_fence(|f| f == Fence::DsbSt) & facts.writes);
+        let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann)) & facts.reads;
+        order(Clause::AfterAcquire, acquired);
+        order(Clause::AmoBarrier, facts.amo_barriers);
+        let mut skipped = (full | facts.before_fence(|f| f == Fence::DsbSt)) & facts.skipped;
         if write {
-            let stores = facts.before_fence(orders_stores) & facts.writes;
-            let released = if is_release(place.ann) { accesses } else { Row::EMPTY };
-            let pair = if place.partner == INIT { Row::EMPTY } else { Row::single(place.partner as usize) };
-            lob |= facts.ctrl
-                | facts.addr_po
-                | place.pick
-                | facts.picked_reads
-                | stores
-                | released
-                | pair
-                | place.po_loc;
-            commit |= lob | (facts.before_fence(orders_stores) & facts.skipped);
+            order(Clause::Ctrl, facts.ctrl);
+            order(Clause::AddrPo, facts.addr_po);
+            order(Clause::Pick, place.pick);
+            order(Clause::PickReadPo, facts.picked_reads);
+            order(Clause::StoreFence, facts.before_fence(orders_stores) & facts.writes);
+            // rmw is within these: both halves access one location.
+            order(Clause::Lws, place.po_loc);
+            skipped |= facts.before_fence(orders_stores) & facts.skipped;
             if is_release(place.ann) {
-                commit |= facts.skipped;
+                order(Clause::BeforeRelease, accesses);
+                skipped |= facts.skipped;
             }
         } else {
-            lob |= isb;
+            order(Clause::Isync, isb);
             if is_acquire(place.ann) {
-                lob |= facts.annotated(is_release) & facts.writes;
+                order(Clause::ReleaseAcquire, facts.annotated(is_release) & facts.writes);
             }
-            commit |= lob;
         }
+        // Dependencies may be on choices too: values do not exist without them.
+        let depends = place.addr | place.data | place.pick | picked | facts.ctrl | facts.addr_po | isb;
+        let needs = existence(place) | place.skipped_loc | skipped;
         let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
         Armv8Static {
-            commit: commit & (accesses | facts.skipped | existence(place)),
+            commit: (all & accesses) | depends | needs,
             lob: lob & accesses,
-            dp,
+            dp: place.addr | place.data,
             pick: place.pick,
+            exists: existence(place),
             acquire,
         }
     }
@@ -155,11 +175,11 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         source: EventId,
     ) -> Row<W> {
         let mut prefix = Row::EMPTY;
-        let mut direct = node.statics.commit;
+        let mut direct = node.statics.commit | from_other_threads(trie, graph, node);
         if node.kind == Kind::Read {
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node[source as usize]);
-                direct |= write.statics.dp | write.statics.pick;
+                direct |= write.statics.dp | write.statics.pick | write.statics.exists;
                 direct |= node.po_loc.without(&(write.po_loc | Row::single(source as usize)));
                 if node.statics.acquire && write.partner != INIT {
                     direct.insert(source as usize);
@@ -186,7 +206,7 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         _graph: &Graph<Self, W>,
         node: &Node<Armv8Static<W>, W>,
     ) -> Row<W> {
-        node.po_loc
+        self.clauses.row(Clause::Coherence, node.po_loc)
     }
 
     fn rows(
@@ -195,14 +215,15 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         graph: &Graph<Self, W>,
         node: &Node<Armv8Static<W>, W>,
     ) -> Armv8Rows<W> {
-        let mut rows = Armv8Rows { lob: node.statics.lob, carried: Row::EMPTY };
+        let lob = node.statics.lob | from_other_threads(trie, graph, node);
+        let mut rows = Armv8Rows { lob, carried: Row::EMPTY };
         if node.kind == Kind::Read {
             let source = graph.rf[node.event as usize];
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node[source as usize]);
-                rows.lob |= write.statics.dp;
-                rows.carried = write.statics.pick;
-                if node.statics.acquire && write.partner != INIT {
+                rows.lob |= self.clauses.row(Clause::DepRfi, write.statics.dp);
+                rows.carried = self.clauses.row(Clause::PickRfi, write.statics.pick);
+                if node.statics.acquire && write.partner != INIT && self.clauses.has(Clause::RmwRfi) {
                     rows.lob.insert(source as usize);
                 }
             }
@@ -217,12 +238,13 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        self.no_cycle(trie, graph, event, Row::single(event as usize), graph.rf[event as usize])
+        !self.clauses.has(Clause::Global)
+            || self.no_cycle(trie, graph, event, Row::single(event as usize), graph.rf[event as usize])
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
         let sources = Row::single(event as usize) | graph.readers[event as usize];
-        self.no_cycle(trie, graph, event, sources, event)
+        !self.clauses.has(Clause::Global) || self.no_cycle(trie, graph, event, sources, event)
     }
 }
 
@@ -284,17 +306,18 @@ impl Armv8 {
         match node.kind {
             Kind::Read => {
                 let source = graph.rf[e];
-                if source != INIT && !is_own(trie, graph, node, source) {
+                if source != INIT && !is_own(trie, graph, node, source) && self.clauses.has(Clause::Rfe) {
                     before.insert(source as usize);
                 }
             }
             Kind::Write => {
-                let mut others = graph.init_readers[node.loc() as usize];
+                let mut others = self.clauses.row(Clause::Fre, graph.init_readers[node.loc() as usize]);
                 for &w in &graph.co[node.loc() as usize] {
                     if w as usize == e {
                         break;
                     }
-                    others |= graph.readers[w as usize] | Row::single(w as usize);
+                    others |= self.clauses.row(Clause::Fre, graph.readers[w as usize]);
+                    others |= self.clauses.row(Clause::Coe, Row::single(w as usize));
                 }
                 before |= others.without(&self.own_thread(graph, trie, node, others));
             }

@@ -9,7 +9,8 @@
 //! to coherence-later writes, so a new cycle exists iff the next coherence-later write reaches the event. Following
 //! [AMT14, sec. 4] and [OSS09]; PSO with atomic read-modify-writes as in [AAAJLS15].
 
-use super::{is_full_fence, po_rf_prefix};
+use super::clause::{Clause, Clauses};
+use super::{from_other_threads, is_full_fence, po_rf_prefix};
 use crate::code::Half;
 use crate::graph::Graph;
 use crate::model::MemoryModel;
@@ -19,13 +20,22 @@ use fencepost_ir::{Fence, Order};
 
 /// Which of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GlobalOrder {
+pub enum Which {
     /// Sequential consistency.
     Sc,
     /// Total store order.
     Tso,
     /// Partial store order.
     Pso,
+}
+
+/// The model.
+#[derive(Clone, Copy, Debug)]
+pub struct GlobalOrder {
+    /// Which of the three.
+    pub which: Which,
+    /// Clauses in force.
+    pub clauses: Clauses,
 }
 
 /// Fences that keep writes in order under PSO.
@@ -43,31 +53,45 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
     const OUT_OF_ORDER: bool = false;
     const READS_UNCOMMITTED: bool = false;
 
+    fn clauses(&self) -> Clauses {
+        self.clauses
+    }
+
     fn is_event(&self, _fence: Fence) -> bool {
         false
     }
 
     fn statics(&self, place: &Place<W>) -> Row<W> {
         let facts = place.facts;
-        if *self == GlobalOrder::Sc || place.half == Half::Amo {
+        let on = |clause, row| self.clauses.row(clause, row);
+        let amo = matches!(place.half, Half::Amo | Half::Waiting) && self.clauses.has(Clause::BeforeAmo);
+        let access = matches!(place.kind, Kind::Read | Kind::Write);
+        if self.which == Which::Sc || amo || !access {
             return facts.events;
         }
-        let ordered = facts.before_fence(is_full_fence) | facts.reads | facts.amos;
-        match (place.kind, self) {
-            (Kind::Write, GlobalOrder::Tso) => facts.events,
-            (Kind::Write, _) => ordered | (place.po_loc & facts.writes) | facts.before_fence(orders_writes),
+        let ordered = on(Clause::FullFence, facts.before_fence(is_full_fence))
+            | on(Clause::FromReads, facts.reads)
+            | on(Clause::AfterAmo, facts.amos)
+            | facts.syncs;
+        match (place.kind, self.which) {
+            (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, facts.writes),
+            (Kind::Write, _) => {
+                ordered
+                    | (place.po_loc & facts.writes)
+                    | on(Clause::StoreFence, facts.before_fence(orders_writes) & facts.writes)
+            }
             _ => ordered,
         }
     }
 
     fn predecessors(
         &self,
-        _trie: &Trie<Self, W>,
+        trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<Row<W>, W>,
         source: EventId,
     ) -> Row<W> {
-        po_rf_prefix(graph, node, source)
+        po_rf_prefix(trie, graph, node, source)
     }
 
     #[inline(always)]
@@ -77,7 +101,7 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
         _graph: &Graph<Self, W>,
         node: &Node<Row<W>, W>,
     ) -> Row<W> {
-        node.po_loc
+        self.clauses.row(Clause::Coherence, node.po_loc)
     }
 
     fn rows(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, _node: &Node<Row<W>, W>) {}
@@ -85,13 +109,13 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
         let loc = trie.node(graph.node[event as usize]).loc();
         let next = graph.co_after(graph.rf[event as usize], loc).first().copied();
-        next.is_none_or(|write| !self.reaches(trie, graph, write, event))
+        !self.clauses.has(Clause::Global) || next.is_none_or(|write| !self.reaches(trie, graph, write, event))
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
         let loc = trie.node(graph.node[event as usize]).loc();
         let next = graph.co_after(event, loc).first().copied();
-        next.is_none_or(|write| !self.reaches(trie, graph, write, event))
+        !self.clauses.has(Clause::Global) || next.is_none_or(|write| !self.reaches(trie, graph, write, event))
     }
 }
 
@@ -126,13 +150,13 @@ impl GlobalOrder {
         e: usize,
     ) -> Row<W> {
         let node = trie.node(graph.node[e]);
-        let mut before = node.statics;
+        let mut before = node.statics | from_other_threads(trie, graph, node);
         match node.kind {
             Kind::Read => {
                 let source = graph.rf[e];
                 if source != INIT {
                     let external = trie.node(graph.node[source as usize]).thread != node.thread;
-                    if external || *self == GlobalOrder::Sc {
+                    if external && self.clauses.has(Clause::Rfe) || self.which == Which::Sc {
                         before.insert(source as usize);
                     }
                 }

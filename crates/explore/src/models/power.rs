@@ -14,36 +14,19 @@
 //! event is a sink of everything but com: a violation must go through its edge to a coherence-later write, so a search
 //! backwards from the event over co | prop decides propagation, and a read alone can violate observation.
 
-use super::{existence, is_full_fence};
+use super::clause::{Clause, Clauses};
+use super::{existence, from_other_threads, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
 use crate::row::Row;
 use fencepost_ir::{Fence, Order};
 
-/// Which clauses are in force: all of them, except in tests that show that a test notices when one is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Clauses {
-    pub rdw: bool,
-    pub detour: bool,
-    pub rfi: bool,
-    pub observation: bool,
-    pub propagation: bool,
-}
-
 /// The model.
 #[derive(Clone, Copy, Debug)]
 pub struct Power {
     /// Clauses in force.
     pub clauses: Clauses,
-}
-
-impl Default for Power {
-    fn default() -> Power {
-        let clauses = Clauses { rdw: true, detour: true, rfi: true, observation: true, propagation: true };
-        Power { clauses }
-    }
 }
 
 /// The four rows of the preserved-program-order fixpoint: predecessors of an event.
@@ -66,6 +49,8 @@ pub struct PowerStatic<const W: usize> {
     fence: Row<W>,
     /// Events with a sync in between.
     sync: Row<W>,
+    /// Earlier events that start or join threads.
+    syncs: Row<W>,
 }
 
 /// What is known of a committed event.
@@ -87,6 +72,10 @@ impl<const W: usize> MemoryModel<W> for Power {
     const OUT_OF_ORDER: bool = true;
     const READS_UNCOMMITTED: bool = false;
 
+    fn clauses(&self) -> Clauses {
+        self.clauses
+    }
+
     fn is_event(&self, _fence: Fence) -> bool {
         false
     }
@@ -94,47 +83,63 @@ impl<const W: usize> MemoryModel<W> for Power {
     fn statics(&self, place: &Place<W>) -> PowerStatic<W> {
         let facts = place.facts;
         let write = place.kind == Kind::Write;
-        if !write && place.kind != Kind::Read {
-            return PowerStatic { commit: existence(place), ..PowerStatic::default() };
+        let accesses = facts.reads | facts.writes;
+        match place.kind {
+            Kind::Read | Kind::Write => {}
+            // Starting and joining threads orders as a sync does.
+            Kind::Spawn | Kind::Join => {
+                let (commit, fence, sync, syncs) = (facts.events, accesses, accesses, facts.syncs);
+                return PowerStatic { commit, fence, sync, syncs, ..PowerStatic::default() };
+            }
+            _ => return PowerStatic { commit: existence(place), ..PowerStatic::default() },
         }
-        let dp = place.addr | place.data;
+        let on = |clause, row| self.clauses.row(clause, row);
+        let dp = on(Clause::Addr, place.addr) | on(Clause::Data, place.data);
         let ctrl_isync = facts
             .fences
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isync | Fence::Isb))
             .fold(Row::EMPTY, |row, f| row | f.ctrl);
-        let sync = facts.before_fence(is_full_fence);
+        let full = facts.before_fence(is_full_fence);
         let light = facts.before_fence(is_light_fence);
-        let mut fence = sync | if write { light } else { light & facts.reads };
-        let mut fenced = sync | light;
+        let sync = on(Clause::FullFence, full);
+        let mut fence = sync | on(Clause::LightFence, if write { light } else { light & facts.reads });
+        let mut fenced = full | light;
         if write {
             let stores = |f| matches!(f, Fence::Eieio | Fence::Sfence | Fence::DmbSt | Fence::DsbSt);
-            fence |= facts.before_fence(stores) & facts.writes;
+            fence |= on(Clause::StoreFence, facts.before_fence(stores) & facts.writes);
             fenced |= facts.before_fence(stores) & (facts.writes | facts.skipped);
         }
-        let accesses = facts.reads | facts.writes;
         let base = Ppo {
             ii: dp,
             ic: Row::EMPTY,
-            ci: ctrl_isync,
-            cc: dp | place.po_loc | facts.ctrl | place.pick | facts.addr_po,
+            ci: on(Clause::Isync, ctrl_isync),
+            cc: dp
+                | on(Clause::PoLoc, place.po_loc)
+                | on(Clause::Ctrl, facts.ctrl)
+                | on(Clause::Pick, place.pick)
+                | on(Clause::AddrPo, facts.addr_po),
         };
+        let depends = place.addr | place.data | facts.ctrl | place.pick | facts.addr_po;
         PowerStatic {
-            commit: base.cc
+            commit: depends
+                | place.po_loc
                 | ctrl_isync
                 | place.skipped_loc
                 | existence(place)
+                | facts.syncs
                 | (fenced & (accesses | facts.skipped)),
             base,
             fence: fence & accesses,
             sync: sync & accesses,
+            syncs: facts.syncs,
         }
     }
 
     #[inline(always)]
     fn predecessors(
         &self,
-        _trie: &Trie<Self, W>,
+        trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<PowerStatic<W>, W>,
         source: EventId,
@@ -143,7 +148,7 @@ impl<const W: usize> MemoryModel<W> for Power {
         if source != INIT {
             prefix = graph.pre[source as usize] | Row::single(source as usize);
         }
-        let mut direct = node.statics.commit;
+        let mut direct = node.statics.commit | from_other_threads(trie, graph, node);
         while let Some(e) = direct.last() {
             prefix |= graph.pre[e] | Row::single(e);
             direct = direct.without(&prefix);
@@ -158,7 +163,7 @@ impl<const W: usize> MemoryModel<W> for Power {
         _graph: &Graph<Self, W>,
         node: &Node<PowerStatic<W>, W>,
     ) -> Row<W> {
-        node.po_loc
+        self.clauses.row(Clause::Coherence, node.po_loc)
     }
 
     fn rows(
@@ -168,8 +173,14 @@ impl<const W: usize> MemoryModel<W> for Power {
         node: &Node<PowerStatic<W>, W>,
     ) -> PowerRows<W> {
         let statics = &node.statics;
-        if !matches!(node.kind, Kind::Read | Kind::Write) {
-            return PowerRows::default();
+        let from_threads = from_other_threads(trie, graph, node);
+        match node.kind {
+            Kind::Read | Kind::Write => {}
+            Kind::Spawn | Kind::Join => {
+                let others = from_threads & (graph.reads | graph.writes);
+                return self.ordered_rows(trie, graph, node, Ppo::default(), from_threads, others);
+            }
+            _ => return PowerRows::default(),
         }
         let mut base = statics.base;
         let mut from_outside = INIT;
@@ -177,7 +188,7 @@ impl<const W: usize> MemoryModel<W> for Power {
             let source = graph.rf[node.event as usize];
             if source != INIT {
                 if trie.node(graph.node[source as usize]).thread == node.thread {
-                    if self.clauses.rfi {
+                    if self.clauses.has(Clause::Rfi) {
                         base.ii.insert(source as usize);
                     }
                 } else {
@@ -187,26 +198,16 @@ impl<const W: usize> MemoryModel<W> for Power {
             }
         }
         let ppo = close(base, graph);
-        let ordered = if node.kind == Kind::Read { ppo.ii } else { ppo.ic };
+        let ordered = match node.kind {
+            Kind::Read => self.clauses.row(Clause::PpoReads, ppo.ii),
+            _ => self.clauses.row(Clause::PpoWrites, ppo.ic),
+        };
         let reads = ordered & graph.reads;
-        let mut direct = reads | statics.fence;
-        if from_outside != INIT {
+        let mut direct = reads | from_threads;
+        if from_outside != INIT && self.clauses.has(Clause::Rfe) {
             direct.insert(from_outside as usize);
         }
-        let mut rows = PowerRows { ppo, hb: direct, pb: statics.fence, sp: statics.sync };
-        for d in direct.iter() {
-            rows.hb |= graph.rows[d].hb;
-            rows.pb |= graph.rows[d].pb;
-            rows.sp |= graph.rows[d].sp;
-        }
-        // rfe;fence: what a fenced read read from outside.
-        for f in (statics.fence & graph.reads).iter() {
-            let source = graph.rf[f];
-            if source != INIT && trie.node(graph.node[source as usize]).thread != node.thread {
-                rows.pb.insert(source as usize);
-            }
-        }
-        rows
+        self.ordered_rows(trie, graph, node, ppo, direct, Row::EMPTY)
     }
 
     #[inline(always)]
@@ -217,14 +218,14 @@ impl<const W: usize> MemoryModel<W> for Power {
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
         let e = event as usize;
         let rows = &graph.rows[e];
-        if self.clauses.propagation && !rows.sp.is_empty() && self.comes_back(trie, graph, e) {
+        if self.clauses.has(Clause::Propagation) && !rows.sp.is_empty() && self.comes_back(trie, graph, e) {
             return false;
         }
-        !self.clauses.observation || self.observes(trie, graph, e)
+        !self.clauses.has(Clause::Observation) || self.observes(trie, graph, e)
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        !self.clauses.propagation || !self.comes_back(trie, graph, event as usize)
+        !self.clauses.has(Clause::Propagation) || !self.comes_back(trie, graph, event as usize)
     }
 }
 
@@ -267,6 +268,38 @@ fn close<const W: usize>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
 }
 
 impl Power {
+    /// hb, propbase and sync;hb* from the direct hb predecessors beside the fences; `synced` has a sync in between too.
+    #[inline(always)]
+    fn ordered_rows<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+        ppo: Ppo<W>,
+        direct: Row<W>,
+        synced: Row<W>,
+    ) -> PowerRows<W> {
+        let statics = &node.statics;
+        let fence = statics.fence | synced;
+        let direct = direct | fence | statics.syncs;
+        let mut rows = PowerRows { ppo, hb: direct, pb: fence, sp: statics.sync | synced };
+        for d in direct.iter() {
+            rows.hb |= graph.rows[d].hb;
+            rows.pb |= self.clauses.row(Clause::HbAfterFence, graph.rows[d].pb);
+            rows.sp |= self.clauses.row(Clause::HbAfterSync, graph.rows[d].sp);
+        }
+        // rfe;fence: what a fenced read read from outside.
+        for f in (fence & graph.reads).iter() {
+            let source = graph.rf[f];
+            let owner = |e: usize| trie.node(graph.node[e]).thread;
+            let external = source != INIT && owner(source as usize) != owner(f);
+            if external && self.clauses.has(Clause::FenceAfterRfe) {
+                rows.pb.insert(source as usize);
+            }
+        }
+        rows
+    }
+
     /// rdw: an earlier read of the cell read something external-older; detour: an earlier write of the thread is
     /// coherence-before what this read reads from outside.
     fn add_rdw_and_detour<const W: usize>(
@@ -281,14 +314,16 @@ impl Power {
             let earlier = trie.node(graph.node[p]);
             match earlier.kind {
                 Kind::Write => {
-                    if self.clauses.detour && graph.co_after(p as EventId, node.loc()).contains(&source) {
+                    if self.clauses.has(Clause::Detour)
+                        && graph.co_after(p as EventId, node.loc()).contains(&source)
+                    {
                         base.ci.insert(p);
                     }
                 }
                 Kind::Read => {
                     let old = graph.rf[p];
-                    if self.clauses.rdw && old != source && graph.co_after(old, node.loc()).contains(&source)
-                    {
+                    let newer = old != source && graph.co_after(old, node.loc()).contains(&source);
+                    if newer && self.clauses.has(Clause::Rdw) {
                         base.ii.insert(p);
                     }
                 }
@@ -360,15 +395,19 @@ impl Power {
         let mut based = Row::EMPTY;
         for e in (set & graph.fenced).iter() {
             if graph.writes.contains(e) {
-                before |= graph.rows[e].pb & graph.writes;
+                before |= self.clauses.row(Clause::PropWrites, graph.rows[e].pb & graph.writes);
             }
             based |= graph.rows[e].sp;
         }
-        let mut todo = based;
+        based = self.clauses.row(Clause::PropStrong, based);
+        let mut todo = self.clauses.row(Clause::PropBaseStar, based);
         while let Some(m) = todo.pop() {
             let new = graph.rows[m].pb.without(&based);
             based |= new;
             todo |= new;
+        }
+        if !self.clauses.has(Clause::ComStar) {
+            return before | based;
         }
         before | self.com_star_before(trie, graph, based)
     }

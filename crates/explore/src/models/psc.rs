@@ -8,7 +8,8 @@
 //! ```
 //! RA has psc_F only. Computed from scratch over the SC events of the graph, and only when there are two of them.
 
-use super::rc11::{Rc11, Rc11Static};
+use super::clause::{Clause, Clauses};
+use super::rc11::{Rc11, Rc11Static, Variant};
 use crate::graph::Graph;
 use crate::path::{EventId, INIT, Kind, Node, Trie};
 use crate::row::Row;
@@ -16,13 +17,15 @@ use fencepost_ir::Order;
 
 /// Whether the SC axiom holds.
 pub fn is_acyclic<const W: usize>(trie: &Trie<Rc11, W>, graph: &Graph<Rc11, W>, model: Rc11) -> bool {
-    let psc = Psc { trie, graph };
+    let psc = Psc { trie, graph, clauses: model.clauses };
+    let with_base = model.variant == Variant::Rc11 && model.clauses.has(Clause::PscBase);
     let mut fences = Row::EMPTY;
     let mut events = Row::EMPTY;
     for e in graph.present.iter() {
         match psc.node(e).kind {
             Kind::Fence(_) => fences.insert(e),
-            Kind::Read | Kind::Write if model == Rc11::Rc11 && graph.order[e] == Order::SeqCst => {}
+            Kind::Read | Kind::Write if model.variant == Variant::Rc11 && graph.order[e] == Order::SeqCst => {
+            }
             _ => continue,
         }
         events.insert(e);
@@ -33,7 +36,7 @@ pub fn is_acyclic<const W: usize>(trie: &Trie<Rc11, W>, graph: &Graph<Rc11, W>, 
     let mut todo = events;
     let mut before = vec![Row::EMPTY; 64 * W];
     while let Some(b) = todo.pop() {
-        before[b] = psc.predecessors(b, events, fences, model == Rc11::Rc11);
+        before[b] = psc.predecessors(b, events, fences, with_base);
     }
     no_cycle(events, &mut before)
 }
@@ -52,6 +55,7 @@ fn no_cycle<const W: usize>(mut events: Row<W>, before: &mut [Row<W>]) -> bool {
 struct Psc<'a, const W: usize> {
     trie: &'a Trie<Rc11, W>,
     graph: &'a Graph<Rc11, W>,
+    clauses: Clauses,
 }
 
 impl<'a, const W: usize> Psc<'a, W> {
@@ -64,14 +68,16 @@ impl<'a, const W: usize> Psc<'a, W> {
         let hb = self.graph.rows[b].hb;
         let mut result = Row::EMPTY;
         if with_base {
-            let ends = if fences.contains(b) { hb | Row::single(b) } else { Row::single(b) };
+            let hb_to_fence = if fences.contains(b) { hb } else { Row::EMPTY };
+            let ends = Row::single(b) | self.clauses.row(Clause::HbBeforeFence, hb_to_fence);
             let starts = ends.iter().fold(Row::EMPTY, |row, y| row | self.scb_before(y));
-            result = (starts & events) | self.fences_before(starts, fences);
+            let through = self.fences_before(starts, fences);
+            result = (starts & events) | self.clauses.row(Clause::HbAfterScFence, through);
         }
         if fences.contains(b) {
-            result |= hb & fences;
+            result |= self.clauses.row(Clause::PscFence, hb & fences);
             let through = hb.iter().fold(Row::EMPTY, |row, y| row | self.eco_before(y));
-            result |= self.fences_before(through, fences);
+            result |= self.clauses.row(Clause::PscFenceEco, self.fences_before(through, fences));
         }
         result
     }
@@ -91,19 +97,29 @@ impl<'a, const W: usize> Psc<'a, W> {
 
     fn scb_before(&self, y: usize) -> Row<W> {
         let node = self.node(y);
-        let mut before = self.po_before(y);
+        let mut before = self.clauses.row(Clause::ScbPo, self.po_before(y));
         let between = self.po_other_location(y).iter().fold(Row::EMPTY, |row, v| row | self.graph.rows[v].hb);
-        before |= between.iter().fold(Row::EMPTY, |row, u| row | self.po_other_location(u));
+        let through = between.iter().fold(Row::EMPTY, |row, u| row | self.po_other_location(u));
+        before |= self.clauses.row(Clause::ScbThroughOthers, through);
         if !matches!(node.kind, Kind::Read | Kind::Write) {
             return before;
         }
-        for x in self.graph.rows[y].hb.iter() {
+        for x in self.clauses.row(Clause::ScbHbLoc, self.graph.rows[y].hb).iter() {
             if self.node(x).loc() == node.loc() && matches!(self.node(x).kind, Kind::Read | Kind::Write) {
                 before.insert(x);
             }
         }
         if node.kind == Kind::Write {
-            before |= self.up_to(y as EventId, y);
+            let mut com = self.up_to(y as EventId, y);
+            for (clause, kind) in [(Clause::ScbCo, Kind::Write), (Clause::ScbFr, Kind::Read)] {
+                if !self.clauses.has(clause) {
+                    com = com
+                        .iter()
+                        .filter(|&x| self.node(x).kind != kind)
+                        .fold(Row::EMPTY, |row, x| row | Row::single(x));
+                }
+            }
+            before |= com;
         }
         before
     }

@@ -9,7 +9,8 @@
 //! messages of the atomic reads before it, which an acquire fence turns into happens-before. All three rows mention the
 //! (po | rf)-prefix only. RA treats every atomic access as release or acquire; of the SC axiom it has the fence part.
 
-use super::po_rf_prefix;
+use super::clause::{Clause, Clauses};
+use super::{joined, last_of, po_rf_prefix, previous};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -18,11 +19,20 @@ use fencepost_ir::{Fence, Order};
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rc11 {
+pub enum Variant {
     /// All of RC11.
     Rc11,
     /// Release/acquire.
     Ra,
+}
+
+/// The model.
+#[derive(Clone, Copy, Debug)]
+pub struct Rc11 {
+    /// Which of the two.
+    pub variant: Variant,
+    /// Clauses in force.
+    pub clauses: Clauses,
 }
 
 /// What a path says about an event.
@@ -65,12 +75,14 @@ fn fence_order(fence: Fence) -> Order {
 impl Rc11 {
     #[inline(always)]
     fn acquires(self, order: Order) -> bool {
-        acquires(order) || (self == Rc11::Ra && order != Order::Plain)
+        self.clauses.has(Clause::AcquireRead)
+            && (acquires(order) || (self.variant == Variant::Ra && order != Order::Plain))
     }
 
     #[inline(always)]
     fn releases(self, order: Order) -> bool {
-        order.releases() || (self == Rc11::Ra && order != Order::Plain)
+        self.clauses.has(Clause::ReleaseWrite)
+            && (order.releases() || (self.variant == Variant::Ra && order != Order::Plain))
     }
 }
 
@@ -81,6 +93,10 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
     const OUT_OF_ORDER: bool = false;
     const READS_UNCOMMITTED: bool = false;
 
+    fn clauses(&self) -> Clauses {
+        self.clauses
+    }
+
     /// SC fences take part in psc; the others only in hb, which the path knows.
     fn is_event(&self, fence: Fence) -> bool {
         fence_order(fence) == Order::SeqCst
@@ -88,21 +104,22 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
 
     fn statics(&self, place: &Place<W>) -> Rc11Static<W> {
         let facts = place.facts;
-        if *self == Rc11::Ra {
+        if self.variant == Variant::Ra {
             // Fences are ordered with each other only, and a write is a release whatever came before it.
             return Rc11Static::default();
         }
         let last_event = |f: &crate::path::FenceFacts<W>| f.events.last().map(|e| e as EventId);
         let previous = facts.events.last().map(|e| e as EventId);
-        let acquire_fence = facts.fences.iter().any(|f| {
-            acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
-        });
+        let acquire_fence = self.clauses.has(Clause::AcquireFence)
+            && facts.fences.iter().any(|f| {
+                acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
+            });
         let release = facts
             .fences
             .iter()
             .filter(|f| fence_order(f.fence).releases() && !self.is_event_of::<W>(f.fence))
             .max_by_key(|f| f.number);
-        let release_fence = release.and_then(|release| {
+        let release_fence = release.filter(|_| self.clauses.has(Clause::ReleaseFence)).and_then(|release| {
             let at = last_event(release)?;
             let acquired = facts.fences.iter().any(|f| {
                 acquires(fence_order(f.fence)) && last_event(f) == Some(at) && f.number <= release.number
@@ -110,17 +127,18 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             Some((at, acquired))
         });
         let earlier_releases = facts.annotated(|ann| self.releases(ann.order)) & place.po_loc & facts.writes;
+        let earlier_releases = self.clauses.row(Clause::SequenceSameThread, earlier_releases);
         Rc11Static { release_fence, acquire_fence, earlier_releases }
     }
 
     fn predecessors(
         &self,
-        _trie: &Trie<Self, W>,
+        trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<Rc11Static<W>, W>,
         source: EventId,
     ) -> Row<W> {
-        po_rf_prefix(graph, node, source)
+        po_rf_prefix(trie, graph, node, source)
     }
 
     #[inline(always)]
@@ -130,7 +148,7 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
         graph: &Graph<Self, W>,
         node: &Node<Rc11Static<W>, W>,
     ) -> Row<W> {
-        program_order_hb(graph, node)
+        self.clauses.row(Clause::Coherence, program_order_hb(graph, node))
     }
 
     fn rows(
@@ -158,49 +176,60 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             Kind::Write if graph.order[e] != Order::Plain => {
                 rows.msg = self.message(trie, graph, node, &rows.hb)
             }
-            Kind::Fence(_) if *self == Rc11::Rc11 => rows.hb |= rows.acc,
+            Kind::Join => {
+                let last = last_of(trie, graph, joined(graph, node));
+                if last != INIT {
+                    rows.hb |= graph.rows[last as usize].hb | Row::single(last as usize);
+                }
+            }
+            Kind::Fence(_) if self.variant == Variant::Rc11 => {
+                rows.hb |= self.clauses.row(Clause::AcquireFence, rows.acc)
+            }
             _ => {}
         }
         rows
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        super::psc::is_acyclic(trie, graph, *self)
+        !self.clauses.has(Clause::Global) || super::psc::is_acyclic(trie, graph, *self)
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        super::psc::is_acyclic(trie, graph, *self)
+        !self.clauses.has(Clause::Global) || super::psc::is_acyclic(trie, graph, *self)
     }
 
     /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
-    fn races(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> bool {
-        graph.present.iter().any(|a| {
+    fn races(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> Option<(EventId, EventId)> {
+        let accesses = graph.reads | graph.writes;
+        for a in accesses.iter().filter(|&a| graph.order[a] == Order::Plain) {
             let node = trie.node(graph.node[a]);
-            if graph.order[a] != Order::Plain || !matches!(node.kind, Kind::Read | Kind::Write) {
-                return false;
-            }
-            graph.present.iter().any(|b| {
+            let conflicting = if node.kind == Kind::Write { accesses } else { graph.writes };
+            for b in conflicting.without(&graph.rows[a].hb).iter() {
                 let other = trie.node(graph.node[b]);
-                other.loc() == node.loc()
-                    && other.thread != node.thread
-                    && (node.kind == Kind::Write || other.kind == Kind::Write)
-                    && !graph.rows[a].hb.contains(b)
-                    && !graph.rows[b].hb.contains(a)
-            })
-        })
+                let races = other.loc() == node.loc() && other.thread != node.thread;
+                if races && !graph.rows[b].hb.contains(a) {
+                    return Some((a.min(b) as EventId, a.max(b) as EventId));
+                }
+            }
+        }
+        None
+    }
+
+    fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        graph.rows[second].hb.contains(first)
     }
 }
 
 /// What happens before the event without its own synchronisation.
 #[inline(always)]
 fn program_order_hb<const W: usize>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>) -> Row<W> {
-    if node.index == 0 {
+    let previous = previous(graph, node);
+    if previous == INIT {
         return Row::EMPTY;
     }
-    let previous = node.event as usize - 1;
-    let rows = &graph.rows[previous];
+    let rows = &graph.rows[previous as usize];
     let acquired = if node.statics.acquire_fence { rows.acc } else { Row::EMPTY };
-    rows.hb | Row::single(previous) | acquired
+    rows.hb | Row::single(previous as usize) | acquired
 }
 
 impl Rc11 {
@@ -221,7 +250,7 @@ impl Rc11 {
         if self.releases(graph.order[e]) {
             msg = *hb | Row::single(e);
         }
-        if self == Rc11::Ra {
+        if self.variant == Variant::Ra {
             return msg;
         }
         if let Some((last, acquired)) = node.statics.release_fence {
@@ -233,7 +262,9 @@ impl Rc11 {
         }
         let first = e - node.index as usize;
         for f in (first..e).rev() {
-            if matches!(trie.node(graph.node[f]).kind, Kind::Fence(_)) {
+            if matches!(trie.node(graph.node[f]).kind, Kind::Fence(_))
+                && self.clauses.has(Clause::ReleaseFence)
+            {
                 msg |= graph.rows[f].hb | Row::single(f);
                 break;
             }
@@ -243,7 +274,7 @@ impl Rc11 {
         }
         if node.partner != INIT {
             let source = graph.rf[node.partner as usize];
-            if source != INIT {
+            if source != INIT && self.clauses.has(Clause::SequenceRmw) {
                 msg |= graph.rows[source as usize].msg;
             }
         }

@@ -1,7 +1,13 @@
 //! Programs built by hand and at random, for tests.
 
 #[allow(dead_code)]
+pub mod compare;
+#[allow(dead_code)]
+pub mod families;
+#[allow(dead_code)]
 pub mod random;
+#[allow(dead_code)]
+pub mod text;
 
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::{
@@ -139,6 +145,6 @@ impl ThreadBuilder {
 #[allow(dead_code)]
 pub fn executions(program: &Program, model: ModelName) -> u64 {
     let found = explore(program, &Options::new(model)).expect("supported");
-    assert!(found.faults.is_empty() && found.stopped.is_none());
+    assert!(found.stopped.is_none());
     found.stats.executions
 }

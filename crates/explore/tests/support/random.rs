@@ -178,6 +178,11 @@ fn statement(model: ModelName, cells: usize) -> BoxedStrategy<Stmt> {
     prop::strategy::Union::new_weighted(options).boxed()
 }
 
+/// A fence for a model.
+pub fn fence(model: ModelName) -> impl Strategy<Value = Fence> {
+    prop::sample::select(flavour(model).fences)
+}
+
 /// Threads of statements for a model.
 pub fn threads(
     model: ModelName,
