@@ -35,6 +35,9 @@ pub struct CheckArgs {
     /// Take the back edge of a loop that does not spin at most N times
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub unroll: u32,
+    /// How C11 atomics are compiled for a hardware model, where there is more than one way
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    pub mapping: String,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,

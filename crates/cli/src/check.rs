@@ -8,6 +8,7 @@ use fencepost_explore::{
     Action, Exploration, Finding, FindingKind, Limits, ModelName, Options, Place, Step, StopReason, explore, headline,
 };
 use fencepost_ir::{Program, bound_loops};
+use fencepost_models::mapping::{self, Mapping, Target};
 use fencepost_report::litmus::{Failure, json_line};
 use fencepost_report::outcome::{self, Bound, Location, Outcome, Scope, TraceStep, Verdict};
 use std::path::Path;
@@ -66,7 +67,7 @@ fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, S
     for warning in &compiled.warnings {
         eprintln!("{}", compiled.sources.render(warning));
     }
-    let program = bound_loops(&for_model(&compiled.program, model), options.unroll);
+    let program = bound_loops(&for_model(&compiled.program, model, &options.mapping)?, options.unroll);
     let limits = Limits {
         deadline: options.timeout.and_then(|s| Duration::try_from_secs_f64(s).ok()).map(|t| start + t),
         max_executions: options.max_executions,
@@ -102,8 +103,21 @@ fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {
 }
 
 /// The program as the model sees it: as written under language models, as compiled under hardware models.
-fn for_model(program: &Program, _model: ModelName) -> Program {
-    program.clone()
+fn for_model(program: &Program, model: ModelName, mapping: &str) -> Result<Program, String> {
+    let target = match model {
+        ModelName::Sc | ModelName::Ra | ModelName::Rc11 => {
+            return match mapping {
+                "" => Ok(program.clone()),
+                _ => Err(format!("error: --mapping is for hardware models; under {} programs are checked as written", model.name())),
+            };
+        }
+        ModelName::Tso => Target::Tso,
+        ModelName::Pso => Target::Pso,
+        ModelName::Power => Target::Power,
+        ModelName::Armv8 => Target::Armv8,
+    };
+    let mapping = Mapping::parse(target, mapping).map_err(|unknown| format!("error: {unknown}"))?;
+    Ok(mapping::compile(program, target, mapping))
 }
 
 /// Turns what the explorer found into an answer with places in the source.
