@@ -6,8 +6,7 @@
 
 use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, Split, StoreOrder};
 use fencepost_ir::{
-    Ann, BinaryOp, Extend, Fence, Function, Instr, Label, Operand, Order, Reg, RmwOp, Span, Until, Value,
-    Width,
+    Ann, Extend, Fence, Function, Instr, Label, Operand, Order, Reg, RmwOp, Span, Value, Width,
 };
 
 /// The function as compiled.
@@ -46,10 +45,12 @@ pub(super) enum Temporary {
     Same,
     /// Whether a store-exclusive succeeded.
     Status,
+    /// What stands in a mutex that this thread holds.
+    Owner,
 }
 
 impl Temporary {
-    const COUNT: usize = 4;
+    const COUNT: usize = 5;
 
     fn name(self) -> &'static str {
         match self {
@@ -57,6 +58,7 @@ impl Temporary {
             Temporary::New => "mapping.new",
             Temporary::Same => "mapping.same",
             Temporary::Status => "mapping.status",
+            Temporary::Owner => "mapping.owner",
         }
     }
 }
@@ -144,10 +146,7 @@ impl Rewriter<'_> {
             Instr::Await { ann, .. } if is_atomic(ann) => self.wait(instr),
             Instr::AwaitRmw { .. } => self.wait_and_modify(instr),
             Instr::Lock(addr) => self.lock(addr),
-            Instr::Unlock(addr) => {
-                let value = Operand::Const(Value::ZERO);
-                self.store(addr, value, Width::W32, Ann::order(Order::Release));
-            }
+            Instr::Unlock(addr) => self.unlock(addr),
             Instr::TryLock { dst, addr } => self.try_lock(dst, addr),
             Instr::Jump(_) | Instr::Branch { .. } => {
                 self.unresolved.push(self.new.body.len());
@@ -168,7 +167,7 @@ impl Rewriter<'_> {
         self.after(recipe.after, dst.into());
     }
 
-    fn store(&mut self, addr: Operand, value: Operand, width: Width, ann: Ann) {
+    pub fn store(&mut self, addr: Operand, value: Operand, width: Width, ann: Ann) {
         let order = StoreOrder::of(ann);
         if self.convention.stores_by_exchange(order) {
             let plain = compiled(ann, Order::Plain);
@@ -214,7 +213,7 @@ impl Rewriter<'_> {
         self.convention.rmw(RmwOrder::of(read, write))
     }
 
-    fn compare_exchange(&mut self, instr: &Instr) {
+    pub fn compare_exchange(&mut self, instr: &Instr) {
         if self.convention.split() != Split::None {
             return self.split_cas(instr);
         }
@@ -249,7 +248,7 @@ impl Rewriter<'_> {
     }
 
     /// Stays one instruction on every target: see `docs/adr/mapping-llsc.md`.
-    fn wait_and_modify(&mut self, instr: &Instr) {
+    pub fn wait_and_modify(&mut self, instr: &Instr) {
         let mut instr = instr.clone();
         let Instr::AwaitRmw { dst, read, write, .. } = &mut instr else { return };
         let recipe = self.rmw_recipe(*read, *write);
@@ -260,37 +259,6 @@ impl Rewriter<'_> {
         self.before(recipe.before);
         self.emit(instr);
         self.after_read(recipe.after, dst);
-    }
-
-    fn lock(&mut self, addr: Operand) {
-        self.wait_and_modify(&Instr::AwaitRmw {
-            dst: None,
-            addr,
-            width: Width::W32,
-            extend: Extend::Zero,
-            until: Until { op: BinaryOp::Eq, operand: Operand::Const(Value::ZERO) },
-            op: RmwOp::Exchange,
-            operand: Operand::Const(Value(1)),
-            read: Ann::order(Order::Acquire),
-            write: Ann::order(Order::Relaxed),
-        });
-    }
-
-    /// A lock that was held orders nothing, as C11 says.
-    fn try_lock(&mut self, dst: Reg, addr: Operand) {
-        self.compare_exchange(&Instr::CompareExchange {
-            dst: None,
-            success: Some(dst),
-            addr,
-            width: Width::W32,
-            extend: Extend::Zero,
-            expected: Operand::Const(Value::ZERO),
-            desired: Operand::Const(Value(1)),
-            read: Ann::order(Order::Acquire),
-            write: Ann::order(Order::Relaxed),
-            failure: Ann::order(Order::Relaxed),
-            weak: false,
-        });
     }
 
     fn finish(mut self) -> Function {

@@ -1,6 +1,6 @@
 //! What each order becomes on each target, as text; labels, spans, registers, locks and waits.
 
-use crate::support::{program, states, variants};
+use crate::support::{explored, model, program, states, variants};
 use fencepost_explore::ModelName;
 use fencepost_ir::{
     Ann, BinaryOp, Extend, Fence, Function, Instr, Label, ObjectId, Operand, Order, Program, Reg, RmwOp,
@@ -50,6 +50,8 @@ fn show(instr: &Instr) -> String {
         Instr::Branch { condition, then_to, else_to } => {
             format!("bc {} {} {}", operand(*condition), then_to.0, else_to.0)
         }
+        Instr::SelfThread { dst } => format!("self r{}", dst.0),
+        Instr::Fail { .. } => "fail".to_string(),
         Instr::Assume(condition) => format!("assume {}", operand(*condition)),
         Instr::Assign { dst, value: Rvalue::Use(a) } => format!("r{}={}", dst.0, operand(*a)),
         Instr::Assign { dst, .. } => format!("r{}=...", dst.0),
@@ -226,13 +228,33 @@ fn plain_and_volatile_accesses_and_machine_fences_stay() {
 fn locks_acquire_and_release() {
     let (lock, unlock) = (Instr::Lock(X), Instr::Unlock(X));
     let source = body(vec![lock, Instr::TryLock { dst: Reg(0), addr: X }, unlock], 1);
-    assert_eq!(compiled(&source, Target::Tso, ""), "awaitrmw; cas/; st 0");
-    assert_eq!(compiled(&source, Target::Pso, ""), "awaitrmw; cas/; sfence; st 0");
-    assert_eq!(compiled(&source, Target::Armv8, ""), "awaitrmw.acq; cas.acq/acq; st.rel 0");
-    let power = "awaitrmw; bc r1; isync; r1=ld.ex; r2=...; bc r2 6 9; r3=st.ex 1; assume r3; isync; r0=r2; \
-                 lwsync; st 0";
+    let me = "self r1; r1=...";
+    let tso = format!("{me}; awaitrmw; {me}; cas/; {me}; r2=ld; r3=...; bc r3 12 11; fail; st 0");
+    assert_eq!(compiled(&source, Target::Tso, ""), tso);
+    assert_eq!(compiled(&source, Target::Pso, ""), tso.replace("st 0", "sfence; st 0"));
+    let armv8 = tso.replace("rmw", "rmw.acq").replace("cas/", "cas.acq/acq").replace("st 0", "st.rel 0");
+    assert_eq!(compiled(&source, Target::Armv8, ""), armv8);
+    let power = "self r1; r1=...; awaitrmw; bc r2; isync; self r1; r1=...; \
+                 r2=ld.ex; r3=...; bc r3 10 13; r4=st.ex r1; assume r4; isync; r0=r3; \
+                 self r1; r1=...; r2=ld; r3=...; bc r3 20 19; fail; lwsync; st 0";
     for words in ["leading-sync", "trailing-sync"] {
         assert_eq!(compiled(&source, Target::Power, words), power);
+    }
+}
+
+#[test]
+fn mutexes_are_exclusive_and_misuse_is_found() {
+    let count = program("lock Rx.rlx Wx=.rlx Ax1.rlx unlock | lock Rx.rlx Wx=.rlx Ax1.rlx unlock");
+    let misuse = program("lock | unlock");
+    for target in Target::ALL {
+        for (words, mapping) in variants(target) {
+            let found = explored(&compile(&count, target, mapping), model(target));
+            let two = |state: &Vec<Value>| state[state.len() - 3] == Value(2);
+            assert!(found.findings.is_empty() && found.states.iter().all(two), "{words}");
+            assert_eq!(found.states.len(), 2, "{words}: who comes first");
+            let found = explored(&compile(&misuse, target, mapping), model(target));
+            assert!(found.findings.iter().any(|f| f.kind.code() == "FP0402"), "{words}");
+        }
     }
 }
 
