@@ -158,8 +158,8 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         let needs = existence(place) | place.skipped_loc | skipped;
         let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
         Armv8Static {
-            commit: (all & accesses) | depends | needs,
-            lob: lob & accesses,
+            commit: ((all | facts.syncs) & accesses) | depends | needs,
+            lob: (lob | facts.syncs) & accesses,
             dp: place.addr | place.data,
             pick: place.pick,
             exists: existence(place),
