@@ -35,6 +35,13 @@ fn differences() {
     ]));
 }
 
+/// A row about a file that is not there, and one about a model that is not there.
+#[test]
+fn rows_that_cannot_be_answered_are_differences() {
+    let missing = "crates/cli/tests/data/missing.jsonl";
+    assert_snapshot!(run(&["litmus", "--compare", missing, "crates/cli/tests/data", "examples/sb.litmus"]));
+}
+
 #[test]
 fn counts_do_not_decide() {
     assert_snapshot!(run(&["litmus", "--compare", DIFFER, "examples/mp.litmus"]));
