@@ -2,8 +2,10 @@
 
 use crate::model::Choice;
 use crate::witness::{self, Rejected};
-use fencepost_diag::{Diagnostic, SourceFile, Span};
-use fencepost_explore::{Exploration, Fault, Limits, ModelName, Options, StopReason, explore};
+use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_explore::{
+    Exploration, Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline,
+};
 use fencepost_ir::{Execution, FinalCondition, Program, Property, Quantifier, Value, bound_loops};
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
 use fencepost_naive as naive;
@@ -132,8 +134,8 @@ fn with_explorer(
         let message = format!("{} is not part of a litmus test", unsupported.what);
         Trouble::Input(Diagnostic::error(unsupported.span, message).render(file))
     })?;
-    if let Some(&(thread, fault)) = found.faults.first() {
-        return Err(Trouble::Input(show_fault(program, file, thread, fault)));
+    if let Some(finding) = found.findings.iter().find(|f| f.kind != FindingKind::DataRace) {
+        return Err(Trouble::Input(show_finding(program, file, finding)));
     }
     if let Some(reason) = found.stopped {
         return Err(Trouble::Stopped(reason, show_stop(reason, program, &found)));
@@ -234,22 +236,17 @@ fn show_states(program: &Program, states: &[Vec<Value>]) -> Vec<String> {
     shown
 }
 
-fn show_fault(program: &Program, file: &SourceFile, thread: u32, fault: Fault) -> String {
-    let function = &program.functions[program.threads[thread as usize].function.0 as usize];
-    let span = |at: u32| function.spans.get(at as usize).copied().unwrap_or(Span::default());
-    let (span, message, hint) = match fault {
-        Fault::BadAccess(at, _) => (
-            span(at),
-            "this access has an address that is no location in some execution",
+fn show_finding(program: &Program, file: &SourceFile, finding: &Finding) -> String {
+    let place = finding.places.first();
+    let span = place.and_then(|p| program.functions[p.at.0 as usize].spans.get(p.at.1 as usize)).copied();
+    let mut diagnostic = Diagnostic::error(span.unwrap_or_default(), headline(program, finding));
+    if let Some(place) = place {
+        diagnostic = diagnostic.label(format!("in some execution of thread {}", place.thread));
+    }
+    if matches!(finding.kind, FindingKind::NullPointer | FindingKind::BadPointer | FindingKind::OutOfBounds) {
+        diagnostic = diagnostic.hint(
             "addresses come from the initial state, such as `0:r1=x;`, plus multiples of the cell's size",
-        ),
-        Fault::DivisionByZero(at) => (span(at), "this divides by zero in some execution", ""),
-        Fault::Assertion(at) => (span(at), "this assertion fails", ""),
-        Fault::LocalLoop(at) => (span(at), "this loop does not end and accesses no memory", ""),
-    };
-    let mut diagnostic = Diagnostic::error(span, message).label(format!("in thread {thread}"));
-    if !hint.is_empty() {
-        diagnostic = diagnostic.hint(hint);
+        );
     }
     diagnostic.render(file)
 }

@@ -1,16 +1,17 @@
 //! What an exploration finds: final states, counts, faults, and executions for whoever wants to see them.
 
-use crate::code::thread_reg;
+use crate::code::{Code, Op, outermost_reg};
+use crate::findings::{Action, Finding, FindingKind, Place, Step, findings};
 use crate::graph::Graph;
-use crate::interpret::{Fault, Next};
+use crate::interpret::Next;
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
-use crate::path::{INIT, Kind, Trie};
+use crate::path::{EventId, INIT, Kind, Trie};
 use crate::visit::Subject;
 use fencepost_ir::{FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Counters of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,19 +69,19 @@ pub struct Question {
 
 #[derive(Clone, Copy, Debug)]
 enum Observed {
-    Register { thread: usize, reg: u16 },
+    Register { thread: usize, reg: usize },
     Memory { loc: LocId, width: Width },
 }
 
 impl Question {
     /// The program's final condition in terms of the lowered program.
-    pub fn new(program: &Program, memory: &Memory) -> Question {
+    pub fn new(program: &Program, memory: &mut Memory) -> Question {
         let Property::Final(condition) = &program.property else {
             return Question { observed: Vec::new(), shown: 0, condition: None };
         };
         let observed = condition.observed.iter().filter_map(|observable| match *observable {
             Observable::Register { thread, reg } => {
-                Some(Observed::Register { thread: thread.0 as usize, reg: thread_reg(reg) })
+                Some(Observed::Register { thread: thread.0 as usize, reg: outermost_reg(reg) })
             }
             Observable::Memory { object, offset, width } => {
                 let address = Value::pointer(object, offset).0;
@@ -104,8 +105,10 @@ pub struct Collector<'a> {
     states: FxHashMap<State, ()>,
     last: State,
     scratch: Vec<Value>,
-    /// What went wrong, by thread.
-    pub faults: BTreeSet<(u32, Fault)>,
+    /// What went wrong, each kind and place once.
+    pub findings: BTreeMap<(FindingKind, Vec<Place>), Finding>,
+    /// Whether the first error ends the search.
+    stop_at_error: bool,
     /// One execution that satisfies the condition.
     pub witness: Option<Trace>,
     visitor: Option<Visitor<'a>>,
@@ -113,14 +116,15 @@ pub struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     /// A collector that has found nothing yet.
-    pub fn new(question: &'a Question, visitor: Option<Visitor<'a>>) -> Collector<'a> {
+    pub fn new(question: &'a Question, visitor: Option<Visitor<'a>>, stop_at_error: bool) -> Collector<'a> {
         Collector {
             stats: Stats::default(),
             question,
             states: FxHashMap::default(),
             last: State::new(),
             scratch: Vec::new(),
-            faults: BTreeSet::new(),
+            findings: BTreeMap::new(),
+            stop_at_error,
             witness: None,
             visitor,
         }
@@ -130,7 +134,9 @@ impl<'a> Collector<'a> {
     pub fn merge(&mut self, other: Collector<'a>) {
         self.stats.add(&other.stats);
         self.states.extend(other.states);
-        self.faults.extend(other.faults);
+        for (key, finding) in other.findings {
+            self.findings.entry(key).or_insert(finding);
+        }
         self.witness = match (self.witness.take(), other.witness) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -145,23 +151,61 @@ impl<'a> Collector<'a> {
         states
     }
 
-    /// A complete execution.
-    pub(crate) fn execution<M: MemoryModel<W>, const W: usize>(
+    /// A graph that no thread can extend. True if the search should end here.
+    pub(crate) fn finished<M: MemoryModel<W>, const W: usize>(
+        &mut self,
+        view: &View<'_, M, W>,
+        race: Option<(EventId, EventId)>,
+        stuck: bool,
+    ) -> bool {
+        let mut complete = true;
+        let mut cut = false;
+        for next in view.graph.threads_next(view.subject.layout) {
+            complete &= matches!(next, Next::Ended | Next::NotStarted);
+            cut |= next == Next::Cut;
+        }
+        if complete {
+            self.execution(view, race.is_some());
+        } else if cut {
+            self.stats.cut += 1;
+        } else {
+            self.stats.blocked += 1;
+        }
+        let mut error = false;
+        for (kind, places, object) in findings(view, race, stuck, complete) {
+            error |= !kind.is_warning();
+            self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
+                kind: *kind,
+                places: places.clone(),
+                object: object.and_then(|o| view.memory.describe(o)).map(|(name, _)| name.to_string()),
+                steps: view.steps(),
+            });
+        }
+        error && self.stop_at_error
+    }
+
+    /// A spawn of what is no function.
+    pub(crate) fn bad_spawn<M: MemoryModel<W>, const W: usize>(
         &mut self,
         subject: &Subject<'_>,
-        trie: &Trie<M, W>,
-        graph: &Graph<M, W>,
-        racy: bool,
+        _graph: &Graph<M, W>,
+        thread: usize,
+        pc: u32,
     ) {
+        let places = vec![Place { thread: thread as u32, at: subject.code.source[pc as usize] }];
+        let kind = FindingKind::BadCall;
+        let finding = Finding { kind, places: places.clone(), object: None, steps: Vec::new() };
+        self.findings.entry((kind, places)).or_insert(finding);
+    }
+
+    /// A complete execution.
+    fn execution<M: MemoryModel<W>, const W: usize>(&mut self, view: &View<'_, M, W>, racy: bool) {
+        let View { subject, trie, memory, graph } = *view;
         self.scratch.clear();
         for &observed in &self.question.observed {
             self.scratch.push(match observed {
-                Observed::Register { thread, reg } => {
-                    Value(graph.frontier_regs(subject.layout, thread)[reg as usize])
-                }
-                Observed::Memory { loc, width } => {
-                    width.sign_extend(Value(graph.final_value(subject.memory, loc)))
-                }
+                Observed::Register { thread, reg } => Value(graph.frontier_regs(subject.layout, thread)[reg]),
+                Observed::Memory { loc, width } => width.sign_extend(Value(graph.final_value(memory, loc))),
             });
         }
         let mut satisfies = false;
@@ -183,35 +227,108 @@ impl<'a> Collector<'a> {
             }
         }
         if satisfies && self.witness.is_none() {
-            self.witness = Some(trace(subject, trie, graph));
+            self.witness = Some(trace(subject, trie, memory, graph));
         }
         if let Some(visitor) = self.visitor {
-            visitor(trace(subject, trie, graph));
+            visitor(trace(subject, trie, memory, graph));
         }
     }
+}
 
-    /// An exploration that ended with some thread not at its end.
-    pub(crate) fn stopped<M: MemoryModel<W>, const W: usize>(
-        &mut self,
-        subject: &Subject<'_>,
-        _trie: &Trie<M, W>,
-        graph: &Graph<M, W>,
-    ) {
-        let mut cut = false;
-        for (t, next) in (0u32..).zip(graph.threads_next(subject.layout)) {
-            match next {
-                Next::Failed(fault) => {
-                    self.faults.insert((t, fault));
+/// A graph with all that is needed to read it.
+pub(crate) struct View<'a, M: MemoryModel<W>, const W: usize> {
+    pub subject: &'a Subject<'a>,
+    pub trie: &'a Trie<M, W>,
+    pub memory: &'a Memory,
+    pub graph: &'a Graph<M, W>,
+}
+
+impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
+    fn code(&self) -> &Code {
+        self.subject.code
+    }
+
+    /// Where an event comes from.
+    pub fn place(&self, event: usize) -> Place {
+        let node = self.trie.node(self.graph.node[event]);
+        Place { thread: u32::from(node.thread), at: self.code().source[node.pc() as usize] }
+    }
+
+    /// The object that an access is to.
+    pub fn object_at(&self, event: EventId) -> Option<fencepost_ir::ObjectId> {
+        let node = self.trie.node(self.graph.node[event as usize]);
+        matches!(node.kind, Kind::Read | Kind::Write).then(|| self.memory.location(node.loc()).0.object)
+    }
+
+    /// Whether a read only copies, so that it may read what was never written.
+    pub fn is_copying(&self, event: usize) -> bool {
+        let pc = self.trie.node(self.graph.node[event]).pc();
+        matches!(self.code().ops[pc as usize], Op::Load { copying: true, .. })
+    }
+
+    /// Where threads wait.
+    pub fn stuck_places(&self) -> Vec<Place> {
+        let layout = self.subject.layout;
+        let mut places = Vec::new();
+        for t in 0..layout.threads() {
+            let snapshot = self.graph.frontier(layout, t);
+            match snapshot.next {
+                Next::Event => {
+                    let pc = self.trie.node(snapshot.node).pc();
+                    places.push(Place { thread: t as u32, at: self.code().source[pc as usize] });
                 }
-                Next::Cut => cut = true,
+                Next::Waiting | Next::Spinning => {
+                    places.push(self.place((layout.base[t] + self.graph.front[t] - 1) as usize));
+                }
                 _ => {}
             }
         }
-        if cut {
-            self.stats.cut += 1;
-        } else {
-            self.stats.blocked += 1;
-        }
+        places
+    }
+
+    /// The execution, thread by thread, for people.
+    pub fn steps(&self) -> Vec<Vec<Step>> {
+        let layout = self.subject.layout;
+        let threads = 0..layout.threads();
+        threads
+            .map(|t| {
+                let first = layout.base[t] as usize;
+                (first..first + self.graph.front[t] as usize).map(|e| self.step(e)).collect()
+            })
+            .collect()
+    }
+
+    fn step(&self, e: usize) -> Step {
+        let graph = self.graph;
+        let layout = self.subject.layout;
+        let node = self.trie.node(graph.node[e]);
+        let value = graph.value[e];
+        let action = match node.kind {
+            Kind::Read => {
+                let source = graph.rf[e];
+                let from = (source != INIT).then(|| {
+                    let thread = layout.thread_of[source as usize];
+                    (u32::from(thread), u32::from(source - layout.base[thread as usize]))
+                });
+                let newer = graph.co_after(source, node.loc()).len() as u32;
+                Action::Read { cell: self.cell(node.loc()), value, order: graph.order[e], from, newer }
+            }
+            Kind::Write => Action::Write { cell: self.cell(node.loc()), value, order: graph.order[e] },
+            Kind::Choice => Action::Choose { value },
+            Kind::Spawn => Action::Spawn { thread: value as u32 },
+            Kind::Join => Action::Join { thread: value as u32 },
+            Kind::Free => {
+                let object = self.memory.describe(fencepost_ir::ObjectId(value as u32));
+                Action::Free { object: object.map_or(String::new(), |(name, _)| name.to_string()) }
+            }
+            _ => Action::Fence,
+        };
+        let time = graph.before[e].iter().count() as u32;
+        Step { at: self.code().source[node.pc() as usize], action, time }
+    }
+
+    fn cell(&self, loc: LocId) -> String {
+        self.memory.show(loc)
     }
 }
 
@@ -219,6 +336,7 @@ impl<'a> Collector<'a> {
 pub(crate) fn trace<M: MemoryModel<W>, const W: usize>(
     subject: &Subject<'_>,
     trie: &Trie<M, W>,
+    memory: &Memory,
     graph: &Graph<M, W>,
 ) -> Trace {
     let layout = subject.layout;
@@ -245,11 +363,11 @@ pub(crate) fn trace<M: MemoryModel<W>, const W: usize>(
     }
     let source = |e: usize| (graph.rf[e] != INIT).then(|| ids[graph.rf[e] as usize]);
     let rf = reads.into_iter().map(|e| (ids[e], source(e))).collect();
-    let co = (0..layout.cells)
+    let co = (0..graph.co.len())
         .filter(|&x| !graph.co[x].is_empty())
         .map(|x| {
             let writes = graph.co[x].iter().map(|&w| ids[w as usize]).collect();
-            (subject.memory.location(x as LocId).0, writes)
+            (memory.location(x as LocId).0, writes)
         })
         .collect();
     Trace { rf, co, choices }

@@ -5,6 +5,7 @@
 
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
+use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -40,7 +41,18 @@ pub struct Limits<'a> {
 }
 
 /// Work that one worker gives to another.
-pub type Item<M, const W: usize> = (Graph<M, W>, Trie<M, W>);
+pub type Item<M, const W: usize> = (Graph<M, W>, Trie<M, W>, Memory);
+
+/// Room that was too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Events of a thread.
+    Events(usize),
+    /// A thread: started by whom, after how many others.
+    Thread(u16, u32),
+    /// Registers of a thread.
+    Registers,
+}
 
 struct Queue<M: MemoryModel<W>, const W: usize> {
     items: Vec<Item<M, W>>,
@@ -52,8 +64,8 @@ struct Queue<M: MemoryModel<W>, const W: usize> {
 pub struct Control<M: MemoryModel<W>, const W: usize> {
     stop: AtomicBool,
     reason: Mutex<Option<StopReason>>,
-    /// A thread that needs room for more events, plus one; 0 if none does.
-    overflow: AtomicUsize,
+    /// What needs more room.
+    need: Mutex<Option<Need>>,
     /// Workers that wait and are not promised anything yet.
     hungry: AtomicUsize,
     queue: Mutex<Queue<M, W>>,
@@ -75,7 +87,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         Control {
             stop: AtomicBool::new(false),
             reason: Mutex::new(None),
-            overflow: AtomicUsize::new(0),
+            need: Mutex::new(None),
             hungry: AtomicUsize::new(0),
             queue: Mutex::new(Queue { items: Vec::new(), idle: 0, done: false }),
             wake: Condvar::new(),
@@ -122,16 +134,21 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         *lock(&self.reason)
     }
 
-    /// A thread has more events than there is room for.
+    /// There is too little room: the exploration stops, to start over with more.
     #[cold]
-    pub fn overflow(&self, thread: usize) {
-        self.overflow.store(thread + 1, Ordering::Relaxed);
+    pub fn overflow(&self, need: Need) {
+        lock(&self.need).get_or_insert(need);
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// The thread that needs more room.
-    pub fn overflowed(&self) -> Option<usize> {
-        self.overflow.load(Ordering::Relaxed).checked_sub(1)
+    /// What needs more room.
+    pub fn overflowed(&self) -> Option<Need> {
+        *lock(&self.need)
+    }
+
+    /// Stops because something was found that ends the search.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     /// Whether some worker has nothing to do.
@@ -142,7 +159,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
 
     /// Hands the subtree above a graph to another worker. False if somebody else was faster.
     #[cold]
-    pub fn give(&self, graph: &Graph<M, W>, trie: &Trie<M, W>, layout: &Layout) -> bool {
+    pub fn give(&self, graph: &Graph<M, W>, trie: &Trie<M, W>, memory: &Memory, layout: &Layout) -> bool {
         let mut queue = lock(&self.queue);
         if self.hungry.load(Ordering::Relaxed) == 0 {
             return false;
@@ -150,7 +167,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         let mut copy = Graph::new(layout);
         copy.copy_kept(graph, graph.present, layout);
-        queue.items.push((copy, trie.clone()));
+        queue.items.push((copy, trie.clone(), memory.clone()));
         self.wake.notify_one();
         true
     }

@@ -25,13 +25,13 @@ pub struct Layout {
     pub thread_of: Vec<u16>,
     /// Registers per snapshot.
     pub stride: usize,
-    /// Number of cells.
-    pub cells: usize,
+    /// Threads that are started by others, after the initial ones: by whom, and how many that one had started before.
+    pub spawned: Vec<(u16, u32)>,
 }
 
 impl Layout {
     /// Room for `capacity[t]` events in thread `t`.
-    pub fn new(capacity: &[usize], stride: usize, memory: &Memory) -> Layout {
+    pub fn new(capacity: &[usize], stride: usize, spawned: Vec<(u16, u32)>) -> Layout {
         let mut base = vec![0];
         let mut slot_base = vec![0];
         let mut thread_of = Vec::new();
@@ -40,12 +40,19 @@ impl Layout {
             slot_base.push(slot_base[t] + room + 1);
             thread_of.resize(thread_of.len() + room, t as u16);
         }
-        Layout { base, slot_base, thread_of, stride, cells: memory.len() }
+        Layout { base, slot_base, thread_of, stride, spawned }
     }
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.base.len() - 1
+    }
+
+    /// The thread that `parent` starts after `number` others.
+    pub fn started_by(&self, parent: usize, number: u64) -> Option<usize> {
+        let wanted = (parent as u16, number as u32);
+        let first = self.threads() - self.spawned.len();
+        self.spawned.iter().position(|&key| key == wanted).map(|i| first + i)
     }
 
     /// Room for events in all.
@@ -97,6 +104,8 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     pub rmw_writes: Row<W>,
     /// Those of them whose predecessors are those of their read.
     pub pure: Row<W>,
+    /// Per thread: the event that started it; `INIT` for the initial threads and those that are not started.
+    pub origin: Vec<EventId>,
     /// Per thread: how many events from its start on are committed without a gap.
     pub front: Vec<u16>,
     /// Thread states by slot.
@@ -120,8 +129,9 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             before: vec![Row::EMPTY; n],
             readers: vec![Row::EMPTY; n],
             rows: vec![M::Rows::default(); n],
-            init_readers: vec![Row::EMPTY; layout.cells],
-            co: vec![Vec::new(); layout.cells],
+            init_readers: Vec::new(),
+            co: Vec::new(),
+            origin: vec![INIT; layout.threads()],
             reads: Row::EMPTY,
             writes: Row::EMPTY,
             fenced: Row::EMPTY,
@@ -192,7 +202,13 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             self.readers[e] = other.readers[e] & kept;
             self.rows[e] = other.rows[e];
         }
-        for x in 0..layout.cells {
+        let cells = other.co.len();
+        self.reserve_cells(cells);
+        for x in cells..self.co.len() {
+            self.init_readers[x] = Row::EMPTY;
+            self.co[x].clear();
+        }
+        for x in 0..cells {
             self.init_readers[x] = other.init_readers[x] & kept;
             self.co[x].clear();
             self.co[x].extend(other.co[x].iter().copied().filter(|&w| kept.contains(w as usize)));
@@ -205,6 +221,11 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.rmw_writes = other.rmw_writes & kept;
         self.pure = other.pure & kept;
         for t in 0..layout.threads() {
+            self.origin[t] = other.origin[t];
+            if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
+                self.forget_thread(t, layout);
+                continue;
+            }
             let mut front = 0;
             while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
                 front += 1;
@@ -216,6 +237,22 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             let (from, to) = (from * layout.stride, to * layout.stride);
             self.regs[from..to].copy_from_slice(&other.regs[from..to]);
         }
+    }
+
+    /// Makes room for cells that were met by now.
+    #[inline(always)]
+    pub fn reserve_cells(&mut self, cells: usize) {
+        if self.co.len() < cells {
+            self.co.resize_with(cells, Vec::new);
+            self.init_readers.resize(cells, Row::EMPTY);
+        }
+    }
+
+    /// A thread that is not started, or not any more.
+    pub fn forget_thread(&mut self, thread: usize, layout: &Layout) {
+        self.origin[thread] = INIT;
+        self.front[thread] = 0;
+        self.snapshots[layout.slot_base[thread]] = Snapshot::default();
     }
 
     /// Takes a write out again; its place in coherence is gone already.

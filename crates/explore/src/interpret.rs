@@ -1,226 +1,448 @@
-//! Runs a thread from one access to the next. Local operations only: nothing here knows the memory model.
+//! Runs a thread from one event to the next. Local operations only: nothing here knows the memory model.
 
-use crate::code::{Arg, DISAGREED, Half, Op, Pc, RESERVATION, ThreadCode};
-use crate::memory::{BadAccess, LocId, Memory, NO_LOC};
+use crate::code::{
+    ALLOCATIONS, Arg, Code, DISAGREED, FP, FRAME, HIDDEN, Half, Op, Pc, RESERVATION, RESULT, SPAWNS, Target,
+};
+use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
-use crate::path::{Key, Kind, NO_NODE, NodeId, Outcomes, Trie};
+use crate::path::{Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, SEGMENT_FULL, Trie};
+use fencepost_ir::{FailKind, ObjectId, Span, Value, Width};
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Next {
+    /// It has not been started.
+    #[default]
+    NotStarted,
     /// The event of `Snapshot::node`.
     Event,
     /// It has ended.
-    #[default]
     Ended,
-    /// An assumption failed.
+    /// An assumption failed, or a choice turned out wrong.
     Blocked,
+    /// It waits for a value that it did not read.
+    Waiting,
+    /// It is back in a loop where it was, having written nothing.
+    Spinning,
     /// The unroll bound was reached.
     Cut,
     /// Something went wrong; see [`Fault`].
     Failed(Fault),
 }
 
-/// What went wrong in a thread.
+/// What went wrong in a thread, and where: a function and an instruction of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Fault {
-    /// The assertion of this instruction does not hold.
-    Assertion(u32),
-    /// A division by zero in this instruction.
-    DivisionByZero(u32),
-    /// A bad address in this instruction.
-    BadAccess(u32, BadAccess),
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// Where.
+    pub at: (u32, u32),
+}
+
+/// The kinds of fault of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// An assertion does not hold, or a mistake that the program's library found.
+    Fail(FailKind),
+    /// A division by zero.
+    DivisionByZero,
+    /// A bad address.
+    BadAccess(BadAccess),
+    /// `free` of what is no live allocation's start.
+    InvalidFree,
+    /// A call through a bad pointer.
+    BadCall,
+    /// A join of what is no thread.
+    BadJoin,
     /// Local steps without end.
-    LocalLoop(u32),
+    LocalLoop,
+    /// More active calls than there is room for.
+    DeepRecursion,
 }
 
 /// A thread that stands before its next event; its registers are kept beside it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     /// The node of the next event.
     pub node: NodeId,
     /// What comes next.
     pub next: Next,
-    /// For a write: the value.
+    /// For a write: the value. For a spawn: how many came before. For a join: the thread. For a free: the object.
     pub value: u64,
     /// The order in which threads are scheduled, smallest first.
     pub urgency: u8,
 }
 
+impl Default for Snapshot {
+    fn default() -> Snapshot {
+        Snapshot { node: NO_NODE, next: Next::NotStarted, value: 0, urgency: Snapshot::NEVER }
+    }
+}
+
 impl Snapshot {
     /// The urgency of a thread that cannot go on.
     pub const NEVER: u8 = u8::MAX;
+    /// The urgency of a join: it depends on the other thread.
+    pub const JOIN: u8 = 5;
 
     /// The second half of a read-modify-write comes first, then what does not branch, then writes before reads, since
     /// a write that is there already need not revisit.
     fn urgency(kind: Kind, half: Half) -> u8 {
         match kind {
             Kind::Write if half == Half::Amo => 0,
-            Kind::Skip | Kind::Fence(_) | Kind::Segment => 1,
+            Kind::Skip | Kind::Fence(_) | Kind::Segment | Kind::Spawn | Kind::Free => 1,
             Kind::Write => 2,
             Kind::Choice => 3,
             Kind::Read => 4,
+            Kind::Join => Snapshot::JOIN,
         }
+    }
+
+    /// A thread that cannot go on.
+    pub fn stopped(next: Next) -> Snapshot {
+        Snapshot { next, ..Snapshot::default() }
     }
 }
 
 /// Local steps between two accesses that no sensible program needs.
 const MAX_LOCAL_STEPS: u32 = 10_000_000;
 
+/// Where local execution stopped.
+enum Stop {
+    Event(Pc, LocId, u64),
+    Segment(Pc, LocId),
+    Other(Next),
+    /// The registers need more words.
+    Room,
+}
+
+/// What running a thread needs to know.
+pub struct Machine<'a, M> {
+    /// The program.
+    pub code: &'a Code,
+    /// Its cells.
+    pub memory: &'a mut Memory,
+    /// The model, which says which fences are events.
+    pub model: &'a M,
+    /// The running thread.
+    pub thread: u16,
+    /// Set when the registers need more words.
+    pub needs_room: bool,
+}
+
 #[inline(always)]
-fn get(regs: &[u64], a: Arg) -> u64 {
+fn get(frame: &[u64], a: Arg) -> u64 {
     match a {
-        Arg::Reg(r) => regs[r as usize],
+        Arg::Reg(r) => frame[r as usize],
         Arg::Const(c) => c,
     }
 }
 
-/// Where local execution stopped.
-enum Stop {
-    Event(Pc, LocId, u64),
-    Segment(Pc),
-    Other(Next),
-}
+impl<M> Machine<'_, M> {
+    /// Prepares the registers of a thread that is about to run a function.
+    pub fn start(&mut self, function: u32, args: &[u64], regs: &mut [u64]) -> Pc {
+        let target = self.code.functions[function as usize];
+        if HIDDEN + target.frame as usize > regs.len() {
+            self.needs_room = true;
+            return target.entry;
+        }
+        regs.fill(0);
+        regs[FP] = HIDDEN as u64;
+        let params = &mut regs[HIDDEN + FRAME..][..target.params as usize];
+        params.iter_mut().zip(args).for_each(|(param, &value)| *param = value);
+        target.entry
+    }
 
-/// Runs from behind the event of `from` (or from the start, if it is a root) to the next event.
-pub fn advance<M: MemoryModel<W>, const W: usize>(
-    trie: &mut Trie<M, W>,
-    code: &ThreadCode,
-    memory: &Memory,
-    model: &M,
-    from: NodeId,
-    regs: &mut [u64],
-) -> Snapshot {
-    let mut parent = from;
-    let mut pc = trie.node(from).pc() + Pc::from(trie.node(from).kind != Kind::Segment);
-    loop {
-        let mut outcomes = Outcomes::NONE;
-        let stop = run(code, memory, model, pc, regs, &mut outcomes);
-        match stop {
-            Stop::Event(pc, loc, value) => {
-                let node = trie.child(parent, Key { pc, loc, outcomes }, code);
-                let urgency = Snapshot::urgency(trie.node(node).kind, trie.node(node).half);
-                return Snapshot { node, next: Next::Event, value, urgency };
+    /// Runs from behind the event of `from`, or from where a segment ends, to the next event.
+    pub fn advance<const W: usize>(
+        &mut self,
+        trie: &mut Trie<M, W>,
+        from: NodeId,
+        regs: &mut [u64],
+    ) -> Snapshot
+    where
+        M: MemoryModel<W>,
+    {
+        let mut parent = from;
+        let mut pc = trie.node(from).pc() + Pc::from(trie.node(from).kind != Kind::Segment);
+        loop {
+            let mut outcomes = Outcomes::NONE;
+            match self.run(pc, regs, &mut outcomes) {
+                Stop::Event(pc, loc, value) => {
+                    let node = trie.child(parent, Key { pc, loc, outcomes }, self.code);
+                    let urgency = Snapshot::urgency(trie.node(node).kind, trie.node(node).half);
+                    return Snapshot { node, next: Next::Event, value, urgency };
+                }
+                Stop::Segment(at, loc) => {
+                    parent = trie.child(parent, Key { pc: at, loc, outcomes }, self.code);
+                    pc = at;
+                }
+                Stop::Other(next) => return Snapshot::stopped(next),
+                Stop::Room => {
+                    self.needs_room = true;
+                    return Snapshot::stopped(Next::Cut);
+                }
             }
-            Stop::Segment(at) => {
-                parent = trie.child(parent, Key { pc: at, loc: NO_LOC, outcomes }, code);
-                pc = at;
+        }
+    }
+
+    fn fault(&self, pc: Pc, kind: FaultKind) -> Stop {
+        Stop::Other(Next::Failed(Fault { kind, at: self.code.source[pc as usize] }))
+    }
+
+    #[inline(always)]
+    fn run<const W: usize>(&mut self, mut pc: Pc, regs: &mut [u64], outcomes: &mut Outcomes) -> Stop
+    where
+        M: MemoryModel<W>,
+    {
+        let mut fp = regs[FP] as usize;
+        for _ in 0..MAX_LOCAL_STEPS {
+            let frame = &mut regs[fp..];
+            match self.code.ops[pc as usize] {
+                Op::Move { dst, a } => frame[dst as usize] = get(frame, a),
+                Op::Unary { op, width, extend, dst, a } => {
+                    let value = op.apply(width, Value(get(frame, a)));
+                    frame[dst as usize] = width.extend(extend, value).0;
+                }
+                Op::Binary { op, width, extend, dst, a, b } => {
+                    let (a, b) = (Value(get(frame, a)), Value(get(frame, b)));
+                    let Some(value) = op.apply(width, a, b) else {
+                        return self.fault(pc, FaultKind::DivisionByZero);
+                    };
+                    frame[dst as usize] = width.extend(extend, value).0;
+                }
+                Op::Modify { op, width, dst, old, operand } => {
+                    let (old, operand) = (frame[old as usize], get(frame, operand));
+                    frame[dst as usize] = op.apply(width, Value(old), Value(operand)).0;
+                }
+                Op::Select { dst, condition, a, b } => {
+                    let taken = get(frame, condition) != 0;
+                    frame[dst as usize] = get(frame, if taken { a } else { b });
+                    outcomes.push(taken);
+                    if outcomes.is_full() {
+                        return Stop::Segment(pc + 1, SEGMENT_FULL);
+                    }
+                }
+                Op::Jump(target) => {
+                    pc = target;
+                    continue;
+                }
+                Op::Branch { condition, then_to, else_to, .. } => {
+                    let taken = get(frame, condition) != 0;
+                    pc = if taken { then_to } else { else_to };
+                    outcomes.push(taken);
+                    if outcomes.is_full() {
+                        return Stop::Segment(pc, SEGMENT_FULL);
+                    }
+                    continue;
+                }
+                Op::BranchReserved { addr, else_to } => {
+                    let address = get(frame, addr);
+                    let held = regs[RESERVATION] == address;
+                    pc = if held { pc + 1 } else { else_to };
+                    outcomes.push(held);
+                    if outcomes.is_full() {
+                        return Stop::Segment(pc, SEGMENT_FULL);
+                    }
+                    continue;
+                }
+                Op::Load { addr, width, .. } => return self.access(pc, get(frame, addr), width, 0),
+                Op::Store { addr, value, width, .. } => {
+                    let value = width.zero_extend(Value(get(frame, value))).0;
+                    return self.access(pc, get(frame, addr), width, value);
+                }
+                Op::Choice { .. } => return Stop::Event(pc, NO_LOC, 0),
+                Op::Skip { addr, width } => {
+                    if M::OUT_OF_ORDER {
+                        return self.access(pc, get(frame, addr), width, 0);
+                    }
+                }
+                Op::Fence(fence) => {
+                    if self.model.is_event(fence) {
+                        return Stop::Event(pc, NO_LOC, 0);
+                    }
+                }
+                Op::Assume(condition) => {
+                    if get(frame, condition) == 0 {
+                        return Stop::Other(Next::Blocked);
+                    }
+                }
+                Op::Wait(condition) => {
+                    if get(frame, condition) == 0 {
+                        return Stop::Other(Next::Waiting);
+                    }
+                }
+                Op::Reserve(addr) => regs[RESERVATION] = get(frame, addr),
+                Op::Unreserve => regs[RESERVATION] = 0,
+                Op::Agree { a, b } => {
+                    if (get(frame, a) != 0) != b {
+                        regs[DISAGREED] = 1;
+                    }
+                }
+                Op::Cut => return Stop::Other(Next::Cut),
+                Op::Halt => return self.ended(regs),
+                _ => match self.other(pc, regs, &mut fp) {
+                    Ok(next) => {
+                        pc = next;
+                        continue;
+                    }
+                    Err(stop) => return stop,
+                },
             }
-            Stop::Other(next) => {
-                return Snapshot { node: NO_NODE, next, value: 0, urgency: Snapshot::NEVER };
+            pc += 1;
+        }
+        self.fault(pc, FaultKind::LocalLoop)
+    }
+
+    fn ended(&self, regs: &[u64]) -> Stop {
+        Stop::Other(if regs[DISAGREED] != 0 { Next::Blocked } else { Next::Ended })
+    }
+
+    /// Operations that litmus tests have little use for: calls, threads, objects, failures.
+    fn other(&mut self, pc: Pc, regs: &mut [u64], fp: &mut usize) -> Result<Pc, Stop> {
+        let base = *fp;
+        match self.code.ops[pc as usize] {
+            Op::Assert { condition } => {
+                if get(&regs[base..], condition) == 0 {
+                    return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
+                }
             }
+            Op::Fail(kind) => return Err(self.fault(pc, FaultKind::Fail(kind))),
+            Op::Call { target, args, dst } => return self.call(pc, regs, fp, target, args, dst),
+            Op::Return(value) => {
+                let value = value.map_or(0, |v| get(&regs[base..], v));
+                if base == HIDDEN {
+                    regs[RESULT] = value;
+                    return Err(self.ended(regs));
+                }
+                let (caller, back, dst) = (regs[base], regs[base + 1], regs[base + 2]);
+                *fp = caller as usize;
+                regs[FP] = caller;
+                if dst != 0 {
+                    regs[(caller + dst) as usize] = value;
+                }
+                return Ok(back as Pc);
+            }
+            Op::Exit(value) => {
+                regs[RESULT] = value.map_or(0, |v| get(&regs[base..], v));
+                return Err(self.ended(regs));
+            }
+            Op::Spawn { .. } => {
+                regs[SPAWNS] += 1;
+                return Err(Stop::Event(pc, NO_LOC, regs[SPAWNS] - 1));
+            }
+            Op::Join { thread, .. } => return Err(Stop::Event(pc, NO_LOC, get(&regs[base..], thread))),
+            Op::SelfThread { dst } => regs[base + dst as usize] = u64::from(self.thread),
+            Op::Owns { dst, a } => {
+                let owner = get(&regs[base..], a);
+                regs[base + dst as usize] = u64::from(owner == u64::from(self.thread) + 1);
+            }
+            Op::Alloc { dst, size, zeroed } => {
+                let size = get(&regs[base..], size).min(u64::from(u32::MAX)) as u32;
+                regs[base + dst as usize] = self.make(pc, regs, Storage::Heap, size, zeroed);
+            }
+            Op::Local { dst, template } => {
+                regs[base + dst as usize] = self.make(pc, regs, Storage::Local, template, false);
+            }
+            Op::ThreadLocal { dst, object } => {
+                regs[base + dst as usize] = self.thread_local(ObjectId(object));
+            }
+            Op::Free { addr, scope } => {
+                let address = get(&regs[base..], addr);
+                if address == 0 && !scope {
+                    return Ok(pc + 1);
+                }
+                let wanted = if scope { Storage::Local } else { Storage::Heap };
+                return Err(match Value(address).as_pointer() {
+                    Some((object, 0)) if self.memory.storage(object) == Some(wanted) => {
+                        Stop::Event(pc, NO_LOC, u64::from(object.0))
+                    }
+                    _ => self.fault(pc, FaultKind::InvalidFree),
+                });
+            }
+            Op::ObjectSize { dst, addr } => {
+                let object = Value(get(&regs[base..], addr)).as_pointer();
+                let size = object.and_then(|(object, _)| self.memory.size(object)).unwrap_or(0);
+                regs[base + dst as usize] = u64::from(size);
+            }
+            _ => {}
+        }
+        Ok(pc + 1)
+    }
+
+    /// The function that a call means.
+    pub fn callee(&self, target: Target, frame: &[u64]) -> Option<u32> {
+        let number = match target {
+            Target::Function(function) => return Some(function),
+            Target::Pointer(pointer) => Value(get(frame, pointer)),
+        };
+        let function = number.as_function().map_or(number.0, |f| u64::from(f.0));
+        ((function as usize) < self.code.functions.len() && number.0 != 0).then_some(function as u32)
+    }
+
+    fn call(
+        &mut self,
+        pc: Pc,
+        regs: &mut [u64],
+        fp: &mut usize,
+        target: Target,
+        args: u32,
+        dst: u16,
+    ) -> Result<Pc, Stop> {
+        let base = *fp;
+        let Some(function) = self.callee(target, &regs[base..]) else {
+            return Err(self.fault(pc, FaultKind::BadCall));
+        };
+        let current = self.code.source[pc as usize].0;
+        let new = base + self.code.functions[current as usize].frame as usize;
+        let callee = self.code.functions[function as usize];
+        let end = new + callee.frame as usize;
+        if end > MAX_REGISTERS {
+            return Err(self.fault(pc, FaultKind::DeepRecursion));
+        }
+        if end > regs.len() {
+            return Err(Stop::Room);
+        }
+        regs[new..end].fill(0);
+        for (i, &a) in self.code.lists[args as usize].iter().take(callee.params as usize).enumerate() {
+            regs[new + FRAME + i] = get(&regs[base..], a);
+        }
+        regs[new] = base as u64;
+        regs[new + 1] = u64::from(pc) + 1;
+        regs[new + 2] = u64::from(dst);
+        regs[FP] = new as u64;
+        *fp = new;
+        match target {
+            Target::Function(_) => Ok(callee.entry),
+            Target::Pointer(_) => Err(Stop::Segment(callee.entry, SEGMENT_CALL)),
+        }
+    }
+
+    /// A new object; `size` is the number of the template for a local one.
+    fn make(&mut self, pc: Pc, regs: &mut [u64], storage: Storage, size: u32, zeroed: bool) -> u64 {
+        let number = regs[ALLOCATIONS] as u32;
+        regs[ALLOCATIONS] += 1;
+        let template = (storage == Storage::Local).then(|| &self.code.templates[size as usize]);
+        let identity = Identity { thread: self.thread, number, site: pc, size, storage };
+        let object = self.memory.make(identity, template, zeroed, Span::default());
+        Value::pointer(object, 0).0
+    }
+
+    fn thread_local(&mut self, object: ObjectId) -> u64 {
+        let storage = Storage::ThreadLocal;
+        let identity = Identity { thread: self.thread, number: 0, site: object.0, size: 0, storage };
+        let template = self.memory.template(object);
+        Value::pointer(self.memory.make(identity, Some(&template), false, Span::default()), 0).0
+    }
+
+    #[inline(always)]
+    fn access(&mut self, pc: Pc, address: u64, width: Width, value: u64) -> Stop {
+        match self.memory.resolve(address, width) {
+            Ok(loc) => Stop::Event(pc, loc, value),
+            Err(bad) => self.fault(pc, FaultKind::BadAccess(bad)),
         }
     }
 }
 
-#[inline(always)]
-fn run<M: MemoryModel<W>, const W: usize>(
-    code: &ThreadCode,
-    memory: &Memory,
-    model: &M,
-    mut pc: Pc,
-    regs: &mut [u64],
-    outcomes: &mut Outcomes,
-) -> Stop {
-    let fault = |pc: Pc, make: fn(u32) -> Fault| Stop::Other(Next::Failed(make(code.instr[pc as usize])));
-    for _ in 0..MAX_LOCAL_STEPS {
-        match code.ops[pc as usize] {
-            Op::Move { dst, a } => regs[dst as usize] = get(regs, a),
-            Op::Unary { op, width, extend, dst, a } => {
-                let value = op.apply(width, fencepost_ir::Value(get(regs, a)));
-                regs[dst as usize] = width.extend(extend, value).0;
-            }
-            Op::Binary { op, width, extend, dst, a, b } => {
-                let (a, b) = (fencepost_ir::Value(get(regs, a)), fencepost_ir::Value(get(regs, b)));
-                let Some(value) = op.apply(width, a, b) else { return fault(pc, Fault::DivisionByZero) };
-                regs[dst as usize] = width.extend(extend, value).0;
-            }
-            Op::Modify { op, width, dst, old, operand } => {
-                let (old, operand) = (regs[old as usize], get(regs, operand));
-                regs[dst as usize] =
-                    op.apply(width, fencepost_ir::Value(old), fencepost_ir::Value(operand)).0;
-            }
-            Op::Select { dst, condition, a, b } => {
-                let taken = get(regs, condition) != 0;
-                regs[dst as usize] = get(regs, if taken { a } else { b });
-                outcomes.push(taken);
-                if outcomes.is_full() {
-                    return Stop::Segment(pc + 1);
-                }
-            }
-            Op::Jump(target) => {
-                pc = target;
-                continue;
-            }
-            Op::Branch { condition, then_to, else_to, .. } => {
-                let taken = get(regs, condition) != 0;
-                pc = if taken { then_to } else { else_to };
-                outcomes.push(taken);
-                if outcomes.is_full() {
-                    return Stop::Segment(pc);
-                }
-                continue;
-            }
-            Op::Load { addr, width, .. } => return access(code, memory, pc, get(regs, addr), width, 0),
-            Op::Store { addr, value, width, .. } => {
-                let value = width.zero_extend(fencepost_ir::Value(get(regs, value))).0;
-                return access(code, memory, pc, get(regs, addr), width, value);
-            }
-            Op::BranchReserved { addr, else_to } => {
-                let held = regs[RESERVATION as usize] == get(regs, addr);
-                pc = if held { pc + 1 } else { else_to };
-                outcomes.push(held);
-                if outcomes.is_full() {
-                    return Stop::Segment(pc);
-                }
-                continue;
-            }
-            Op::Choice { .. } => return Stop::Event(pc, NO_LOC, 0),
-            Op::Skip { addr, width } => {
-                if M::OUT_OF_ORDER {
-                    return access(code, memory, pc, get(regs, addr), width, 0);
-                }
-            }
-            Op::Fence(fence) => {
-                if model.is_event(fence) {
-                    return Stop::Event(pc, NO_LOC, 0);
-                }
-            }
-            Op::Assume(condition) => {
-                if get(regs, condition) == 0 {
-                    return Stop::Other(Next::Blocked);
-                }
-            }
-            Op::Agree { a, b } => {
-                if (get(regs, a) != 0) != b {
-                    regs[DISAGREED as usize] = 1;
-                }
-            }
-            Op::Assert { condition, message } => {
-                if get(regs, condition) == 0 {
-                    return Stop::Other(Next::Failed(Fault::Assertion(message)));
-                }
-            }
-            Op::Cut => return Stop::Other(Next::Cut),
-            Op::End if regs[DISAGREED as usize] != 0 => return Stop::Other(Next::Blocked),
-            Op::End => return Stop::Other(Next::Ended),
-        }
-        pc += 1;
-    }
-    fault(pc, Fault::LocalLoop)
-}
-
-#[inline(always)]
-fn access(
-    code: &ThreadCode,
-    memory: &Memory,
-    pc: Pc,
-    address: u64,
-    width: fencepost_ir::Width,
-    value: u64,
-) -> Stop {
-    match memory.resolve(address, width) {
-        Ok(loc) => Stop::Event(pc, loc, value),
-        Err(bad) => Stop::Other(Next::Failed(Fault::BadAccess(code.instr[pc as usize], bad))),
-    }
-}
+/// Words of registers that a thread may use at most.
+const MAX_REGISTERS: usize = 1 << 14;

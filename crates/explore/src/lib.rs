@@ -1,14 +1,17 @@
 //! Stateless model checking: all executions of a program under an axiomatic model, each one once.
 //!
-//! The pipeline inside this crate: [`code`] lowers the program, [`path`] collects what is static on a control-flow
+//! The pipeline inside this crate: [`lower`] makes [`code`] of the program, [`path`] collects what is static on a control-flow
 //! path, [`interpret`] runs threads from access to access, [`graph`] is the partial execution, [`visit`] the
 //! exploration itself, [`models`] the memory models it is told about by [`model`], [`collect`] what it finds.
 
 pub mod code;
 pub mod collect;
 pub mod control;
+pub mod findings;
 pub mod graph;
 pub mod interpret;
+pub mod liveness;
+pub mod lower;
 pub mod memory;
 pub mod model;
 pub mod models;
@@ -17,9 +20,9 @@ pub mod row;
 pub mod run;
 pub mod visit;
 
-pub use code::Unsupported;
 pub use collect::{AccessId, Stats, Trace, Visitor};
 pub use control::{Limits, StopReason};
-pub use interpret::Fault;
+pub use findings::{Action, Finding, FindingKind, Place, Step, headline};
+pub use lower::Unsupported;
 pub use models::clause::Clause;
 pub use run::{Exploration, ModelName, Options, explore};

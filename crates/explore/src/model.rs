@@ -70,8 +70,13 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
         false
     }
 
-    /// Whether a complete execution has a data race.
-    fn races(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> bool {
-        false
+    /// A data race of a finished execution: two events.
+    fn races(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> Option<(EventId, EventId)> {
+        None
+    }
+
+    /// Whether an access is surely over before another event; hardware models take commit-before for it.
+    fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        graph.pre[second].contains(first)
     }
 }

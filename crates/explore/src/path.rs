@@ -5,7 +5,7 @@
 //! fences in between, earlier accesses to the same cell, reservations. A model turns it into its own static rows when
 //! the node is made; during exploration they are only read.
 
-use crate::code::{Arg, CasRead, Half, Op, Pc, RESERVATION, ThreadCode};
+use crate::code::{Arg, CasRead, Code, FRAME, HIDDEN, Half, Op, Pc, Target};
 use crate::memory::{LocId, NO_LOC};
 use crate::model::MemoryModel;
 use crate::row::Row;
@@ -24,6 +24,12 @@ pub type EventId = u16;
 /// No event; as a reads-from source it is the initial write.
 pub const INIT: EventId = EventId::MAX;
 
+/// In a key: a segment that ends because the outcomes are full.
+pub const SEGMENT_FULL: LocId = NO_LOC - 1;
+
+/// In a key: a segment that ends at the entry of a function, called through a pointer or run by a new thread.
+pub const SEGMENT_CALL: LocId = NO_LOC - 2;
+
 /// What kind of event a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -39,6 +45,12 @@ pub enum Kind {
     Skip,
     /// A fence that the model wants as an event.
     Fence(Fence),
+    /// Starts a thread.
+    Spawn,
+    /// Waits for a thread to end.
+    Join,
+    /// Ends the life of an object.
+    Free,
 }
 
 /// Branch outcomes since the parent, as bits behind a leading one.
@@ -118,6 +130,10 @@ impl<S, const W: usize> Node<S, W> {
     pub fn loc(&self) -> LocId {
         self.key.loc
     }
+
+    fn is_segment(&self) -> bool {
+        self.key.loc == SEGMENT_FULL || self.key.loc == SEGMENT_CALL
+    }
 }
 
 /// What a path means for the events after it.
@@ -154,7 +170,12 @@ pub struct Facts<const W: usize> {
     /// Per kind of fence passed: what stood before the last one.
     pub fences: Vec<FenceFacts<W>>,
     fence_count: u32,
+    /// Earlier events that start or join threads.
+    pub syncs: Row<W>,
     reservation: Option<(EventId, LocId)>,
+    /// The current frame, and for each frame below it where it is, where to go on there, and where the result goes.
+    fp: usize,
+    frames: Vec<(usize, Pc, u16)>,
     last_choice: EventId,
     last_amo_read: EventId,
     amo_acquires: bool,
@@ -221,24 +242,68 @@ impl<const W: usize> Facts<W> {
 
     fn dep(&self, a: Arg) -> Row<W> {
         match a {
-            Arg::Reg(r) => self.deps.get(r as usize).copied().unwrap_or_default(),
+            Arg::Reg(r) => self.deps.get(self.fp + r as usize).copied().unwrap_or_default(),
             Arg::Const(_) => Row::EMPTY,
         }
     }
 
     fn pick(&self, a: Arg) -> Row<W> {
         match a {
-            Arg::Reg(r) => self.picks.get(r as usize).copied().unwrap_or_default(),
+            Arg::Reg(r) => self.picks.get(self.fp + r as usize).copied().unwrap_or_default(),
             Arg::Const(_) => Row::EMPTY,
         }
     }
 
     fn set(&mut self, dst: u16, deps: Row<W>, picks: Row<W>) {
-        // The reservation is no data: it carries no dependency.
-        if dst != RESERVATION && !self.deps.is_empty() {
-            self.deps[dst as usize] = deps;
-            self.picks[dst as usize] = picks;
+        if dst != 0 && !self.deps.is_empty() {
+            self.deps[self.fp + dst as usize] = deps;
+            self.picks[self.fp + dst as usize] = picks;
         }
+    }
+
+    /// A frame for `function`, whose parameters depend on what the arguments depend on.
+    fn enter(&mut self, code: &Code, frame: usize, function: u32, args: &[Arg], back: Pc, dst: u16) {
+        let callee = code.functions[function as usize];
+        if !self.deps.is_empty() {
+            let rows: Vec<_> = args.iter().map(|&a| (self.dep(a), self.pick(a))).collect();
+            let end = frame + callee.frame as usize;
+            self.deps.truncate(frame);
+            self.picks.truncate(frame);
+            self.deps.resize(end, Row::EMPTY);
+            self.picks.resize(end, Row::EMPTY);
+            for (i, (deps, picks)) in rows.into_iter().take(callee.params as usize).enumerate() {
+                self.deps[frame + FRAME + i] = deps;
+                self.picks[frame + FRAME + i] = picks;
+            }
+        }
+        self.frames.push((self.fp, back, dst));
+        self.fp = frame;
+    }
+
+    /// A call: the next operation, if the callee is known here.
+    fn call(&mut self, code: &Code, pc: Pc, callee: Option<u32>) -> Option<Pc> {
+        let Op::Call { dst, target, args } = code.ops[pc as usize] else { return None };
+        let function = match target {
+            Target::Function(function) => function,
+            Target::Pointer(pointer) => {
+                // Which function runs depends on the pointer as on a branch.
+                self.ctrl |= self.dep(pointer);
+                self.ctrl_pick |= self.pick(pointer);
+                callee?
+            }
+        };
+        let current = code.source[pc as usize].0;
+        let frame = self.fp + code.functions[current as usize].frame as usize;
+        self.enter(code, frame, function, &code.lists[args as usize], pc + 1, dst);
+        Some(code.functions[function as usize].entry)
+    }
+
+    fn leave(&mut self, value: Option<Arg>) -> Option<Pc> {
+        let (deps, picks) = value.map_or((Row::EMPTY, Row::EMPTY), |v| (self.dep(v), self.pick(v)));
+        let (fp, back, dst) = self.frames.pop()?;
+        self.fp = fp;
+        self.set(dst, deps, picks);
+        Some(back)
     }
 
     /// One local operation, given the outcome if it is a branch or a select.
@@ -269,12 +334,18 @@ impl<const W: usize> Facts<W> {
                 return Some(if outcome() { then_to } else { else_to });
             }
             // Like a branch to a place that is never left.
-            Op::Assume(condition) => {
+            Op::Assume(condition) | Op::Wait(condition) => {
                 self.ctrl |= self.dep(condition);
                 self.ctrl_pick |= self.pick(condition);
             }
             Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
+            Op::SelfThread { dst } | Op::Local { dst, .. } | Op::ThreadLocal { dst, .. } => {
+                self.set(dst, Row::EMPTY, Row::EMPTY)
+            }
+            Op::Alloc { dst, size: a, .. } | Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => {
+                self.set(dst, self.dep(a), self.pick(a))
+            }
             _ => {}
         }
         None
@@ -303,7 +374,7 @@ impl<const W: usize> Facts<W> {
                 self.note(event, ann, half);
                 match half {
                     Half::Exclusive => self.reservation = Some((event, loc)),
-                    Half::Amo => {
+                    Half::Amo | Half::Waiting => {
                         self.last_amo_read = event;
                         self.amo_acquires = ann.order.acquires() && !ann.no_return;
                     }
@@ -328,6 +399,10 @@ impl<const W: usize> Facts<W> {
             }
             Op::Skip { .. } => self.skipped |= me,
             Op::Fence(fence) => self.fence(fence),
+            Op::Spawn { dst, .. } | Op::Join { dst, .. } => {
+                self.set(dst, Row::EMPTY, Row::EMPTY);
+                self.syncs |= me;
+            }
             _ => {}
         }
         self.events |= me;
@@ -337,7 +412,7 @@ impl<const W: usize> Facts<W> {
         if ann != Ann::PLAIN {
             self.annotated.push((event, ann));
         }
-        if half == Half::Amo {
+        if matches!(half, Half::Amo | Half::Waiting) {
             self.amos.insert(event as usize);
         }
     }
@@ -354,13 +429,14 @@ pub struct Trie<M: MemoryModel<W>, const W: usize> {
 
 impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
     /// One root per thread; node `t` is the root of thread `t`.
-    pub fn new(threads: &[ThreadCode], base: &[EventId], model: M) -> Trie<M, W> {
-        let nodes = threads.iter().enumerate().map(|(t, code)| {
-            let regs = if M::DEPENDENCIES { code.regs } else { 0 };
+    pub fn new(threads: usize, base: &[EventId], model: M) -> Trie<M, W> {
+        let nodes = (0..threads).map(|t| {
+            let regs = if M::DEPENDENCIES { HIDDEN } else { 0 };
             let facts = Facts {
                 deps: vec![Row::EMPTY; regs],
                 picks: vec![Row::EMPTY; regs],
                 last_amo_read: INIT,
+                last_choice: INIT,
                 ..Facts::default()
             };
             let key = Key { pc: 0, loc: NO_LOC, outcomes: Outcomes::NONE };
@@ -392,6 +468,12 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         &self.nodes[id as usize]
     }
 
+    /// The first event of a thread.
+    #[inline(always)]
+    pub fn first_event(&self, thread: usize) -> EventId {
+        self.base[thread]
+    }
+
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -399,7 +481,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
 
     /// The child that this key leads to; made when it is met for the first time.
     #[inline(always)]
-    pub fn child(&mut self, parent: NodeId, key: Key, code: &ThreadCode) -> NodeId {
+    pub fn child(&mut self, parent: NodeId, key: Key, code: &Code) -> NodeId {
         let mut child = self.nodes[parent as usize].first_child;
         while child != NO_NODE {
             let node = &self.nodes[child as usize];
@@ -412,7 +494,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
     }
 
     #[cold]
-    fn make(&mut self, parent_id: NodeId, key: Key, code: &ThreadCode) -> NodeId {
+    fn make(&mut self, parent_id: NodeId, key: Key, code: &Code) -> NodeId {
         let parent = &self.nodes[parent_id as usize];
         let facts = self.facts_at(parent, key, code);
         let index = parent.index + u16::from(parent.kind != Kind::Segment);
@@ -434,7 +516,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             statics: M::Static::default(),
             facts: Box::new(facts),
         };
-        if !key.outcomes.is_full() {
+        if !node.is_segment() {
             self.describe(parent_id, &mut node, code);
         }
         let id = self.nodes.len() as NodeId;
@@ -444,10 +526,18 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
     }
 
     /// Walks the operations from the parent to the key's operation, with the outcomes of the key. The first operation
-    /// that stops the interpreter is the key's; a segment ends where its outcomes are used up.
-    fn facts_at(&self, parent: &Node<M::Static, W>, key: Key, code: &ThreadCode) -> Facts<W> {
+    /// that stops the interpreter is the key's; a segment ends where its outcomes are used up, or with its call.
+    fn facts_at(&self, parent: &Node<M::Static, W>, key: Key, code: &Code) -> Facts<W> {
         let mut facts = (*parent.facts).clone();
         let mut pc = parent.key.pc;
+        if parent.parent == NO_NODE {
+            // A thread begins: what its arguments depend on is ordered before it anyway.
+            if let Some(function) = code.function_at(key.pc) {
+                facts.enter(code, HIDDEN, function, &[], 0, 0);
+            }
+            facts.frames.clear();
+            return facts;
+        }
         if parent.kind != Kind::Segment {
             facts.pass(&code.ops[pc as usize], parent.event, parent.key.loc);
             pc += 1;
@@ -457,13 +547,20 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             left.set(left.get() - 1);
             key.outcomes.0 >> left.get() & 1 != 0
         };
-        let used_up = || key.outcomes.is_full() && left.get() == 0;
-        while !used_up() {
+        while !(key.loc == SEGMENT_FULL && left.get() == 0) {
             let op = &code.ops[pc as usize];
             if op.is_event() && !self.skips(op) {
                 break;
             }
-            pc = facts.local(op, outcome).unwrap_or(pc + 1);
+            pc = match *op {
+                Op::Call { target: Target::Pointer(_), .. } if key.loc == SEGMENT_CALL && left.get() == 0 => {
+                    facts.call(code, pc, code.function_at(key.pc));
+                    break;
+                }
+                Op::Call { .. } => facts.call(code, pc, None).unwrap_or(pc + 1),
+                Op::Return(value) => facts.leave(value).unwrap_or(pc + 1),
+                _ => facts.local(op, outcome).unwrap_or(pc + 1),
+            };
         }
         facts
     }
@@ -476,7 +573,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         }
     }
 
-    fn describe(&self, parent: NodeId, node: &mut Node<M::Static, W>, code: &ThreadCode) {
+    fn describe(&self, parent: NodeId, node: &mut Node<M::Static, W>, code: &Code) {
         let facts = &node.facts;
         let (mut addr_row, mut data, mut pick) = (Row::EMPTY, Row::EMPTY, facts.ctrl_pick);
         match code.ops[node.key.pc as usize] {
@@ -494,7 +591,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                     pick |= facts.dep(picked) | facts.pick(picked);
                 }
                 node.partner = match half {
-                    Half::None => INIT,
+                    Half::None | Half::Waiting => INIT,
                     Half::Amo => facts.last_amo_read,
                     Half::Exclusive => facts.reservation.map_or(INIT, |(event, _)| event),
                 };
@@ -502,6 +599,9 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             Op::Choice { .. } => node.kind = Kind::Choice,
             Op::Skip { .. } => node.kind = Kind::Skip,
             Op::Fence(fence) => node.kind = Kind::Fence(fence),
+            Op::Spawn { .. } => node.kind = Kind::Spawn,
+            Op::Join { .. } => node.kind = Kind::Join,
+            Op::Free { .. } => node.kind = Kind::Free,
             _ => {}
         }
         (node.po_loc, node.skipped_loc) = self.same_location_before(parent, node.key.loc);

@@ -1,11 +1,12 @@
 //! Runs an exploration: chooses the width of rows, starts workers, and starts over when the room for events was too
 //! small (which the first execution shows, so little is lost).
 
-use crate::code::{Unsupported, lower};
+use crate::code::{Code, HIDDEN};
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Control, Limits, StopReason};
+use crate::control::{Control, Limits, Need, StopReason};
+use crate::findings::Finding;
 use crate::graph::Layout;
-use crate::interpret::Fault;
+use crate::lower::{Unsupported, lower};
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::models::armv8::Armv8;
@@ -71,6 +72,8 @@ pub struct Options<'a> {
     pub limits: Limits<'static>,
     /// Is shown every complete execution.
     pub visitor: Option<Visitor<'a>>,
+    /// Whether the first finding that is an error ends the exploration.
+    pub stop_at_error: bool,
     /// A clause of the model that is not in force: for tests that show that a test notices.
     pub without: Option<Clause>,
 }
@@ -78,7 +81,8 @@ pub struct Options<'a> {
 impl Options<'_> {
     /// One worker, no limits.
     pub fn new(model: ModelName) -> Self {
-        Options { model, jobs: 1, limits: Limits::default(), visitor: None, without: None }
+        let limits = Limits::default();
+        Options { model, jobs: 1, limits, visitor: None, stop_at_error: false, without: None }
     }
 }
 
@@ -89,8 +93,8 @@ pub struct Exploration {
     pub stats: Stats,
     /// Final states: the values of `FinalCondition::observed`, sorted.
     pub states: Vec<Vec<Value>>,
-    /// What went wrong, by thread.
-    pub faults: Vec<(u32, Fault)>,
+    /// What is wrong with the program, each kind and place once.
+    pub findings: Vec<Finding>,
     /// An execution that satisfies the final condition.
     pub witness: Option<Trace>,
     /// Why the exploration ended early, if it did.
@@ -145,64 +149,79 @@ fn explore_model<F: Family>(
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
     let code = lower(program, <F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER)?;
-    let memory = Memory::new(program);
-    let question = Question::new(program, &memory);
-    let stride = code.iter().map(|c| c.regs).max().unwrap_or(0);
-    let mut capacity: Vec<usize> = code.iter().map(|c| c.accesses).collect();
+    let mut memory = Memory::new(program);
+    let question = Question::new(program, &mut memory);
+    let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
+    let mut stride = HIDDEN + code.threads.iter().map(|(f, _)| first_frame(f)).max().unwrap_or(0);
+    let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
+    let mut spawned = Vec::new();
     loop {
-        let layout = Layout::new(&capacity, stride, &memory);
-        let subject = Subject { code: &code, memory: &memory, layout: &layout };
+        let layout = Layout::new(&capacity, stride, spawned.clone());
+        let subject = Subject { code: &code, layout: &layout };
         let attempt = match layout.events() {
-            0..=64 => attempt::<_, 1>(&subject, family.model(), &question, options),
-            65..=128 => attempt::<_, 2>(&subject, family.model(), &question, options),
-            129..=256 => attempt::<_, 4>(&subject, family.model(), &question, options),
-            257..=1024 => attempt::<_, 16>(&subject, family.model(), &question, options),
+            0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options),
+            65..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options),
+            129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options),
+            257..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options),
             _ => return Ok(too_many_events()),
         };
         match attempt {
             Ok(exploration) => return Ok(exploration),
-            Err(thread) => capacity[thread] = capacity[thread] * 2 + 2,
+            Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
+            Err(Need::Registers) => stride += stride / 2 + 8,
+            Err(Need::Thread(parent, number)) => {
+                spawned.push((parent, number));
+                capacity.push(4);
+            }
         }
     }
+}
+
+/// How many events a run of the function's own code has at most, if it has no loops and calls nothing.
+fn events_of(code: &Code, function: u32) -> usize {
+    let first = code.functions[function as usize].entry as usize;
+    let end = code.functions.get(function as usize + 1).map_or(code.ops.len(), |f| f.entry as usize);
+    code.ops[first..end].iter().filter(|op| op.is_event()).count()
 }
 
 fn too_many_events() -> Exploration {
     Exploration {
         stats: Stats::default(),
         states: Vec::new(),
-        faults: Vec::new(),
+        findings: Vec::new(),
         witness: None,
         stopped: Some(StopReason::TooManyEvents),
     }
 }
 
-/// Explores with rows of `W` words; an error names the thread that needs room for more events.
+/// Explores with rows of `W` words; an error says what needs more room.
 fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     subject: &Subject<'_>,
     model: M,
+    memory: &Memory,
     question: &Question,
     options: &Options<'_>,
-) -> Result<Exploration, usize> {
+) -> Result<Exploration, Need> {
     let jobs = options.jobs.max(1);
     let control = Control::new(jobs, &options.limits);
-    let mut first =
-        Explorer::new(subject, model.clone(), &control, Collector::new(question, options.visitor));
+    let collector = || Collector::new(question, options.visitor, options.stop_at_error);
+    let mut first = Explorer::new(subject, model.clone(), memory.clone(), &control, collector());
     let mut graph = first.start();
     let collector = if jobs == 1 {
         first.visit(&mut graph);
         first.collector
     } else {
-        run_workers(subject, &model, question, options, &control, first, graph)
+        run_workers(subject, &model, memory, question, options, &control, first, graph)
     };
-    if let Some(thread) = control.overflowed() {
-        return Err(thread);
+    if let Some(need) = control.overflowed() {
+        return Err(need);
     }
     let (stats, witness) = (collector.stats, collector.witness.clone());
-    let faults = collector.faults.iter().copied().collect();
+    let findings = collector.findings.values().cloned().collect();
     Ok(Exploration {
         stats,
         states: collector.into_states(),
-        faults,
+        findings,
         witness,
         stopped: control.stop_reason(),
     })
@@ -211,6 +230,7 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
 fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     subject: &'a Subject<'a>,
     model: &M,
+    memory: &Memory,
     question: &'a Question,
     options: &Options<'a>,
     control: &'a Control<M, W>,
@@ -218,8 +238,9 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     mut graph: crate::graph::Graph<M, W>,
 ) -> Collector<'a> {
     let work = |mut explorer: Explorer<'a, M, W>| {
-        while let Some((mut graph, trie)) = control.take() {
+        while let Some((mut graph, trie, memory)) = control.take() {
             explorer.trie = trie;
+            explorer.memory = memory;
             explorer.visit(&mut graph);
         }
         explorer.collector
@@ -227,8 +248,8 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..options.jobs)
             .map(|_| {
-                let collector = Collector::new(question, options.visitor);
-                let explorer = Explorer::new(subject, model.clone(), control, collector);
+                let collector = Collector::new(question, options.visitor, options.stop_at_error);
+                let explorer = Explorer::new(subject, model.clone(), memory.clone(), control, collector);
                 scope.spawn(move || work(explorer))
             })
             .collect();

@@ -13,24 +13,22 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{CasRead, Half, Op, ThreadCode};
-use crate::collect::Collector;
-use crate::control::Control;
+use crate::code::{Arg, CasRead, Code, DISAGREED, FP, HIDDEN, Half, Op, RESULT};
+use crate::collect::{Collector, View};
+use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
-use crate::interpret::{Next, Snapshot, advance};
+use crate::interpret::{Machine, Next, Snapshot};
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
-use crate::path::{EventId, INIT, Kind, NO_NODE, Trie};
+use crate::path::{EventId, INIT, Key, Kind, NO_NODE, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
 use fencepost_ir::{Value, Width};
 
 /// What is explored: the lowered program and where its events lie.
 pub struct Subject<'a> {
-    /// Code per thread.
-    pub code: &'a [ThreadCode],
-    /// The cells.
-    pub memory: &'a Memory,
+    /// The program.
+    pub code: &'a Code,
     /// Where events and snapshots lie.
     pub layout: &'a Layout,
 }
@@ -40,6 +38,7 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) model: M,
     pub(crate) trie: Trie<M, W>,
+    pub(crate) memory: Memory,
     /// Graphs for revisits, used again and again.
     pool: Vec<Graph<M, W>>,
     pub(crate) control: &'a Control<M, W>,
@@ -51,26 +50,46 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     pub fn new(
         subject: &'a Subject<'a>,
         model: M,
+        memory: Memory,
         control: &'a Control<M, W>,
         collector: Collector<'a>,
     ) -> Explorer<'a, M, W> {
-        let trie = Trie::new(subject.code, &subject.layout.base, model.clone());
-        Explorer { subject, model, trie, pool: Vec::new(), control, collector }
+        let trie = Trie::new(subject.layout.threads(), &subject.layout.base, model.clone());
+        Explorer { subject, model, trie, memory, pool: Vec::new(), control, collector }
     }
 
-    /// The graph in which every thread stands before its first event.
+    /// The graph in which every initial thread stands before its first event.
     pub fn start(&mut self) -> Graph<M, W> {
-        let layout = self.subject.layout;
-        let mut graph = Graph::new(layout);
-        for t in 0..layout.threads() {
-            let at = layout.slot_base[t] * layout.stride;
-            let code = &self.subject.code[t];
-            graph.regs[at..at + code.regs].copy_from_slice(&code.args);
-            let regs = &mut graph.regs[at..at + layout.stride];
-            let snapshot = advance(&mut self.trie, code, self.subject.memory, &self.model, t as u32, regs);
-            graph.snapshots[layout.slot_base[t]] = self.checked(t, 0, snapshot);
+        let mut graph = Graph::new(self.subject.layout);
+        for (t, (function, args)) in self.subject.code.threads.iter().enumerate() {
+            self.start_thread(&mut graph, t, *function, args);
         }
         graph
+    }
+
+    /// Takes a thread to its first event.
+    fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
+        let layout = self.subject.layout;
+        let at = layout.slot_base[thread] * layout.stride;
+        let regs = &mut graph.regs[at..at + layout.stride];
+        let mut machine = Machine {
+            code: self.subject.code,
+            memory: &mut self.memory,
+            model: &self.model,
+            thread: thread as u16,
+            needs_room: false,
+        };
+        let entry = machine.start(function, args, regs);
+        if !machine.needs_room {
+            let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
+            let root = self.trie.child(thread as u32, key, self.subject.code);
+            let snapshot = machine.advance(&mut self.trie, root, regs);
+            let needs_room = machine.needs_room;
+            graph.snapshots[layout.slot_base[thread]] = self.checked(thread, 0, snapshot, needs_room);
+            graph.front[thread] = 0;
+        } else {
+            self.control.overflow(Need::Registers);
+        }
     }
 
     /// Explores everything above a graph.
@@ -86,6 +105,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             Kind::Write => self.visit_write(graph, thread, snapshot),
             Kind::Choice => self.visit_choice(graph, thread, snapshot),
             Kind::Fence(_) | Kind::Skip => self.visit_single(graph, thread, snapshot, 0),
+            Kind::Join | Kind::Free => self.visit_single(graph, thread, snapshot, snapshot.value),
+            Kind::Spawn => self.visit_spawn(graph, thread, snapshot),
             Kind::Segment => unreachable!("a segment is no event"),
         }
     }
@@ -94,7 +115,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     #[inline(always)]
     fn next_thread(&self, graph: &Graph<M, W>) -> Option<usize> {
         let layout = self.subject.layout;
-        let urgency = |&t: &usize| graph.frontier(layout, t).urgency;
+        let urgency = |&t: &usize| {
+            let snapshot = graph.frontier(layout, t);
+            match snapshot.urgency {
+                Snapshot::JOIN if !can_join(graph, layout, snapshot.value) => Snapshot::NEVER,
+                urgency => urgency,
+            }
+        };
         (0..layout.threads()).min_by_key(urgency).filter(|t| urgency(t) != Snapshot::NEVER)
     }
 
@@ -106,6 +133,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let event = self.event_of(graph, thread);
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
+        graph.reserve_cells(self.memory.len());
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
         for i in (0..writes).rev() {
@@ -178,6 +206,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     #[inline(always)]
     fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
         let e = event as usize;
+        graph.reserve_cells(self.memory.len());
         graph.node[e] = snapshot.node;
         graph.value[e] = snapshot.value;
         graph.rf[e] = INIT;
@@ -193,7 +222,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.rf[e] = source;
         graph.reads.insert(e);
         if source == INIT {
-            graph.value[e] = self.subject.memory.init(node.loc());
+            graph.value[e] = self.memory.init(node.loc());
             graph.init_readers[node.loc() as usize].insert(e);
         } else {
             graph.value[e] = graph.value[source as usize];
@@ -216,21 +245,22 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
     }
 
-    fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: crate::code::Arg) -> bool {
+    fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
         let layout = self.subject.layout;
         let node = self.trie.node(graph.node[event as usize]);
         let slot = layout.slot_base[node.thread as usize] + node.index as usize;
+        let regs = &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
         let expected = match expected {
-            crate::code::Arg::Reg(r) => graph.regs[slot * layout.stride + r as usize],
-            crate::code::Arg::Const(c) => c,
+            Arg::Reg(r) => regs[regs[FP] as usize + r as usize],
+            Arg::Const(c) => c,
         };
-        let (_, width): (_, Width) = self.subject.memory.location(node.loc());
+        let (_, width): (_, Width) = self.memory.location(node.loc());
         width.zero_extend(Value(expected)) == width.zero_extend(Value(graph.value[event as usize]))
     }
 
     fn visit_choice(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let pc = self.trie.node(snapshot.node).pc();
-        let Op::Choice { count, .. } = self.subject.code[thread].ops[pc as usize] else { return };
+        let Op::Choice { count, .. } = self.subject.code.ops[pc as usize] else { return };
         // Value 0 is the canonical one: a revisit deletes no other (see `canonical`).
         for value in 0..u64::from(count) {
             self.visit_single(graph, thread, snapshot, value);
@@ -247,7 +277,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.order[e] = node.ann.order;
         graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
         graph.set_rows(e, self.model.rows(&self.trie, graph, node));
-        if value != 0 {
+        if value != 0 && node.kind == Kind::Choice {
             graph.nonmaximal.insert(e);
         }
         let front = graph.front[thread];
@@ -256,6 +286,37 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.front[thread] = front;
         graph.nonmaximal.remove(e);
         graph.present.remove(e);
+    }
+
+    /// Starts a thread. Its number depends on who starts it and how many that one has started before.
+    fn visit_spawn(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
+        let layout = self.subject.layout;
+        let Some(child) = layout.started_by(thread, snapshot.value) else {
+            return self.control.overflow(Need::Thread(thread as u16, snapshot.value as u32));
+        };
+        let pc = self.trie.node(snapshot.node).pc();
+        let Op::Spawn { target, args, .. } = self.subject.code.ops[pc as usize] else { return };
+        let regs = graph.frontier_regs(layout, thread);
+        let frame = &regs[regs[FP] as usize..];
+        let value = |&a: &Arg| match a {
+            Arg::Reg(r) => frame[r as usize],
+            Arg::Const(c) => c,
+        };
+        let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
+        let machine = Machine {
+            code: self.subject.code,
+            memory: &mut self.memory,
+            model: &self.model,
+            thread: thread as u16,
+            needs_room: false,
+        };
+        let Some(function) = machine.callee(target, frame) else {
+            return self.collector.bad_spawn(self.subject, graph, thread, pc);
+        };
+        graph.origin[child] = self.event_of(graph, thread);
+        self.start_thread(graph, child, function, &args);
+        self.visit_single(graph, thread, snapshot, child as u64);
+        graph.forget_thread(child, layout);
     }
 
     fn visit_write(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
@@ -526,48 +587,102 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
 
     /// Takes a thread over its first gap, which has just been filled, to its next one.
     fn advance_thread(&mut self, graph: &mut Graph<M, W>, thread: usize) {
-        let Subject { code, memory, layout } = *self.subject;
+        let Subject { code, layout } = *self.subject;
         loop {
             let index = graph.front[thread] as usize;
             let slot = layout.slot_base[thread] + index;
             let event = layout.base[thread] as usize + index;
             let node_id = graph.snapshots[slot].node;
-            let regs = code[thread].regs;
             let (from, to) = (slot * layout.stride, (slot + 1) * layout.stride);
-            graph.regs.copy_within(from..from + regs, to);
-            let registers = &mut graph.regs[to..to + regs];
-            match code[thread].ops[self.trie.node(node_id).pc() as usize] {
-                Op::Load { dst, width, extend, .. } => {
-                    registers[dst as usize] = width.extend(extend, Value(graph.value[event])).0;
-                }
-                Op::Choice { dst, first, .. } => {
-                    registers[dst as usize] = first.wrapping_add(graph.value[event] as i64) as u64;
-                }
-                _ => {}
+            // What lies behind the top frame is garbage and need not be copied.
+            let fp = graph.regs[from + FP] as usize;
+            let pc = self.trie.node(node_id).pc() as usize;
+            let used = fp + code.functions[code.source[pc].0 as usize].frame as usize;
+            graph.regs.copy_within(from..from + used, to);
+            let result = match code.ops[pc] {
+                Op::Load { width, extend, .. } => width.extend(extend, Value(graph.value[event])).0,
+                Op::Choice { first, .. } => first.wrapping_add(graph.value[event] as i64) as u64,
+                Op::Join { .. } => graph.frontier_regs(layout, graph.value[event] as usize)[RESULT],
+                _ => graph.value[event],
+            };
+            let registers = &mut graph.regs[to..to + layout.stride];
+            let dst = code.ops[pc].defines() as usize;
+            if dst != 0 {
+                registers[fp + dst] = result;
             }
-            let next = advance(&mut self.trie, &code[thread], memory, &self.model, node_id, registers);
-            let next = self.checked(thread, index + 1, next);
+            let mut machine = Machine {
+                code,
+                memory: &mut self.memory,
+                model: &self.model,
+                thread: thread as u16,
+                needs_room: false,
+            };
+            let next = machine.advance(&mut self.trie, node_id, registers);
+            let needs_room = machine.needs_room;
+            let next = self.checked(thread, index + 1, next, needs_room);
             graph.snapshots[slot + 1] = next;
             graph.front[thread] += 1;
-            if next.node == NO_NODE || !graph.present.contains(event + 1) {
+            if next.node == NO_NODE {
+                return;
+            }
+            if let Some(earlier) = self.spins(graph, thread, index + 1) {
+                let value = earlier as u64;
+                graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                return;
+            }
+            if !graph.present.contains(event + 1) {
                 return;
             }
         }
     }
 
+    /// The slot in which the thread was before at the read that it stands before in slot `index`, with the same values in
+    /// all registers that matter and nothing but reads in between.
+    fn spins(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> Option<usize> {
+        let Subject { code, layout } = *self.subject;
+        let first = layout.slot_base[thread];
+        let pc = self.trie.node(graph.snapshots[first + index].node).pc();
+        let live = code.live[pc as usize].as_ref()?;
+        let regs = |slot: usize| &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
+        let now = regs(first + index);
+        let fp = now[FP] as usize;
+        for earlier in (0..index).rev() {
+            let event = layout.base[thread] as usize + earlier;
+            if !matches!(self.trie.node(graph.node[event]).kind, Kind::Read | Kind::Fence(_) | Kind::Skip) {
+                return None;
+            }
+            if self.trie.node(graph.snapshots[first + earlier].node).pc() != pc {
+                continue;
+            }
+            let then = regs(first + earlier);
+            let same = |r: usize| live[r / 64] >> (r % 64) & 1 == 0 || now[fp + r] == then[fp + r];
+            if then[FP] as usize == fp
+                && now[HIDDEN..fp] == then[HIDDEN..fp]
+                && (0..live.len() * 64).all(|r| fp + r >= layout.stride || same(r))
+            {
+                return Some(earlier);
+            }
+        }
+        None
+    }
+
     /// A snapshot whose event has no room stops the exploration; it starts again with more.
     #[inline(always)]
-    fn checked(&mut self, thread: usize, index: usize, snapshot: Snapshot) -> Snapshot {
+    fn checked(&mut self, thread: usize, index: usize, snapshot: Snapshot, needs_room: bool) -> Snapshot {
+        if needs_room {
+            self.control.overflow(Need::Registers);
+        }
         if snapshot.next == Next::Event && index >= self.subject.layout.capacity(thread) {
-            self.control.overflow(thread);
-            return Snapshot { node: NO_NODE, next: Next::Cut, value: 0, urgency: Snapshot::NEVER };
+            self.control.overflow(Need::Events(thread));
+            return Snapshot::stopped(Next::Cut);
         }
         snapshot
     }
 
     #[inline(always)]
     fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.control.give(graph, &self.trie, self.subject.layout) {
+        if self.control.is_hungry() && self.control.give(graph, &self.trie, &self.memory, self.subject.layout)
+        {
             return;
         }
         self.visit(graph);
@@ -576,16 +691,49 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// No thread can go on: the graph is a complete execution, or a blocked one.
     fn finish(&mut self, graph: &Graph<M, W>) {
         let layout = self.subject.layout;
-        if graph.threads_next(layout).all(|next| next == Next::Ended) {
-            if self.is_atomic(graph) {
-                let races = self.model.races(&self.trie, graph);
-                self.collector.execution(self.subject, &self.trie, graph, races);
-            } else {
-                self.collector.stats.blocked += 1;
-            }
+        let disagreed = |t: usize| {
+            graph.frontier(layout, t).next != Next::NotStarted
+                && graph.frontier_regs(layout, t)[DISAGREED] != 0
+        };
+        if M::OUT_OF_ORDER && (!self.is_atomic(graph) || (0..layout.threads()).any(disagreed)) {
+            self.collector.stats.blocked += 1;
             return;
         }
-        self.collector.stopped(self.subject, &self.trie, graph);
+        let races = self.model.races(&self.trie, graph);
+        let stuck = self.is_stuck_for_ever(graph);
+        let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
+        if self.collector.finished(&view, races, stuck) {
+            self.control.stop();
+        }
+    }
+
+    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait for ever.
+    fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
+        let layout = self.subject.layout;
+        let mut stuck = false;
+        for t in 0..layout.threads() {
+            let end = graph.front[t] as usize;
+            let start = match graph.frontier(layout, t).next {
+                Next::Ended | Next::NotStarted => continue,
+                Next::Event => {
+                    // A join of a thread that does not end.
+                    stuck = true;
+                    continue;
+                }
+                Next::Waiting => end.saturating_sub(1),
+                Next::Spinning => graph.frontier(layout, t).value as usize,
+                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
+            };
+            let base = layout.base[t] as usize;
+            stuck = true;
+            for e in base + start..base + end {
+                let node = self.trie.node(graph.node[e]);
+                if node.kind == Kind::Read && !graph.co_after(graph.rf[e], node.loc()).is_empty() {
+                    return false;
+                }
+            }
+        }
+        stuck
     }
 
     /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
@@ -619,4 +767,10 @@ fn bubble_down<M: MemoryModel<W>, const W: usize>(
     graph.co[loc as usize].swap(*at - 1, *at);
     *at -= 1;
     true
+}
+
+/// Whether the thread that a join waits for has ended.
+#[inline(always)]
+fn can_join<M: MemoryModel<W>, const W: usize>(graph: &Graph<M, W>, layout: &Layout, thread: u64) -> bool {
+    (thread as usize) < layout.threads() && graph.frontier(layout, thread as usize).next == Next::Ended
 }

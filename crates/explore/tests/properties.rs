@@ -190,11 +190,18 @@ fn the_number_of_workers_does_not_matter() {
                 let (found, others) = run_and_see(&threads, model, jobs);
                 prop_assert_eq!(counts(alone.stats), counts(found.stats), "{} workers", jobs);
                 prop_assert_eq!(&alone.states, &found.states, "{} workers", jobs);
-                prop_assert_eq!(&alone.faults, &found.faults, "{} workers", jobs);
+                prop_assert_eq!(kinds(&alone), kinds(&found), "{} workers", jobs);
                 prop_assert_eq!(alone.witness.is_some(), found.witness.is_some(), "{} workers", jobs);
                 prop_assert!(seen == others, "{jobs} workers see other executions");
             }
             Ok(())
         });
     }
+}
+
+/// What was found wrong, without the executions that show it: which one that is depends on the workers.
+fn kinds(found: &fencepost_explore::Exploration) -> Vec<fencepost_explore::FindingKind> {
+    let mut kinds: Vec<_> = found.findings.iter().map(|f| f.kind).collect();
+    kinds.dedup();
+    kinds
 }

@@ -19,7 +19,7 @@
 //! data depend on is committed.
 
 use super::clause::{Clause, Clauses};
-use super::{existence, is_full_fence};
+use super::{existence, from_other_threads, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -104,9 +104,14 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         let write = match place.kind {
             Kind::Write => true,
             Kind::Read => false,
+            // Starting and joining threads orders as dmb sy does.
+            Kind::Spawn | Kind::Join => {
+                let lob = facts.reads | facts.writes | facts.syncs;
+                return Armv8Static { commit: facts.events, lob, ..Armv8Static::default() };
+            }
             _ => return Armv8Static { commit: existence(place), ..Armv8Static::default() },
         };
-        let accesses = facts.reads | facts.writes;
+        let accesses = facts.reads | facts.writes | facts.syncs;
         let full = facts.before_fence(is_full);
         let no_return = facts.annotated(|ann| ann.no_return);
         let [isb, picked] = facts
@@ -170,7 +175,7 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         source: EventId,
     ) -> Row<W> {
         let mut prefix = Row::EMPTY;
-        let mut direct = node.statics.commit;
+        let mut direct = node.statics.commit | from_other_threads(trie, graph, node);
         if node.kind == Kind::Read {
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node[source as usize]);
@@ -210,7 +215,8 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         graph: &Graph<Self, W>,
         node: &Node<Armv8Static<W>, W>,
     ) -> Armv8Rows<W> {
-        let mut rows = Armv8Rows { lob: node.statics.lob, carried: Row::EMPTY };
+        let lob = node.statics.lob | from_other_threads(trie, graph, node);
+        let mut rows = Armv8Rows { lob, carried: Row::EMPTY };
         if node.kind == Kind::Read {
             let source = graph.rf[node.event as usize];
             if is_own(trie, graph, node, source) {

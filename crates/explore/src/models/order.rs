@@ -10,7 +10,7 @@
 //! [AMT14, sec. 4] and [OSS09]; PSO with atomic read-modify-writes as in [AAAJLS15].
 
 use super::clause::{Clause, Clauses};
-use super::{is_full_fence, po_rf_prefix};
+use super::{from_other_threads, is_full_fence, po_rf_prefix};
 use crate::code::Half;
 use crate::graph::Graph;
 use crate::model::MemoryModel;
@@ -64,12 +64,15 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
     fn statics(&self, place: &Place<W>) -> Row<W> {
         let facts = place.facts;
         let on = |clause, row| self.clauses.row(clause, row);
-        if self.which == Which::Sc || (place.half == Half::Amo && self.clauses.has(Clause::BeforeAmo)) {
+        let amo = matches!(place.half, Half::Amo | Half::Waiting) && self.clauses.has(Clause::BeforeAmo);
+        let access = matches!(place.kind, Kind::Read | Kind::Write);
+        if self.which == Which::Sc || amo || !access {
             return facts.events;
         }
         let ordered = on(Clause::FullFence, facts.before_fence(is_full_fence))
             | on(Clause::FromReads, facts.reads)
-            | on(Clause::AfterAmo, facts.amos);
+            | on(Clause::AfterAmo, facts.amos)
+            | facts.syncs;
         match (place.kind, self.which) {
             (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, facts.writes),
             (Kind::Write, _) => {
@@ -83,12 +86,12 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
 
     fn predecessors(
         &self,
-        _trie: &Trie<Self, W>,
+        trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<Row<W>, W>,
         source: EventId,
     ) -> Row<W> {
-        po_rf_prefix(graph, node, source)
+        po_rf_prefix(trie, graph, node, source)
     }
 
     #[inline(always)]
@@ -147,7 +150,7 @@ impl GlobalOrder {
         e: usize,
     ) -> Row<W> {
         let node = trie.node(graph.node[e]);
-        let mut before = node.statics;
+        let mut before = node.statics | from_other_threads(trie, graph, node);
         match node.kind {
             Kind::Read => {
                 let source = graph.rf[e];

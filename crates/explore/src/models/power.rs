@@ -15,7 +15,7 @@
 //! backwards from the event over co | prop decides propagation, and a read alone can violate observation.
 
 use super::clause::{Clause, Clauses};
-use super::{existence, is_full_fence};
+use super::{existence, from_other_threads, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -49,6 +49,8 @@ pub struct PowerStatic<const W: usize> {
     fence: Row<W>,
     /// Events with a sync in between.
     sync: Row<W>,
+    /// Earlier events that start or join threads.
+    syncs: Row<W>,
 }
 
 /// What is known of a committed event.
@@ -81,8 +83,15 @@ impl<const W: usize> MemoryModel<W> for Power {
     fn statics(&self, place: &Place<W>) -> PowerStatic<W> {
         let facts = place.facts;
         let write = place.kind == Kind::Write;
-        if !write && place.kind != Kind::Read {
-            return PowerStatic { commit: existence(place), ..PowerStatic::default() };
+        let accesses = facts.reads | facts.writes;
+        match place.kind {
+            Kind::Read | Kind::Write => {}
+            // Starting and joining threads orders as a sync does.
+            Kind::Spawn | Kind::Join => {
+                let (commit, fence, sync, syncs) = (facts.events, accesses, accesses, facts.syncs);
+                return PowerStatic { commit, fence, sync, syncs, ..PowerStatic::default() };
+            }
+            _ => return PowerStatic { commit: existence(place), ..PowerStatic::default() },
         }
         let on = |clause, row| self.clauses.row(clause, row);
         let dp = on(Clause::Addr, place.addr) | on(Clause::Data, place.data);
@@ -101,7 +110,6 @@ impl<const W: usize> MemoryModel<W> for Power {
             fence |= on(Clause::StoreFence, facts.before_fence(stores) & facts.writes);
             fenced |= facts.before_fence(stores) & (facts.writes | facts.skipped);
         }
-        let accesses = facts.reads | facts.writes;
         let base = Ppo {
             ii: dp,
             ic: Row::EMPTY,
@@ -119,17 +127,19 @@ impl<const W: usize> MemoryModel<W> for Power {
                 | ctrl_isync
                 | place.skipped_loc
                 | existence(place)
+                | facts.syncs
                 | (fenced & (accesses | facts.skipped)),
             base,
             fence: fence & accesses,
             sync: sync & accesses,
+            syncs: facts.syncs,
         }
     }
 
     #[inline(always)]
     fn predecessors(
         &self,
-        _trie: &Trie<Self, W>,
+        trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<PowerStatic<W>, W>,
         source: EventId,
@@ -138,7 +148,7 @@ impl<const W: usize> MemoryModel<W> for Power {
         if source != INIT {
             prefix = graph.pre[source as usize] | Row::single(source as usize);
         }
-        let mut direct = node.statics.commit;
+        let mut direct = node.statics.commit | from_other_threads(trie, graph, node);
         while let Some(e) = direct.last() {
             prefix |= graph.pre[e] | Row::single(e);
             direct = direct.without(&prefix);
@@ -163,8 +173,14 @@ impl<const W: usize> MemoryModel<W> for Power {
         node: &Node<PowerStatic<W>, W>,
     ) -> PowerRows<W> {
         let statics = &node.statics;
-        if !matches!(node.kind, Kind::Read | Kind::Write) {
-            return PowerRows::default();
+        let from_threads = from_other_threads(trie, graph, node);
+        match node.kind {
+            Kind::Read | Kind::Write => {}
+            Kind::Spawn | Kind::Join => {
+                let others = from_threads & (graph.reads | graph.writes);
+                return self.ordered_rows(trie, graph, node, Ppo::default(), from_threads, others);
+            }
+            _ => return PowerRows::default(),
         }
         let mut base = statics.base;
         let mut from_outside = INIT;
@@ -187,25 +203,11 @@ impl<const W: usize> MemoryModel<W> for Power {
             _ => self.clauses.row(Clause::PpoWrites, ppo.ic),
         };
         let reads = ordered & graph.reads;
-        let mut direct = reads | statics.fence;
+        let mut direct = reads | from_threads;
         if from_outside != INIT && self.clauses.has(Clause::Rfe) {
             direct.insert(from_outside as usize);
         }
-        let mut rows = PowerRows { ppo, hb: direct, pb: statics.fence, sp: statics.sync };
-        for d in direct.iter() {
-            rows.hb |= graph.rows[d].hb;
-            rows.pb |= self.clauses.row(Clause::HbAfterFence, graph.rows[d].pb);
-            rows.sp |= self.clauses.row(Clause::HbAfterSync, graph.rows[d].sp);
-        }
-        // rfe;fence: what a fenced read read from outside.
-        for f in (statics.fence & graph.reads).iter() {
-            let source = graph.rf[f];
-            let external = source != INIT && trie.node(graph.node[source as usize]).thread != node.thread;
-            if external && self.clauses.has(Clause::FenceAfterRfe) {
-                rows.pb.insert(source as usize);
-            }
-        }
-        rows
+        self.ordered_rows(trie, graph, node, ppo, direct, Row::EMPTY)
     }
 
     #[inline(always)]
@@ -266,6 +268,38 @@ fn close<const W: usize>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
 }
 
 impl Power {
+    /// hb, propbase and sync;hb* from the direct hb predecessors beside the fences; `synced` has a sync in between too.
+    #[inline(always)]
+    fn ordered_rows<const W: usize>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+        ppo: Ppo<W>,
+        direct: Row<W>,
+        synced: Row<W>,
+    ) -> PowerRows<W> {
+        let statics = &node.statics;
+        let fence = statics.fence | synced;
+        let direct = direct | fence | statics.syncs;
+        let mut rows = PowerRows { ppo, hb: direct, pb: fence, sp: statics.sync | synced };
+        for d in direct.iter() {
+            rows.hb |= graph.rows[d].hb;
+            rows.pb |= self.clauses.row(Clause::HbAfterFence, graph.rows[d].pb);
+            rows.sp |= self.clauses.row(Clause::HbAfterSync, graph.rows[d].sp);
+        }
+        // rfe;fence: what a fenced read read from outside.
+        for f in (fence & graph.reads).iter() {
+            let source = graph.rf[f];
+            let owner = |e: usize| trie.node(graph.node[e]).thread;
+            let external = source != INIT && owner(source as usize) != owner(f);
+            if external && self.clauses.has(Clause::FenceAfterRfe) {
+                rows.pb.insert(source as usize);
+            }
+        }
+        rows
+    }
+
     /// rdw: an earlier read of the cell read something external-older; detour: an earlier write of the thread is
     /// coherence-before what this read reads from outside.
     fn add_rdw_and_detour<const W: usize>(

@@ -10,7 +10,7 @@
 //! (po | rf)-prefix only. RA treats every atomic access as release or acquire; of the SC axiom it has the fence part.
 
 use super::clause::{Clause, Clauses};
-use super::po_rf_prefix;
+use super::{joined, last_of, po_rf_prefix, previous};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -133,12 +133,12 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
 
     fn predecessors(
         &self,
-        _trie: &Trie<Self, W>,
+        trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<Rc11Static<W>, W>,
         source: EventId,
     ) -> Row<W> {
-        po_rf_prefix(graph, node, source)
+        po_rf_prefix(trie, graph, node, source)
     }
 
     #[inline(always)]
@@ -176,6 +176,12 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             Kind::Write if graph.order[e] != Order::Plain => {
                 rows.msg = self.message(trie, graph, node, &rows.hb)
             }
+            Kind::Join => {
+                let last = last_of(trie, graph, joined(graph, node));
+                if last != INIT {
+                    rows.hb |= graph.rows[last as usize].hb | Row::single(last as usize);
+                }
+            }
             Kind::Fence(_) if self.variant == Variant::Rc11 => {
                 rows.hb |= self.clauses.row(Clause::AcquireFence, rows.acc)
             }
@@ -193,34 +199,37 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
     }
 
     /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
-    fn races(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> bool {
-        graph.present.iter().any(|a| {
+    fn races(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> Option<(EventId, EventId)> {
+        let accesses = graph.reads | graph.writes;
+        for a in accesses.iter().filter(|&a| graph.order[a] == Order::Plain) {
             let node = trie.node(graph.node[a]);
-            if graph.order[a] != Order::Plain || !matches!(node.kind, Kind::Read | Kind::Write) {
-                return false;
-            }
-            graph.present.iter().any(|b| {
+            let conflicting = if node.kind == Kind::Write { accesses } else { graph.writes };
+            for b in conflicting.without(&graph.rows[a].hb).iter() {
                 let other = trie.node(graph.node[b]);
-                other.loc() == node.loc()
-                    && other.thread != node.thread
-                    && (node.kind == Kind::Write || other.kind == Kind::Write)
-                    && !graph.rows[a].hb.contains(b)
-                    && !graph.rows[b].hb.contains(a)
-            })
-        })
+                let races = other.loc() == node.loc() && other.thread != node.thread;
+                if races && !graph.rows[b].hb.contains(a) {
+                    return Some((a.min(b) as EventId, a.max(b) as EventId));
+                }
+            }
+        }
+        None
+    }
+
+    fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        graph.rows[second].hb.contains(first)
     }
 }
 
 /// What happens before the event without its own synchronisation.
 #[inline(always)]
 fn program_order_hb<const W: usize>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>) -> Row<W> {
-    if node.index == 0 {
+    let previous = previous(graph, node);
+    if previous == INIT {
         return Row::EMPTY;
     }
-    let previous = node.event as usize - 1;
-    let rows = &graph.rows[previous];
+    let rows = &graph.rows[previous as usize];
     let acquired = if node.statics.acquire_fence { rows.acc } else { Row::EMPTY };
-    rows.hb | Row::single(previous) | acquired
+    rows.hb | Row::single(previous as usize) | acquired
 }
 
 impl Rc11 {

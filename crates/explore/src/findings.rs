@@ -1,0 +1,309 @@
+//! What is wrong with an execution: the faults of its threads, and what only the whole execution shows.
+
+use crate::collect::View;
+use crate::interpret::{FaultKind, Next};
+use crate::memory::{BadAccess, Storage};
+use crate::model::MemoryModel;
+use crate::path::{EventId, INIT, Kind};
+use fencepost_ir::{FailKind, ObjectId, Order, Program};
+
+/// The kinds of finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum FindingKind {
+    Assertion,
+    Misuse,
+    DataRace,
+    NullPointer,
+    BadPointer,
+    OutOfBounds,
+    MixedSize,
+    UseAfterFree,
+    UseAfterScope,
+    DoubleFree,
+    InvalidFree,
+    Uninitialised,
+    Leak,
+    Deadlock,
+    DivisionByZero,
+    BadCall,
+    LocalLoop,
+    /// The engine or the library model cannot go on: the answer is unknown.
+    Unsupported,
+}
+
+impl FindingKind {
+    /// The stable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            FindingKind::Assertion => "FP0101",
+            FindingKind::DataRace => "FP0201",
+            FindingKind::NullPointer => "FP0301",
+            FindingKind::OutOfBounds => "FP0302",
+            FindingKind::UseAfterFree => "FP0303",
+            FindingKind::UseAfterScope => "FP0304",
+            FindingKind::DoubleFree => "FP0305",
+            FindingKind::InvalidFree => "FP0306",
+            FindingKind::Uninitialised => "FP0307",
+            FindingKind::Leak => "FP0308",
+            FindingKind::BadPointer => "FP0309",
+            FindingKind::MixedSize => "FP0310",
+            FindingKind::Deadlock => "FP0401",
+            FindingKind::Misuse => "FP0402",
+            FindingKind::DivisionByZero => "FP0501",
+            FindingKind::BadCall => "FP0502",
+            FindingKind::LocalLoop => "FP0503",
+            FindingKind::Unsupported => "FP0901",
+        }
+    }
+
+    /// A word or two for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Assertion => "assertion",
+            FindingKind::DataRace => "data race",
+            FindingKind::NullPointer => "null pointer",
+            FindingKind::OutOfBounds => "out of bounds",
+            FindingKind::UseAfterFree => "use after free",
+            FindingKind::UseAfterScope => "use after scope",
+            FindingKind::DoubleFree => "double free",
+            FindingKind::InvalidFree => "invalid free",
+            FindingKind::Uninitialised => "uninitialised read",
+            FindingKind::Leak => "leak",
+            FindingKind::BadPointer => "bad pointer",
+            FindingKind::MixedSize => "mixed sizes",
+            FindingKind::Deadlock => "deadlock",
+            FindingKind::Misuse => "misuse",
+            FindingKind::DivisionByZero => "division by zero",
+            FindingKind::BadCall => "bad call",
+            FindingKind::LocalLoop => "endless loop",
+            FindingKind::Unsupported => "unsupported",
+        }
+    }
+
+    /// A leak is a warning; the others are errors.
+    pub fn is_warning(self) -> bool {
+        self == FindingKind::Leak
+    }
+}
+
+/// A place in the program: a thread, a function and an instruction of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Whose.
+    pub thread: u32,
+    /// Function and instruction.
+    pub at: (u32, u32),
+}
+
+/// A finding and the execution that shows it.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What.
+    pub kind: FindingKind,
+    /// Where; two places where two accesses are involved.
+    pub places: Vec<Place>,
+    /// The object that it is about.
+    pub object: Option<String>,
+    /// The execution, thread by thread.
+    pub steps: Vec<Vec<Step>>,
+}
+
+/// One event of a thread, for people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Where.
+    pub at: (u32, u32),
+    /// What it does.
+    pub action: Action,
+    /// When it was added to the execution; a write always comes before the reads of it in this order, as far as the
+    /// execution allows.
+    pub time: u32,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Action {
+    /// `from`: thread and step of the write; `None` is the initial value.
+    Read {
+        cell: String,
+        value: u64,
+        order: Order,
+        from: Option<(u32, u32)>,
+        newer: u32,
+    },
+    Write {
+        cell: String,
+        value: u64,
+        order: Order,
+    },
+    Choose {
+        value: u64,
+    },
+    Fence,
+    Spawn {
+        thread: u32,
+    },
+    Join {
+        thread: u32,
+    },
+    Free {
+        object: String,
+    },
+}
+
+/// All findings of a graph that no thread can extend; `races` are pairs of racing events.
+pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
+    view: &View<'_, M, W>,
+    race: Option<(EventId, EventId)>,
+    stuck: bool,
+    complete: bool,
+) -> Vec<(FindingKind, Vec<Place>, Option<ObjectId>)> {
+    let mut found = Vec::new();
+    for t in 0..view.subject.layout.threads() {
+        if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
+            found.push((kind_of(fault.kind), vec![Place { thread: t as u32, at: fault.at }], None));
+        }
+    }
+    if let Some((a, b)) = race {
+        found.push((
+            FindingKind::DataRace,
+            vec![view.place(a as usize), view.place(b as usize)],
+            view.object_at(a),
+        ));
+    }
+    if view.subject.code.uses_objects {
+        lifetimes(view, &mut found);
+    }
+    uninitialised(view, &mut found);
+    if stuck && found.is_empty() {
+        found.push((FindingKind::Deadlock, view.stuck_places(), None));
+    }
+    if complete && found.is_empty() {
+        leaks(view, &mut found);
+    }
+    found
+}
+
+type Found = Vec<(FindingKind, Vec<Place>, Option<ObjectId>)>;
+
+fn kind_of(fault: FaultKind) -> FindingKind {
+    match fault {
+        FaultKind::Fail(FailKind::Assertion) => FindingKind::Assertion,
+        FaultKind::Fail(FailKind::Misuse) => FindingKind::Misuse,
+        FaultKind::Fail(FailKind::Unsupported) | FaultKind::DeepRecursion => FindingKind::Unsupported,
+        FaultKind::DivisionByZero => FindingKind::DivisionByZero,
+        FaultKind::BadAccess(BadAccess::Null) => FindingKind::NullPointer,
+        FaultKind::BadAccess(BadAccess::NotAPointer) => FindingKind::BadPointer,
+        FaultKind::BadAccess(BadAccess::OutOfBounds) => FindingKind::OutOfBounds,
+        FaultKind::BadAccess(BadAccess::MixedSize) => FindingKind::MixedSize,
+        FaultKind::InvalidFree => FindingKind::InvalidFree,
+        FaultKind::BadCall => FindingKind::BadCall,
+        FaultKind::BadJoin => FindingKind::Misuse,
+        FaultKind::LocalLoop => FindingKind::LocalLoop,
+    }
+}
+
+/// Accesses that are not ordered before the end of their object's life, and second ends.
+fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+    let graph = view.graph;
+    let node = |e: usize| view.trie.node(graph.node[e]);
+    for f in graph.present.iter().filter(|&e| node(e).kind == Kind::Free) {
+        let object = ObjectId(graph.value[f] as u32);
+        let scope = view.memory.storage(object) == Some(Storage::Local);
+        for e in graph.present.iter() {
+            let other = node(e);
+            let same = match other.kind {
+                Kind::Read | Kind::Write => view.memory.location(other.loc()).0.object == object,
+                Kind::Free => e != f && graph.value[e] == graph.value[f],
+                _ => false,
+            };
+            if !same || M::happens_before(graph, e, f) {
+                continue;
+            }
+            let kind = match other.kind {
+                Kind::Free if f < e => FindingKind::DoubleFree,
+                Kind::Free => continue,
+                _ if scope => FindingKind::UseAfterScope,
+                _ => FindingKind::UseAfterFree,
+            };
+            found.push((kind, vec![view.place(e), view.place(f)], Some(object)));
+        }
+    }
+}
+
+/// Reads of cells that nothing has been written to.
+fn uninitialised<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+    let graph = view.graph;
+    for e in graph.reads.iter() {
+        let node = view.trie.node(graph.node[e]);
+        if graph.rf[e] == INIT && !view.memory.is_initialised(node.loc()) && !view.is_copying(e) {
+            found.push((FindingKind::Uninitialised, vec![view.place(e)], view.object_at(e as EventId)));
+        }
+    }
+}
+
+/// Heap objects that somebody made and nobody freed.
+fn leaks<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+    if !view.subject.code.uses_objects {
+        return;
+    }
+    let graph = view.graph;
+    let freed = |object: ObjectId| {
+        graph.present.iter().any(|e| {
+            view.trie.node(graph.node[e]).kind == Kind::Free && graph.value[e] == u64::from(object.0)
+        })
+    };
+    // Only objects that this execution touches are known to be made in it.
+    let mut touched: Vec<ObjectId> = (graph.reads | graph.writes)
+        .iter()
+        .map(|e| view.memory.location(view.trie.node(graph.node[e]).loc()).0.object)
+        .filter(|&object| view.memory.storage(object) == Some(Storage::Heap))
+        .collect();
+    touched.sort();
+    touched.dedup();
+    for object in touched.into_iter().filter(|&object| !freed(object)) {
+        let maker = view.memory.maker(object);
+        let place =
+            maker.map(|(t, pc)| Place { thread: u32::from(t), at: view.subject.code.source[pc as usize] });
+        found.push((FindingKind::Leak, place.into_iter().collect(), Some(object)));
+    }
+}
+
+/// What a finding says in one line, for a program.
+pub fn headline(program: &Program, finding: &Finding) -> String {
+    let object = finding.object.as_deref().unwrap_or("the object");
+    let message = |place: &Place| {
+        let instr = program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize));
+        match instr {
+            Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
+                Some(message.clone())
+            }
+            _ => None,
+        }
+    };
+    let own = finding.places.first().and_then(message);
+    match finding.kind {
+        FindingKind::Assertion => own.unwrap_or_else(|| "this assertion fails".into()),
+        FindingKind::Misuse => {
+            own.unwrap_or_else(|| "a mutex is unlocked by a thread that does not hold it".into())
+        }
+        FindingKind::Unsupported => own.unwrap_or_else(|| "the calls are nested too deeply".into()),
+        FindingKind::DataRace => format!("data race on `{object}`"),
+        FindingKind::NullPointer => "access through a null pointer".into(),
+        FindingKind::BadPointer => "access through a value that is no pointer".into(),
+        FindingKind::OutOfBounds => "access outside the object".into(),
+        FindingKind::MixedSize => "accesses of different sizes overlap".into(),
+        FindingKind::UseAfterFree => format!("`{object}` is used although it may have been freed"),
+        FindingKind::UseAfterScope => format!("`{object}` is used although it may be out of scope"),
+        FindingKind::DoubleFree => format!("`{object}` is freed twice"),
+        FindingKind::InvalidFree => "free of what is not the start of an allocation".into(),
+        FindingKind::Uninitialised => format!("`{object}` is read before it is written"),
+        FindingKind::Leak => format!("`{object}` is never freed"),
+        FindingKind::Deadlock => "threads wait for ever".into(),
+        FindingKind::DivisionByZero => "division by zero".into(),
+        FindingKind::BadCall => "call through a pointer that is no function".into(),
+        FindingKind::LocalLoop => "a loop does not end and accesses no shared memory".into(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Which registers matter when a loop is back at one of its reads: those that may be used before they are written.
+//!
+//! A thread that is back at a read of a loop with the same values in these, having written nothing, has made an
+//! iteration for nothing: it spins. Loop counters do not count, since bounding a loop must not hide that it spins.
+
+use crate::code::{Arg, Code, Op};
+
+/// For each operation that reads memory in a loop, its live registers; `counters` are those of each function.
+pub fn live_in_loops(code: &Code, counters: &[Vec<u16>]) -> Vec<Option<Box<[u64]>>> {
+    let mut result = vec![None; code.ops.len()];
+    for (index, function) in code.functions.iter().enumerate() {
+        let first = function.entry as usize;
+        let end = code.functions.get(index + 1).map_or(code.ops.len(), |next| next.entry as usize);
+        let in_loop = loop_ranges(&code.ops[first..end], first);
+        if in_loop.iter().all(|&inside| !inside) {
+            continue;
+        }
+        let live = live_before(code, first, end, function.frame as usize);
+        for (i, mut set) in live.into_iter().enumerate() {
+            if in_loop[i] && matches!(code.ops[first + i], Op::Load { .. }) {
+                counters[index].iter().for_each(|&c| set[c as usize / 64] &= !(1 << (c % 64)));
+                result[first + i] = Some(set.into_boxed_slice());
+            }
+        }
+    }
+    result
+}
+
+/// Operations between the target and the source of a jump backwards.
+fn loop_ranges(ops: &[Op], first: usize) -> Vec<bool> {
+    let mut inside = vec![false; ops.len()];
+    for (i, op) in ops.iter().enumerate() {
+        for target in op.targets().into_iter().flatten() {
+            let target = target as usize - first;
+            if target <= i {
+                inside[target..=i].fill(true);
+            }
+        }
+    }
+    inside
+}
+
+/// Live registers before each operation: the least solution of live = use | (live after \ def).
+fn live_before(code: &Code, first: usize, end: usize, frame: usize) -> Vec<Vec<u64>> {
+    let words = frame.div_ceil(64);
+    let mut live = vec![vec![0u64; words]; end - first + 1];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for i in (0..end - first).rev() {
+            let op = &code.ops[first + i];
+            let mut set = if op.falls_through() { live[i + 1].clone() } else { vec![0; words] };
+            for target in op.targets().into_iter().flatten() {
+                let other = live[target as usize - first].clone();
+                set.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
+            }
+            let defined = op.defines() as usize;
+            if defined != 0 {
+                set[defined / 64] &= !(1 << (defined % 64));
+            }
+            op.for_each_use(&code.lists, |used| {
+                if let Arg::Reg(r) = used {
+                    set[r as usize / 64] |= 1 << (r % 64);
+                }
+            });
+            if set != live[i] {
+                live[i] = set;
+                changed = true;
+            }
+        }
+    }
+    live.pop();
+    live
+}

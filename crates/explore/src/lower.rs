@@ -1,0 +1,540 @@
+//! Lowering: `ir` functions become operations (`code.rs`).
+
+use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, Target, frame_reg};
+use crate::liveness::live_in_loops;
+use fencepost_ir::{
+    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue, Until, Width,
+};
+
+/// Something that this engine does not run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsupported {
+    /// What it is.
+    pub what: &'static str,
+    /// Where.
+    pub span: fencepost_ir::Span,
+}
+
+/// Lowers a program, for a model that commits events out of program order or for one that does not.
+pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported> {
+    let mut code = Code::default();
+    let mut counters = Vec::new();
+    for (index, function) in program.functions.iter().enumerate() {
+        let entry = code.ops.len() as Pc;
+        let mut lowering = Lowering {
+            function,
+            code: &mut code,
+            index: index as u32,
+            regs: (function.regs.len() + FRAME) as u16,
+            starts: Vec::new(),
+            out_of_order,
+        };
+        lowering.run()?;
+        let frame = lowering.regs;
+        code.functions.push(FunctionCode { entry, frame, params: function.params as u16 });
+        let counter = |(i, name): (usize, &String)| name.starts_with("loop@").then_some((i + FRAME) as u16);
+        counters.push(function.regs.iter().enumerate().filter_map(counter).collect::<Vec<u16>>());
+    }
+    code.uses_objects = code.ops.iter().any(|op| matches!(op, Op::Free { .. } | Op::Alloc { .. }));
+    code.live = live_in_loops(&code, &counters);
+    for thread in &program.threads {
+        code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
+    }
+    Ok(code)
+}
+
+struct Lowering<'a> {
+    function: &'a Function,
+    code: &'a mut Code,
+    index: u32,
+    /// Words of the frame so far.
+    regs: u16,
+    /// Where each instruction begins.
+    starts: Vec<Pc>,
+    out_of_order: bool,
+}
+
+/// A mutex cell: 0 when free, the owner's number plus one otherwise.
+const MUTEX: Width = Width::W32;
+const LABEL: Pc = 1 << 31;
+
+fn label(target: Label) -> Pc {
+    target.0 | LABEL
+}
+
+fn arg(operand: Operand) -> Arg {
+    match operand {
+        Operand::Reg(reg) => Arg::Reg(frame_reg(reg)),
+        Operand::Const(value) => Arg::Const(value.0),
+    }
+}
+
+fn destination(reg: Option<Reg>) -> u16 {
+    reg.map_or(0, frame_reg)
+}
+
+impl Lowering<'_> {
+    fn run(&mut self) -> Result<(), Unsupported> {
+        let first = self.code.ops.len();
+        for (at, instr) in self.function.body.iter().enumerate() {
+            self.starts.push(self.here());
+            self.instruction(at, instr)?;
+            self.code.source.resize(self.code.ops.len(), (self.index, at as u32));
+        }
+        self.starts.push(self.here());
+        self.push(Op::Return(None));
+        self.code.source.push((self.index, self.function.body.len() as u32));
+        self.resolve_labels(first);
+        Ok(())
+    }
+
+    fn temporary(&mut self) -> u16 {
+        self.regs += 1;
+        self.regs - 1
+    }
+
+    fn push(&mut self, op: Op) {
+        self.code.ops.push(op);
+    }
+
+    fn push_chosen(&mut self, op: Op) {
+        self.code.chosen.push(self.here());
+        self.push(op);
+    }
+
+    fn here(&self) -> Pc {
+        self.code.ops.len() as Pc
+    }
+
+    /// Jumps of the source were lowered with instruction numbers as targets, tagged by the high bit.
+    fn resolve_labels(&mut self, first: usize) {
+        let starts = &self.starts;
+        let resolve = |target: &mut Pc| {
+            if *target & LABEL != 0 {
+                *target = starts[(*target & !LABEL) as usize];
+            }
+        };
+        for op in &mut self.code.ops[first..] {
+            match op {
+                Op::Jump(target) => resolve(target),
+                Op::Branch { then_to, else_to, .. } => {
+                    resolve(then_to);
+                    resolve(else_to);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn instruction(&mut self, at: usize, instr: &Instr) -> Result<(), Unsupported> {
+        match *instr {
+            Instr::Assign { dst, value } => self.assign(frame_reg(dst), value),
+            Instr::Load { dst, addr, width, extend, ann } => {
+                self.load(dst, arg(addr), width, extend, ann, false)
+            }
+            Instr::CopyLoad { dst, addr, width, extend, ann } => {
+                self.load(dst, arg(addr), width, extend, ann, true)
+            }
+            Instr::Store { addr, value, width, ann } => self.store(arg(addr), arg(value), width, ann),
+            Instr::StoreExclusive { .. } => self.store_exclusive(instr),
+            Instr::Rmw { .. } => self.read_modify_write(instr),
+            Instr::CompareExchange { .. } => self.compare_exchange(instr),
+            Instr::Fence(fence) => self.push(Op::Fence(fence)),
+            Instr::Jump(target) => self.push(Op::Jump(label(target))),
+            Instr::Branch { condition, then_to, else_to } => {
+                let (then_to, else_to) = (label(then_to), label(else_to));
+                self.push(Op::Branch { condition: arg(condition), then_to, else_to, internal: false });
+            }
+            Instr::Return(value) => self.push(Op::Return(value.map(arg))),
+            Instr::Assume(condition) => self.push(Op::Assume(arg(condition))),
+            Instr::Assert { condition, .. } => self.push(Op::Assert { condition: arg(condition) }),
+            Instr::Fail { kind, .. } => self.push(Op::Fail(kind)),
+            Instr::Nondet { dst, first, last } => {
+                let count = last
+                    .checked_sub(first)
+                    .and_then(|n| u32::try_from(n).ok())
+                    .and_then(|n| n.checked_add(1));
+                let Some(count) = count.filter(|&n| n <= 1 << 16) else {
+                    let what = "a nondeterministic choice among more than 65,536 values";
+                    return Err(Unsupported { what, span: self.function.spans[at] });
+                };
+                self.push(Op::Choice { dst: frame_reg(dst), first, count });
+            }
+            Instr::Cut => self.push(Op::Cut),
+            Instr::Lock(_) | Instr::Unlock(_) | Instr::TryLock { .. } => self.mutex(instr),
+            Instr::Await { .. } | Instr::AwaitRmw { .. } => self.wait(instr),
+            // One global lock: see docs/LIMITS.md.
+            Instr::AtomicBegin | Instr::AtomicEnd => {
+                let what = "an atomic section";
+                return Err(Unsupported { what, span: self.function.spans[at] });
+            }
+            _ => self.threads_and_objects(instr),
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, dst: Reg, addr: Arg, width: Width, extend: Extend, ann: Ann, copying: bool) {
+        let half = if ann.exclusive { Half::Exclusive } else { Half::None };
+        // Before the load, which may overwrite the register that holds its address.
+        if ann.exclusive {
+            self.push(Op::Reserve(addr));
+        }
+        self.push(Op::Load { dst: frame_reg(dst), addr, width, extend, ann, half, failure: None, copying });
+    }
+
+    fn store(&mut self, addr: Arg, value: Arg, width: Width, ann: Ann) {
+        self.push(Op::Store { addr, value, width, ann, half: Half::None, pick: None });
+    }
+
+    fn threads_and_objects(&mut self, instr: &Instr) {
+        match instr {
+            Instr::Call { dst, callee, args } => {
+                let (dst, target, args) = (destination(*dst), self.target(*callee), self.list(args));
+                self.push(Op::Call { dst, target, args });
+            }
+            Instr::Spawn { dst, callee, args } => {
+                let (dst, target, args) = (destination(*dst), self.target(*callee), self.list(args));
+                self.push(Op::Spawn { dst, target, args });
+            }
+            Instr::Join { thread, dst } => {
+                self.push(Op::Join { dst: destination(*dst), thread: arg(*thread) })
+            }
+            Instr::SelfThread { dst } => self.push(Op::SelfThread { dst: frame_reg(*dst) }),
+            Instr::Exit(value) => self.push(Op::Exit(value.map(arg))),
+            Instr::Halt => self.push(Op::Halt),
+            Instr::Alloc { dst, size, zeroed } => {
+                self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed })
+            }
+            Instr::Local { dst, object, .. } => {
+                self.code.templates.push((**object).clone());
+                let template = self.code.templates.len() as u32 - 1;
+                self.push(Op::Local { dst: frame_reg(*dst), template });
+            }
+            Instr::ThreadLocal { dst, object } => {
+                self.push(Op::ThreadLocal { dst: frame_reg(*dst), object: object.0 })
+            }
+            Instr::Free(addr) => self.push(Op::Free { addr: arg(*addr), scope: false }),
+            Instr::EndLocal(addr) => self.push(Op::Free { addr: arg(*addr), scope: true }),
+            Instr::ObjectSize { dst, addr } => {
+                self.push(Op::ObjectSize { dst: frame_reg(*dst), addr: arg(*addr) })
+            }
+            _ => unreachable!("lowered elsewhere: {instr:?}"),
+        }
+    }
+
+    fn target(&self, callee: Callee) -> Target {
+        match callee {
+            Callee::Function(function) => Target::Function(function.0),
+            Callee::Pointer(pointer) => Target::Pointer(arg(pointer)),
+        }
+    }
+
+    fn list(&mut self, args: &[Operand]) -> u32 {
+        self.code.lists.push(args.iter().copied().map(arg).collect());
+        self.code.lists.len() as u32 - 1
+    }
+
+    fn assign(&mut self, dst: u16, value: Rvalue) {
+        self.push(match value {
+            Rvalue::Use(a) => Op::Move { dst, a: arg(a) },
+            Rvalue::Unary(op, width, extend, a) => Op::Unary { op, width, extend, dst, a: arg(a) },
+            Rvalue::Binary(op, width, extend, a, b) => {
+                Op::Binary { op, width, extend, dst, a: arg(a), b: arg(b) }
+            }
+            Rvalue::Select(condition, a, b) => {
+                Op::Select { dst, condition: arg(condition), a: arg(a), b: arg(b) }
+            }
+        });
+    }
+
+    /// choice = fail | succeed; on success the store; then the status, which depends on the choice and orders nothing.
+    /// Without a reservation it fails.
+    fn store_exclusive(&mut self, instr: &Instr) {
+        let &Instr::StoreExclusive { status, success, addr, value, width, ann } = instr else { return };
+        let (status, addr, value) = (frame_reg(status), arg(addr), arg(value));
+        let choice = self.temporary();
+        let start = self.here();
+        self.push(Op::BranchReserved { addr, else_to: start + 8 });
+        self.push(Op::Choice { dst: choice, first: 0, count: 2 });
+        let condition = Arg::Reg(choice);
+        self.push(Op::Branch { condition, then_to: start + 3, else_to: start + 5, internal: true });
+        self.push_chosen(Op::Store { addr, value, width, ann, half: Half::Exclusive, pick: None });
+        self.push(Op::Jump(start + 6));
+        self.push_chosen(Op::Skip { addr, width });
+        let fail = Arg::Const(1 - u64::from(success));
+        let (op, width, extend) = (BinaryOp::Xor, Width::W64, Extend::Zero);
+        self.push(Op::Binary { op, width, extend, dst: status, a: condition, b: fail });
+        self.push(Op::Jump(start + 9));
+        self.push(Op::Move { dst: status, a: fail });
+        self.push(Op::Unreserve);
+    }
+
+    fn read_modify_write(&mut self, instr: &Instr) {
+        let &Instr::Rmw { dst, addr, width, extend, op, operand, read, write } = instr else { return };
+        let (addr, operand) = (arg(addr), arg(operand));
+        let (old, new) = (self.temporary(), self.temporary());
+        self.amo_load(old, addr, width, extend, read, Half::Amo);
+        self.push(Op::Modify { op, width, dst: new, old, operand });
+        self.push(Op::Store { addr, value: Arg::Reg(new), width, ann: write, half: Half::Amo, pick: None });
+        if let Some(dst) = dst {
+            self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(old) });
+        }
+    }
+
+    fn amo_load(&mut self, dst: u16, addr: Arg, width: Width, extend: Extend, ann: Ann, half: Half) {
+        self.push(Op::Load { dst, addr, width, extend, ann, half, failure: None, copying: false });
+    }
+
+    /// A mutex is an acquire read-modify-write that waits, and a release store. Its owner reads who has it before it
+    /// gives it up: in a correct program that is the owner's own write, which costs nothing.
+    fn mutex(&mut self, instr: &Instr) {
+        let (acquire, release) = (Ann::order(Order::Acquire), Ann::order(Order::Release));
+        let relaxed = Ann::order(Order::Relaxed);
+        let (old, me) = (self.temporary(), self.temporary());
+        match *instr {
+            Instr::Lock(addr) => {
+                let addr = arg(addr);
+                self.amo_load(old, addr, MUTEX, Extend::Zero, acquire, Half::Waiting);
+                let free = self.temporary();
+                self.push(self.equal(free, Arg::Reg(old), Arg::Const(0)));
+                self.push(Op::Wait(Arg::Reg(free)));
+                self.push_owner(me);
+                self.push(Op::Store {
+                    addr,
+                    value: Arg::Reg(me),
+                    width: MUTEX,
+                    ann: relaxed,
+                    half: Half::Amo,
+                    pick: None,
+                });
+            }
+            Instr::Unlock(addr) => {
+                let addr = arg(addr);
+                self.amo_load(old, addr, MUTEX, Extend::Zero, relaxed, Half::None);
+                self.push(Op::Owns { dst: me, a: Arg::Reg(old) });
+                let at = self.here();
+                let condition = Arg::Reg(me);
+                self.push(Op::Branch { condition, then_to: at + 2, else_to: at + 1, internal: true });
+                self.push(Op::Fail(fencepost_ir::FailKind::Misuse));
+                self.store(addr, Arg::Const(0), MUTEX, release);
+            }
+            Instr::TryLock { dst, addr } => {
+                let cas = Cas {
+                    addr: arg(addr),
+                    width: MUTEX,
+                    extend: Extend::Zero,
+                    expected: Arg::Const(0),
+                    desired: Arg::Reg(me),
+                    read: acquire,
+                    write: relaxed,
+                    failure: relaxed,
+                    weak: false,
+                    old,
+                    same: frame_reg(dst),
+                };
+                self.push_owner(me);
+                self.cas(&cas);
+            }
+            _ => {}
+        }
+    }
+
+    /// The number that stands in a mutex of this thread.
+    fn push_owner(&mut self, dst: u16) {
+        self.push(Op::SelfThread { dst });
+        let (op, width, extend) = (BinaryOp::Add, Width::W32, Extend::Zero);
+        self.push(Op::Binary { op, width, extend, dst, a: Arg::Reg(dst), b: Arg::Const(1) });
+    }
+
+    fn equal(&self, dst: u16, a: Arg, b: Arg) -> Op {
+        Op::Binary { op: BinaryOp::Eq, width: Width::W64, extend: Extend::Zero, dst, a, b }
+    }
+
+    fn wait(&mut self, instr: &Instr) {
+        match *instr {
+            Instr::Await { dst, addr, width, extend, until, ann } => {
+                let old = self.temporary();
+                self.amo_load(old, arg(addr), width, extend, ann, Half::None);
+                self.push_until(until, width, old);
+                if let Some(dst) = dst {
+                    self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(old) });
+                }
+            }
+            Instr::AwaitRmw { dst, addr, width, extend, until, op, operand, read, write } => {
+                let (old, new, addr) = (self.temporary(), self.temporary(), arg(addr));
+                self.amo_load(old, addr, width, extend, read, Half::Waiting);
+                self.push_until(until, width, old);
+                self.push(Op::Modify { op, width, dst: new, old, operand: arg(operand) });
+                self.push(Op::Store {
+                    addr,
+                    value: Arg::Reg(new),
+                    width,
+                    ann: write,
+                    half: Half::Amo,
+                    pick: None,
+                });
+                if let Some(dst) = dst {
+                    self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(old) });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn push_until(&mut self, until: Until, width: Width, old: u16) {
+        let done = self.temporary();
+        let (op, b) = (until.op, arg(until.operand));
+        self.push(Op::Binary { op, width, extend: Extend::Zero, dst: done, a: Arg::Reg(old), b });
+        self.push(Op::Wait(Arg::Reg(done)));
+    }
+
+    fn compare_exchange(&mut self, instr: &Instr) {
+        let &Instr::CompareExchange {
+            dst,
+            success,
+            addr,
+            width,
+            extend,
+            expected,
+            desired,
+            read,
+            write,
+            failure,
+            weak,
+        } = instr
+        else {
+            return;
+        };
+        let (addr, expected, desired) = (arg(addr), arg(expected), arg(desired));
+        let (old, same) = (self.temporary(), self.temporary());
+        self.cas(&Cas { addr, width, extend, expected, desired, read, write, failure, weak, old, same });
+        if let Some(dst) = success {
+            self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(same) });
+        }
+        if let Some(dst) = dst {
+            self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(old) });
+        }
+    }
+
+    fn cas(&mut self, cas: &Cas) {
+        if self.out_of_order { self.cas_out_of_order(cas) } else { self.cas_in_order(cas) }
+    }
+
+    fn cas_load(&mut self, cas: &Cas, ann: Ann, failure: Option<CasRead>) -> Op {
+        let &Cas { addr, width, extend, old, .. } = cas;
+        Op::Load { dst: old, addr, width, extend, ann, half: Half::Amo, failure, copying: false }
+    }
+
+    fn cas_compare(&mut self, cas: &Cas) {
+        let &Cas { width, old, same, expected: b, .. } = cas;
+        let a = Arg::Reg(old);
+        self.push(Op::Binary { op: BinaryOp::Eq, width, extend: Extend::Zero, dst: same, a, b });
+    }
+
+    fn cas_store(&self, cas: &Cas) -> Op {
+        let &Cas { addr, width, expected, desired: value, write: ann, .. } = cas;
+        Op::Store { addr, value, width, ann, half: Half::Amo, pick: Some(expected) }
+    }
+
+    /// Read; if the value is the expected one, write. A weak one first chooses whether to fail for no reason; that read
+    /// then counts as a failing one, and must find the expected value, since otherwise there is a reason.
+    fn cas_in_order(&mut self, cas: &Cas) {
+        let mut spurious_exit = None;
+        if cas.weak {
+            self.push(Op::Choice { dst: cas.same, first: 0, count: 2 });
+            let then_to = self.here() + 1;
+            let else_to = then_to + 5;
+            self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
+            let load = self.cas_load(cas, cas.failure, None);
+            self.push(load);
+            self.cas_compare(cas);
+            self.push(Op::Assume(Arg::Reg(cas.same)));
+            self.push(Op::Move { dst: cas.same, a: Arg::Const(0) });
+            spurious_exit = Some(self.code.ops.len());
+            self.push(Op::Jump(0));
+        }
+        let load = self.cas_load(cas, cas.read, Some(CasRead { expected: cas.expected, ann: cas.failure }));
+        self.push(load);
+        self.cas_compare(cas);
+        let then_to = self.here() + 1;
+        self.push(Op::Branch {
+            condition: Arg::Reg(cas.same),
+            then_to,
+            else_to: then_to + 1,
+            internal: true,
+        });
+        self.push(self.cas_store(cas));
+        if let Some(at) = spurious_exit {
+            self.code.ops[at] = Op::Jump(self.here());
+        }
+    }
+
+    /// Choose to fail or to succeed, and see at the end of the thread that the value read agreed. Whether there is a
+    /// write then depends on the choice only, not on the read, and neither do later events: some may be committed before
+    /// the read, with whatever it will read.
+    fn cas_out_of_order(&mut self, cas: &Cas) {
+        self.push(Op::Choice { dst: cas.same, first: 0, count: 2 });
+        let branch = self.code.ops.len();
+        self.push(Op::Jump(0));
+        let then_to = self.here();
+        let load = self.cas_load(cas, cas.read, None);
+        self.push_chosen(load);
+        self.cas_compare(cas);
+        self.push(Op::Agree { a: Arg::Reg(cas.same), b: true });
+        self.push_chosen(self.cas_store(cas));
+        let exit = self.code.ops.len();
+        self.push(Op::Jump(0));
+        let else_to = self.here();
+        let load = self.cas_load(cas, cas.failure, None);
+        self.push_chosen(load);
+        self.cas_compare(cas);
+        let (a, extend) = (Arg::Reg(cas.same), Extend::Zero);
+        if cas.weak {
+            let (op, b) = (BinaryOp::And, Arg::Const(0));
+            self.push(Op::Binary { op, width: Width::W64, extend, dst: cas.same, a, b });
+        } else {
+            self.push(Op::Agree { a, b: false });
+        }
+        self.push_chosen(Op::Skip { addr: cas.addr, width: cas.width });
+        self.code.ops[branch] =
+            Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true };
+        self.code.ops[exit] = Op::Jump(self.here());
+    }
+}
+
+/// The parts of a compare-exchange; `old` and `same` are temporaries.
+struct Cas {
+    addr: Arg,
+    width: Width,
+    extend: Extend,
+    expected: Arg,
+    desired: Arg,
+    read: Ann,
+    write: Ann,
+    failure: Ann,
+    weak: bool,
+    old: u16,
+    same: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fencepost_ir::{RmwOp, Value};
+
+    #[test]
+    fn a_read_modify_write_is_its_two_halves() {
+        let mut function = Function::default();
+        let addr = Operand::Const(Value::pointer(fencepost_ir::ObjectId(0), 0));
+        let (width, extend, ann) = (Width::W32, Extend::Sign, Ann::PLAIN);
+        let (op, operand) = (RmwOp::Add, Operand::Const(Value(1)));
+        let rmw = Instr::Rmw { dst: None, addr, width, extend, op, operand, read: ann, write: ann };
+        function.push(rmw, fencepost_ir::Span::default());
+        let program = Program { functions: vec![function], ..Program::default() };
+        let code = lower(&program, false).expect("supported");
+        assert!(matches!(code.ops[0], Op::Load { half: Half::Amo, .. }));
+        assert!(matches!(code.ops[1], Op::Modify { op: RmwOp::Add, .. }));
+        assert!(matches!(code.ops[2], Op::Store { half: Half::Amo, .. }));
+        assert!(matches!(code.ops[3], Op::Return(None)));
+    }
+}
