@@ -2,8 +2,8 @@
  * The parker of the Java runtime: a thread parks until it is unparked; the unparker makes a condition true first,
  * without fences: a reconstruction of a program of paper 001, Table 1 (`parker`). The paper unrolls loops 5 times.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * why: Taking the permit may be seen late, after the condition was read: the wakeup is lost and the waiter parks
- *      for ever.
+ * why: A permit is left over from before. Taking it may be seen late, after the condition was read (store
+ *      buffering): the wakeup is lost and the waiter parks for ever.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
 #define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
 
-static atomic_int condition, parked, counter;
+static atomic_int condition, parked, counter = 1;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 
 static void unpark(void) {

@@ -3,7 +3,8 @@
  * with fences: a reconstruction of a program of paper 001, Table 1 (`parker y`, 1126 traces there). The paper
  * unrolls loops 5 times.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * why: The fence after taking the permit keeps the look at the condition behind it, so no wakeup is lost.
+ * why: A permit is left over from before. The fence after taking it keeps the look at the condition behind it,
+ *      so no wakeup is lost.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +12,7 @@
 #define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
 #define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
 
-static atomic_int condition, parked, counter;
+static atomic_int condition, parked, counter = 1;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 
 static void unpark(void) {
@@ -51,6 +52,7 @@ static void *waiter(void *arg) {
 
 static void *waker(void *arg) {
     ST(condition, 1);
+    atomic_thread_fence(memory_order_seq_cst);
     unpark();
     return 0;
 }

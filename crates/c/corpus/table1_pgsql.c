@@ -17,7 +17,7 @@ static void *worker(void *arg) {
     for (int k = 0; k < 1; k++) {
         while (!LD(latch[me]))
             ;
-        assert(!LD(latch[me]) || LD(flag[me]));
+            assert(LD(flag[me]));
         ST(latch[me], 0);
             if (LD(flag[me])) {
             ST(flag[me], 0);

@@ -19,7 +19,7 @@ static void *worker(void *arg) {
             ;
         if (!LD(latch[me]))
             break;
-        assert(LD(flag[me]));
+            assert(LD(flag[me]));
         ST(latch[me], 0);
             if (LD(flag[me])) {
             ST(flag[me], 0);

@@ -19,6 +19,7 @@ static void *worker(void *arg) {
             ;
         if (!LD(latch[me]))
             break;
+        atomic_thread_fence(memory_order_seq_cst);
         assert(LD(flag[me]));
         ST(latch[me], 0);
         atomic_thread_fence(memory_order_seq_cst);

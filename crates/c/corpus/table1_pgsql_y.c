@@ -18,7 +18,8 @@ static void *worker(void *arg) {
     for (int k = 0; k < 1; k++) {
         while (!LD(latch[me]))
             ;
-        assert(!LD(latch[me]) || LD(flag[me]));
+        atomic_thread_fence(memory_order_seq_cst);
+        assert(LD(flag[me]));
         ST(latch[me], 0);
         atomic_thread_fence(memory_order_seq_cst);
         if (LD(flag[me])) {

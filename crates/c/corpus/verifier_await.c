@@ -1,8 +1,8 @@
 /*
  * A loop marked as waiting, with inline assembly fences.
- * expect: sc=safe tso=safe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * why: The x86 fence sfence orders nothing on other targets, and the plain variable races in the language
- *      models.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * why: The store fence keeps the two stores in order, but nothing keeps the loads in order on POWER and ARMv8,
+ *      and the plain variable races in RC11; RA makes the flag release and acquire.
  */
 #include <pthread.h>
 #include <stdatomic.h>

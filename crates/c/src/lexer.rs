@@ -14,6 +14,10 @@ use fencepost_diag::{Diagnostic, Span};
 pub fn lex(text: &str, base: u32, interner: &mut Interner) -> Result<Vec<Token>, Diagnostic> {
     let mut lexer =
         Lexer { text, bytes: text.as_bytes(), at: 0, base, interner, first_on_line: true, space: false };
+    if text.starts_with('\u{feff}') {
+        // A byte order mark is not part of the program.
+        lexer.at = '\u{feff}'.len_utf8();
+    }
     let mut tokens = Vec::with_capacity(text.len() / 4);
     while let Some(token) = lexer.next()? {
         tokens.push(token);
@@ -255,6 +259,14 @@ fn has_splice(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_line_ends_and_splices_are_white_space() {
+        let mut interner = Interner::default();
+        let tokens = lex("\u{feff}int x\r\n = \\\r\n 1 ;", 0, &mut interner).unwrap_or_default();
+        let lines: Vec<bool> = tokens.iter().map(|t| t.first_on_line).collect();
+        assert_eq!(lines, [true, false, true, false, false]);
+    }
 
     #[test]
     fn every_punctuator_is_found() {

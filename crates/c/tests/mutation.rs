@@ -85,6 +85,24 @@ const WORDS: &[&str] = &[
     "volatile",
     "inline",
     "extern",
+    "()",
+    "= {",
+    "free();",
+    "pthread_join(",
+    "__atomic_load_n(",
+    "__sync_fetch_and_add(",
+    "__fp_await(",
+    "(struct p){",
+    "offsetof(struct",
+    "!",
+    "~",
+    "% 0",
+    "/ 0",
+    "<< 70",
+    "sizeof(struct",
+    "[]",
+    "[0]",
+    "->next",
 ];
 
 struct Random(u64);
@@ -149,6 +167,20 @@ fn mutate(text: &mut String, donor: &str, random: &mut Random) {
     }
 }
 
+/// The front end takes far less than a millisecond for most programs of this size.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Compiles a program and renders all messages.
+fn compiles(text: &str) -> bool {
+    match compile(&SourceFile::new("mutant.c", text), &Options::default()) {
+        Ok(compiled) => {
+            compiled.warnings.iter().for_each(|w| drop(compiled.sources.render(w)));
+            true
+        }
+        Err(failure) => failure.render().is_empty(),
+    }
+}
+
 fn seconds() -> u64 {
     let chosen = std::env::var("FENCEPOST_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
     chosen.unwrap_or(if std::env::var_os("CI").is_some() { 10 } else { 2 })
@@ -168,22 +200,20 @@ fn mutants_never_panic_or_hang() {
         for _ in 0..=random.below(4) {
             mutate(&mut text, donor, &mut random);
         }
-        let start = Instant::now();
-        let result = std::panic::catch_unwind(|| {
-            let options = Options::default();
-            match compile(&SourceFile::new("mutant.c", text.as_str()), &options) {
-                Ok(compiled) => {
-                    compiled.warnings.iter().for_each(|w| drop(compiled.sources.render(w)));
-                    true
-                }
-                Err(failure) => failure.render().is_empty(),
+        let mut time = Duration::MAX;
+        // A machine that is busy with something else may stall us once, but not three times.
+        for _ in 0..3 {
+            let start = Instant::now();
+            match std::panic::catch_unwind(|| compiles(&text)) {
+                Ok(compiled) => fine += u64::from(compiled),
+                Err(_) => panic!("this program makes the front end panic:\n{text}"),
             }
-        });
-        match result {
-            Ok(compiled) => fine += u64::from(compiled),
-            Err(_) => panic!("this program makes the front end panic:\n{text}"),
+            time = time.min(start.elapsed());
+            if time < LIMIT {
+                break;
+            }
         }
-        assert!(start.elapsed() < Duration::from_secs(2), "this program takes too long:\n{text}");
+        assert!(time < LIMIT, "this program takes too long:\n{text}");
         count += 1;
     }
     println!("{count} mutants, {fine} of them compile");

@@ -68,10 +68,13 @@ fn plain_atomic_operators_are_sequentially_consistent_and_volatile_is_kept() {
 
 #[test]
 fn assembly_fences_are_known() {
-    let text = r#"int main(void) {
+    let text = r#"
+#include <immintrin.h>
+int main(void) {
         asm volatile("sync"); asm volatile("lwsync" ::: "memory"); __asm__ __volatile__("isync"); asm("eieio");
         asm volatile("mfence" ::: "memory"); asm("lfence"); asm("sfence"); asm("dmb ish"); asm("dmb ishst"); asm("dmb ld");
-        asm("dsb sy"); asm("isb"); asm volatile("" ::: "memory"); asm("dmb sy; isb");
+        asm("dsb sy"); asm("isb"); asm volatile("" ::: "memory"); asm("dmb sy; isb"); _mm_mfence();
+        asm volatile("lock; addl $0,0(%%rsp)" ::: "memory", "cc"); asm volatile("rep; nop");
         return 0; }"#;
     let program = program(text);
     let fences: Vec<Fence> = instructions(&program)
@@ -83,7 +86,7 @@ fn assembly_fences_are_known() {
     use Fence::*;
     let expected = [
         Sync, Lwsync, Isync, Eieio, Mfence, Lfence, Sfence, DmbSy, DmbSt, DmbLd, DsbSy, Isb, Compiler, DmbSy,
-        Isb,
+        Isb, Mfence, Mfence, Compiler,
     ];
     assert_eq!(fences, expected);
 }
@@ -92,7 +95,8 @@ fn assembly_fences_are_known() {
 fn variables_are_registers_unless_their_address_escapes() {
     let program = program(
         "#include <pthread.h>\nstatic void *f(void *p) { return p; }\n\
-         int main(void) { pthread_t t; int a[2] = {1, 2}; int x = a[1]; int shared = 3; \
+         int main(void) { pthread_t t; int a[2] = {1, 2}; int x = a[1]; _Atomic int own = 1; \
+         __atomic_fetch_add(&own, 1, 5); int shared = 3; \
          pthread_create(&t, 0, f, &shared); pthread_join(t, 0); return x; }",
     );
     let locals: Vec<(String, bool)> = instructions(&program)
@@ -101,7 +105,7 @@ fn variables_are_registers_unless_their_address_escapes() {
             _ => None,
         })
         .collect();
-    assert_eq!(locals, [("a".to_string(), true), ("shared".to_string(), false)]);
+    assert_eq!(locals, [("a".to_string(), true), ("own".to_string(), true), ("shared".to_string(), false)]);
 }
 
 #[test]

@@ -17,8 +17,58 @@ pub struct Arguments {
 pub enum Command {
     /// Run litmus tests: all their executions under a memory model
     Litmus(LitmusArgs),
+    /// Check C programs: assertions, races, memory errors, deadlocks, over all executions
+    Check(CheckArgs),
     /// List the memory models, or show one
     Models(ModelsArgs),
+}
+
+/// Options of `check`.
+#[derive(Args)]
+pub struct CheckArgs {
+    /// C files
+    #[arg(required = true, value_name = "FILE.c")]
+    pub paths: Vec<PathBuf>,
+    /// Memory model
+    #[arg(short, long, default_value = "rc11")]
+    pub model: String,
+    /// Take the back edge of a loop that does not spin at most N times
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub unroll: u32,
+    /// Go on after the first error
+    #[arg(long)]
+    pub all: bool,
+    /// Print one JSON object per file and line
+    #[arg(long)]
+    pub json: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// Number of worker threads [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Give up after this many seconds: unknown
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<f64>,
+    /// Give up after about this many executions: unknown
+    #[arg(long, value_name = "N")]
+    pub max_executions: Option<u64>,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub defines: Vec<String>,
+    /// Search a folder for included files
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include_dirs: Vec<String>,
+    /// Read a file before the program
+    #[arg(long = "include", value_name = "FILE")]
+    pub includes: Vec<String>,
+}
+
+impl CheckArgs {
+    /// Whether standard output is JSON only.
+    pub fn is_json(&self) -> bool {
+        self.json || self.format == Format::Json
+    }
 }
 
 /// How results are printed.

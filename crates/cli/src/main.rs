@@ -2,6 +2,7 @@
 
 mod args;
 mod batch;
+mod check;
 mod litmus;
 mod model;
 mod show_models;
@@ -17,6 +18,10 @@ mod exit {
     pub const OK: u8 = 0;
     /// Differences from reference results.
     pub const DIFFERENT: u8 = 1;
+    /// `check`: something goes wrong.
+    pub const UNSAFE: u8 = 1;
+    /// `check`: a limit was hit.
+    pub const UNKNOWN: u8 = 2;
     /// Bad input.
     pub const BAD_INPUT: u8 = 3;
     /// A bug of ours.
@@ -39,6 +44,7 @@ fn main() -> ExitCode {
     };
     let code = match &arguments.command {
         Command::Litmus(options) => batch::run(options),
+        Command::Check(options) => check::run(options),
         Command::Models(options) => show_models::run(options),
     };
     ExitCode::from(code)

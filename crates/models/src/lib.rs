@@ -9,6 +9,8 @@
 //! The language is that of herd7's manual (Alglave, Maranget, *herd7: the cat language*) without enumerations, bell
 //! files, `match`, `forall` and `with ... from`; what is left out is an error that names the construct. Coherence is
 //! given: `co` and `fr` are base relations, and including `cos.cat` does nothing.
+//!
+//! [`mapping`] compiles C11 programs for the machines whose models these are.
 
 pub mod ast;
 pub mod base;
@@ -17,6 +19,7 @@ mod eval;
 pub mod graph;
 pub mod lexer;
 mod lower;
+pub mod mapping;
 pub mod parser;
 
 pub use eval::Checker;

@@ -154,7 +154,7 @@ pub fn table_line(answer: &Answer, width: usize) -> String {
     line
 }
 
-fn show_seconds(seconds: f64) -> String {
+pub(crate) fn show_seconds(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} us", s * 1e6),
         s if s < 1.0 => format!("{:.2} ms", s * 1e3),

@@ -1,5 +1,5 @@
 #pragma once
-extern _Thread_local int errno;
+static _Thread_local int errno;
 #define EPERM 1
 #define EINTR 4
 #define EAGAIN 11

@@ -7,6 +7,7 @@ void *malloc(size_t);
 void *calloc(size_t, size_t);
 void *realloc(void *, size_t);
 void *aligned_alloc(size_t, size_t);
+#define posix_memalign(p, a, n) (*(p) = aligned_alloc((a), (n)), 0)
 void free(void *);
 void abort(void);
 void exit(int);

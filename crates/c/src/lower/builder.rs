@@ -73,6 +73,16 @@ impl Builder {
         self.function.push(instr, span);
     }
 
+    /// The place of the next instruction, for [`Builder::at`].
+    pub fn place(&self) -> usize {
+        self.function.body.len()
+    }
+
+    /// An instruction that was appended before.
+    pub fn at(&mut self, place: usize) -> Option<&mut Instr> {
+        self.function.body.get_mut(place)
+    }
+
     /// A temporary that holds this.
     pub fn compute(&mut self, value: Rvalue) -> Operand {
         let dst = self.temp();

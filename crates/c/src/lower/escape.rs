@@ -167,8 +167,9 @@ impl Analysis<'_> {
             ExprKind::Cond(a, b, c) => [a, b, c].into_iter().for_each(|e| self.expr(e)),
             ExprKind::Call(callee, args, temporary) => self.call(callee, args, *temporary),
             ExprKind::Builtin(builtin, args) => {
+                // The first pointer of an atomic operation is accessed at once; values may be pointers that are kept.
                 for (i, arg) in args.iter().enumerate() {
-                    self.argument(arg, builtin.reads_through(i), false);
+                    self.argument(arg, builtin.reads_through(i), i == 0);
                 }
             }
             ExprKind::Stmt(block) => self.block(block),

@@ -1,7 +1,7 @@
 //! Initialisers: of global objects as cell values, of local ones as stores.
 
 use super::places::{Place, Where};
-use super::{Body, Lowerer, sort_cells};
+use super::{Body, Lowerer, sort_cells, too_many_cells};
 use crate::ast::{Expr, GlobalId, Init, InitItem, LocalId};
 use crate::layout::TypeCell;
 use crate::parser::{Res, fail, unsupported};
@@ -33,7 +33,7 @@ impl Lowerer<'_> {
         let global = &unit.globals[id.0 as usize];
         let size = unit.types.size(global.ty.ty).unwrap_or(0);
         let Some(cells) = unit.types.cells(global.ty) else {
-            return fail(global.span, "this object has too many cells");
+            return too_many_cells(global.span);
         };
         let mut values: Vec<Cell> = cells
             .iter()
@@ -113,6 +113,36 @@ impl Lowerer<'_> {
 }
 
 impl Body<'_, '_> {
+    /// Makes constants the initial values of a private object, so that no stores are needed. Without labels the
+    /// declaration is reached exactly once for every object that its block makes.
+    pub(super) fn fold_initialiser(&mut self, local: LocalId, init: &Init) -> bool {
+        let index = local.0 as usize;
+        let private = self.storage[index] == super::Storage::Private;
+        let ty = self.def.locals[index].ty;
+        if !private || !self.def.labels.is_empty() || ty.quals.has(crate::types::Quals::ATOMIC) {
+            return false;
+        }
+        let (Some(place), Some(cells)) = (self.made_at[index], self.unit.types.cells(ty)) else {
+            return false;
+        };
+        let start = init.zero_rest.then_some(Value::ZERO);
+        let mut values: Vec<Cell> =
+            cells.iter().map(|c| Cell { offset: c.offset as u32, width: c.width, init: start }).collect();
+        for item in &init.items {
+            let constant =
+                !self.unit.types.is_record(item.ty.ty) && evaluate(self.unit, &item.value).is_some();
+            if !constant || self.program.static_item(&cells, &mut values, item).is_err() {
+                return false;
+            }
+        }
+        sort_cells(&mut values);
+        match self.b.at(place) {
+            Some(Instr::Local { object, .. }) => object.cells = values,
+            _ => return false,
+        }
+        true
+    }
+
     /// Initialises a variable where its declaration stands.
     pub(super) fn initialise(&mut self, local: LocalId, init: &Init, span: Span) -> Res<()> {
         let index = local.0 as usize;

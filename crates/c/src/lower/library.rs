@@ -3,7 +3,7 @@
 
 use super::Body;
 use crate::ast::{Expr, ExprKind, Unit};
-use crate::parser::Res;
+use crate::parser::{Res, counted, fail};
 use crate::types::Ty;
 use fencepost_diag::Span;
 use fencepost_ir::{FailKind, Instr, Operand, Value};
@@ -64,6 +64,26 @@ impl Features {
 }
 
 impl Library {
+    /// How many arguments it needs: the program may have declared it with others.
+    fn arity(self) -> usize {
+        match self {
+            Library::PthreadCreate => 4,
+            Library::ThrdCreate | Library::Memset | Library::Memcpy | Library::Memcmp => 3,
+            Library::PthreadJoin | Library::ThrdJoin | Library::ThreadEqual => 2,
+            Library::Calloc | Library::Realloc | Library::AlignedAlloc => 2,
+            Library::MutexInit
+            | Library::MutexDestroy
+            | Library::MutexLock
+            | Library::MutexTrylock
+            | Library::MutexUnlock
+            | Library::Malloc
+            | Library::Free
+            | Library::Assume
+            | Library::VerifierAssert => 1,
+            _ => 0,
+        }
+    }
+
     /// `&x` as this argument is written through at once, so `x` may be a register.
     pub(super) fn stores_through(self, argument: usize) -> bool {
         matches!(
@@ -217,13 +237,11 @@ pub fn nondet_type(kind: &str) -> Option<Ty> {
 }
 
 impl Body<'_, '_> {
-    pub(super) fn library_call(
-        &mut self,
-        function: Library,
-        args: &[Expr],
-        wanted: bool,
-        span: Span,
-    ) -> Res<Operand> {
+    pub(super) fn library_call(&mut self, function: Library, args: &[Expr], span: Span) -> Res<Operand> {
+        if args.len() < function.arity() {
+            let needed = counted(function.arity(), "argument");
+            return fail(span, format!("this library function takes {needed}"));
+        }
         match function {
             Library::PthreadCreate | Library::ThrdCreate => self.spawn(function, args),
             Library::PthreadJoin | Library::ThrdJoin => self.join(function, args),
@@ -259,12 +277,12 @@ impl Body<'_, '_> {
             Library::Memcpy => self.memcpy(args, span),
             Library::Memcmp => self.memcmp(args, span),
             Library::Nondet(ty) => self.nondet(ty, args),
-            _ => self.vocabulary(function, args, wanted),
+            _ => self.vocabulary(function, args),
         }
     }
 
     /// Assertions, assumptions and what ends a run.
-    fn vocabulary(&mut self, function: Library, args: &[Expr], _wanted: bool) -> Res<Operand> {
+    fn vocabulary(&mut self, function: Library, args: &[Expr]) -> Res<Operand> {
         match function {
             Library::Abort => self.fail_with("abort() is called"),
             // An assertion of another C library's header: its first argument is the condition as text.

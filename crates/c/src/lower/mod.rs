@@ -7,8 +7,10 @@
 //! Calling convention: a struct argument is passed as a pointer that the callee copies from at once; a struct result is
 //! written through a hidden first parameter.
 
+mod assign;
 mod atomics;
 mod builder;
+mod calls;
 mod escape;
 mod expr;
 mod init;
@@ -20,7 +22,7 @@ mod threads;
 
 use crate::ast::{Block, FuncId, FunctionDef, GlobalId, LabelId, LocalId, Unit};
 use crate::layout::TypeCell;
-use crate::parser::{Res, fail};
+use crate::parser::{Res, fail, unsupported};
 use crate::types::{QTy, Ty, TypeKind};
 use builder::{Builder, Target};
 pub use escape::Storage;
@@ -41,6 +43,13 @@ pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
             .hint("the program starts in `int main(void)`");
         return Err(vec![error]);
     };
+    if let TypeKind::Function { result, .. } = unit.types.kind(unit.functions[main].ty)
+        && !unit.types.is_integer(result.ty)
+        && result.ty != Ty::VOID
+    {
+        let error = Diagnostic::error(unit.functions[main].span, "`main` must return `int`");
+        return Err(vec![error]);
+    }
     let function = lowerer.function_id(FuncId(main as u32));
     let mut errors = Vec::new();
     // Functions are found while others are lowered, and in the initialisers of globals.
@@ -97,6 +106,8 @@ struct Body<'l, 'u> {
     storage: Vec<Storage>,
     /// The register of each variable: its value, or the pointer to its object.
     registers: Vec<Option<Reg>>,
+    /// The instruction that makes each object.
+    made_at: Vec<Option<usize>>,
     /// Open blocks, as indices into `blocks`.
     chain: Vec<usize>,
     /// The objects of each block.
@@ -177,8 +188,9 @@ impl<'u> Lowerer<'u> {
         let argv = ObjectId(self.objects.len() as u32);
         let entries = [Value::pointer(name, 0), Value::ZERO];
         self.objects.push(Object::array("argv", Width::W64, &entries, span));
-        let args = [Value(1), Value::pointer(argv, 0), Value::ZERO];
-        args.into_iter().take(params.min(3)).collect()
+        let mut args = vec![Value(1), Value::pointer(argv, 0)];
+        args.resize(params, Value::ZERO);
+        args
     }
 
     fn lower_function(&mut self, id: FuncId) -> Res<Function> {
@@ -213,6 +225,7 @@ impl<'u> Lowerer<'u> {
             def,
             b: Builder::new(def.name.clone(), def.span),
             registers: vec![None; storage.len()],
+            made_at: vec![None; storage.len()],
             storage,
             chain: Vec::new(),
             blocks: Vec::new(),
@@ -282,7 +295,7 @@ impl Body<'_, '_> {
     fn cells(&self, ty: QTy, span: Span) -> Res<Vec<TypeCell>> {
         match self.unit.types.cells(ty) {
             Some(cells) => Ok(cells),
-            None => fail(span, "this object has too many cells"),
+            None => too_many_cells(span),
         }
     }
 
@@ -304,6 +317,11 @@ impl Body<'_, '_> {
         let name = if info.name.is_empty() { "temporary".to_string() } else { info.name.clone() };
         Ok(Object { name, size: size as u32, cells, span: info.span })
     }
+}
+
+/// Cells are listed one by one.
+fn too_many_cells<T>(span: Span) -> Res<T> {
+    unsupported(span, "an object of more than a million cells", "make it smaller")
 }
 
 /// Sorts cells and removes the equal ones that unions give.

@@ -7,7 +7,7 @@
 use super::builder::Target;
 use super::{Body, Storage};
 use crate::ast::{Block, Expr, LabelId, LocalId, Stmt, StmtKind};
-use crate::parser::Res;
+use crate::parser::{Res, fail};
 use fencepost_ir::{BinaryOp, Extend, Instr, Operand, Value};
 
 impl Body<'_, '_> {
@@ -52,6 +52,7 @@ impl Body<'_, '_> {
             Some(reg) if !is_param => reg,
             _ => self.b.register(&info.name),
         };
+        self.made_at[index] = Some(self.b.place());
         self.b.emit(Instr::Local { dst, object: Box::new(object), private });
         self.registers[index] = Some(dst);
         if let (true, Some(value)) = (is_param, value) {
@@ -88,6 +89,7 @@ impl Body<'_, '_> {
             StmtKind::Expr(None) => Ok(()),
             StmtKind::Expr(Some(expr)) => self.effect(expr),
             StmtKind::Declare(local, init) => match init {
+                Some(init) if self.fold_initialiser(*local, init) => Ok(()),
                 Some(init) => self.initialise(*local, init, stmt.span),
                 None => Ok(()),
             },
@@ -256,7 +258,12 @@ impl Body<'_, '_> {
     /// Gives every jump to a label its way there.
     pub(super) fn resolve_jumps(&mut self) -> Res<()> {
         for (jump, from, label) in std::mem::take(&mut self.jumps) {
-            let Some((target, to)) = self.labels[label.0 as usize].clone() else { continue };
+            let Some((target, to)) = self.labels[label.0 as usize].clone() else {
+                return fail(
+                    self.def.span,
+                    "a jump leads to a label inside an operand that is not evaluated",
+                );
+            };
             let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
             let objects = |chain: &[usize]| chain.iter().any(|&b| !self.blocks[b].is_empty());
             if !objects(&from[common..]) && !objects(&to[common..]) {

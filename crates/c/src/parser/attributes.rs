@@ -14,6 +14,8 @@ pub struct Attributes {
     pub vector: bool,
     /// `cleanup`, which is not modelled.
     pub cleanup: bool,
+    /// `mode`, which is not modelled.
+    pub mode: bool,
 }
 
 impl Attributes {
@@ -22,6 +24,7 @@ impl Attributes {
         self.packed |= other.packed;
         self.vector |= other.vector;
         self.cleanup |= other.cleanup;
+        self.mode |= other.mode;
         self.align = self.align.max(other.align);
     }
 }
@@ -67,6 +70,7 @@ impl Parser<'_> {
             "packed" => found.packed = true,
             "vector_size" => found.vector = true,
             "cleanup" => found.cleanup = true,
+            "mode" => found.mode = true,
             "aligned" if self.is(Punct::LParen) => {
                 self.at += 1;
                 let align = self.constant_integer("an alignment")?.0;

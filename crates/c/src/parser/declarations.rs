@@ -35,6 +35,22 @@ pub struct Specifiers {
     pub span: Span,
 }
 
+/// What the specifiers read so far say about the type.
+#[derive(Default)]
+struct Parts {
+    words: Words,
+    quals: Quals,
+    /// A typedef, a struct, union or enum, or `typeof`.
+    named: Option<QTy>,
+}
+
+impl Parts {
+    /// Nothing has named a type yet.
+    fn is_open(&self) -> bool {
+        self.named.is_none() && !self.words.any()
+    }
+}
+
 /// Counts of the words that make up a basic type.
 #[derive(Default)]
 struct Words {
@@ -164,9 +180,7 @@ impl Parser<'_> {
             attributes: Attributes::default(),
             span: start,
         };
-        let mut words = Words::default();
-        let mut quals = Quals::NONE;
-        let mut named: Option<QTy> = None;
+        let mut parts = Parts::default();
         loop {
             let token = self.peek();
             if token.kind != TokenKind::Ident {
@@ -174,96 +188,104 @@ impl Parser<'_> {
             }
             let Some(keyword) = Keyword::of(token.symbol) else {
                 match self.scopes.lookup(token.symbol) {
-                    Entity::Typedef(ty) if named.is_none() && !words.any() && !result.auto_type => {
-                        named = Some(ty);
+                    Entity::Typedef(ty) if parts.is_open() && !result.auto_type => {
+                        parts.named = Some(ty);
                         self.at += 1;
                         continue;
                     }
                     _ => break,
                 }
             };
-            if let Some(count) = words.counter(keyword) {
+            if let Some(count) = parts.words.counter(keyword) {
                 *count += 1;
                 self.at += 1;
-                continue;
-            }
-            if let Some(storage) = storage_class(keyword) {
-                if !matches!(result.storage, Storage::Automatic) && storage != Storage::Automatic {
-                    return fail(token.span, "a declaration has only one storage class");
-                }
-                result.storage = if storage == Storage::Automatic { result.storage } else { storage };
+            } else if let Some(storage) = storage_class(keyword) {
                 self.at += 1;
-                continue;
+                if storage != Storage::Automatic {
+                    if result.storage != Storage::Automatic {
+                        return fail(token.span, "a declaration has only one storage class");
+                    }
+                    result.storage = storage;
+                }
+            } else if !self.specifier(keyword, &mut parts, &mut result)? {
+                break;
             }
-            match keyword {
-                Keyword::Const | Keyword::Const2 | Keyword::Const3 => quals = quals.with(Quals::CONST),
-                Keyword::Volatile | Keyword::Volatile2 | Keyword::Volatile3 => {
-                    quals = quals.with(Quals::VOLATILE);
-                }
-                Keyword::Restrict | Keyword::Restrict2 | Keyword::Restrict3 => {}
-                Keyword::Inline | Keyword::Inline2 | Keyword::Inline3 | Keyword::Noreturn => {}
-                Keyword::ThreadLocal | Keyword::Thread => result.thread_local = true,
-                Keyword::AutoType => result.auto_type = true,
-                Keyword::Atomic if self.peek_at(1).is(Punct::LParen) => {
-                    self.at += 2;
-                    let ty = self.type_name()?;
-                    self.expect(Punct::RParen, "after `_Atomic(type`")?;
-                    named = Some(ty);
-                    quals = quals.with(Quals::ATOMIC);
-                    continue;
-                }
-                Keyword::Atomic => quals = quals.with(Quals::ATOMIC),
-                Keyword::Attribute | Keyword::Attribute2 | Keyword::Extension => {
-                    let more = self.attributes()?;
-                    result.attributes.merge(more);
-                    continue;
-                }
-                Keyword::Alignas => {
-                    let align = self.alignas()?;
-                    result.attributes.align = result.attributes.align.max(align);
-                    continue;
-                }
-                Keyword::Struct | Keyword::Union | Keyword::Enum if named.is_none() && !words.any() => {
-                    named = Some(self.tagged(keyword)?);
-                    continue;
-                }
-                Keyword::Typeof | Keyword::Typeof2 | Keyword::Typeof3 => {
-                    named = Some(self.typeof_specifier()?);
-                    continue;
-                }
-                Keyword::Complex | Keyword::Imaginary => {
-                    return unsupported(token.span, "a complex number", "use two doubles");
-                }
-                Keyword::Int128 => {
-                    return unsupported(
-                        token.span,
-                        "`__int128`",
-                        "no access wider than 64 bits is modelled; split the value",
-                    );
-                }
-                _ => break,
-            }
-            self.at += 1;
         }
         result.span = start.to(self.last_span());
-        let base = match named {
-            Some(_) if words.any() => {
-                return fail(result.span, "these type specifiers do not go together");
-            }
-            Some(ty) => ty,
-            None if words.any() => match words.ty() {
-                Some(ty) => ty.into(),
-                None => return fail(result.span, "these type specifiers do not go together"),
-            },
-            None if result.auto_type => Ty::INT.into(),
-            None => {
-                let token = self.peek();
-                return fail(token.span, format!("expected a type, found {}", self.describe(&token)));
-            }
-        };
-        result.ty = base.with(quals);
+        result.ty = self.base_type(&parts, &result)?.with(parts.quals);
         self.check_atomic(result.ty, result.span)?;
         Ok(result)
+    }
+
+    /// A specifier other than a basic type's words and storage classes; false if the keyword is none.
+    fn specifier(&mut self, keyword: Keyword, parts: &mut Parts, result: &mut Specifiers) -> Res<bool> {
+        let span = self.peek().span;
+        match keyword {
+            Keyword::Const | Keyword::Const2 | Keyword::Const3 => {
+                parts.quals = parts.quals.with(Quals::CONST)
+            }
+            Keyword::Volatile | Keyword::Volatile2 | Keyword::Volatile3 => {
+                parts.quals = parts.quals.with(Quals::VOLATILE);
+            }
+            Keyword::Restrict | Keyword::Restrict2 | Keyword::Restrict3 => {}
+            Keyword::Inline | Keyword::Inline2 | Keyword::Inline3 | Keyword::Noreturn => {}
+            Keyword::ThreadLocal | Keyword::Thread => result.thread_local = true,
+            Keyword::AutoType => result.auto_type = true,
+            Keyword::Atomic if self.peek_at(1).is(Punct::LParen) => {
+                self.at += 2;
+                parts.named = Some(self.type_name()?);
+                parts.quals = parts.quals.with(Quals::ATOMIC);
+                self.expect(Punct::RParen, "after `_Atomic(type`")?;
+                return Ok(true);
+            }
+            Keyword::Atomic => parts.quals = parts.quals.with(Quals::ATOMIC),
+            Keyword::Attribute | Keyword::Attribute2 | Keyword::Extension => {
+                let more = self.attributes()?;
+                result.attributes.merge(more);
+                return Ok(true);
+            }
+            Keyword::Alignas => {
+                let align = self.alignas()?;
+                result.attributes.align = result.attributes.align.max(align);
+                return Ok(true);
+            }
+            Keyword::Struct | Keyword::Union | Keyword::Enum if parts.is_open() => {
+                parts.named = Some(self.tagged(keyword)?);
+                return Ok(true);
+            }
+            Keyword::Typeof | Keyword::Typeof2 | Keyword::Typeof3 => {
+                parts.named = Some(self.typeof_specifier()?);
+                return Ok(true);
+            }
+            Keyword::Complex | Keyword::Imaginary => {
+                return unsupported(span, "a complex number", "use two doubles");
+            }
+            Keyword::Int128 => {
+                let hint = "no access wider than 64 bits is modelled; split the value";
+                return unsupported(span, "`__int128`", hint);
+            }
+            _ => return Ok(false),
+        }
+        self.at += 1;
+        Ok(true)
+    }
+
+    /// The type that the specifiers name.
+    fn base_type(&mut self, parts: &Parts, result: &Specifiers) -> Res<QTy> {
+        match (parts.named, parts.words.any()) {
+            (Some(ty), false) => Ok(ty),
+            (None, true) if parts.words.ty().is_some() => Ok(parts.words.ty().unwrap_or(Ty::INT).into()),
+            (_, true) => fail(result.span, "these type specifiers do not go together"),
+            (None, false) if result.auto_type => Ok(Ty::INT.into()),
+            (None, false) => {
+                let token = self.peek();
+                let name = token.kind == TokenKind::Ident && Keyword::of(token.symbol).is_none();
+                if name && self.scopes.lookup(token.symbol) == Entity::Unknown {
+                    return self.undeclared(token.symbol, token.span);
+                }
+                fail(token.span, format!("expected a type, found {}", self.describe(&token)))
+            }
+        }
     }
 
     /// Atomic objects must be scalars, or structs of the size of one.

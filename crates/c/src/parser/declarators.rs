@@ -6,7 +6,7 @@ use super::{Entity, Parser, Res, fail, unsupported};
 use crate::intern::Symbol;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::{QTy, Quals, Ty, TypeKind};
-use fencepost_diag::Span;
+use fencepost_diag::{Diagnostic, Span};
 
 /// A declared name with its type.
 pub struct Declarator {
@@ -231,10 +231,13 @@ impl Parser<'_> {
             }
             let start = self.peek();
             if start.kind == TokenKind::Ident && !self.starts_type() {
-                return fail(
-                    start.span,
-                    format!("expected the type of a parameter, found {}", self.describe(&start)),
-                );
+                let message = format!("expected the type of a parameter, found {}", self.describe(&start));
+                let mut error = Diagnostic::error(start.span, message);
+                error = match crate::headers::header_of(self.interner.text(start.symbol)) {
+                    Some(header) => error.hint(format!("add `#include <{header}>`")),
+                    None => error.hint("parameters are declared with their types: `int f(int a)`"),
+                };
+                return Err(Box::new(error));
             }
             let specifiers = self.specifiers()?;
             if !matches!(specifiers.storage, Storage::Automatic) {

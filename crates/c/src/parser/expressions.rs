@@ -19,6 +19,7 @@ impl Parser<'_> {
             self.check_chain(&mut chain)?;
             let right = self.assignment()?;
             let right = self.rvalue(right)?;
+            let right = self.promote_bit_field(right);
             let left_value = self.discarded(left)?;
             let span = left_value.span.to(right.span);
             left = Expr { ty: right.ty, kind: ExprKind::Comma(Box::new(left_value), Box::new(right)), span };

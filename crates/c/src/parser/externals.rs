@@ -49,12 +49,33 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// An alignment that belongs to a name for a type would have to follow it into every struct.
+    fn check_typedef_alignment(
+        &self,
+        specifiers: &Specifiers,
+        declarator: &Declarator,
+        span: Span,
+    ) -> Res<()> {
+        let asked = specifiers.attributes.align.max(declarator.attributes.align).unwrap_or(1);
+        if asked > self.unit.types.align(declarator.ty.ty) {
+            return unsupported(
+                span,
+                "an alignment on a typedef",
+                "put the alignment on the struct or the member",
+            );
+        }
+        Ok(())
+    }
+
     fn check_declarator(&self, declarator: &Declarator, span: Span) -> Res<()> {
         if declarator.attributes.cleanup {
             return unsupported(span, "the attribute `cleanup`", "call the function at the end of the block");
         }
         if declarator.attributes.vector {
             return unsupported(span, "a vector type", "use an array or single numbers");
+        }
+        if declarator.attributes.mode {
+            return unsupported(span, "the attribute `mode`", "use a type of the size that is meant");
         }
         if declarator.ty.ty == Ty::LDOUBLE {
             return unsupported(span, "`long double`", "use `double`");
@@ -66,6 +87,7 @@ impl Parser<'_> {
         let Some((name, span)) = declarator.name else { return Ok(()) };
         self.check_declarator(&declarator, span)?;
         if specifiers.storage == Storage::Typedef {
+            self.check_typedef_alignment(specifiers, &declarator, span)?;
             self.scopes.declare(name, Entity::Typedef(declarator.ty));
             return Ok(());
         }
@@ -311,6 +333,14 @@ impl Parser<'_> {
         }
         loop {
             let declarator = self.declarator(specifiers.ty, false)?;
+            if self.is(Punct::LBrace) && declarator.params.is_some() {
+                let span = declarator.name.map_or(specifiers.span, |(_, span)| span);
+                return unsupported(
+                    span,
+                    "a function inside a function",
+                    "move it out and pass what it uses",
+                );
+            }
             self.declare_in_block(&specifiers, declarator, stmts)?;
             if !self.eat(Punct::Comma) {
                 break;
@@ -331,6 +361,7 @@ impl Parser<'_> {
         let ty = declarator.ty;
         match specifiers.storage {
             Storage::Typedef => {
+                self.check_typedef_alignment(specifiers, &declarator, span)?;
                 self.scopes.declare(name, Entity::Typedef(ty));
                 return Ok(());
             }

@@ -32,6 +32,11 @@ pub fn fail<T>(span: Span, message: impl Into<String>) -> Res<T> {
     Err(Box::new(Diagnostic::error(span, message)))
 }
 
+/// `1 argument`, `2 arguments`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// An error about a construct that is valid C but not modelled here.
 pub fn unsupported<T>(span: Span, what: impl std::fmt::Display, hint: impl Into<String>) -> Res<T> {
     Err(Box::new(

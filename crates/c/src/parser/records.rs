@@ -23,6 +23,9 @@ impl Parser<'_> {
             return fail(token.span, format!("expected a tag or `{{`, found {}", self.describe(&token)));
         }
         if keyword == Keyword::Enum {
+            if attributes.packed {
+                return unsupported(start.to(token.span), "a packed enum", "use a small integer type");
+            }
             return self.enumeration(tag, defined, start);
         }
         let union_ = keyword == Keyword::Union;
@@ -163,7 +166,9 @@ impl Parser<'_> {
             }
         }
         self.expect(Punct::RBrace, "after the enumerators")?;
-        self.attributes()?;
+        if self.attributes()?.packed {
+            return unsupported(span, "a packed enum", "use a small integer type");
+        }
         let ty = match (negative, wide) {
             (true, false) => Ty::INT,
             (false, false) => Ty::UINT,

@@ -430,6 +430,11 @@ fn fences(text: &str) -> Option<Vec<Fence>> {
             "lwsync" | "sync 1" => Fence::Lwsync,
             "isync" => Fence::Isync,
             "eieio" => Fence::Eieio,
+            // A locked addition of zero to the stack is how x86 code writes a full fence.
+            "lock" => Fence::Compiler,
+            _ if line.trim_start_matches("lock ").starts_with("addl $0") && text.contains("lock") => {
+                Fence::Mfence
+            }
             "mfence" => Fence::Mfence,
             "lfence" => Fence::Lfence,
             "sfence" => Fence::Sfence,

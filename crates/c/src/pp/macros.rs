@@ -7,6 +7,7 @@
 use super::{Preprocessor, end_of_input};
 use crate::intern::Symbol;
 use crate::lexer::lex;
+use crate::parser::counted;
 use crate::token::{Punct, Token, TokenKind};
 use fencepost_diag::{Diagnostic, Span};
 use std::rc::Rc;
@@ -16,6 +17,9 @@ const MAX_EXPANDED: u64 = 4_000_000;
 
 /// Macro arguments within arguments deeper than this are an error, not a stack overflow.
 const MAX_DEPTH: usize = 100;
+
+/// Arguments and the commas between them.
+type Arguments = (Vec<Vec<Token>>, Vec<Token>);
 
 /// A macro's definition.
 pub(super) struct Macro {
@@ -153,7 +157,7 @@ impl Preprocessor<'_> {
                 token.painted = true;
                 return Ok(token);
             }
-            let body = match &definition.params {
+            let mut body = match &definition.params {
                 None => self.substitute(&definition, &[], token.span)?,
                 Some(params) => {
                     if !self.eat_call_paren(from_files)? {
@@ -163,6 +167,10 @@ impl Preprocessor<'_> {
                     self.substitute(&definition, &args, token.span)?
                 }
             };
+            // What a macro stands for is spaced as its name was.
+            if let Some(first) = body.first_mut() {
+                (first.space, first.first_on_line) = (token.space, token.first_on_line);
+            }
             self.expanded += body.len() as u64 + 1;
             if self.expanded > MAX_EXPANDED {
                 return Err(Diagnostic::error(token.span, "macros expand to too many tokens")
@@ -199,9 +207,10 @@ impl Preprocessor<'_> {
         Ok(Some(Some(Token { kind, symbol: self.interner.intern(&text), ..*token })))
     }
 
-    /// The tokens up to the closing parenthesis, split at top-level commas.
-    fn argument_list(&mut self, span: Span, from_files: bool) -> Result<Vec<Vec<Token>>, Diagnostic> {
+    /// The tokens up to the closing parenthesis, split at top-level commas, and those commas.
+    fn argument_list(&mut self, span: Span, from_files: bool) -> Result<Arguments, Diagnostic> {
         let mut args = vec![Vec::new()];
+        let mut commas = Vec::new();
         let mut depth = 0usize;
         loop {
             let token = self.next_raw(from_files)?;
@@ -210,9 +219,10 @@ impl Preprocessor<'_> {
                     return Err(Diagnostic::error(span, "the arguments of this macro are never closed")
                         .hint("add the missing `)`"));
                 }
-                TokenKind::Punct(Punct::RParen) if depth == 0 => return Ok(args),
+                TokenKind::Punct(Punct::RParen) if depth == 0 => return Ok((args, commas)),
                 TokenKind::Punct(Punct::Comma) if depth == 0 => {
                     args.push(Vec::new());
+                    commas.push(token);
                     continue;
                 }
                 TokenKind::Punct(Punct::LParen) => depth += 1,
@@ -232,13 +242,13 @@ impl Preprocessor<'_> {
         span: Span,
         from_files: bool,
     ) -> Result<Vec<Vec<Token>>, Diagnostic> {
-        let mut args = self.argument_list(span, from_files)?;
+        let (mut args, commas) = self.argument_list(span, from_files)?;
         if definition.variadic && args.len() >= params {
             let rest = args.split_off(params - 1);
             let mut joined: Vec<Token> = Vec::new();
             for (i, mut arg) in rest.into_iter().enumerate() {
                 if i > 0 {
-                    joined.push(Token { kind: TokenKind::Punct(Punct::Comma), ..end_of_input(span) });
+                    joined.push(commas[params + i - 2]);
                 }
                 joined.append(&mut arg);
             }
@@ -250,7 +260,8 @@ impl Preprocessor<'_> {
             args.clear();
         }
         if args.len() != params {
-            let message = format!("this macro takes {params} arguments but is given {}", args.len());
+            let message =
+                format!("this macro takes {} but is given {}", counted(params, "argument"), args.len());
             return Err(Diagnostic::error(span, message));
         }
         Ok(args)
@@ -293,32 +304,30 @@ impl Preprocessor<'_> {
                 self.paste(&mut out, right_tokens, span)?;
                 i += 1;
             } else if let Some(index) = parameter(&token) {
-                // `, ## __VA_ARGS__` drops the comma when there are no further arguments.
-                let tokens = if next_pastes {
-                    args[index].clone()
-                } else {
-                    if expanded[index].is_none() {
-                        expanded[index] = Some(self.expand_alone(&args[index])?);
-                    }
-                    expanded[index].clone().unwrap_or_default()
-                };
-                if tokens.is_empty() && next_pastes {
+                if next_pastes && args[index].is_empty() {
                     // A placemarker: the right side of `##` stands alone.
-                    i += 2;
-                    if let Some(&right) = body.get(i) {
-                        match parameter(&right) {
-                            Some(other) => out.extend(args[other].iter().copied()),
-                            None => out.push(Token { span, ..right }),
+                    if let Some(right) = body.get(i + 2) {
+                        match parameter(right) {
+                            Some(other) => out.extend_from_slice(&args[other]),
+                            None => out.push(Token { span, ..*right }),
                         }
-                        i += 1;
                     }
+                    i += 3;
                     continue;
                 }
                 let start = out.len();
-                out.extend(tokens);
+                if next_pastes {
+                    out.extend_from_slice(&args[index]);
+                } else {
+                    let tokens = match expanded[index].take() {
+                        Some(tokens) => tokens,
+                        None => self.expand_alone(&args[index])?,
+                    };
+                    out.extend_from_slice(&tokens);
+                    expanded[index] = Some(tokens);
+                }
                 if let Some(first) = out.get_mut(start) {
-                    first.space = token.space;
-                    first.first_on_line = false;
+                    (first.space, first.first_on_line) = (token.space, false);
                 }
                 i += 1;
             } else {

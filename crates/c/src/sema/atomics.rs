@@ -5,7 +5,7 @@
 
 use crate::ast::{ArithOp, Expr, ExprKind};
 use crate::builtins::{Builtin, CasResult};
-use crate::parser::{Parser, Res, fail, int_expr, unsupported};
+use crate::parser::{Parser, Res, counted, fail, int_expr, unsupported};
 use crate::types::{QTy, Quals, Ty};
 use fencepost_diag::Span;
 use fencepost_ir::{BinaryOp, Fence, Order, RmwOp};
@@ -34,7 +34,7 @@ impl Parser<'_> {
         if args.len() != needed {
             return fail(
                 span,
-                format!("this operation takes {needed} arguments but is given {}", args.len()),
+                format!("this operation takes {} but is given {}", counted(needed, "argument"), args.len()),
             );
         }
         Ok(())
@@ -223,7 +223,7 @@ impl Parser<'_> {
         if args.len() < needed {
             return fail(
                 span,
-                format!("this operation takes {needed} arguments but is given {}", args.len()),
+                format!("this operation takes {} but is given {}", counted(needed, "argument"), args.len()),
             );
         }
         args.truncate(needed);

@@ -3,7 +3,7 @@
 use crate::ast::{Expr, ExprKind};
 use crate::builtins::Builtin;
 use crate::intern::Symbol;
-use crate::parser::{Entity, Parser, Res, fail, int_expr, unsupported};
+use crate::parser::{Entity, Parser, Res, counted, fail, int_expr, unsupported};
 use crate::types::{QTy, Ty, TypeKind};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_ir::FailKind;
@@ -17,8 +17,11 @@ impl Parser<'_> {
             return fail(callee.span, format!("`{}` cannot be called", self.show(callee.ty)));
         };
         if !unknown && (args.len() < params.len() || (args.len() > params.len() && !variadic)) {
-            let message =
-                format!("this function takes {} arguments but is given {}", params.len(), args.len());
+            let message = format!(
+                "this function takes {} but is given {}",
+                counted(params.len(), "argument"),
+                args.len()
+            );
             return fail(span, message);
         }
         let mut converted = Vec::with_capacity(args.len());
@@ -71,90 +74,54 @@ impl Parser<'_> {
         self.undeclared(name, at)
     }
 
-    /// Builtins whose arguments are not ordinary expressions, or that vanish.
+    /// Builtins that vanish, or that need the text of their arguments.
     fn special_form(&mut self, name: &str, at: Span) -> Res<Option<Expr>> {
-        if !name.starts_with("__builtin_") && !name.starts_with("__fp_") {
-            return Ok(None);
-        }
-        let builtin = |builtin: Builtin, args: Vec<Expr>, ty: Ty, span: Span| {
-            Ok(Some(Expr { kind: ExprKind::Builtin(builtin, args), ty: ty.into(), span }))
-        };
-        let known = matches!(
-            name,
-            "__builtin_expect"
-                | "__builtin_expect_with_probability"
-                | "__builtin_constant_p"
-                | "__builtin_unreachable"
-                | "__builtin_trap"
-                | "__builtin_abort"
-                | "__builtin_prefetch"
-                | "__builtin_assume_aligned"
-                | "__fp_assert"
-                | "__fp_fail"
-                | "__fp_unsupported"
-        );
         if name.starts_with("__builtin_va_") {
             return unsupported(at, format!("`{name}`"), "pass a fixed number of arguments");
         }
-        if !known {
-            return Ok(None);
-        }
-        let args = self.arguments_after_paren()?;
-        let span = at.to(self.end_of_last());
         let needed = match name {
+            "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" => 0,
+            "__builtin_constant_p" | "__builtin_prefetch" | "__fp_fail" | "__fp_unsupported" => 1,
             "__builtin_expect" | "__builtin_assume_aligned" | "__fp_assert" => 2,
             "__builtin_expect_with_probability" => 3,
-            "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" => 0,
-            _ => 1,
+            _ => return Ok(None),
         };
+        let args = self.arguments_after_paren()?;
+        let span = at.to(self.end_of_last());
         if args.len() < needed {
-            return fail(span, format!("`{name}` needs {needed} arguments"));
+            return fail(span, format!("`{name}` needs {}", counted(needed, "argument")));
         }
         let mut args = args.into_iter();
         let mut next = || args.next().unwrap_or_else(|| int_expr(0, Ty::INT, span));
-        match name {
+        let void = |kind: ExprKind| Expr { kind, ty: Ty::VOID.into(), span };
+        let failing = |kind: FailKind, message: String| {
+            void(ExprKind::Builtin(Builtin::Fail(kind, message), Vec::new()))
+        };
+        Ok(Some(match name {
             "__builtin_expect" | "__builtin_expect_with_probability" => {
-                let value = self.assign_convert(next(), Ty::LONG.into(), "passed")?;
-                Ok(Some(value))
+                self.assign_convert(next(), Ty::LONG.into(), "passed")?
             }
-            "__builtin_assume_aligned" => {
-                let value = self.assign_convert(next(), Ty::VOIDP.into(), "passed")?;
-                Ok(Some(value))
-            }
+            "__builtin_assume_aligned" => self.assign_convert(next(), Ty::VOIDP.into(), "passed")?,
             "__builtin_constant_p" => {
                 let value = self.rvalue(next())?;
-                let constant = u64::from(self.evaluate(&value).is_some());
-                Ok(Some(int_expr(constant, Ty::INT, span)))
+                int_expr(u64::from(self.evaluate(&value).is_some()), Ty::INT, span)
             }
-            "__builtin_unreachable" => builtin(
-                Builtin::Fail(FailKind::Assertion, "__builtin_unreachable() is reached".into()),
-                Vec::new(),
-                Ty::VOID,
-                span,
-            ),
-            "__builtin_trap" | "__builtin_abort" => builtin(
-                Builtin::Fail(FailKind::Assertion, format!("{name}() is called")),
-                Vec::new(),
-                Ty::VOID,
-                span,
-            ),
+            "__builtin_unreachable" => failing(FailKind::Assertion, format!("{name}() is reached")),
+            "__builtin_trap" | "__builtin_abort" => {
+                failing(FailKind::Assertion, format!("{name}() is called"))
+            }
             "__builtin_prefetch" => {
                 let value = self.rvalue(next())?;
-                builtin(Builtin::Ignore, vec![value], Ty::VOID, span)
+                void(ExprKind::Builtin(Builtin::Ignore, vec![value]))
             }
             "__fp_assert" => {
                 let condition = self.scalar_condition(next())?;
-                let text = next();
-                let message = self.literal_text(&text);
-                builtin(Builtin::Assert(message), vec![condition], Ty::VOID, span)
+                let message = self.literal_text(&next());
+                void(ExprKind::Builtin(Builtin::Assert(message), vec![condition]))
             }
-            _ => {
-                let kind = if name == "__fp_fail" { FailKind::Misuse } else { FailKind::Unsupported };
-                let text = next();
-                let message = self.literal_text(&text);
-                builtin(Builtin::Fail(kind, message), Vec::new(), Ty::VOID, span)
-            }
-        }
+            "__fp_fail" => failing(FailKind::Misuse, self.literal_text(&next())),
+            _ => failing(FailKind::Unsupported, self.literal_text(&next())),
+        }))
     }
 
     /// The text of a string literal.

@@ -78,6 +78,12 @@ impl Parser<'_> {
         Ok(value)
     }
 
+    /// A bit-field that promotes to `int` as that; anything else as it is. The type alone does not say that a value
+    /// comes from a bit-field, so this happens where the type of a larger expression is decided.
+    pub(crate) fn promote_bit_field(&mut self, expr: Expr) -> Expr {
+        if is_bit_field(&expr) { self.promote(expr) } else { expr }
+    }
+
     /// Integer promotion of a value.
     pub(crate) fn promote(&mut self, expr: Expr) -> Expr {
         // A bit-field narrower than int is an int, whatever its declared type (C11 6.3.1.1).
@@ -159,6 +165,10 @@ impl Parser<'_> {
                 "use `intptr_t` or `uintptr_t`",
             );
         }
+        if from == ty.ty && is_bit_field(&value) {
+            // The result is an ordinary value of that type, which no longer promotes as a bit-field does.
+            return Ok(Expr { kind: ExprKind::Cast(Box::new(value)), ty: QTy::plain(ty.ty), span });
+        }
         Ok(Expr { span, ..self.cast_to(value, ty.ty) })
     }
 
@@ -223,4 +233,9 @@ impl Parser<'_> {
             _ => self.unit.types.is_integer(expr.ty.ty) && self.evaluate_integer(expr) == Some(0),
         }
     }
+}
+
+/// The value of a bit-field.
+fn is_bit_field(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Load(place) if matches!(place.kind, ExprKind::Member(_, _, Some(_))))
 }

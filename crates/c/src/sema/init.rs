@@ -2,13 +2,19 @@
 
 use crate::ast::{Expr, ExprKind, Init, InitItem};
 use crate::literal;
-use crate::parser::{Parser, Res, fail, int_expr};
+use crate::parser::{Parser, Res, fail, int_expr, unsupported};
 use crate::token::{Punct, TokenKind};
 use crate::types::{Bits, QTy, Quals, RecordId, Ty, TypeKind};
 use fencepost_diag::Span;
 
 /// Designated indices beyond this are an error.
 const MAX_INDEX: i64 = 1 << 22;
+
+/// A range of elements may not stand for more values than this.
+const MAX_REPEATED: u64 = 1 << 18;
+
+/// The name of a compound literal's object at file scope.
+const COMPOUND_LITERAL: &str = "compound literal";
 
 /// A part of the object that is being initialised.
 #[derive(Clone, Copy)]
@@ -45,7 +51,9 @@ impl Parser<'_> {
             _ => ty,
         };
         let aggregate = !self.unit.types.is_scalar(ty.ty);
-        Ok((Init { items, zero_rest: aggregate && (braced || string) }, ty))
+        // One item of the whole type is a copy; more than that came out of a compound literal.
+        let copied = matches!(&items[..], [only] if only.ty.ty == ty.ty);
+        Ok((Init { items, zero_rest: aggregate && (braced || string || !copied) }, ty))
     }
 
     /// Initialises one part; gives the number of elements if it is an array.
@@ -57,24 +65,45 @@ impl Parser<'_> {
             return Ok(Some(length));
         }
         let value = self.assignment()?;
+        let length = self.unit.types.element(value.ty.ty).and_then(|(_, length)| length);
         self.init_value(slot, value, items)?;
-        Ok(None)
+        Ok(length)
     }
 
     fn init_value(&mut self, slot: Slot, value: Expr, items: &mut Vec<InitItem>) -> Res<()> {
-        if matches!(self.unit.types.kind(slot.ty.ty), TypeKind::Array(..)) {
-            // A compound literal of array type may initialise an array (GNU C).
-            if let ExprKind::Compound(_, init) = value.kind {
-                for item in init.items {
-                    items.push(InitItem { offset: item.offset + slot.offset, ..item });
-                }
-                return Ok(());
-            }
+        let array = matches!(self.unit.types.kind(slot.ty.ty), TypeKind::Array(..));
+        let value = if array || value.ty.ty == slot.ty.ty {
+            self.take_literal(slot, value, items)
+        } else {
+            Some(value)
+        };
+        let Some(value) = value else { return Ok(()) };
+        if array {
             return fail(value.span, "an array is initialised by `{...}` or a string");
         }
         let value = self.assign_convert(value, slot.ty, "used")?;
         items.push(InitItem { offset: slot.offset, ty: slot.ty, bits: slot.bits, value });
         Ok(())
+    }
+
+    /// The parts of a compound literal initialise an object directly (for static objects and arrays this is GNU C);
+    /// anything else comes back.
+    fn take_literal(&mut self, slot: Slot, value: Expr, items: &mut Vec<InitItem>) -> Option<Expr> {
+        let aggregate = !self.unit.types.is_scalar(slot.ty.ty);
+        let init = match value.kind {
+            ExprKind::Compound(_, init) if aggregate => *init,
+            ExprKind::Global(id)
+                if aggregate && self.unit.globals[id.0 as usize].name == COMPOUND_LITERAL =>
+            {
+                match self.unit.globals[id.0 as usize].init.take() {
+                    Some(init) => init,
+                    None => return Some(value),
+                }
+            }
+            _ => return Some(value),
+        };
+        items.extend(init.items.into_iter().map(|i| InitItem { offset: i.offset + slot.offset, ..i }));
+        None
     }
 
     /// A string for an array of characters.
@@ -261,6 +290,10 @@ impl Parser<'_> {
     fn repeat(&mut self, items: &mut Vec<InitItem>, start: usize, times: u64, parts: &Parts) -> Res<()> {
         let Parts::Array { size, .. } = parts else { return Ok(()) };
         let end = items.len();
+        if times.saturating_mul((end - start) as u64) > MAX_REPEATED {
+            let span = self.end_of_last();
+            return unsupported(span, "a range of so many elements", "initialise the array in a loop");
+        }
         for i in 1..=times {
             for j in start..end {
                 let item = &items[j];
@@ -322,7 +355,7 @@ impl Parser<'_> {
             return fail(span, format!("`{}` is incomplete", self.show(ty)));
         }
         if self.function.is_none() {
-            let id = self.new_global("compound literal".into(), ty, false, false, span);
+            let id = self.new_global(COMPOUND_LITERAL.into(), ty, false, false, span);
             self.unit.globals[id.0 as usize].init = Some(init);
             return Ok(Expr { kind: ExprKind::Global(id), ty, span });
         }

@@ -255,6 +255,7 @@ impl Parser<'_> {
     pub(crate) fn choose(&mut self, condition: Expr, then: Expr, otherwise: Expr) -> Res<Expr> {
         let condition = self.scalar_condition(condition)?;
         let (then, otherwise) = (self.rvalue(then)?, self.rvalue(otherwise)?);
+        let (then, otherwise) = (self.promote_bit_field(then), self.promote_bit_field(otherwise));
         let span = condition.span.to(otherwise.span);
         let ty = self.branch_type(&then, &otherwise, span)?;
         let (then, otherwise) = match ty {
@@ -268,6 +269,7 @@ impl Parser<'_> {
 
     pub(crate) fn elvis(&mut self, value: Expr, otherwise: Expr) -> Res<Expr> {
         let (value, otherwise) = (self.rvalue(value)?, self.rvalue(otherwise)?);
+        let (value, otherwise) = (self.promote_bit_field(value), self.promote_bit_field(otherwise));
         let span = value.span.to(otherwise.span);
         if !self.unit.types.is_scalar(value.ty.ty) {
             return fail(value.span, format!("`{}` is neither true nor false", self.show(value.ty)));
@@ -317,7 +319,14 @@ impl Parser<'_> {
             return Ok(Expr { kind, ty: ty.into(), span });
         }
         // Typed as `place op value` is; the operands of that show what is computed.
-        let shadow = Expr { kind: ExprKind::Int(0), ty: ty.into(), span: place.span };
+        let narrow = |bits: &crate::types::Bits| {
+            bits.width < 32 || (bits.width == 32 && self.unit.types.is_signed(ty))
+        };
+        let shadow_ty = match &place.kind {
+            ExprKind::Member(_, _, Some(bits)) if narrow(bits) => Ty::INT,
+            _ => ty,
+        };
+        let shadow = Expr { kind: ExprKind::Int(0), ty: shadow_ty.into(), span: place.span };
         let shape = self.arithmetic(op, shadow, value, span)?;
         let ExprKind::Binary(_, left, value) = shape.kind else { return fail(span, "expected an operator") };
         let computed = left.ty.ty;

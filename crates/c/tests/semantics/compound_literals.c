@@ -1,3 +1,4 @@
-struct p { int x, y; }; static int sum(struct p p) { return p.x + p.y; } static int sump(const struct p *p) { return p->x * p->y; } static struct p *gp = &(struct p){6, 7};
-void run(void) { OUT(sum((struct p){1, 2})); OUT(sump(&(struct p){3, 4})); int *a = (int[]){5, 6, 7}; OUT(a[2]); OUT(((int[3]){1, 2, 3})[1]); struct p q; q = (struct p){.y = 9}; OUT(q.x); OUT(q.y); OUT((int){4} + 1); OUT(gp->y); int *s = &(int){8}; *s += 1; OUT(*s);
+struct p { int x, y; }; static int sum(struct p p) { return p.x + p.y; } static int sump(const struct p *p) { return p->x * p->y; } static struct p st = (struct p){8, 9}; static struct p ar[2] = {(struct p){1, 2}, {.y = 5}}; static int ia[] = (int[]){4, 5, 6};
+static struct p *gp = &(struct p){6, 7};
+void run(void) { OUT(st.y); OUT(ar[0].y + ar[1].y); OUT(ia[2]); OUT(sizeof ia); struct p lo = (struct p){.y = 3}; OUT(lo.x); OUT(lo.y); static struct p sl = (struct p){5, 6}; OUT(sl.x); OUT(sum((struct p){1, 2})); OUT(sump(&(struct p){3, 4})); int *a = (int[]){5, 6, 7}; OUT(a[2]); OUT(((int[3]){1, 2, 3})[1]); struct p q; q = (struct p){.y = 9}; OUT(q.x); OUT(q.y); OUT((int){4} + 1); OUT(gp->y); int *s = &(int){8}; *s += 1; OUT(*s);
     int t = 0; for (int i = 0; i < 3; i++) { struct p *r = &(struct p){i, i + 1}; r->x++; t += r->x * r->y; } OUT(t); OUT(((struct p){2, 3}).y); OUT(sizeof((char[]){1, 2, 3})); }

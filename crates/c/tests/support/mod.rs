@@ -1,8 +1,11 @@
-//! A small sequentially consistent interpreter of the IR with a random scheduler: enough to see what a lowered program
-//! does, and no engine of the product.
+//! A small interpreter of the IR with a random scheduler: enough to see what a lowered program does, and no engine of
+//! the product. It can buffer stores as TSO and PSO do, with the usual compilation of C11 atomics: a sequentially
+//! consistent store is followed by a full fence, read-modify-writes are full fences, and on PSO a release store or fence is
+//! preceded by a store barrier.
 
 #![allow(dead_code, missing_docs)]
 
+use fencepost_ir::{Ann, Fence, Order};
 use fencepost_ir::{
     Callee, Cell, Function, FunctionId, Instr, ObjectId, Operand, Program, Reg, Rvalue, Value, Width,
 };
@@ -21,6 +24,24 @@ pub enum End {
     Finding(String),
     /// Too many steps.
     Steps,
+}
+
+/// What happens to a store.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Memory {
+    /// It is in memory at once.
+    Sc,
+    /// It waits in a buffer, in order.
+    Tso,
+    /// It waits in a buffer, in order with those to the same place and across barriers.
+    Pso,
+}
+
+/// A buffered store, or a barrier between stores.
+#[derive(Clone, Copy, PartialEq)]
+enum Buffered {
+    Store(Value, Width, Value),
+    Barrier,
 }
 
 struct Object {
@@ -50,9 +71,11 @@ struct Thread {
     frames: Vec<Frame>,
     state: State,
     locals: BTreeMap<u32, ObjectId>,
+    buffer: Vec<Buffered>,
 }
 
 pub struct Machine<'p> {
+    memory: Memory,
     program: &'p Program,
     objects: Vec<Object>,
     threads: Vec<Thread>,
@@ -71,6 +94,10 @@ type Access<T> = Result<T, String>;
 
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program, seed: u64) -> Machine<'p> {
+        Machine::with_memory(program, seed, Memory::Sc)
+    }
+
+    pub fn with_memory(program: &'p Program, seed: u64, memory: Memory) -> Machine<'p> {
         let objects = program
             .objects
             .iter()
@@ -84,8 +111,15 @@ impl<'p> Machine<'p> {
                 touched: BTreeMap::new(),
             })
             .collect();
-        let mut machine =
-            Machine { program, objects, threads: Vec::new(), seed: seed | 1, atomic: None, halted: false };
+        let mut machine = Machine {
+            memory,
+            program,
+            objects,
+            threads: Vec::new(),
+            seed: seed | 1,
+            atomic: None,
+            halted: false,
+        };
         for thread in &program.threads {
             machine.start(thread.function, thread.args.clone());
         }
@@ -94,7 +128,12 @@ impl<'p> Machine<'p> {
 
     fn start(&mut self, function: FunctionId, args: Vec<Value>) -> usize {
         let frame = self.frame(function, &args, None);
-        self.threads.push(Thread { frames: vec![frame], state: State::Running, locals: BTreeMap::new() });
+        self.threads.push(Thread {
+            frames: vec![frame],
+            state: State::Running,
+            locals: BTreeMap::new(),
+            buffer: Vec::new(),
+        });
         self.threads.len() - 1
     }
 
@@ -123,6 +162,7 @@ impl<'p> Machine<'p> {
             let mut order: Vec<usize> =
                 (0..self.threads.len()).filter(|&t| self.threads[t].state == State::Running).collect();
             if order.is_empty() || self.halted {
+                (0..self.threads.len()).for_each(|t| self.drain(t));
                 let State::Ended(value) = self.threads[0].state else { return End::Done(0) };
                 return End::Done(value.as_i64());
             }
@@ -149,6 +189,13 @@ impl<'p> Machine<'p> {
                 if moved {
                     break;
                 }
+            }
+            let waiting: Vec<usize> =
+                (0..self.threads.len()).filter(|&t| !self.threads[t].buffer.is_empty()).collect();
+            if !waiting.is_empty() && (!moved || self.random(6) == 0) {
+                let thread = waiting[self.random(waiting.len())];
+                self.flush_one(thread);
+                moved = true;
             }
             if !moved {
                 return End::Deadlock;
@@ -234,6 +281,74 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
+    /// Lets one buffered store of a thread reach memory.
+    fn flush_one(&mut self, thread: usize) {
+        let buffer = &self.threads[thread].buffer;
+        let end = match self.memory {
+            Memory::Pso => buffer.iter().position(|b| *b == Buffered::Barrier).unwrap_or(buffer.len()).max(1),
+            _ => 1,
+        };
+        let mut index = self.random(end);
+        let buffer = &mut self.threads[thread].buffer;
+        // Stores to one place stay in order.
+        if let Buffered::Store(addr, _, _) = buffer[index] {
+            index = buffer
+                .iter()
+                .position(|b| matches!(b, Buffered::Store(a, _, _) if *a == addr))
+                .unwrap_or(index);
+        }
+        if let Buffered::Store(addr, width, value) = buffer.remove(index) {
+            // The object may have ended meanwhile; then nobody can see the store.
+            self.write(addr, width, value).ok();
+        }
+    }
+
+    /// A full fence.
+    fn drain(&mut self, thread: usize) {
+        while !self.threads[thread].buffer.is_empty() {
+            self.flush_one(thread);
+        }
+    }
+
+    /// An ordinary read: the thread's own newest store, or memory.
+    fn load(&mut self, thread: usize, addr: Value, width: Width) -> Access<Value> {
+        self.cell(addr, width)?;
+        let own = self.threads[thread].buffer.iter().rev().find_map(|b| match b {
+            Buffered::Store(a, _, value) if *a == addr => Some(*value),
+            _ => None,
+        });
+        own.map_or_else(|| self.read(addr, width), Ok)
+    }
+
+    /// An ordinary store.
+    fn store(&mut self, thread: usize, addr: Value, width: Width, value: Value, ann: Ann) -> Access<()> {
+        self.cell(addr, width)?;
+        let buffer = &mut self.threads[thread].buffer;
+        if ann.order.releases() {
+            buffer.push(Buffered::Barrier);
+        }
+        buffer.push(Buffered::Store(addr, width, width.zero_extend(value)));
+        if self.memory == Memory::Sc || ann.order == Order::SeqCst {
+            self.drain(thread);
+        }
+        Ok(())
+    }
+
+    fn fence(&mut self, thread: usize, fence: Fence) {
+        match fence {
+            Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => {
+                self.drain(thread)
+            }
+            Fence::C11(Order::Release | Order::AcqRel)
+            | Fence::Sfence
+            | Fence::Lwsync
+            | Fence::Eieio
+            | Fence::DmbSt
+            | Fence::DsbSt => self.threads[thread].buffer.push(Buffered::Barrier),
+            _ => {}
+        }
+    }
+
     fn make(&mut self, name: &str, size: u32, declared: Vec<Cell>, heap: bool, zeroed: bool) -> Value {
         let touched = BTreeMap::new();
         self.objects.push(Object { name: name.into(), size, live: true, heap, zeroed, declared, touched });
@@ -278,6 +393,7 @@ impl<'p> Machine<'p> {
     fn return_from(&mut self, thread: usize, value: Value) -> Step {
         let frame = self.threads[thread].frames.pop().expect("a frame");
         if self.threads[thread].frames.is_empty() {
+            self.drain(thread);
             self.threads[thread].state = State::Ended(value);
         } else if let Some(reg) = frame.result {
             self.set(thread, reg, value);
@@ -309,21 +425,44 @@ impl<'p> Machine<'p> {
 
     fn execute(&mut self, thread: usize, instr: &Instr) -> Access<Step> {
         let get = |machine: &Self, operand: &Operand| machine.get(thread, *operand);
+        let full = matches!(
+            instr,
+            Instr::Rmw { .. }
+                | Instr::CompareExchange { .. }
+                | Instr::AwaitRmw { .. }
+                | Instr::Lock(_)
+                | Instr::TryLock { .. }
+                | Instr::Unlock(_)
+                | Instr::Spawn { .. }
+                | Instr::Join { .. }
+                | Instr::Exit(_)
+                | Instr::Free(_)
+                | Instr::EndLocal(_)
+                | Instr::AtomicBegin
+                | Instr::AtomicEnd
+        );
+        if full {
+            self.drain(thread);
+        }
         match instr {
             Instr::Assign { dst, value } => {
                 let value = self.rvalue(thread, value)?;
                 self.set(thread, *dst, value);
             }
             Instr::Load { dst, addr, width, extend, .. } => {
-                let value = self.read(get(self, addr), *width)?;
+                let value = self.load(thread, get(self, addr), *width)?;
                 self.set(thread, *dst, width.extend(*extend, value));
             }
             Instr::CopyLoad { dst, addr, width, extend, .. } => {
-                let value = self.cell(get(self, addr), *width)?.unwrap_or_default();
+                let addr = get(self, addr);
+                let value = match self.cell(addr, *width)? {
+                    Some(_) => self.load(thread, addr, *width)?,
+                    None => self.load(thread, addr, *width).unwrap_or_default(),
+                };
                 self.set(thread, *dst, width.extend(*extend, value));
             }
-            Instr::Store { addr, value, width, .. } => {
-                self.write(get(self, addr), *width, get(self, value))?;
+            Instr::Store { addr, value, width, ann } => {
+                self.store(thread, get(self, addr), *width, get(self, value), *ann)?;
             }
             Instr::StoreExclusive { .. } => return Err("store-exclusive in C".into()),
             Instr::Rmw { dst, addr, width, extend, op, operand, .. } => {
@@ -350,7 +489,7 @@ impl<'p> Machine<'p> {
                 }
             }
             Instr::Await { dst, addr, width, extend, until, .. } => {
-                let value = self.read(get(self, addr), *width)?;
+                let value = self.load(thread, get(self, addr), *width)?;
                 let done = until.op.apply(*width, value, get(self, &until.operand)).ok_or("division")?;
                 if !done.is_true() {
                     return Ok(Step::Blocked);
@@ -393,7 +532,7 @@ impl<'p> Machine<'p> {
                 }
                 self.write(addr, Width::W32, Value::ZERO)?;
             }
-            Instr::Fence(_) => {}
+            Instr::Fence(fence) => self.fence(thread, *fence),
             Instr::Jump(label) => {
                 self.threads[thread].frames.last_mut().expect("a frame").at = label.0 as usize
             }

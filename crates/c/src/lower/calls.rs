@@ -1,0 +1,132 @@
+//! Calls, and struct values, which calls pass and return by address.
+
+use super::Body;
+use super::places::{Place, Where};
+use crate::ast::{Expr, ExprKind};
+use crate::parser::{Res, fail, unsupported};
+use fencepost_diag::Span;
+use fencepost_ir::{Callee, Instr, Operand, Value};
+
+const ZERO: Operand = Operand::Const(Value::ZERO);
+
+impl Body<'_, '_> {
+    /// A call of a function with a body, of a pointer, or of something that the library table knows.
+    pub(super) fn call(
+        &mut self,
+        callee: &Expr,
+        args: &[Expr],
+        target: Option<Where>,
+        wanted: bool,
+        span: Span,
+    ) -> Res<Operand> {
+        if let Some(function) = super::library::known_call(self.unit, callee) {
+            if function == super::library::Library::Refused {
+                return self.refused(callee, span);
+            }
+            return self.library_call(function, args, span);
+        }
+        let mut args = args;
+        let callee = match &callee.kind {
+            ExprKind::Function(id) => {
+                let def = &self.unit.functions[id.0 as usize];
+                if def.body.is_none() {
+                    return self.no_body(&def.name, span);
+                }
+                // Arguments beyond the parameters could only be reached by `va_arg`, which is an error.
+                let (kept, dropped) = args.split_at(def.params.len().min(args.len()));
+                dropped.iter().try_for_each(|arg| self.effect(arg))?;
+                args = kept;
+                Callee::Function(self.program.function_id(*id))
+            }
+            _ => Callee::Pointer(self.value(callee)?),
+        };
+        let mut operands = Vec::with_capacity(args.len() + 1);
+        if let Some(Where::Memory(address, offset)) = target {
+            operands.push(self.offset(address, offset));
+        }
+        for arg in args {
+            operands.push(self.argument(arg)?);
+        }
+        let dst = (wanted && target.is_none()).then(|| self.b.temp());
+        self.b.emit(Instr::Call { dst, callee, args: operands });
+        Ok(dst.map_or(ZERO, Operand::Reg))
+    }
+
+    /// A call of a library function that is known and not modelled.
+    fn refused(&self, callee: &Expr, span: Span) -> Res<Operand> {
+        let name = match &callee.kind {
+            ExprKind::Function(id) => self.unit.functions[id.0 as usize].name.as_str(),
+            _ => "this",
+        };
+        unsupported(
+            span,
+            format!("the library function `{name}`"),
+            "define a function of that name as a model of it",
+        )
+    }
+
+    /// An argument: a value, or the address of a struct.
+    fn argument(&mut self, arg: &Expr) -> Res<Operand> {
+        if self.unit.types.is_record(arg.ty.ty) {
+            let place = self.place(arg)?;
+            return self.address(place, arg.span);
+        }
+        self.value(arg)
+    }
+
+    pub(super) fn no_body<T>(&self, name: &str, span: Span) -> Res<T> {
+        Err(Box::new(
+            fencepost_diag::Diagnostic::error(span, format!("the function `{name}` has no body"))
+                .label("called here")
+                .hint("it is neither defined in the program nor part of the library that is modelled"),
+        ))
+    }
+
+    /// Evaluates a struct expression into a place.
+    pub(super) fn struct_into(&mut self, expr: &Expr, target: Place) -> Res<()> {
+        match &expr.kind {
+            ExprKind::Load(place) => {
+                let span = place.span;
+                let from = self.place(place)?;
+                self.copy(from, target, span)
+            }
+            ExprKind::Call(callee, args, Some(temporary)) => {
+                let at = self.variable(*temporary, expr.span)?;
+                self.call(callee, args, Some(at), false, expr.span)?;
+                let from = Place { at, ty: expr.ty, bits: None };
+                self.copy(from, target, expr.span)
+            }
+            ExprKind::Assign(place, value) => {
+                let assigned = self.place(place)?;
+                self.struct_into(value, assigned)?;
+                self.copy(assigned, target, expr.span)
+            }
+            ExprKind::Comma(left, right) => {
+                self.effect(left)?;
+                self.struct_into(right, target)
+            }
+            ExprKind::Cast(inner) => self.struct_into(inner, target),
+            ExprKind::Cond(condition, then, otherwise) => {
+                let (yes, no, end) = (self.b.target(), self.b.target(), self.b.target());
+                self.branch_on(condition, yes, no)?;
+                self.b.bind(yes);
+                self.struct_into(then, target)?;
+                self.b.jump(end);
+                self.b.bind(no);
+                self.struct_into(otherwise, target)?;
+                self.b.bind(end);
+                Ok(())
+            }
+            ExprKind::Builtin(builtin, args) => {
+                let packed = self.builtin(builtin, args, expr, true)?;
+                self.unpack(packed, target, expr.span)
+            }
+            ExprKind::Stmt(block) => self.statement_expression_into(block, target),
+            _ if expr.kind.is_place() => {
+                let from = self.place(expr)?;
+                self.copy(from, target, expr.span)
+            }
+            _ => fail(expr.span, "this struct value is not supported here"),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+void free();
+int main(void) {
+    free();
+    return 0;
+}

@@ -1,0 +1,5 @@
+struct s { int a; };
+struct s main(void) {
+    struct s r = {1};
+    return r;
+}

@@ -1,0 +1,2 @@
+int f(size_t n) { return n > 0; }
+int main(void) { return f(1); }

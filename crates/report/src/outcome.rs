@@ -1,0 +1,168 @@
+//! The answer about a program: verdict, how far it holds, and what was found.
+
+use serde::Serialize;
+use std::fmt::Write;
+
+/// The verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Nothing goes wrong, as far as the scope says.
+    Safe,
+    /// Something goes wrong; a finding shows it.
+    Unsafe,
+    /// A limit was hit.
+    Unknown,
+}
+
+/// How far a verdict holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// For all executions.
+    All,
+    /// For those within the bounds, which cut something.
+    Bounded,
+}
+
+/// The answer: one JSON object.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The file as given.
+    pub file: String,
+    /// The memory model.
+    pub model: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How far it holds.
+    pub scope: Scope,
+    /// The bounds that cut something, and where.
+    pub bounds: Vec<Bound>,
+    /// Why there is no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// Complete consistent executions.
+    pub executions: u64,
+    /// Explorations that ended in an assumption, a wait or a spin.
+    pub blocked: u64,
+    /// Explorations that a bound cut.
+    pub cut: u64,
+    /// Time it took.
+    pub seconds: f64,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// A bound that the user chose and that cut something.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bound {
+    /// Its name, such as `unroll`.
+    pub name: &'static str,
+    /// Its value.
+    pub value: u64,
+}
+
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Location {
+    /// The file.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1.
+    pub column: usize,
+    /// The thread that is there.
+    pub thread: u32,
+    /// The source text.
+    pub text: String,
+}
+
+/// A finding.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Its stable code.
+    pub code: &'static str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Where; two places where two accesses are involved.
+    pub locations: Vec<Location>,
+    /// The execution that shows it, in an order that explains it.
+    pub trace: Vec<TraceStep>,
+    /// The message with a snippet of the source, for people.
+    #[serde(skip)]
+    pub rendered: String,
+}
+
+/// A step of the execution that shows a finding.
+#[derive(Clone, Debug, Serialize)]
+pub struct TraceStep {
+    /// Whose.
+    pub thread: u32,
+    /// Where.
+    pub location: Location,
+    /// What happens, in words.
+    pub action: String,
+}
+
+impl Outcome {
+    /// The verdict in one line.
+    pub fn headline(&self) -> String {
+        let bounds: Vec<String> = self.bounds.iter().map(|b| format!("{} {}", b.name, b.value)).collect();
+        let verdict = match (self.verdict, self.scope) {
+            (Verdict::Safe, Scope::All) => "safe".to_string(),
+            (Verdict::Safe, Scope::Bounded) => format!("safe up to {}", bounds.join(", ")),
+            (Verdict::Unsafe, _) => "unsafe".to_string(),
+            (Verdict::Unknown, _) => {
+                format!("unknown: {}", self.stop_reason.as_deref().unwrap_or("a limit was hit"))
+            }
+        };
+        let mut line = format!("{}: {verdict} under {}", self.file, self.model);
+        let _ = write!(line, " ({} executions", self.executions);
+        if self.blocked > 0 {
+            let _ = write!(line, ", {} blocked", self.blocked);
+        }
+        if self.cut > 0 {
+            let _ = write!(line, ", {} cut", self.cut);
+        }
+        let _ = write!(line, ", {})", crate::litmus::show_seconds(self.seconds));
+        line
+    }
+
+    /// The whole answer for people.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for finding in &self.findings {
+            let _ = writeln!(out, "{}", finding.rendered);
+            if !finding.trace.is_empty() {
+                out.push_str(&show_trace(&finding.trace));
+            }
+            out.push('\n');
+        }
+        out + &self.headline() + "\n"
+    }
+}
+
+/// A line per step: place, source text, what happens.
+fn show_trace(steps: &[TraceStep]) -> String {
+    let mut out = String::from("  an execution that shows it:\n");
+    let place = |step: &TraceStep| format!("{}:{}", step.location.file, step.location.line);
+    let text = |step: &TraceStep| step.location.text.lines().next().unwrap_or("").trim().to_string();
+    let width = steps.iter().map(|s| place(s).len()).max().unwrap_or(0);
+    let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0).min(44);
+    for step in steps {
+        let short: String = text(step).chars().take(code).collect();
+        let _ = writeln!(
+            out,
+            "    thread {:<2} {:width$}  {:code$}  {}",
+            step.thread,
+            place(step),
+            short,
+            step.action
+        );
+    }
+    out
+}
