@@ -12,7 +12,7 @@ use fencepost_report::litmus::{Answer, Failure, json_line, table_head, table_lin
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ struct Job {
     model: Option<usize>,
     /// The row of reference results.
     row: Option<usize>,
+    /// Why it cannot be run, if its row asks for something that there is not.
+    impossible: Option<String>,
 }
 
 /// An answer, or why there is none.
@@ -103,7 +105,7 @@ fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
     }
     let Some(reference) = &options.compare else {
         let model = options.model.is_some().then_some(0);
-        let jobs = files.into_iter().map(|path| Job { path, model, row: None }).collect();
+        let jobs = files.into_iter().map(|path| Job { path, model, row: None, impossible: None }).collect();
         return Ok((jobs, models, Vec::new(), 0));
     };
     let name = reference.display();
@@ -113,7 +115,7 @@ fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
         format!("error: {name}:{line}: not a row of reference results: {error}\n")
     })?;
     let folder = reference.parent().unwrap_or(Path::new(""));
-    let (jobs, skipped) = compared_jobs(&files, &expected, folder, options, &mut models)?;
+    let (jobs, skipped) = compared_jobs(&files, &expected, folder, options, &mut models);
     Ok((jobs, models, expected, skipped))
 }
 
@@ -124,28 +126,52 @@ fn compared_jobs(
     folder: &Path,
     options: &LitmusArgs,
     models: &mut Vec<Choice>,
-) -> Result<(Vec<Job>, usize), String> {
+) -> (Vec<Job>, usize) {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let by_path: HashMap<PathBuf, &String> = files.iter().map(|f| (canonical(Path::new(f)), f)).collect();
     let root = canonical(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let folders: Vec<PathBuf> = options.paths.iter().filter(|p| p.is_dir()).map(|p| canonical(p)).collect();
     let mut jobs = Vec::new();
     let mut skipped = 0;
     for (index, row) in expected.iter().enumerate() {
         let wanted = options.model.as_ref().is_none_or(|m| *m == row.model);
-        let Some(&path) = by_path.get(&root.join(&row.file)).filter(|_| wanted) else {
-            skipped += 1;
-            continue;
-        };
-        let model = match models.iter().position(|m| m.name() == row.model) {
-            Some(model) => model,
-            None => {
-                models.push(Choice::find(&row.model)?);
-                models.len() - 1
+        let path = joined(&root, &row.file);
+        // A file that is missing from a folder among the arguments has no answer, which is a difference.
+        let inside = || folders.iter().any(|folder| path.starts_with(folder));
+        let path = match by_path.get(&path) {
+            Some(&path) if wanted => path.clone(),
+            None if wanted && inside() => folder.join(&row.file).display().to_string(),
+            _ => {
+                skipped += 1;
+                continue;
             }
         };
-        jobs.push(Job { path: path.clone(), model: Some(model), row: Some(index) });
+        let (model, impossible) = match models.iter().position(|m| m.name() == row.model) {
+            Some(model) => (Some(model), None),
+            None => match Choice::find(&row.model) {
+                Ok(model) => {
+                    models.push(model);
+                    (Some(models.len() - 1), None)
+                }
+                Err(error) => (None, Some(error.trim_end().to_string())),
+            },
+        };
+        jobs.push(Job { path, model, row: Some(index), impossible });
     }
-    Ok((jobs, skipped))
+    (jobs, skipped)
+}
+
+/// The path of a row's file, `..` resolved without asking the file system about each of thousands of rows.
+fn joined(root: &Path, file: &str) -> PathBuf {
+    let mut path = root.to_path_buf();
+    for component in Path::new(file).components() {
+        match component {
+            Component::ParentDir => drop(path.pop()),
+            Component::CurDir => {}
+            other => path.push(other),
+        }
+    }
+    path
 }
 
 /// The file, or all litmus files below the folder, sorted.
@@ -229,6 +255,9 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
     let unanswered =
         |error, internal| Err(Unanswered { failure: Failure { file: job.path.clone(), error }, internal });
     let failure = |error| Some(unanswered(error, false));
+    if let Some(error) = &job.impossible {
+        return failure(error.clone());
+    }
     let (test, file): (LitmusTest, SourceFile) = match read(&job.path) {
         Ok(read) => read,
         Err(error) => return failure(error),

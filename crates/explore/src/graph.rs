@@ -183,9 +183,10 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         }
     }
 
-    /// The final value of a cell.
+    /// The final value of a cell. One that no thread has met yet has no place here and keeps its initial value.
     pub fn final_value(&self, memory: &Memory, loc: LocId) -> u64 {
-        self.co[loc as usize].last().map_or(memory.init(loc), |&w| self.value[w as usize])
+        let last = self.co.get(loc as usize).and_then(|list| list.last());
+        last.map_or(memory.init(loc), |&w| self.value[w as usize])
     }
 
     /// Makes this graph the part of `other` that consists of the events of `kept`. Rows mention only an event's

@@ -695,7 +695,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             graph.frontier(layout, t).next != Next::NotStarted
                 && graph.frontier_regs(layout, t)[DISAGREED] != 0
         };
-        if M::OUT_OF_ORDER && (!self.is_atomic(graph) || (0..layout.threads()).any(disagreed)) {
+        // A load- and a store-exclusive have a choice between them, so they are filtered here under every model.
+        if !self.is_atomic(graph) || (M::OUT_OF_ORDER && (0..layout.threads()).any(disagreed)) {
             self.collector.stats.blocked += 1;
             return;
         }

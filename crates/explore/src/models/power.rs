@@ -313,12 +313,11 @@ impl Power {
         for p in node.po_loc.iter() {
             let earlier = trie.node(graph.node[p]);
             match earlier.kind {
-                Kind::Write => {
+                Kind::Write
                     if self.clauses.has(Clause::Detour)
-                        && graph.co_after(p as EventId, node.loc()).contains(&source)
-                    {
-                        base.ci.insert(p);
-                    }
+                        && graph.co_after(p as EventId, node.loc()).contains(&source) =>
+                {
+                    base.ci.insert(p);
                 }
                 Kind::Read => {
                     let old = graph.rf[p];

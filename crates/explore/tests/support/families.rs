@@ -197,7 +197,8 @@ fn relaxed(model: ModelName, thread: &str) -> String {
 fn read_modify_writes(model: ModelName) -> Vec<String> {
     let mut snippets =
         vec!["Ax", "Cx01", "Cx12", "Cx02<exp0", "Sx1", "Wx1", "Ax Ax", "Cx01 Cx12", "Wx1 Sx2 Rx"];
-    if matches!(model, Power | Armv8) {
+    let exclusive = !matches!(model, Ra | Rc11);
+    if exclusive {
         snippets.extend(["Lx Xx1", "Lx Xxr0 Rx", "Lx Wx1 Xx2", "Lx Xx1 Lx Xx2"]);
     }
     // What a compare-exchange expects may depend on a read.
@@ -216,7 +217,6 @@ fn read_modify_writes(model: ModelName) -> Vec<String> {
     }
     let between = ["Ax", "Sx2", "Cx01", "Cx12"];
     let far = ["Wy1", "Ry", "Ay", "Cy12"];
-    let exclusive = matches!(model, Power | Armv8);
     for a in between.into_iter().chain(exclusive.then_some("Lx Xx2")) {
         for b in far {
             for (c, d) in [("Wy2", "Rx"), ("Ry", "Wx3"), ("Wy2", "Wx3"), ("Ay", "Rx"), ("Ry", "Rx")] {

@@ -82,7 +82,7 @@ fn flavour(model: ModelName) -> Flavour {
         fences: vec![Fence::Mfence],
         loads: vec![Plain],
         stores: vec![Plain],
-        exclusives: false,
+        exclusives: true,
         amos: true,
         selects: false,
     };
@@ -91,26 +91,25 @@ fn flavour(model: ModelName) -> Flavour {
         ModelName::Pso => Flavour { fences: vec![Fence::Mfence, Fence::Sfence, Fence::Eieio], ..base },
         ModelName::Ra => Flavour {
             fences: c11(&[SeqCst]),
+            exclusives: false,
             loads: vec![Relaxed, Acquire, Plain],
             stores: vec![Relaxed, Release, Plain],
             ..base
         },
         ModelName::Rc11 => Flavour {
             fences: c11(&[SeqCst, Acquire, Release, AcqRel]),
+            exclusives: false,
             loads: vec![Relaxed, Acquire, SeqCst, Plain],
             stores: vec![Relaxed, Release, SeqCst, Plain],
             ..base
         },
-        ModelName::Power => Flavour {
-            fences: vec![Fence::Sync, Fence::Lwsync, Fence::Eieio, Fence::Isync],
-            exclusives: true,
-            ..base
-        },
+        ModelName::Power => {
+            Flavour { fences: vec![Fence::Sync, Fence::Lwsync, Fence::Eieio, Fence::Isync], ..base }
+        }
         ModelName::Armv8 => Flavour {
             fences: vec![Fence::DmbSy, Fence::DmbLd, Fence::DmbSt, Fence::DsbSt, Fence::Isb],
             loads: vec![Plain, Plain, Acquire, AcquirePc],
             stores: vec![Plain, Plain, Release],
-            exclusives: true,
             selects: true,
             ..base
         },

@@ -1,0 +1,68 @@
+//! The crates may depend on each other only as the pipeline says: front ends know `ir`, engines know `ir` and `models`, no
+//! engine knows a front end or another engine, and only the command line sees all. Dependencies of tests are free.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// What each crate may use, without the prefix `fencepost-`; `*` is everything.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("diag", &[]),
+    ("ir", &["diag"]),
+    // Front ends.
+    ("litmus", &["ir", "diag"]),
+    ("c", &["ir", "diag"]),
+    ("lang", &["ir", "diag"]),
+    ("models", &["ir", "diag"]),
+    // Engines.
+    ("explore", &["ir", "models"]),
+    ("naive", &["ir", "models"]),
+    ("machine", &["ir", "models"]),
+    ("reduce", &["ir", "models"]),
+    ("bmc", &["ir", "models"]),
+    ("param", &["diag"]),
+    ("report", &["ir"]),
+    ("fencepost", &["*"]),
+    ("xtask", &["*"]),
+];
+
+/// The dependencies of each crate on other crates of the workspace.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let name = |value: &serde_json::Value| {
+        let name = value["name"].as_str().expect("a name");
+        name.strip_prefix("fencepost-").unwrap_or(name).to_string()
+    };
+    let packages = metadata["packages"].as_array().expect("packages");
+    let ours: BTreeSet<String> = packages.iter().map(name).collect();
+    let dependencies = |package: &serde_json::Value| {
+        let all = package["dependencies"].as_array().expect("dependencies").iter();
+        // Those of tests have the kind "dev"; ordinary ones none.
+        let used = all.filter(|d| d["kind"].as_str() != Some("dev") && !d["path"].is_null());
+        used.map(name).filter(|d| ours.contains(d)).collect()
+    };
+    packages.iter().map(|package| (name(package), dependencies(package))).collect()
+}
+
+#[test]
+fn dependencies_follow_the_pipeline() {
+    let found = dependencies();
+    assert!(found.len() > 5 && found["fencepost"].len() > 3, "{found:?}");
+    let mut wrong = Vec::new();
+    for (name, used) in &found {
+        match ALLOWED.iter().find(|(n, _)| n == name) {
+            None => wrong.push(format!("`{name}` is not in the list of this test")),
+            Some((_, allowed)) if allowed.contains(&"*") => {}
+            Some((_, allowed)) => {
+                let forbidden = used.iter().filter(|d| !allowed.contains(&d.as_str()));
+                wrong.extend(forbidden.map(|d| format!("`{name}` may not depend on `{d}`")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
