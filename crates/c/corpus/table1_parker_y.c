@@ -2,9 +2,10 @@
  * The parker of the Java runtime: a thread parks until it is unparked; the unparker makes a condition true first,
  * with fences: a reconstruction of a program of paper 001, Table 1 (`parker y`, 1126 traces there). The paper
  * unrolls loops 5 times.
- * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * why: A permit is left over from before. The fence after taking it keeps the look at the condition behind it,
- *      so no wakeup is lost.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * why: A permit is left over from before. The fence after taking it keeps the look at the condition behind it.
+ *      But the relaxed look at `parked` that ends the wait does not: the condition may still be seen as it was, and
+ *      the second wakeup never comes. SC, TSO, PSO and RA keep those two reads in order.
  */
 #include <pthread.h>
 #include <stdatomic.h>

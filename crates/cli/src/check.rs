@@ -5,7 +5,8 @@ use crate::exit;
 use fencepost_c::{Compiled, SourceMap};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_explore::{
-    Action, Exploration, Finding, FindingKind, Limits, ModelName, Options, Place, Step, StopReason, explore, headline,
+    Action, Exploration, Finding, FindingKind, Limits, ModelName, Options, Place, Step, StopReason, explore,
+    headline,
 };
 use fencepost_ir::{Program, bound_loops};
 use fencepost_models::mapping::{self, Mapping, Target};
@@ -21,7 +22,11 @@ static INTERRUPT: AtomicBool = AtomicBool::new(false);
 pub fn run(options: &CheckArgs) -> u8 {
     let Some(model) = ModelName::from_name(&options.model) else {
         let known: Vec<&str> = ModelName::ALL.iter().map(|m| m.name()).collect();
-        eprintln!("error: there is no model `{}` for programs\n  known models: {}", options.model, known.join(", "));
+        eprintln!(
+            "error: there is no model `{}` for programs\n  known models: {}",
+            options.model,
+            known.join(", ")
+        );
         return exit::BAD_INPUT;
     };
     let _ = ctrlc::set_handler(|| {
@@ -62,7 +67,8 @@ pub fn run(options: &CheckArgs) -> u8 {
 /// Checks one file; the error is a whole message.
 fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, String> {
     let start = Instant::now();
-    let text = std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    let text =
+        std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let compiled = compile(&SourceFile::new(name, text), options)?;
     for warning in &compiled.warnings {
         eprintln!("{}", compiled.sources.render(warning));
@@ -108,7 +114,10 @@ fn for_model(program: &Program, model: ModelName, mapping: &str) -> Result<Progr
         ModelName::Sc | ModelName::Ra | ModelName::Rc11 => {
             return match mapping {
                 "" => Ok(program.clone()),
-                _ => Err(format!("error: --mapping is for hardware models; under {} programs are checked as written", model.name())),
+                _ => Err(format!(
+                    "error: --mapping is for hardware models; under {} programs are checked as written",
+                    model.name()
+                )),
             };
         }
         ModelName::Tso => Target::Tso,
@@ -118,7 +127,8 @@ fn for_model(program: &Program, model: ModelName, mapping: &str) -> Result<Progr
     };
     // Fetch operations in one piece have the same executions and far fewer failing tries.
     let default = if target == Target::Power { "fused," } else { "" };
-    let choice = Mapping::parse(target, &format!("{default}{mapping}")).map_err(|unknown| format!("error: {unknown}"))?;
+    let choice = Mapping::parse(target, &format!("{default}{mapping}"))
+        .map_err(|unknown| format!("error: {unknown}"))?;
     Ok(mapping::compile(program, target, choice))
 }
 
@@ -225,7 +235,8 @@ impl Reporter<'_> {
                 let source = match from {
                     None => "the initial value".to_string(),
                     Some((thread, index)) => {
-                        let writer = threads.get(*thread as usize).and_then(|steps| steps.get(*index as usize));
+                        let writer =
+                            threads.get(*thread as usize).and_then(|steps| steps.get(*index as usize));
                         let place = writer.map(|w| self.location(&Place { thread: *thread, at: w.at }));
                         format!("written by thread {thread} at line {}", place.map_or(0, |l| l.line))
                     }
