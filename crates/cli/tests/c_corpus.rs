@@ -84,6 +84,6 @@ fn every_program_has_the_expected_verdict() {
     let wrong = wrong.into_inner().expect("not poisoned");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let unknown = unknown.into_inner();
-    assert!(unknown <= 150, "{unknown} runs were too large for {executions} executions");
+    assert!(unknown <= 220, "{unknown} runs were too large for {executions} executions");
     println!("{} runs, {unknown} too large", files.len() * MODELS.len());
 }
