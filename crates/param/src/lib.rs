@@ -8,3 +8,5 @@ pub mod parser;
 mod parser_expr;
 pub mod system;
 pub mod typing;
+pub mod machine;
+pub mod model;
