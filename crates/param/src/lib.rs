@@ -1,12 +1,22 @@
 //! Parameterized systems.
 pub mod ast;
+pub mod backward;
+mod coherence;
+pub mod cube;
+mod fourier;
+mod init;
 mod lexer;
 pub mod literal;
 pub mod lower;
+pub mod machine;
+pub mod memory;
+pub mod model;
 pub mod normal;
+pub mod outcome;
 pub mod parser;
 mod parser_expr;
+pub mod pre;
+pub mod solver;
+mod subsume;
 pub mod system;
 pub mod typing;
-pub mod machine;
-pub mod model;
