@@ -258,17 +258,10 @@ impl Context<'_> {
                 Fact::Lit(lit) => lits.push(lit),
             }
         }
-        // Reads at the end of the run come after everything that their process did before. A process sees its own
-        // buffered writes, so a plain write is not ordered before them, just as for reads of transitions.
-        let kind = crate::model::EventKind::Read;
-        for r in 0..memory.reads.len() {
-            let proc = memory.reads[r].proc;
-            let plain_write = self.model.write_before(kind);
-            let entry = memory.entry_mut(proc);
-            entry.event |= 1;
-            if plain_write {
-                entry.write |= 1;
-            }
+        // The reads happen when all transitions have fired. What is still in a buffer then is not ordered before them.
+        if !memory.reads.is_empty() {
+            memory.everyone.event = 1;
+            memory.everyone.write = u64::from(self.model.write_before(crate::model::EventKind::Read));
         }
         let lits = self.simplify(&memory, lits)?;
         let mut cube = Cube { procs, lits, memory };

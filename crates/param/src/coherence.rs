@@ -30,8 +30,8 @@ pub struct WriteNode {
     pub proc: u8,
     /// What.
     pub cells: Vec<Cell>,
-    /// Nodes that read a cell from it.
-    pub readers: Vec<(Cell, u8)>,
+    /// Reads that took its value: the cell, the node, the process.
+    pub readers: Vec<(Cell, u8, u8)>,
     /// Unsatisfied reads whose value comes from a coherence-later write.
     pub skipped: Vec<u8>,
 }
@@ -165,11 +165,15 @@ impl Search<'_> {
                 // fr: the read comes before the writes that come after this one.
                 for w in 0..self.old.writes.len() {
                     let write = &self.old.writes[w];
+                    // The read of a read-modify-write does not come before its own write.
+                    if write.node == read.node {
+                        continue;
+                    }
                     if write.cells.contains(&read.cell) && memory.after[self.node as usize] >> write.node & 1 == 1 {
                         memory.add_edge(read.node, write.node)?;
                     }
                 }
-                memory.writes[here].readers.push((read.cell, read.node));
+                memory.writes[here].readers.push((read.cell, read.node, read.proc));
                 Ok(())
             }
             Choice::Before(r) => memory.add_edge(self.old.reads[r].node, self.node),
@@ -191,8 +195,12 @@ impl Search<'_> {
     fn write_before(&self, memory: &mut Memory, w: usize) -> Result<(), Cycle> {
         let write = &self.old.writes[w];
         memory.add_edge(write.node, self.node)?;
-        for (cell, reader) in &write.readers {
-            if self.event.writes.contains(cell) && *reader != self.node {
+        for (cell, reader, proc) in &write.readers {
+            if self.event.writes.contains(cell) {
+                // SC per variable: a process does not read a write that its own earlier write replaces.
+                if *proc == self.event.proc {
+                    return Err(Cycle);
+                }
                 memory.add_edge(*reader, self.node)?;
             }
         }
@@ -201,14 +209,7 @@ impl Search<'_> {
 
     fn finish(&self, mut memory: Memory) -> Memory {
         let here = memory.after[self.node as usize] | 1 << self.node;
-        let entry = memory.entry_mut(self.event.proc);
-        entry.event |= here;
-        if self.model.write_before(self.event.kind()) {
-            entry.write |= here;
-        }
-        if self.event.fence {
-            entry.write |= entry.event;
-        }
+        memory.advance_entry(self.model, self.event, here);
         memory.close_entries();
         memory
     }
@@ -258,7 +259,7 @@ pub fn rename_procs(writes: &mut [WriteNode], rename: &dyn Fn(u8) -> u8, rename_
         write.proc = rename(write.proc);
         write.cells.iter_mut().for_each(|c| *c = rename_cell(*c));
         write.cells.sort();
-        write.readers.iter_mut().for_each(|r| r.0 = rename_cell(r.0));
+        write.readers.iter_mut().for_each(|r| *r = (rename_cell(r.0), r.1, rename(r.2)));
         write.readers.sort();
     }
 }

@@ -50,6 +50,9 @@ pub struct Memory {
     pub after: Vec<Nodes>,
     /// For each process; shorter than the number of processes when the rest is empty.
     pub entries: Vec<Entry>,
+    /// For every process, also those that the cube does not name: the reads of the bad state come after whatever
+    /// anyone did before. (The paper orders them with their own process only; the machine does not.)
+    pub everyone: Entry,
     /// For each cell that is written later: nodes after any earlier access to it. Sorted, no empty sets.
     pub cells: Vec<(Cell, Nodes)>,
     /// Writes that may matter, where coherence is a choice.
@@ -125,7 +128,8 @@ impl Memory {
 
     /// Entry points of a process.
     pub fn entry(&self, proc: u8) -> Entry {
-        self.entries.get(proc as usize).copied().unwrap_or_default()
+        let own = self.entries.get(proc as usize).copied().unwrap_or_default();
+        Entry { event: own.event | self.everyone.event, write: own.write | self.everyone.write }
     }
 
     pub(crate) fn entry_mut(&mut self, proc: u8) -> &mut Entry {
@@ -221,14 +225,7 @@ impl Memory {
             result.add_edge(self.reads[r].node, node)?;
         }
         let here = later | 1 << node;
-        let entry = result.entry_mut(event.proc);
-        entry.event |= here;
-        if model.write_before(kind) {
-            entry.write |= here;
-        }
-        if event.fence {
-            entry.write |= entry.event;
-        }
+        result.advance_entry(model, event, here);
         for cell in &event.writes {
             result.add_to_cell(*cell, here);
         }
@@ -245,6 +242,8 @@ impl Memory {
             let Entry { event, write } = self.entries[p];
             self.entries[p] = Entry { event: self.closed(event), write: self.closed(write) };
         }
+        let Entry { event, write } = self.everyone;
+        self.everyone = Entry { event: self.closed(event), write: self.closed(write) };
         for c in 0..self.cells.len() {
             self.cells[c].1 = self.closed(self.cells[c].1);
         }
@@ -253,9 +252,22 @@ impl Memory {
     /// A fence alone.
     pub fn put_fence_before(&self, proc: u8) -> Memory {
         let mut result = self.clone();
-        let entry = result.entry_mut(proc);
-        entry.write |= entry.event;
+        let event = self.entry(proc).event;
+        result.entry_mut(proc).write |= event;
         result
+    }
+
+    /// Events before this one come before it and all that it comes before.
+    pub(crate) fn advance_entry(&mut self, model: &dyn MemoryModel, event: &Event, here: Nodes) {
+        let mut entry = self.entry(event.proc);
+        entry.event |= here;
+        if model.write_before(event.kind()) {
+            entry.write |= here;
+        }
+        if event.fence {
+            entry.write |= entry.event;
+        }
+        *self.entry_mut(event.proc) = entry;
     }
 
     /// Keeps the reads marked, and the nodes that matter then. Returns the new numbers of the reads.
@@ -293,7 +305,7 @@ impl Memory {
         for read in &mut self.reads {
             read.node = number(read.node);
         }
-        for entry in &mut self.entries {
+        for entry in self.entries.iter_mut().chain([&mut self.everyone]) {
             *entry = Entry { event: project(entry.event), write: project(entry.write) };
         }
         while self.entries.last().is_some_and(|e| *e == Entry::default()) {
@@ -323,6 +335,7 @@ impl Memory {
         for write in &self.writes {
             f(write.proc);
             write.cells.iter().for_each(|c| c.1.iter().for_each(|p| f(*p)));
+            write.readers.iter().for_each(|r| f(r.2));
         }
     }
 

@@ -220,8 +220,17 @@ impl Matching<'_> {
     /// Nodes without an image yet are satisfied readers of kept writes.
     fn match_readers(&mut self) -> bool {
         let Some(n) = self.nodes.iter().position(|image| *image == NONE) else { return self.orders_match() };
-        for image in 0..self.specific.memory.after.len() as u8 {
-            self.nodes[n] = image;
+        let general = self.general;
+        let source = general.memory.writes.iter().find_map(|w| {
+            let reader = w.readers.iter().find(|r| r.1 as usize == n)?;
+            Some((w.node, (self.cell(reader.0), self.proc(reader.2))))
+        });
+        let Some((write, (cell, proc))) = source else { return false };
+        let specific = self.specific;
+        let image = self.nodes[write as usize];
+        let Some(other) = specific.memory.writes.iter().find(|w| w.node == image) else { return false };
+        for reader in other.readers.iter().filter(|r| r.0 == cell && r.2 == proc) {
+            self.nodes[n] = reader.1;
             if self.match_readers() {
                 return true;
             }
@@ -240,6 +249,8 @@ impl Matching<'_> {
         let after = (0..general.after.len())
             .all(|n| self.within(general.after[n], specific.after[self.nodes[n] as usize]));
         after
+            && self.within(general.everyone.event, specific.everyone.event)
+            && self.within(general.everyone.write, specific.everyone.write)
             && general.entries.iter().enumerate().all(|(p, entry)| {
                 (entry.event == 0 && entry.write == 0) || {
                     let other = specific.entry(self.procs[p]);
@@ -254,8 +265,8 @@ impl Matching<'_> {
         self.general.memory.writes.iter().all(|write| {
             let image = self.nodes[write.node as usize];
             let Some(other) = self.specific.memory.writes.iter().find(|w| w.node == image) else { return false };
-            let reader = |(cell, node): &(Cell, u8)| {
-                other.readers.contains(&(self.cell(*cell), self.nodes[*node as usize]))
+            let reader = |(cell, node, proc): &(Cell, u8, u8)| {
+                other.readers.contains(&(self.cell(*cell), self.nodes[*node as usize], self.proc(*proc)))
             };
             let skipped = |r: &u8| other.skipped.contains(&self.reads[*r as usize]);
             write.readers.iter().all(reader) && write.skipped.iter().all(skipped)
