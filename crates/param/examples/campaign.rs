@@ -20,7 +20,7 @@ fn main() {
                 let m = machine::Machine::new(&sys, model, procs as u8);
                 let ex = machine::explore(&m, 2_000_000, true, &mut || false);
                 assert!(!ex.cut || ex.bad.is_some(), "cut\n{text}");
-                let mut s = backward::Search::new(pre::Context { system: &sys, model: model.memory() });
+                let mut s = backward::Search::new(pre::Context::new(&sys, model.memory()));
                 let mut control = backward::Control { stop: &mut |n| (n > 300000).then_some(outcome::StopReason::Nodes(n)), progress: &mut |_| (), approximate: &mut |_, _| None };
                 let end = s.run(&mut control);
                 let got = match end { backward::End::Reached(_) => 1, backward::End::Fixpoint => 0, backward::End::Stopped(_) => 2 };

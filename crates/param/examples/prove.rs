@@ -13,7 +13,7 @@ fn main() {
         Err(es) => { for e in &es { println!("{}", e.render(&sf)); } return; }
     };
     for e in &warn { println!("{}", e.render(&sf)); }
-    let ctx = pre::Context { system: &sys, model: model.memory() };
+    let ctx = pre::Context::new(&sys, model.memory());
     let mut s = backward::Search::new(ctx);
     let t = std::time::Instant::now();
     let mut control = backward::Control { stop: &mut |n| (n > 300000).then_some(outcome::StopReason::Nodes(n)), progress: &mut |p| if std::env::var("V").is_ok() { eprintln!("{p:?}") }, approximate: &mut |_, _| None };

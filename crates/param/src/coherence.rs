@@ -1,4 +1,5 @@
-//! Coherence as a choice, for models where writes to one cell need not become visible in firing order (PSO).
+//! Coherence as a choice, for cells whose writes need not become visible in firing order (PSO; not those with one
+//! writer or with locked writes only).
 //!
 //! A write of the run that may still matter is a node of the cube. Putting an event before the cube then decides, for
 //! each pair on one cell:
@@ -68,10 +69,15 @@ pub fn put_before(
     let node = start.add_node();
     let kind = event.kind();
     let entry = memory.entry(event.proc);
-    start.after[node as usize] = memory.closed(if kind == EventKind::Write { entry.write } else { entry.event });
+    let mut later = if kind == EventKind::Write { entry.write } else { entry.event };
+    for cell in event.reads.iter().chain(&event.writes) {
+        later |= memory.cell(cell);
+    }
+    start.after[node as usize] = memory.closed(later);
     start.reads.extend(event.reads.iter().map(|&cell| Read { proc: event.proc, cell, node }));
-    if !event.writes.is_empty() {
-        let (proc, cells) = (event.proc, event.writes.clone());
+    let cells: Vec<Cell> = event.writes.iter().copied().filter(|c| event.is_reorderable(c)).collect();
+    if !cells.is_empty() {
+        let proc = event.proc;
         start.writes.push(WriteNode { node, proc, cells, readers: vec![], skipped: vec![] });
     }
     let search = Search { old: memory, event, node, model };
@@ -84,7 +90,8 @@ fn decisions(memory: &Memory, event: &Event, may_satisfy: &dyn Fn(usize) -> bool
     let mut decisions = Vec::new();
     for (w, write) in memory.writes.iter().enumerate() {
         if event.writes.iter().any(|c| write.cells.contains(c)) {
-            if write.proc == event.proc {
+            // A locked write is visible when it fires, before the later write fires.
+            if write.proc == event.proc || event.rmw {
                 decisions.push(vec![Choice::WriteAfter(w)]);
             } else {
                 decisions.push(vec![Choice::WriteAfter(w), Choice::WriteBefore(w)]);
@@ -100,14 +107,18 @@ fn decisions(memory: &Memory, event: &Event, may_satisfy: &dyn Fn(usize) -> bool
             if read.proc != event.proc {
                 choices.push(Choice::Before(r));
             }
-            choices.push(Choice::Skip(r));
+            if event.is_reorderable(&read.cell) {
+                choices.push(Choice::Skip(r));
+            }
             decisions.push(choices);
         }
     }
     for cell in &event.reads {
         for (w, write) in memory.writes.iter().enumerate() {
             if write.cells.contains(cell) {
-                if write.proc == event.proc {
+                // The read sees memory, or its own buffer, before the other write fires: it skips that write only if
+                // it reads from its own buffer.
+                if write.proc == event.proc || event.rmw || event.fence {
                     decisions.push(vec![Choice::ReadBefore(w)]);
                 } else {
                     decisions.push(vec![Choice::ReadBefore(w), Choice::ReadSkips(w, *cell)]);
@@ -144,7 +155,7 @@ impl Search<'_> {
     }
 
     fn apply(&self, memory: &mut Memory, choice: Choice) -> Result<(), Cycle> {
-        let here = memory.writes.len() - 1;
+        let here = memory.writes.len().saturating_sub(1);
         let new_read = |cell: &Cell| {
             let at = self.event.reads.iter().position(|c| c == cell).unwrap_or(0);
             (self.old.reads.len() + at) as u8
@@ -173,7 +184,9 @@ impl Search<'_> {
                         memory.add_edge(read.node, write.node)?;
                     }
                 }
-                memory.writes[here].readers.push((read.cell, read.node, read.proc));
+                if self.event.is_reorderable(&read.cell) {
+                    memory.writes[here].readers.push((read.cell, read.node, read.proc));
+                }
                 Ok(())
             }
             Choice::Before(r) => memory.add_edge(self.old.reads[r].node, self.node),
@@ -210,6 +223,9 @@ impl Search<'_> {
     fn finish(&self, mut memory: Memory) -> Memory {
         let here = memory.after[self.node as usize] | 1 << self.node;
         memory.advance_entry(self.model, self.event, here);
+        for cell in self.event.writes.iter().filter(|c| !self.event.is_reorderable(c)) {
+            memory.add_to_cell(*cell, here);
+        }
         memory.close_entries();
         memory
     }

@@ -14,7 +14,8 @@
 use crate::coherence::WriteNode;
 use crate::cube::Cell;
 use crate::model::{EventKind, MemoryModel};
-use crate::system::NONE;
+use crate::system::{NONE, SymId};
+use std::rc::Rc;
 
 /// A set of nodes.
 pub type Nodes = u64;
@@ -72,9 +73,16 @@ pub struct Event {
     pub rmw: bool,
     /// The guard has a fence.
     pub fence: bool,
+    /// Symbols whose cells may become visible in another order than that of firing.
+    pub reorderable: Rc<[SymId]>,
 }
 
 impl Event {
+    /// Whether the order of writes to the cell is a choice.
+    pub fn is_reorderable(&self, cell: &Cell) -> bool {
+        self.reorderable.contains(&cell.0)
+    }
+
     /// Its kind for program order.
     pub fn kind(&self) -> EventKind {
         if self.rmw {
@@ -144,7 +152,7 @@ impl Memory {
         self.cells.binary_search_by_key(cell, |c| c.0).map_or(0, |i| self.cells[i].1)
     }
 
-    fn add_to_cell(&mut self, cell: Cell, nodes: Nodes) {
+    pub(crate) fn add_to_cell(&mut self, cell: Cell, nodes: Nodes) {
         match self.cells.binary_search_by_key(&cell, |c| c.0) {
             Ok(i) => self.cells[i].1 |= nodes,
             Err(i) if nodes != 0 => self.cells.insert(i, (cell, nodes)),
@@ -161,7 +169,7 @@ impl Memory {
         event: &Event,
         may_satisfy: &dyn Fn(usize) -> bool,
     ) -> Vec<(Memory, u64)> {
-        if !model.coherence_follows_firing() {
+        if !event.reorderable.is_empty() {
             return crate::coherence::put_before(self, model, event, may_satisfy);
         }
         let touched: Vec<usize> =

@@ -12,6 +12,7 @@ use crate::memory::{Event, MAX_NODES, Memory};
 use crate::model::MemoryModel;
 use crate::solver::{Theory, simplify};
 use crate::system::*;
+use std::rc::Rc;
 
 /// A cube before another one.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Context<'a> {
     pub system: &'a System,
     /// What the memory model orders.
     pub model: &'a dyn MemoryModel,
+    /// Weak symbols whose writes may become visible in another order than that of firing.
+    reorderable: Rc<[SymId]>,
 }
 
 /// A cube has more pending reads than fit.
@@ -58,6 +61,30 @@ struct Chosen {
     /// Weak writes; the value where a read of the cube may need it.
     weak: Vec<(Cell, Option<CubeTerm>)>,
     any: u8,
+}
+
+impl<'a> Context<'a> {
+    /// A context.
+    pub fn new(system: &'a System, model: &'a dyn MemoryModel) -> Context<'a> {
+        Context { system, model, reorderable: reorderable(system, model).into() }
+    }
+}
+
+/// A symbol keeps the firing order if the model does, if all its writes are locked (they are visible when they fire), or
+/// if each cell has one writer.
+fn reorderable(system: &System, model: &dyn MemoryModel) -> Vec<SymId> {
+    let keeps_order = |sym: SymId| {
+        let mut writes = system
+            .transitions
+            .iter()
+            .flat_map(|t| t.updates.iter().map(move |u| (t, u)))
+            .filter(|(_, u)| u.sym == sym);
+        let owned = |(t, u): (&Transition, &Update)| {
+            t.acting.is_some() && matches!(u.target, Target::Cell(idx) if Some(idx[0].0) == t.acting)
+        };
+        model.coherence_follows_firing() || writes.clone().all(|(t, _)| t.is_rmw()) || writes.all(owned)
+    };
+    (0..system.symbols.len() as SymId).filter(|&s| system.symbol(s).weak && !keeps_order(s)).collect()
 }
 
 impl Context<'_> {
@@ -308,6 +335,7 @@ impl Context<'_> {
             writes: chosen.weak.iter().map(|w| w.0).collect(),
             rmw: t.is_rmw(),
             fence: t.fence,
+            reorderable: self.reorderable.clone(),
         };
         if event.reads.is_empty() && event.writes.is_empty() && !event.rmw {
             let memory = if t.fence { cube.memory.put_fence_before(event.proc) } else { cube.memory.clone() };
