@@ -54,6 +54,8 @@ pub struct Node {
     pub depth: usize,
     /// What became of it.
     pub status: Status,
+    /// It meets the initial states, but its trace was found to be spurious.
+    pub past_init: bool,
     /// The node on the way here whose cube was last replaced by a larger one.
     pub approximated: Option<usize>,
 }
@@ -124,7 +126,7 @@ impl<'a> Search<'a> {
 
     fn push(&mut self, cube: Cube, origin: Option<Origin>, depth: usize, approximated: Option<usize>) {
         let key = (cube.procs, cube.size(), depth, self.nodes.len());
-        self.nodes.push(Node { cube, origin, depth, status: Status::Queued, approximated });
+        self.nodes.push(Node { cube, origin, depth, status: Status::Queued, past_init: false, approximated });
         self.queue.push(Reverse(key));
     }
 
@@ -138,7 +140,7 @@ impl<'a> Search<'a> {
             if let Some(reason) = (control.stop)(self.nodes.len()) {
                 return End::Stopped(reason);
             }
-            if self.context.meets_init(&self.nodes[id].cube) {
+            if !self.nodes[id].past_init && self.context.meets_init(&self.nodes[id].cube) {
                 return End::Reached(id);
             }
             if self.is_subsumed(&self.nodes[id].cube) {
@@ -166,6 +168,13 @@ impl<'a> Search<'a> {
             }
         }
         End::Fixpoint
+    }
+
+    /// Treats a node that meets the initial states as any other: its trace is spurious, but a longer one may be real.
+    pub fn go_on_past(&mut self, id: usize) {
+        self.nodes[id].past_init = true;
+        let node = &self.nodes[id];
+        self.queue.push(Reverse((node.cube.procs, node.cube.size(), node.depth, id)));
     }
 
     fn progress(&self, depth: usize) -> Progress {

@@ -1,6 +1,8 @@
 //! Parameterized systems.
 pub mod ast;
 pub mod backward;
+mod brab;
+mod certificate;
 mod coherence;
 pub mod cube;
 mod fourier;
@@ -15,8 +17,18 @@ pub mod normal;
 pub mod outcome;
 pub mod parser;
 mod parser_expr;
+mod picture;
 pub mod pre;
+mod prove;
+mod recheck;
+pub mod replay;
+mod report;
+pub mod show;
 pub mod solver;
 mod subsume;
 pub mod system;
+mod trace;
 pub mod typing;
+
+pub use outcome::{Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};
+pub use prove::{Options, prove};

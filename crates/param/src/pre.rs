@@ -71,8 +71,19 @@ impl<'a> Context<'a> {
 }
 
 /// A symbol keeps the firing order if the model does, if all its writes are locked (they are visible when they fire), or
-/// if each cell has one writer.
+/// if each cell has one writer. If all buffered writes are to one variable, the buffers are queues, and all do.
 fn reorderable(system: &System, model: &dyn MemoryModel) -> Vec<SymId> {
+    let mut buffered: Vec<SymId> = system
+        .transitions
+        .iter()
+        .filter(|t| !t.is_rmw())
+        .flat_map(|t| t.updates.iter().map(|u| u.sym).filter(|s| system.symbol(*s).weak))
+        .collect();
+    buffered.sort();
+    buffered.dedup();
+    if buffered.is_empty() || (buffered.len() == 1 && system.symbol(buffered[0]).arity == 0) {
+        return vec![];
+    }
     let keeps_order = |sym: SymId| {
         let mut writes = system
             .transitions
