@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
 
 /// A symbol keeps the firing order if the model does, if all its writes are locked (they are visible when they fire), or
 /// if each cell has one writer. If all buffered writes are to one variable, the buffers are queues, and all do.
-fn reorderable(system: &System, model: &dyn MemoryModel) -> Vec<SymId> {
+pub(crate) fn reorderable(system: &System, model: &dyn MemoryModel) -> Vec<SymId> {
     let mut buffered: Vec<SymId> = system
         .transitions
         .iter()
