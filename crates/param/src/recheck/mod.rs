@@ -59,7 +59,8 @@ impl Checker<'_> {
 
     fn check_instances(&self) -> Result<Recheck, String> {
         let largest = self.system.number_procs.unwrap_or(2);
-        for procs in 1..=largest {
+        let smallest = self.system.number_procs.unwrap_or(1);
+        for procs in smallest..=largest {
             let mut machine = Machine::new(self.system, self.model, procs);
             machine.max_buffer = 3;
             if explore(&machine, INSTANCE_STATES, true, &mut || false).bad.is_some() {
