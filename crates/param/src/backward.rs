@@ -1,8 +1,8 @@
 //! Backward reachability [Cubicle-W, section 4, BWD]: from the bad cubes towards the initial states, until every
 //! pre-image lies within a cube that was visited.
 //!
-//! Order: fewer processes first (so cubes that add a process wait until all others are done), then smaller cubes, then
-//! shallower ones. A visited cube that lies within a new one is deleted, and what it has in the queue is dropped: the
+//! Order: fewer processes first (so cubes that add a process wait until all others are done), then small and shallow
+//! cubes. A visited cube that lies within a new one is deleted, and what it has in the queue is dropped: the
 //! new cube's pre-images cover it.
 //!
 //! Safety does not depend on approximations: a cube may be replaced by any larger one. When an approximation turns out
@@ -13,7 +13,7 @@ use crate::literal::Fact;
 use crate::memory::{Memory, Read};
 use crate::outcome::{Progress, StopReason};
 use crate::pre::Context;
-use crate::subsume::{Pattern, signature};
+use crate::subsume::{Pattern, Profile};
 use crate::system::{Bad, SrcAtom};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,6 +48,8 @@ pub enum Status {
 pub struct Node {
     /// The cube; after an approximation the larger one.
     pub cube: Cube,
+    /// What can be told of it at a glance.
+    profile: Profile,
     /// Where it came from; none for a bad cube.
     pub origin: Option<Origin>,
     /// Steps to the bad cube.
@@ -89,6 +91,8 @@ pub struct Search<'a> {
     pub nodes: Vec<Node>,
     /// Visited nodes with their patterns; declared invariants come first and have no node.
     visited: Vec<(Option<usize>, Pattern)>,
+    /// The features of each visited cube: most candidates are ruled out by one pass over this.
+    features: Vec<u128>,
     assumed: Vec<Cube>,
     queue: BinaryHeap<Reverse<(u8, usize, usize, usize)>>,
     permute: bool,
@@ -104,6 +108,7 @@ impl<'a> Search<'a> {
             context,
             nodes: Vec::new(),
             visited: Vec::new(),
+            features: Vec::new(),
             assumed: Vec::new(),
             queue: BinaryHeap::new(),
             permute,
@@ -112,7 +117,9 @@ impl<'a> Search<'a> {
         let system = search.context.system;
         for bad in &system.assumed {
             for cube in search.context.cubes_of(bad) {
-                search.visited.push((None, Pattern::new(&cube)));
+                let pattern = Pattern::new(&cube);
+                search.features.push(pattern.features());
+                search.visited.push((None, pattern));
                 search.assumed.push(cube);
             }
         }
@@ -125,8 +132,9 @@ impl<'a> Search<'a> {
     }
 
     fn push(&mut self, cube: Cube, origin: Option<Origin>, depth: usize, approximated: Option<usize>) {
-        let key = (cube.procs, cube.size(), depth, self.nodes.len());
-        self.nodes.push(Node { cube, origin, depth, status: Status::Queued, past_init: false, approximated });
+        let key = (cube.procs, cube.size() + depth, depth, self.nodes.len());
+        let profile = Profile::new(&cube);
+        self.nodes.push(Node { cube, profile, origin, depth, status: Status::Queued, past_init: false, approximated });
         self.queue.push(Reverse(key));
     }
 
@@ -143,11 +151,12 @@ impl<'a> Search<'a> {
             if !self.nodes[id].past_init && self.context.meets_init(&self.nodes[id].cube) {
                 return End::Reached(id);
             }
-            if self.is_subsumed(&self.nodes[id].cube) {
+            if self.is_subsumed(id) {
                 self.nodes[id].status = Status::Subsumed;
                 continue;
             }
             if let Some(larger) = (control.approximate)(&self.context, &self.nodes[id].cube) {
+                self.nodes[id].profile = Profile::new(&larger);
                 self.nodes[id].cube = larger;
                 self.nodes[id].approximated = Some(id);
             }
@@ -174,7 +183,7 @@ impl<'a> Search<'a> {
     pub fn go_on_past(&mut self, id: usize) {
         self.nodes[id].past_init = true;
         let node = &self.nodes[id];
-        self.queue.push(Reverse((node.cube.procs, node.cube.size(), node.depth, id)));
+        self.queue.push(Reverse((node.cube.procs, node.cube.size() + node.depth, node.depth, id)));
     }
 
     fn progress(&self, depth: usize) -> Progress {
@@ -194,11 +203,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn is_subsumed(&self, cube: &Cube) -> bool {
-        let signature = signature(cube);
+    fn is_subsumed(&self, id: usize) -> bool {
+        let Node { cube, profile, .. } = &self.nodes[id];
+        let has = profile.features();
         (0..self.visited.len()).any(|v| {
-            let pattern = &self.visited[v].1;
-            pattern.covers(self.general(v), cube, signature, self.permute)
+            self.features[v] & !has == 0 && self.visited[v].1.covers(self.general(v), cube, profile, self.permute)
         })
     }
 
@@ -206,21 +215,25 @@ impl<'a> Search<'a> {
     fn visit(&mut self, id: usize) {
         let pattern = Pattern::new(&self.nodes[id].cube);
         let general = &self.nodes[id].cube;
-        let covered: Vec<usize> = self
-            .visited
-            .iter()
-            .filter_map(|v| v.0)
+        let wants = pattern.features();
+        let covered: Vec<usize> = (0..self.visited.len())
+            .filter(|&v| wants & !self.features[v] == 0)
             .filter(|&v| {
-                let cube = &self.nodes[v].cube;
-                cube.procs >= general.procs && pattern.covers(general, cube, signature(cube), self.permute)
+                self.visited[v].0.is_some_and(|id| {
+                    let Node { cube, profile, .. } = &self.nodes[id];
+                    pattern.covers(general, cube, profile, self.permute)
+                })
             })
             .collect();
-        for v in covered {
-            self.nodes[v].status = Status::Deleted;
+        for v in covered.into_iter().rev() {
+            if let Some(id) = self.visited[v].0 {
+                self.nodes[id].status = Status::Deleted;
+            }
+            self.visited.remove(v);
+            self.features.remove(v);
         }
-        let nodes = &self.nodes;
-        self.visited.retain(|v| v.0.is_none_or(|v| nodes[v].status != Status::Deleted));
         self.nodes[id].status = Status::Visited;
+        self.features.push(pattern.features());
         self.visited.push((Some(id), pattern));
     }
 

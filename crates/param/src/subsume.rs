@@ -8,56 +8,95 @@ use crate::cube::{Atom, Cell, Cube, CubeLit};
 use crate::literal::{Fact, Lit};
 use crate::memory::{Nodes, elements};
 use crate::solver::entails;
-use crate::system::NONE;
+use crate::system::{NONE, SymId};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
+/// What can be told of a cube at a glance. If a cube lies within another one, it has all features of that one, and so
+/// has each process those of the process that it is matched with.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    features: u128,
+    procs: Vec<u64>,
+    /// The set of values that each read may have.
+    reads: Vec<u64>,
+}
+
 /// A cube prepared for the role of the general one.
 pub struct Pattern {
-    /// Features that a specific cube must have.
-    signature: u128,
+    profile: Profile,
     /// For each process, the literals without reads whose highest process it is.
     by_proc: Vec<Vec<CubeLit>>,
     /// Literals without processes and reads.
     global: Vec<CubeLit>,
-    /// Literals about reads.
+    /// Literals about reads, except masks.
     about_reads: Vec<CubeLit>,
 }
 
-fn bit(feature: impl Hash) -> u128 {
+fn hash(feature: impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     feature.hash(&mut hasher);
-    1u128 << (hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57)
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Features of a cube: the symbols it mentions, the values they have, and for how many processes.
-pub fn signature(cube: &Cube) -> u128 {
-    let mut result = 0;
-    let name = |atom: Atom| match atom {
-        Atom::Cell(sym, _) => Some((sym, false)),
-        Atom::Read(r) => Some((cube.memory.reads[r as usize].cell.0, true)),
-        _ => None,
-    };
-    let mut values: Vec<((u16, bool), u64)> = Vec::new();
-    for lit in &cube.lits {
-        lit.for_each_atom(|a| {
-            if let Some(name) = name(a) {
-                result |= bit(name);
-            }
-        });
-        if let Lit::In(atom, mask) = lit
-            && let Some(name) = name(*atom)
-            && mask.count_ones() == 1
-        {
-            let same = values.iter().filter(|v| **v == (name, *mask)).count();
-            values.push((name, *mask));
-            // Reads may coincide in the specific cube, cells of different processes may not.
-            if same == 0 || !name.1 {
-                result |= bit((name, mask, same));
+impl Profile {
+    /// Symbols that are mentioned, the values they have and for how many processes, and who reads what.
+    pub fn new(cube: &Cube) -> Profile {
+        let memory = &cube.memory;
+        let mut profile = Profile {
+            features: 0,
+            procs: vec![0; cube.procs as usize],
+            reads: vec![u64::MAX; memory.reads.len()],
+        };
+        let mut values: Vec<(SymId, u64)> = Vec::new();
+        for lit in &cube.lits {
+            lit.for_each_atom(|a| match a {
+                Atom::Cell(sym, idx) => profile.note_cell((0u8, sym, 0u64), &idx),
+                Atom::Read(r) => profile.note((1u8, memory.reads[r as usize].cell.0)),
+                Atom::Any(_) | Atom::Proc(_) => {}
+            });
+            match lit {
+                Lit::In(Atom::Cell(sym, idx), mask) if mask.count_ones() == 1 => {
+                    let same = values.iter().filter(|v| **v == (*sym, *mask)).count();
+                    values.push((*sym, *mask));
+                    profile.note((2u8, sym, mask, same));
+                    profile.note_cell((3u8, *sym, *mask), idx);
+                }
+                Lit::In(Atom::Read(r), mask) => {
+                    profile.reads[*r as usize] = *mask;
+                    if mask.count_ones() == 1 {
+                        let read = &memory.reads[*r as usize];
+                        let own = read.cell.1[0] == read.proc;
+                        profile.note((4u8, read.cell.0, mask, own));
+                        profile.procs[read.proc as usize] |= 1 << (hash((5u8, read.cell.0, mask, own)) >> 58);
+                    }
+                }
+                _ => {}
             }
         }
+        for read in &memory.reads {
+            let own = read.cell.1[0] == read.proc;
+            profile.procs[read.proc as usize] |= 1 << (hash((6u8, read.cell.0, own)) >> 58);
+            profile.note_cell((7u8, read.cell.0, u64::from(own)), &read.cell.1);
+        }
+        profile
     }
-    result
+
+    /// Features of the whole cube.
+    pub fn features(&self) -> u128 {
+        self.features
+    }
+
+    fn note(&mut self, feature: impl Hash) {
+        self.features |= 1u128 << (hash(feature) >> 57);
+    }
+
+    fn note_cell(&mut self, feature: (u8, SymId, u64), idx: &[u8]) {
+        self.note(feature);
+        for (position, p) in idx.iter().enumerate().filter(|(_, p)| **p != NONE) {
+            self.procs[*p as usize] |= 1 << (hash((feature, position)) >> 58);
+        }
+    }
 }
 
 fn highest_proc(lit: &CubeLit) -> (Option<u8>, bool) {
@@ -71,16 +110,22 @@ fn highest_proc(lit: &CubeLit) -> (Option<u8>, bool) {
 }
 
 impl Pattern {
+    /// Features that a cube within this one must have.
+    pub fn features(&self) -> u128 {
+        self.profile.features
+    }
+
     /// Prepares a cube.
     pub fn new(cube: &Cube) -> Pattern {
         let mut pattern = Pattern {
-            signature: signature(cube),
+            profile: Profile::new(cube),
             by_proc: vec![Vec::new(); cube.procs as usize],
             global: Vec::new(),
             about_reads: Vec::new(),
         };
         for lit in &cube.lits {
             match highest_proc(lit) {
+                (_, true) if matches!(lit, Lit::In(..)) => {}
                 (_, true) => pattern.about_reads.push(lit.clone()),
                 (Some(p), _) => pattern.by_proc[p as usize].push(lit.clone()),
                 (None, _) => pattern.global.push(lit.clone()),
@@ -91,18 +136,23 @@ impl Pattern {
 
     /// Whether `specific` lies within `general`, which this pattern was made of. `permute` allows processes to be
     /// renamed.
-    pub fn covers(&self, general: &Cube, specific: &Cube, specific_signature: u128, permute: bool) -> bool {
-        if self.signature & !specific_signature != 0 || general.procs > specific.procs {
-            return false;
-        }
-        if general.memory.reads.len() > specific.memory.reads.len() * 4 {
+    pub fn covers(&self, general: &Cube, specific: &Cube, profile: &Profile, permute: bool) -> bool {
+        if self.profile.features & !profile.features != 0 || general.procs > specific.procs {
             return false;
         }
         if !self.global.iter().all(|l| entails(&specific.lits, l)) {
             return false;
         }
-        let mut matching =
-            Matching { pattern: self, general, specific, permute, procs: Vec::new(), reads: Vec::new(), nodes: Vec::new() };
+        let mut matching = Matching {
+            pattern: self,
+            general,
+            specific,
+            profile,
+            permute,
+            procs: Vec::new(),
+            reads: Vec::new(),
+            nodes: Vec::new(),
+        };
         matching.match_procs()
     }
 }
@@ -111,6 +161,7 @@ struct Matching<'a> {
     pattern: &'a Pattern,
     general: &'a Cube,
     specific: &'a Cube,
+    profile: &'a Profile,
     permute: bool,
     /// Process of the specific cube for each process of the general one.
     procs: Vec<u8>,
@@ -130,7 +181,8 @@ impl Matching<'_> {
         }
         let candidates = if self.permute { 0..self.specific.procs } else { p as u8..p as u8 + 1 };
         for q in candidates {
-            if self.procs.contains(&q) {
+            let lacks = self.pattern.profile.procs[p] & !self.profile.procs[q as usize];
+            if lacks != 0 || self.procs.contains(&q) {
                 continue;
             }
             self.procs.push(q);
@@ -199,7 +251,8 @@ impl Matching<'_> {
         let (proc, cell) = (self.proc(read.proc), self.cell(read.cell));
         for s in 0..self.specific.memory.reads.len() {
             let other = self.specific.memory.reads[s];
-            if other.proc != proc || other.cell != cell {
+            let unlike = self.profile.reads[s] & !self.pattern.profile.reads[r];
+            if unlike != 0 || other.proc != proc || other.cell != cell {
                 continue;
             }
             let (n, before) = (read.node as usize, self.nodes[read.node as usize]);
