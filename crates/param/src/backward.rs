@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
                 (control.progress)(&self.progress(depth));
             }
             match self.context.pre_image(&self.nodes[id].cube) {
-                Err(_) => return End::Stopped(StopReason::Events),
+                Err(_) => return End::Stopped(StopReason::CubeSize),
                 Ok(predecessors) => {
                     for p in predecessors {
                         let origin = Origin { parent: id, transition: p.transition, args: p.args, numbers: p.numbers };

@@ -59,8 +59,8 @@ pub enum StopReason {
     Time(u64),
     /// `--max-memory`, in megabytes
     Memory(u64),
-    /// More pending reads in one cube than fit.
-    Events,
+    /// More pending reads or processes in one cube than the search can hold.
+    CubeSize,
     /// Traces were found that no instance has: universal guards are over-approximated.
     Spurious(usize),
     /// The invariant did not pass the independent check: a bug of ours, reported rather than hidden.
@@ -73,7 +73,7 @@ impl std::fmt::Display for StopReason {
             StopReason::Nodes(n) => write!(f, "the limit of {n} nodes was reached"),
             StopReason::Time(s) => write!(f, "the time limit of {s} s was reached"),
             StopReason::Memory(m) => write!(f, "the memory limit of {m} MB was reached"),
-            StopReason::Events => write!(f, "a cube has more pending reads than the search can hold"),
+            StopReason::CubeSize => write!(f, "a cube has more pending reads or processes than the search can hold"),
             StopReason::Spurious(n) => write!(
                 f,
                 "the search found {n} trace(s) that no instance has (universal guards are over-approximated), \

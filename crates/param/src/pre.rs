@@ -37,9 +37,12 @@ pub struct Context<'a> {
     reorderable: Rc<[SymId]>,
 }
 
-/// A cube has more pending reads than fit.
+/// A cube has more pending reads or processes than fit.
 #[derive(Debug)]
-pub struct TooManyEvents;
+pub struct TooLarge;
+
+/// Most processes of a cube. Searches that need more do not end in practice.
+const MAX_PROCS: u8 = 40;
 
 type CubeTerm = Term<Atom>;
 
@@ -106,9 +109,10 @@ impl Context<'_> {
     }
 
     /// All pre-images of a cube.
-    pub fn pre_image(&self, cube: &Cube) -> Result<Vec<Predecessor>, TooManyEvents> {
-        if cube.memory.after.len() >= MAX_NODES as usize || cube.memory.reads.len() >= MAX_NODES as usize {
-            return Err(TooManyEvents);
+    pub fn pre_image(&self, cube: &Cube) -> Result<Vec<Predecessor>, TooLarge> {
+        let events = cube.memory.after.len().max(cube.memory.reads.len());
+        if events >= MAX_NODES as usize || cube.procs > MAX_PROCS {
+            return Err(TooLarge);
         }
         let mut result = Vec::new();
         for (transition, t) in self.system.transitions.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! What the tests share.
 #![allow(dead_code, missing_docs)]
 
+pub mod differential;
 pub mod generate;
 
 use fencepost_diag::SourceFile;
