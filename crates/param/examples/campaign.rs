@@ -1,11 +1,11 @@
 //! The comparison of the search with the explicit machine on random systems:
 //! `campaign [FROM] [COUNT]`. Prints a summary, and every system on which the two differ; exit code 1 if any does.
 
+#[path = "../tests/common/differential.rs"]
+mod differential;
 #[path = "../tests/common/generate.rs"]
 #[allow(dead_code)]
 mod generate;
-#[path = "../tests/common/differential.rs"]
-mod differential;
 
 fn main() {
     let args: Vec<u64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();

@@ -10,5 +10,14 @@ fn main() {
     m.max_buffer = args.get(3).map_or(2, |b| b.parse().unwrap());
     let e = machine::explore(&m, 3_000_000, true, &mut || false);
     println!("states {} bad {:?} cut {}", e.states.len(), e.bad, e.cut);
-    if let Some(b) = e.bad { for (s, _) in e.run_to(b).1 { match s { machine::Step::Fire { transition, args } => println!("  {} {:?}", sys.transitions[transition].name, args), s => println!("  {s:?}") } } }
+    if let Some(b) = e.bad {
+        for (s, _) in e.run_to(b).1 {
+            match s {
+                machine::Step::Fire { transition, args } => {
+                    println!("  {} {:?}", sys.transitions[transition].name, args)
+                }
+                s => println!("  {s:?}"),
+            }
+        }
+    }
 }

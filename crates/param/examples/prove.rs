@@ -29,7 +29,8 @@ fn run() -> Result<u8, String> {
         match arg.as_str() {
             "-m" | "--model" => {
                 let name = value()?;
-                options.model = Model::by_name(&name).ok_or(format!("unknown model {name}: sc, tso or pso"))?;
+                options.model =
+                    Model::by_name(&name).ok_or(format!("unknown model {name}: sc, tso or pso"))?;
             }
             "--brab" => options.brab = Some(number(value()?)?.clamp(1, 5) as u8),
             "-j" | "--jobs" => options.jobs = number(value()?)?.clamp(1, 64) as usize,

@@ -134,7 +134,15 @@ impl<'a> Search<'a> {
     fn push(&mut self, cube: Cube, origin: Option<Origin>, depth: usize, approximated: Option<usize>) {
         let key = (cube.procs, cube.size() + depth, depth, self.nodes.len());
         let profile = Profile::new(&cube);
-        self.nodes.push(Node { cube, profile, origin, depth, status: Status::Queued, past_init: false, approximated });
+        self.nodes.push(Node {
+            cube,
+            profile,
+            origin,
+            depth,
+            status: Status::Queued,
+            past_init: false,
+            approximated,
+        });
         self.queue.push(Reverse(key));
     }
 
@@ -169,7 +177,8 @@ impl<'a> Search<'a> {
                 Err(_) => return End::Stopped(StopReason::CubeSize),
                 Ok(predecessors) => {
                     for p in predecessors {
-                        let origin = Origin { parent: id, transition: p.transition, args: p.args, numbers: p.numbers };
+                        let origin =
+                            Origin { parent: id, transition: p.transition, args: p.args, numbers: p.numbers };
                         let approximated = self.nodes[id].approximated;
                         self.push(p.cube, Some(origin), depth + 1, approximated);
                     }
@@ -207,7 +216,8 @@ impl<'a> Search<'a> {
         let Node { cube, profile, .. } = &self.nodes[id];
         let has = profile.features();
         (0..self.visited.len()).any(|v| {
-            self.features[v] & !has == 0 && self.visited[v].1.covers(self.general(v), cube, profile, self.permute)
+            self.features[v] & !has == 0
+                && self.visited[v].1.covers(self.general(v), cube, profile, self.permute)
         })
     }
 

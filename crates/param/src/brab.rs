@@ -121,7 +121,10 @@ impl<'a> Brab<'a> {
             Lit::Ne(a, b) => value(a) != value(b),
             Lit::Lt(a, b) => value(a) < value(b),
             Lit::Lin(op, form) => {
-                let sum = form.terms.iter().try_fold(form.constant, |sum, (a, c)| sum.checked_add(value(a).checked_mul(*c)?));
+                let sum = form
+                    .terms
+                    .iter()
+                    .try_fold(form.constant, |sum, (a, c)| sum.checked_add(value(a).checked_mul(*c)?));
                 sum.is_some_and(|v| match op {
                     LinOp::Eq => v == 0,
                     LinOp::Ne => v != 0,

@@ -137,7 +137,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn decide(&self, decisions: &[Vec<Choice>], at: Memory, satisfied: u64, results: &mut Vec<(Memory, u64)>) {
+    fn decide(
+        &self,
+        decisions: &[Vec<Choice>],
+        at: Memory,
+        satisfied: u64,
+        results: &mut Vec<(Memory, u64)>,
+    ) {
         let Some((first, rest)) = decisions.split_first() else {
             results.push((self.finish(at), satisfied));
             return;
@@ -180,7 +186,9 @@ impl Search<'_> {
                     if write.node == read.node {
                         continue;
                     }
-                    if write.cells.contains(&read.cell) && memory.after[self.node as usize] >> write.node & 1 == 1 {
+                    if write.cells.contains(&read.cell)
+                        && memory.after[self.node as usize] >> write.node & 1 == 1
+                    {
                         memory.add_edge(read.node, write.node)?;
                     }
                 }
@@ -236,7 +244,10 @@ pub fn live_nodes(memory: &Memory, mut live: Nodes) -> Nodes {
     loop {
         let before = live;
         for write in &memory.writes {
-            if !write.skipped.is_empty() || memory.after[write.node as usize] & live != 0 || live >> write.node & 1 == 1 {
+            if !write.skipped.is_empty()
+                || memory.after[write.node as usize] & live != 0
+                || live >> write.node & 1 == 1
+            {
                 live |= 1 << write.node;
                 live |= write.readers.iter().fold(0, |set: Nodes, r| set | 1 << r.1);
             }
@@ -256,7 +267,12 @@ pub fn renumber_marks(writes: &mut [WriteNode], numbers: &[u8]) {
 }
 
 /// Keeps live nodes and renumbers them.
-pub fn project(writes: &mut Vec<WriteNode>, live: Nodes, _: &dyn Fn(Nodes) -> Nodes, number: &dyn Fn(u8) -> u8) {
+pub fn project(
+    writes: &mut Vec<WriteNode>,
+    live: Nodes,
+    _: &dyn Fn(Nodes) -> Nodes,
+    number: &dyn Fn(u8) -> u8,
+) {
     writes.retain(|w| live >> w.node & 1 == 1);
     for write in writes {
         write.node = number(write.node);

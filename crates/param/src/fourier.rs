@@ -44,7 +44,9 @@ pub fn satisfiable(constraints: &[(LinOp, Form)]) -> bool {
 /// Removes one atom after the other.
 fn eliminate(mut constraints: Vec<(LinOp, Form)>) -> bool {
     loop {
-        let Some(atom) = constraints.iter().flat_map(|c| c.1.terms.first()).map(|t| t.0).next() else { return true };
+        let Some(atom) = constraints.iter().flat_map(|c| c.1.terms.first()).map(|t| t.0).next() else {
+            return true;
+        };
         let coefficient = |form: &Form| form.terms.iter().find(|t| t.0 == atom).map_or(0, |t| t.1);
         let equation = constraints.iter().position(|c| c.0 == LinOp::Eq && coefficient(&c.1).abs() == 1);
         let mut next = Vec::new();

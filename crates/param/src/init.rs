@@ -30,7 +30,8 @@ impl Context<'_> {
         let procs = cube.procs.max(1);
         let mut instances: Vec<(&InitClause, Vec<u8>)> = Vec::new();
         for clause in &self.system.init {
-            instances.extend(crate::machine::tuples(procs, clause.params, &[]).into_iter().map(|v| (clause, v)));
+            instances
+                .extend(crate::machine::tuples(procs, clause.params, &[]).into_iter().map(|v| (clause, v)));
         }
         instances.sort_by_key(|(clause, _)| clause.dnf.len());
         self.extend(cube, lits, &instances)

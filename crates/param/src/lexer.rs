@@ -40,15 +40,38 @@ impl Tok {
 }
 
 const KEYWORDS: &[&str] = &[
-    "type", "init", "transition", "invariant", "requires", "array", "var", "const", "unsafe", "case", "forall",
-    "exists", "forall_other", "exists_other", "predicate", "if", "then", "else", "not", "true", "false",
-    "number_procs", "let", "in", "weak", "fence",
+    "type",
+    "init",
+    "transition",
+    "invariant",
+    "requires",
+    "array",
+    "var",
+    "const",
+    "unsafe",
+    "case",
+    "forall",
+    "exists",
+    "forall_other",
+    "exists_other",
+    "predicate",
+    "if",
+    "then",
+    "else",
+    "not",
+    "true",
+    "false",
+    "number_procs",
+    "let",
+    "in",
+    "weak",
+    "fence",
 ];
 
 /// Longest first, so that `<=>` wins over `<=`.
 const OPERATORS: &[&str] = &[
-    "<=>", "<>", "<=", ">=", "&&", "||", "=>", ":=", "=", "<", ">", "?", ".", ",", ";", ":", "|", "_", "+", "-",
-    "*", "(", ")", "[", "]", "{", "}", "@",
+    "<=>", "<>", "<=", ">=", "&&", "||", "=>", ":=", "=", "<", ">", "?", ".", ",", ";", ":", "|", "_", "+",
+    "-", "*", "(", ")", "[", "]", "{", "}", "@",
 ];
 
 /// A token and where it stands.
@@ -168,7 +191,8 @@ impl Lexer<'_> {
         if real {
             self.at += 1;
             let fraction = self.take_while(|c| c.is_ascii_digit()).trim_end_matches('0').to_string();
-            denominator = 10i64.checked_pow(fraction.len() as u32).filter(|_| fraction.len() < 10).unwrap_or(0);
+            denominator =
+                10i64.checked_pow(fraction.len() as u32).filter(|_| fraction.len() < 10).unwrap_or(0);
             digits.push_str(&fraction);
         }
         // Room to spare: sums of such numbers are computed with overflow checks, but far from the edge.
@@ -190,7 +214,8 @@ impl Lexer<'_> {
             _ => {
                 let span = Span::new(start, self.at);
                 self.errors.push(
-                    Diagnostic::error(span, "a process constant is `#` and a number from 1 on").hint("as in `#1`"),
+                    Diagnostic::error(span, "a process constant is `#` and a number from 1 on")
+                        .hint("as in `#1`"),
                 );
             }
         }

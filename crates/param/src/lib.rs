@@ -24,6 +24,7 @@ mod recheck;
 pub mod replay;
 mod report;
 pub mod show;
+pub mod smtlib;
 pub mod solver;
 mod subsume;
 pub mod system;

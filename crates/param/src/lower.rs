@@ -42,7 +42,8 @@ impl<'a> Lower<'a> {
             real_scale: file.real_scale,
             symmetric: true,
         };
-        let constructors = [("False".to_string(), (0, 0)), ("True".to_string(), (0, 1))].into_iter().collect();
+        let constructors =
+            [("False".to_string(), (0, 0)), ("True".to_string(), (0, 1))].into_iter().collect();
         let weak = weak && file.symbols.iter().any(|s| s.weak.is_some());
         Lower {
             file,
@@ -59,7 +60,9 @@ impl<'a> Lower<'a> {
     fn declare(&mut self) {
         let file = self.file;
         let mut sorts: FxHashMap<String, Sort> = FxHashMap::default();
-        for (name, sort) in [("int", Sort::Int), ("real", Sort::Real), ("proc", Sort::Proc), ("bool", Sort::Enum(0))] {
+        for (name, sort) in
+            [("int", Sort::Int), ("real", Sort::Real), ("proc", Sort::Proc), ("bool", Sort::Enum(0))]
+        {
             sorts.insert(name.into(), sort);
         }
         let mut places: FxHashMap<String, Span> = FxHashMap::default();
@@ -114,16 +117,23 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn enumeration(&mut self, name: &Ident, constructors: &[Ident], places: &mut FxHashMap<String, Span>) -> Sort {
+    fn enumeration(
+        &mut self,
+        name: &Ident,
+        constructors: &[Ident],
+        places: &mut FxHashMap<String, Span>,
+    ) -> Sort {
         let e = self.system.enums.len() as u16;
         if constructors.len() > MAX_CONSTRUCTORS {
             let message = format!("an enumeration has at most {MAX_CONSTRUCTORS} constructors");
             self.errors.push(Diagnostic::error(name.span, message));
         }
         for (v, c) in constructors.iter().enumerate() {
-            if self.constructors.insert(c.name.clone(), (e, v.min(63) as u8)).is_some() {
+            if self.constructors.contains_key(&c.name) {
                 self.duplicate("constructor", c, places.get(&c.name));
+                continue;
             }
+            self.constructors.insert(c.name.clone(), (e, v.min(63) as u8));
             places.insert(c.name.clone(), c.span);
         }
         let names = constructors.iter().map(|c| c.name.clone()).collect();
@@ -178,11 +188,13 @@ impl<'a> Lower<'a> {
         }
         let whole = Span::new(0, 0);
         if init_span.is_none() {
-            let error = Diagnostic::error(whole, "there is no `init`").hint("say in which states the system starts");
+            let error =
+                Diagnostic::error(whole, "there is no `init`").hint("say in which states the system starts");
             self.errors.push(error);
         }
         if self.system.bad.is_empty() && !file.decls.iter().any(|d| matches!(d, Decl::Unsafe(_))) {
-            let error = Diagnostic::error(whole, "there is no `unsafe`").hint("say which states must not be reached");
+            let error =
+                Diagnostic::error(whole, "there is no `unsafe`").hint("say which states must not be reached");
             self.errors.push(error);
         }
     }
@@ -266,7 +278,8 @@ impl<'a> Lower<'a> {
         let block = Conj { exists: vec![(vars.to_vec(), other)], ..Conj::default() };
         for (params, map) in lift_exists(&block, declared, 100) {
             let rename = |p: ProcRef| if p.0 < 128 { ProcRef(map[p.0 as usize]) } else { p };
-            let renamed = conjs.iter().filter_map(|c| Some(Conj { lits: rename_all(&c.lits, &rename)?, ..c.clone() }));
+            let renamed =
+                conjs.iter().filter_map(|c| Some(Conj { lits: rename_all(&c.lits, &rename)?, ..c.clone() }));
             let renamed = renamed.collect();
             self.init_clause(params, renamed, span);
         }
@@ -331,8 +344,11 @@ impl<'a> Lower<'a> {
         let mut scope = self.scope(&t.params);
         if self.weak && t.acting.is_none() {
             self.errors.push(
-                Diagnostic::error(t.span, format!("transition `{}` does not say which process acts", t.name.name))
-                    .hint("put the acting parameter in brackets, as in `([p] q)`"),
+                Diagnostic::error(
+                    t.span,
+                    format!("transition `{}` does not say which process acts", t.name.name),
+                )
+                .hint("put the acting parameter in brackets, as in `([p] q)`"),
             );
         }
         let declared = t.params.len().min(8) as u8;
@@ -419,7 +435,10 @@ impl<'a> Lower<'a> {
         let targets = updates.iter().any(|u| match u.target {
             Target::Cell(idx) | Target::Every(idx) => idx.iter().any(|p| p.0 >= 128 && p.0 != NONE),
         });
-        let constant = |a: SrcAtom| matches!(a, SrcAtom::Proc(p) if p.0 >= 128) || matches!(a, SrcAtom::Sym(_, i) if i.iter().any(|p| p.0 >= 128 && p.0 != NONE));
+        let constant = |a: SrcAtom| {
+            matches!(a, SrcAtom::Proc(p) if p.0 >= 128)
+                || matches!(a, SrcAtom::Sym(_, i) if i.iter().any(|p| p.0 >= 128 && p.0 != NONE))
+        };
         let values = updates.iter().flat_map(|u| &u.branches).any(|b| match &b.1 {
             Some(Term::Atom(a)) => constant(*a),
             Some(Term::Lin(l)) => l.terms.iter().any(|t| constant(t.0)),
@@ -450,7 +469,8 @@ impl<'a> Lower<'a> {
         let name = &update.target;
         let Some(&sym) = self.symbols.get(&name.name) else {
             let message = format!("unknown symbol `{}`", name.name);
-            self.errors.push(Diagnostic::error(name.span, message).hint("only declared symbols can be assigned"));
+            self.errors
+                .push(Diagnostic::error(name.span, message).hint("only declared symbols can be assigned"));
             return None;
         };
         let symbol = self.system.symbol(sym).clone();
@@ -585,10 +605,11 @@ impl<'a> Lower<'a> {
     ) {
         for conj in self.disjuncts(&Formula::And(parts), span) {
             if conj.fence || !conj.exists.is_empty() || !conj.universals.is_empty() {
-                self.errors.push(
-                    Diagnostic::error(span, "no quantifiers or fences in the conditions of a `case`")
-                        .hint("put them in the guard"),
-                );
+                let error = Diagnostic::error(span, "no quantifiers or fences in the conditions of a `case`")
+                    .hint("put them in the guard");
+                if !self.errors.contains(&error) {
+                    self.errors.push(error);
+                }
                 return;
             }
             if let Some(lits) = conjoin_lits(&[], &conj.lits) {

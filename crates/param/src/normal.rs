@@ -168,7 +168,11 @@ pub fn conjoin_lits(a: &[SrcLit], b: &[SrcLit]) -> Option<Vec<SrcLit>> {
             }
             continue;
         }
-        if lit.negate().iter().any(|n| matches!(n, Fact::Lit(n) if !matches!(lit, Lit::Lt(..)) && lits.contains(n))) {
+        if lit
+            .negate()
+            .iter()
+            .any(|n| matches!(n, Fact::Lit(n) if !matches!(lit, Lit::Lt(..)) && lits.contains(n)))
+        {
             return None;
         }
         if !lits.contains(lit) {
@@ -210,7 +214,8 @@ pub fn rename_all(lits: &[SrcLit], map: &impl Fn(ProcRef) -> ProcRef) -> Option<
 /// choice, the total number of parameters and the map from old to new variables. Universal and update variables
 /// follow the parameters.
 pub fn lift_exists(conj: &Conj, declared: u8, variables: u8) -> Vec<(u8, Vec<u8>)> {
-    let start: Vec<u8> = (0..declared).chain(std::iter::repeat_n(crate::system::NONE, 128)).take(128).collect();
+    let start: Vec<u8> =
+        (0..declared).chain(std::iter::repeat_n(crate::system::NONE, 128)).take(128).collect();
     let mut choices = vec![(declared, start)];
     for (vars, other) in &conj.exists {
         for (position, &var) in vars.iter().enumerate() {

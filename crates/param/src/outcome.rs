@@ -73,7 +73,9 @@ impl std::fmt::Display for StopReason {
             StopReason::Nodes(n) => write!(f, "the limit of {n} nodes was reached"),
             StopReason::Time(s) => write!(f, "the time limit of {s} s was reached"),
             StopReason::Memory(m) => write!(f, "the memory limit of {m} MB was reached"),
-            StopReason::CubeSize => write!(f, "a cube has more pending reads or processes than the search can hold"),
+            StopReason::CubeSize => {
+                write!(f, "a cube has more pending reads or processes than the search can hold")
+            }
             StopReason::Spurious(n) => write!(
                 f,
                 "the search found {n} trace(s) that no instance has (universal guards are over-approximated), \

@@ -9,7 +9,16 @@ use fencepost_diag::{Diagnostic, Span};
 
 /// Words that open a declaration: where the parser finds its feet again.
 const OPENERS: &[&str] = &[
-    "type", "init", "transition", "invariant", "array", "var", "const", "unsafe", "predicate", "number_procs",
+    "type",
+    "init",
+    "transition",
+    "invariant",
+    "array",
+    "var",
+    "const",
+    "unsafe",
+    "predicate",
+    "number_procs",
     "weak",
 ];
 
@@ -115,8 +124,9 @@ impl Parser {
         match self.peek().clone() {
             Tok::Upper(name) => Ok(Ident { name, span: self.advance().1 }),
             Tok::Lower(name) => {
-                let error = Diagnostic::error(self.span(), format!("{what} starts with an upper-case letter"))
-                    .label(format!("found `{name}`"));
+                let error =
+                    Diagnostic::error(self.span(), format!("{what} starts with an upper-case letter"))
+                        .label(format!("found `{name}`"));
                 self.errors.push(error);
                 Err(Failed)
             }
@@ -165,7 +175,9 @@ impl Parser {
         match self.peek().clone() {
             Tok::Key("number_procs") => {
                 let start = self.advance().1;
-                let Tok::Number(n, 1, false) = *self.peek() else { return self.fail("the number of processes") };
+                let Tok::Number(n, 1, false) = *self.peek() else {
+                    return self.fail("the number of processes");
+                };
                 let span = start.to(self.advance().1);
                 if !(1..=16).contains(&n) {
                     self.errors.push(
@@ -176,7 +188,10 @@ impl Parser {
                 file.number_procs = Some((n.clamp(1, 16) as u32, span));
             }
             Tok::Key("type") => {
-                self.order(early(file) && file.symbols.is_empty(), "types come before symbols and declarations");
+                self.order(
+                    early(file) && file.symbols.is_empty(),
+                    "types come before symbols and declarations",
+                );
                 let def = self.type_def()?;
                 file.types.push(def);
             }
@@ -205,14 +220,18 @@ impl Parser {
                 let t = self.transition()?;
                 file.decls.push(Decl::Transition(t));
             }
-            _ => return self.fail("a declaration (`type`, `var`, `array`, `init`, `unsafe`, `transition`, ...)"),
+            _ => {
+                return self
+                    .fail("a declaration (`type`, `var`, `array`, `init`, `unsafe`, `transition`, ...)");
+            }
         }
         Ok(())
     }
 
     fn order(&mut self, in_order: bool, rule: &str) {
         if !in_order {
-            let error = Diagnostic::error(self.span(), "this declaration comes too late").hint(rule.to_string());
+            let error =
+                Diagnostic::error(self.span(), "this declaration comes too late").hint(rule.to_string());
             self.errors.push(error);
         }
     }

@@ -259,7 +259,11 @@ impl Parser {
             Tok::Upper(name) => {
                 let span = self.advance().1;
                 let indices = self.indices()?;
-                if indices.is_empty() { TermKind::Name(name) } else { TermKind::Cell(Ident { name, span }, indices) }
+                if indices.is_empty() {
+                    TermKind::Name(name)
+                } else {
+                    TermKind::Cell(Ident { name, span }, indices)
+                }
             }
             _ => return self.fail("a term"),
         };

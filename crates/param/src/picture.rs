@@ -24,7 +24,9 @@ fn escape(text: &str) -> String {
 impl Outcome {
     /// The search for Graphviz.
     pub fn search_dot(&self) -> String {
-        let mut out = String::from("digraph search {\n  rankdir=LR;\n  node [shape=box, style=filled, fontname=monospace];\n");
+        let mut out = String::from(
+            "digraph search {\n  rankdir=LR;\n  node [shape=box, style=filled, fontname=monospace];\n",
+        );
         for (i, node) in self.search.iter().enumerate().take(MAX_DRAWN) {
             let text = node.cube.replace('\\', "\\\\").replace('"', "\\\"").replace(" && ", "\\n");
             let _ = writeln!(out, "  n{i} [label=\"{i}: {text}\", fillcolor=\"{}\"];", colour(node.status));
@@ -56,7 +58,13 @@ impl Outcome {
                 let _ = writeln!(
                     out,
                     "<path d=\"M{} {} C{} {} {} {} {x} {}\" fill=\"none\" stroke=\"#888\"/>",
-                    px + 150, py + 10, px + 170, py + 10, x - 20, y + 10, y + 10
+                    px + 150,
+                    py + 10,
+                    px + 170,
+                    py + 10,
+                    x - 20,
+                    y + 10,
+                    y + 10
                 );
             }
         }

@@ -369,7 +369,13 @@ impl Context<'_> {
     }
 
     /// The literals before: those of guard and branches, and those of the cube with new values for what changed.
-    fn literals(&self, cube: &Cube, memory: &Memory, chosen: &Chosen, satisfied: u64) -> Option<Vec<CubeLit>> {
+    fn literals(
+        &self,
+        cube: &Cube,
+        memory: &Memory,
+        chosen: &Chosen,
+        satisfied: u64,
+    ) -> Option<Vec<CubeLit>> {
         let mut lits = chosen.lits.clone();
         for lit in &cube.lits {
             let fact = lit.map(&mut |atom| match atom {

@@ -233,7 +233,8 @@ impl Prover<'_> {
         for node in &search.nodes {
             let label = node.origin.as_ref().map_or(String::new(), |o| {
                 let t = &self.system.transitions[o.transition];
-                let args: Vec<String> = o.args[..t.declared as usize].iter().map(|p| format!("#{}", p + 1)).collect();
+                let args: Vec<String> =
+                    o.args[..t.declared as usize].iter().map(|p| format!("#{}", p + 1)).collect();
                 format!("{}({})", t.name, args.join(", "))
             });
             let status = match node.status {

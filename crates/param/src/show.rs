@@ -59,7 +59,9 @@ pub fn literal(system: &System, memory: &Memory, lit: &CubeLit) -> String {
         Lit::In(a, mask) => {
             let sort = sort_of(system, memory, *a);
             let full = system.full_mask(sort);
-            let names = |mask: u64| -> Vec<String> { elements(mask).map(|v| system.show_value(sort, i64::from(v))).collect() };
+            let names = |mask: u64| -> Vec<String> {
+                elements(mask).map(|v| system.show_value(sort, i64::from(v))).collect()
+            };
             if mask.count_ones() == 1 {
                 format!("{} = {}", show(a), names(*mask).join(""))
             } else if (full & !mask).count_ones() == 1 {
@@ -105,7 +107,11 @@ pub fn cube(system: &System, cube: &Cube) -> String {
         let cells: Vec<String> = write.cells.iter().map(|c| cell(system, c)).collect();
         parts.push(format!("e{} writes {} by #{}", write.node + 1, cells.join(" "), write.proc + 1));
         for r in &write.skipped {
-            parts.push(format!("{} comes from after e{}", atom(system, memory, Atom::Read(*r)), write.node + 1));
+            parts.push(format!(
+                "{} comes from after e{}",
+                atom(system, memory, Atom::Read(*r)),
+                write.node + 1
+            ));
         }
     }
     if parts.is_empty() { "true".into() } else { parts.join(" && ") }

@@ -247,7 +247,9 @@ impl<'a> Classes<'a> {
         // A bound that another one on the same form implies is dropped.
         let implied = |i: usize| {
             forms.iter().enumerate().any(|(j, stronger)| {
-                i != j && implies_directly(stronger, &forms[i]) && (j < i || !implies_directly(&forms[i], stronger))
+                i != j
+                    && implies_directly(stronger, &forms[i])
+                    && (j < i || !implies_directly(&forms[i], stronger))
             })
         };
         for (i, (op, form)) in forms.iter().enumerate() {
@@ -262,8 +264,8 @@ impl<'a> Classes<'a> {
 /// `x = c` is used in all other literals.
 fn substitute_values(forms: &mut Vec<(LinOp, Linear<Atom>)>) -> Option<()> {
     let mut done = 0;
-    while let Some(at) =
-        (done..forms.len()).find(|&i| forms[i].0 == LinOp::Eq && forms[i].1.terms.len() == 1 && forms[i].1.terms[0].1 == 1)
+    while let Some(at) = (done..forms.len())
+        .find(|&i| forms[i].0 == LinOp::Eq && forms[i].1.terms.len() == 1 && forms[i].1.terms[0].1 == 1)
     {
         forms.swap(done, at);
         let (_, equation) = forms[done].clone();
@@ -343,7 +345,9 @@ pub fn entails(lits: &[CubeLit], lit: &CubeLit) -> bool {
         Lit::Ne(a, b) => {
             let apart = matches!((mask_of(lits, *a), mask_of(lits, *b)), (Some(m), Some(n)) if m & n == 0);
             let ordered = || lits.iter().any(|l| *l == Lit::Lt(*a, *b) || *l == Lit::Lt(*b, *a));
-            apart || matches!((process_of(lits, *a), process_of(lits, *b)), (Some(p), Some(q)) if p != q) || ordered()
+            apart
+                || matches!((process_of(lits, *a), process_of(lits, *b)), (Some(p), Some(q)) if p != q)
+                || ordered()
         }
         Lit::Lin(op, form) => {
             let mut forms: Vec<(LinOp, Linear<Atom>)> = Vec::new();

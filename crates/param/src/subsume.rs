@@ -137,11 +137,23 @@ impl Pattern {
     /// Whether `specific` lies within `general`, which this pattern was made of. `permute` allows processes to be
     /// renamed.
     pub fn covers(&self, general: &Cube, specific: &Cube, profile: &Profile, permute: bool) -> bool {
+        self.matching(general, specific, profile, permute).is_some()
+    }
+
+    /// As [`Pattern::covers`], with the processes, reads and nodes of the specific cube that those of the general one
+    /// are matched with.
+    pub fn matching(
+        &self,
+        general: &Cube,
+        specific: &Cube,
+        profile: &Profile,
+        permute: bool,
+    ) -> Option<Images> {
         if self.profile.features & !profile.features != 0 || general.procs > specific.procs {
-            return false;
+            return None;
         }
         if !self.global.iter().all(|l| entails(&specific.lits, l)) {
-            return false;
+            return None;
         }
         let mut matching = Matching {
             pattern: self,
@@ -153,9 +165,12 @@ impl Pattern {
             reads: Vec::new(),
             nodes: Vec::new(),
         };
-        matching.match_procs()
+        matching.match_procs().then_some((matching.procs, matching.reads, matching.nodes))
     }
 }
+
+/// Images of processes, reads and nodes.
+pub type Images = (Vec<u8>, Vec<u8>, Vec<u8>);
 
 struct Matching<'a> {
     pattern: &'a Pattern,
@@ -317,7 +332,9 @@ impl Matching<'_> {
     fn writes_match(&self) -> bool {
         self.general.memory.writes.iter().all(|write| {
             let image = self.nodes[write.node as usize];
-            let Some(other) = self.specific.memory.writes.iter().find(|w| w.node == image) else { return false };
+            let Some(other) = self.specific.memory.writes.iter().find(|w| w.node == image) else {
+                return false;
+            };
             let reader = |(cell, node, proc): &(Cell, u8, u8)| {
                 other.readers.contains(&(self.cell(*cell), self.nodes[*node as usize], self.proc(*proc)))
             };

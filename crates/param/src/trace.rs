@@ -42,7 +42,8 @@ pub fn describe(machine: &Machine, run: &Run) -> Vec<TraceStep> {
         let shown = match action {
             Step::Fire { transition, args } => {
                 let t = &machine.system.transitions[*transition];
-                let names: Vec<String> = args[..t.declared as usize].iter().map(|p| format!("#{}", p + 1)).collect();
+                let names: Vec<String> =
+                    args[..t.declared as usize].iter().map(|p| format!("#{}", p + 1)).collect();
                 let acting = t.acting.map(|a| args[a as usize]);
                 let events = acting.map(|p| events(machine, t, args, p, before, state)).unwrap_or_default();
                 step(machine, format!("{}({})", t.name, names.join(", ")), acting, events, state)
@@ -59,26 +60,38 @@ pub fn describe(machine: &Machine, run: &Run) -> Vec<TraceStep> {
     result
 }
 
-fn step(machine: &Machine, action: String, process: Option<u8>, events: Vec<String>, state: &State) -> TraceStep {
+fn step(
+    machine: &Machine,
+    action: String,
+    process: Option<u8>,
+    events: Vec<String>,
+    state: &State,
+) -> TraceStep {
     let values = (0..machine.cell_count())
         .map(|c| (machine.show_cell(c), machine.show_value(c, state.cells[c as usize])))
         .collect();
-    let buffers = state
-        .buffers
-        .iter()
-        .map(|b| b.iter().map(|entry| show_entry(machine, entry)).collect())
-        .collect();
+    let buffers =
+        state.buffers.iter().map(|b| b.iter().map(|entry| show_entry(machine, entry)).collect()).collect();
     TraceStep { action, process: process.map(|p| u32::from(p) + 1), events, values, buffers }
 }
 
 fn show_entry(machine: &Machine, entry: &[(u32, i64)]) -> String {
-    let writes: Vec<String> =
-        entry.iter().map(|(c, v)| format!("{} := {}", machine.show_cell(*c), machine.show_value(*c, *v))).collect();
+    let writes: Vec<String> = entry
+        .iter()
+        .map(|(c, v)| format!("{} := {}", machine.show_cell(*c), machine.show_value(*c, *v)))
+        .collect();
     writes.join(", ")
 }
 
 /// The events of a transition: what it read and from where, its fence, what it wrote and where to.
-fn events(machine: &Machine, t: &Transition, args: &[u8], p: u8, before: &State, after: &State) -> Vec<String> {
+fn events(
+    machine: &Machine,
+    t: &Transition,
+    args: &[u8],
+    p: u8,
+    before: &State,
+    after: &State,
+) -> Vec<String> {
     let mut vars = args.to_vec();
     vars.resize(usize::from(t.variables).max(args.len()), 0);
     let mut cells: Vec<u32> = Vec::new();
@@ -135,7 +148,11 @@ fn events(machine: &Machine, t: &Transition, args: &[u8], p: u8, before: &State,
     } else {
         let changed = (0..machine.cell_count()).filter(|&c| machine.is_weak(c));
         for c in changed.filter(|&c| before.cells[c as usize] != after.cells[c as usize]) {
-            result.push(format!("#{} writes {} to memory", p + 1, show_entry(machine, &[(c, after.cells[c as usize])])));
+            result.push(format!(
+                "#{} writes {} to memory",
+                p + 1,
+                show_entry(machine, &[(c, after.cells[c as usize])])
+            ));
         }
     }
     result

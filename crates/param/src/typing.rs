@@ -158,7 +158,9 @@ impl Typing<'_> {
     /// A number for a bound variable.
     pub fn fresh(&mut self, span: Span) -> u8 {
         if self.next_var >= 100 {
-            self.error(Diagnostic::error(span, "too many process variables in one declaration").hint("at most 100"));
+            self.error(
+                Diagnostic::error(span, "too many process variables in one declaration").hint("at most 100"),
+            );
             return 99;
         }
         self.next_var += 1;
@@ -202,7 +204,9 @@ impl Typing<'_> {
             return truth;
         }
         if scope.depth >= MAX_EXPANSION {
-            self.error(Diagnostic::error(span, "predicates are nested too deeply").hint("is one of them recursive?"));
+            self.error(
+                Diagnostic::error(span, "predicates are nested too deeply").hint("is one of them recursive?"),
+            );
             return truth;
         }
         let outer = Rc::new(scope.clone());
@@ -349,7 +353,9 @@ impl Typing<'_> {
     /// A term and its type; `None` after a mistake.
     pub fn term(&mut self, t: &ast::Term, scope: &Scope, hint: Option<Sort>) -> Option<(SrcTerm, Sort)> {
         match &t.kind {
-            TermKind::Number { digits, denominator, real } => self.number(t.span, *digits, *denominator, *real, hint),
+            TermKind::Number { digits, denominator, real } => {
+                self.number(t.span, *digits, *denominator, *real, hint)
+            }
             TermKind::ProcConst(n) => {
                 let p = self.process_constant(*n, t.span)?;
                 Some((Term::Atom(SrcAtom::Proc(p)), Sort::Proc))
@@ -386,7 +392,14 @@ impl Typing<'_> {
         }
     }
 
-    fn number(&mut self, span: Span, n: i64, d: i64, real: bool, hint: Option<Sort>) -> Option<(SrcTerm, Sort)> {
+    fn number(
+        &mut self,
+        span: Span,
+        n: i64,
+        d: i64,
+        real: bool,
+        hint: Option<Sort>,
+    ) -> Option<(SrcTerm, Sort)> {
         let sort = match hint {
             Some(Sort::Real) => Sort::Real,
             _ if real => Sort::Real,
@@ -430,7 +443,9 @@ impl Typing<'_> {
         }
         match scope.names.get(&ident.name).cloned() {
             Some(Binding::Proc(p)) => Some(p),
-            Some(Binding::Term(t, outer)) if self.process_of(&t, &outer).is_some() => self.process_of(&t, &outer),
+            Some(Binding::Term(t, outer)) if self.process_of(&t, &outer).is_some() => {
+                self.process_of(&t, &outer)
+            }
             Some(_) => {
                 self.error(Diagnostic::error(ident.span, format!("`{}` is not a process", ident.name)));
                 None
@@ -492,8 +507,18 @@ impl Typing<'_> {
         if indices.len() != arity {
             let has = indices.len();
             self.error(
-                Diagnostic::error(span, format!("`{name}` has {arity} process indices, not {has}"))
-                    .hint(if arity == 0 { "it is a variable" } else { "as in its declaration" }),
+                Diagnostic::error(
+                    span,
+                    format!(
+                        "`{name}` has {}, not {has}",
+                        match arity {
+                            0 => "no index".to_string(),
+                            1 => "one process index".to_string(),
+                            n => format!("{n} process indices"),
+                        }
+                    ),
+                )
+                .hint(if arity == 0 { "it is a variable" } else { "as in its declaration" }),
             );
             return None;
         }
@@ -507,10 +532,14 @@ impl Typing<'_> {
     fn check_view(&mut self, viewer: ProcRef, weak: bool, name: &str, scope: &Scope, span: Span) {
         if !weak {
             self.error(
-                Diagnostic::error(span, format!("`{name}` is not weak")).hint("drop the `@`: all see the same value"),
+                Diagnostic::error(span, format!("`{name}` is not weak"))
+                    .hint("drop the `@`: all see the same value"),
             );
         } else if self.place == Place::Init {
-            self.error(Diagnostic::error(span, "no `@` in `init`").hint("initially all processes see the same value"));
+            self.error(
+                Diagnostic::error(span, "no `@` in `init`")
+                    .hint("initially all processes see the same value"),
+            );
         } else if self.place == Place::Transition && scope.acting != Some(viewer) {
             self.error(
                 Diagnostic::error(span, "a transition reads memory through its acting process only")

@@ -30,7 +30,11 @@ fn expectations() -> BTreeMap<String, Expected> {
             }
         }
         let verdicts = words[1..4].iter().map(|w| w.to_string()).collect();
-        assert!(result.insert(words[0].to_string(), Expected { verdicts, options }).is_none(), "{} twice", words[0]);
+        assert!(
+            result.insert(words[0].to_string(), Expected { verdicts, options }).is_none(),
+            "{} twice",
+            words[0]
+        );
     }
     result
 }

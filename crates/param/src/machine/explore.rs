@@ -28,14 +28,16 @@ impl Exploration {
 }
 
 /// Explores at most `max_states` states; stops at the first bad one if `stop_at_bad`, and as soon as `enough` says so.
-pub fn explore(machine: &Machine, max_states: usize, stop_at_bad: bool, enough: &mut dyn FnMut() -> bool) -> Exploration {
+pub fn explore(
+    machine: &Machine,
+    max_states: usize,
+    stop_at_bad: bool,
+    enough: &mut dyn FnMut() -> bool,
+) -> Exploration {
     let mut result = Exploration { states: Vec::new(), bad: None, cut: false };
     let mut index: FxHashMap<State, ()> = FxHashMap::default();
-    let mut pending: Vec<(State, Option<(usize, Step)>)> = machine
-        .initial_states(max_states, &mut result.cut)
-        .into_iter()
-        .map(|s| (s, None))
-        .collect();
+    let mut pending: Vec<(State, Option<(usize, Step)>)> =
+        machine.initial_states(max_states, &mut result.cut).into_iter().map(|s| (s, None)).collect();
     let mut at = 0;
     loop {
         for (state, origin) in pending.drain(..) {

@@ -77,7 +77,9 @@ impl Machine<'_> {
                 *cut = true;
                 return false;
             }
-            let Some(next) = (0..domains.len()).find(|&c| position[c] + 1 < domains[c].len()) else { return true };
+            let Some(next) = (0..domains.len()).find(|&c| position[c] + 1 < domains[c].len()) else {
+                return true;
+            };
             position[next] += 1;
             position[..next].fill(0);
         }
@@ -94,7 +96,9 @@ impl Machine<'_> {
         for (lit, vars) in lits {
             match lit {
                 Lit::In(a, mask) if is_cell(a, vars) => values.retain(|v| mask >> v & 1 == 1),
-                Lit::Eq(a, SrcAtom::Proc(p)) if is_cell(a, vars) => values.retain(|v| *v == i64::from(p.resolve(vars))),
+                Lit::Eq(a, SrcAtom::Proc(p)) if is_cell(a, vars) => {
+                    values.retain(|v| *v == i64::from(p.resolve(vars)))
+                }
                 Lit::Lin(LinOp::Eq, form) if form.terms.len() == 1 && is_cell(&form.terms[0].0, vars) => {
                     let value = -form.constant / form.terms[0].1;
                     if sampled {

@@ -64,7 +64,8 @@ impl<'a> Machine<'a> {
     /// The cell of a symbol.
     pub fn cell(&self, sym: SymId, idx: &[ProcRef; MAX_ARITY], vars: &[u8]) -> u32 {
         let arity = self.system.symbol(sym).arity;
-        let index = idx[..arity].iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(p.resolve(vars)));
+        let index =
+            idx[..arity].iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(p.resolve(vars)));
         self.offsets[sym as usize] + index
     }
 

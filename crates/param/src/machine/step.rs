@@ -101,7 +101,14 @@ impl Machine<'_> {
         result
     }
 
-    fn universal(&self, s: &State, t: &Transition, u: &Universal, vars: &mut [u8], acting: Option<u8>) -> bool {
+    fn universal(
+        &self,
+        s: &State,
+        t: &Transition,
+        u: &Universal,
+        vars: &mut [u8],
+        acting: Option<u8>,
+    ) -> bool {
         let declared = vars[..t.declared as usize].to_vec();
         let except: &[u8] = if u.other { &declared } else { &[] };
         tuples(self.procs, u.vars.len() as u8, except).into_iter().all(|tuple| {
@@ -113,7 +120,13 @@ impl Machine<'_> {
     }
 
     /// The cells that change with their values, once per choice of open values; `None` when a number overflows.
-    fn writes(&self, s: &State, t: &Transition, vars: &[u8], acting: Option<u8>) -> Option<Vec<Vec<(u32, i64)>>> {
+    fn writes(
+        &self,
+        s: &State,
+        t: &Transition,
+        vars: &[u8],
+        acting: Option<u8>,
+    ) -> Option<Vec<Vec<(u32, i64)>>> {
         let mut choices: Vec<Vec<(u32, i64)>> = vec![vec![]];
         for update in &t.updates {
             for (vars, idx) in self.targets(update, vars) {

@@ -30,7 +30,11 @@ impl Checker<'_> {
                 for alternative in self.alternatives(cube, t, &args, procs) {
                     if !self.alternative_is_covered(number, cube, t, &args, procs, &alternative) {
                         let args: Vec<String> = args.iter().map(|a| format!("#{}", a + 1)).collect();
-                        return Err(format!("cube {number} is reached from outside by {}({})", t.name, args.join(" ")));
+                        return Err(format!(
+                            "cube {number} is reached from outside by {}({})",
+                            t.name,
+                            args.join(" ")
+                        ));
                     }
                 }
             }
@@ -38,7 +42,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn alternatives<'t>(&self, cube: &Cube, t: &'t Transition, args: &[u8], procs: u8) -> Vec<Alternative<'t>> {
+    fn alternatives<'t>(
+        &self,
+        cube: &Cube,
+        t: &'t Transition,
+        args: &[u8],
+        procs: u8,
+    ) -> Vec<Alternative<'t>> {
         let mut vars = args.to_vec();
         vars.resize(usize::from(t.variables).max(args.len()), 0);
         let mut result = vec![Alternative {
@@ -65,7 +75,12 @@ impl Checker<'_> {
                     let keeps = matches!(update.target, Target::Every(_))
                         && match term {
                             Some(Term::Atom(a)) => itself(a),
-                            Some(Term::Lin(l)) => l.constant == 0 && l.terms.len() == 1 && l.terms[0].1 == 1 && itself(&l.terms[0].0),
+                            Some(Term::Lin(l)) => {
+                                l.constant == 0
+                                    && l.terms.len() == 1
+                                    && l.terms[0].1 == 1
+                                    && itself(&l.terms[0].0)
+                            }
                             _ => false,
                         };
                     if !keeps {
@@ -170,8 +185,9 @@ impl Checker<'_> {
     /// All consistent choices of the reads that the event satisfies.
     fn choices(&self, cube: &Cube, graph: &Graph, event: Option<&NewEvent>) -> Vec<(Graph, Vec<usize>)> {
         let Some(event) = event else { return vec![(graph.clone(), vec![])] };
-        let touched: Vec<usize> =
-            (0..cube.memory.reads.len()).filter(|r| event.writes.contains(&cube.memory.reads[*r].cell)).collect();
+        let touched: Vec<usize> = (0..cube.memory.reads.len())
+            .filter(|r| event.writes.contains(&cube.memory.reads[*r].cell))
+            .collect();
         let mut result = Vec::new();
         for choice in 0..1u32 << touched.len() {
             let (mut satisfied, mut missed) = (vec![], vec![]);
@@ -201,7 +217,9 @@ impl Checker<'_> {
             let fact = lit.map(&mut |a| {
                 let new = match a {
                     Atom::Cell(s, i) => value(&(s, i)),
-                    Atom::Read(r) if satisfied.contains(&(r as usize)) => value(&cube.memory.reads[r as usize].cell),
+                    Atom::Read(r) if satisfied.contains(&(r as usize)) => {
+                        value(&cube.memory.reads[r as usize].cell)
+                    }
                     _ => None,
                 };
                 new.unwrap_or(Term::Atom(a))

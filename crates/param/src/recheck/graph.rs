@@ -216,7 +216,9 @@ fn match_procs(
     let ready = |l: &&CubeLit| {
         let (mut highest, mut reads) = (0, false);
         l.for_each_atom(|a| match a {
-            Atom::Cell(_, idx) => idx.iter().filter(|p| **p != NONE).for_each(|p| highest = highest.max(p + 1)),
+            Atom::Cell(_, idx) => {
+                idx.iter().filter(|p| **p != NONE).for_each(|p| highest = highest.max(p + 1))
+            }
             Atom::Proc(p) => highest = highest.max(p + 1),
             Atom::Read(_) | Atom::Any(_) => reads = true,
         });
@@ -266,7 +268,8 @@ fn implied(lit: &CubeLit, lits: &[CubeLit], map: &[u8], reads: &[usize]) -> bool
 fn match_reads(general: &Cube, lits: &[CubeLit], graph: &Graph, map: &[u8], reads: &mut Vec<usize>) -> bool {
     let memory = &general.memory;
     if reads.len() == memory.reads.len() {
-        return general.lits.iter().all(|l| implied(l, lits, map, reads)) && orders_hold(memory, graph, map, reads);
+        return general.lits.iter().all(|l| implied(l, lits, map, reads))
+            && orders_hold(memory, graph, map, reads);
     }
     let read = memory.reads[reads.len()];
     for (i, other) in graph.reads.iter().enumerate() {
@@ -298,7 +301,8 @@ fn orders_hold(memory: &Memory, graph: &Graph, map: &[u8], reads: &[usize]) -> b
         image(n as u8).is_some_and(|from| all(*after, &|to| graph.before[from as usize][to as usize]))
     }) && memory.entries.iter().enumerate().all(|(p, entry)| {
         let proc = map.get(p).copied();
-        all(entry.event, &|n| graph.events_before(proc, n)) && all(entry.write, &|n| graph.writes_before(proc, n))
+        all(entry.event, &|n| graph.events_before(proc, n))
+            && all(entry.write, &|n| graph.writes_before(proc, n))
     }) && all(memory.everyone.event, &|n| graph.events_before(None, n))
         && all(memory.everyone.write, &|n| graph.writes_before(None, n))
         && memory.cells.iter().all(|(c, nodes)| {

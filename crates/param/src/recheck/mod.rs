@@ -157,7 +157,9 @@ impl Checker<'_> {
                         let facts = disjunct.iter().map(|l| {
                             l.rename(&mut |a| match a {
                                 SrcAtom::Proc(p) => Atom::Proc(p.resolve(&vars)),
-                                SrcAtom::Sym(s, i) | SrcAtom::View(_, s, i) => Atom::Cell(s, i.map(|p| p.resolve(&vars))),
+                                SrcAtom::Sym(s, i) | SrcAtom::View(_, s, i) => {
+                                    Atom::Cell(s, i.map(|p| p.resolve(&vars)))
+                                }
                             })
                         });
                         let mut with = lits.clone();

@@ -60,8 +60,11 @@ pub fn fixed_system(seed: u64, tally: &mut Tally) {
     let procs = 2 + seed % 2;
     let text = generate::fixed(seed, procs, if procs == 2 { 4 } else { 3 });
     tally.systems += 1;
-    for (model, events_under_sc) in [(Model::Sc, false), (Model::Sc, true), (Model::Tso, false), (Model::Pso, false)] {
-        let outcome = run(&text, &Options { model, events_under_sc, max_nodes: Some(200_000), ..Options::default() });
+    for (model, events_under_sc) in
+        [(Model::Sc, false), (Model::Sc, true), (Model::Tso, false), (Model::Pso, false)]
+    {
+        let outcome =
+            run(&text, &Options { model, events_under_sc, max_nodes: Some(200_000), ..Options::default() });
         tally.count(outcome.verdict);
         let machine = machine_says(&text, model, procs as u8, 2_000_000);
         let agree = match machine {
@@ -71,7 +74,10 @@ pub fn fixed_system(seed: u64, tally: &mut Tally) {
         };
         if !agree {
             let name = model.name();
-            tally.differences.push(format!("seed {seed} under {name}: {:?}, machine {machine:?}\n{text}", outcome.verdict));
+            tally.differences.push(format!(
+                "seed {seed} under {name}: {:?}, machine {machine:?}\n{text}",
+                outcome.verdict
+            ));
         }
     }
 }
@@ -83,13 +89,17 @@ pub fn parameterized_system(seed: u64, tally: &mut Tally) {
     tally.systems += 1;
     for model in Model::ALL {
         for brab in [None, Some(2)] {
-            let options = Options { model, brab, max_nodes: Some(3_000), timeout: Some(2), ..Options::default() };
+            let options =
+                Options { model, brab, max_nodes: Some(3_000), timeout: Some(2), ..Options::default() };
             let outcome = run(&text, &options);
             tally.count(outcome.verdict);
             for procs in 1..=3 {
-                if outcome.verdict == Verdict::Safe && machine_says(&text, model, procs, 10_000) == Some(true) {
+                if outcome.verdict == Verdict::Safe && machine_says(&text, model, procs, 10_000) == Some(true)
+                {
                     let name = model.name();
-                    tally.differences.push(format!("seed {seed} under {name}, {procs} processes: wrongly safe\n{text}"));
+                    tally
+                        .differences
+                        .push(format!("seed {seed} under {name}, {procs} processes: wrongly safe\n{text}"));
                 }
             }
         }

@@ -105,7 +105,9 @@ pub fn parameterized(seed: u64, operations: u64) -> String {
             _ => operation(&mut rng),
         };
         let next = if rng.chance(85) { at + 1 } else { rng.below(operations + 1) };
-        text += &format!("transition t{at} ([p]) requires {{ PC[p] = L{at}{guard} }} {{ PC[p] := L{next}{update} }}\n");
+        text += &format!(
+            "transition t{at} ([p]) requires {{ PC[p] = L{at}{guard} }} {{ PC[p] := L{next}{update} }}\n"
+        );
     }
     let (i, j) = (1 + rng.below(operations), 1 + rng.below(operations));
     let more = match rng.below(3) {
