@@ -154,7 +154,7 @@ impl Context<'_> {
         let procs = args.iter().map(|a| a + 1).max().unwrap_or(0).max(cube.procs);
         let mut vars = args.to_vec();
         vars.resize(usize::from(t.variables).max(args.len()), 0);
-        let slots = self.slots(cube, t, &vars);
+        let slots = self.slots(cube, t, &vars, procs);
         if !slots.iter().any(|s| s.matters(cube)) {
             return;
         }
@@ -180,7 +180,7 @@ impl Context<'_> {
     }
 
     /// The assignments that the cube can notice.
-    fn slots<'t>(&self, cube: &Cube, t: &'t Transition, vars: &[u8]) -> Vec<Slot<'t>> {
+    fn slots<'t>(&self, cube: &Cube, t: &'t Transition, vars: &[u8], procs: u8) -> Vec<Slot<'t>> {
         let mut slots = Vec::new();
         for update in &t.updates {
             let weak = self.system.symbol(update.sym).weak;
@@ -190,7 +190,7 @@ impl Context<'_> {
                     slots.push(Slot { cell, weak, update, vars: vars.to_vec() });
                 }
                 Target::Every(idx) => {
-                    for cell in self.cells_of(cube, update.sym) {
+                    for cell in self.cells_of(cube, update.sym, procs) {
                         let mut vars = vars.to_vec();
                         for (binder, p) in idx.iter().zip(cell.1).filter(|(b, _)| b.0 != NONE) {
                             vars[binder.0 as usize] = p;
@@ -203,8 +203,13 @@ impl Context<'_> {
         slots
     }
 
-    /// The cells of a symbol that occur in a cube.
-    fn cells_of(&self, cube: &Cube, sym: SymId) -> Vec<Cell> {
+    /// The cells of a symbol that an assignment to all of them is noticed at: those that the cube mentions; for a weak
+    /// symbol, where a write matters for the order too, those of all processes at hand.
+    fn cells_of(&self, cube: &Cube, sym: SymId, procs: u8) -> Vec<Cell> {
+        let symbol = self.system.symbol(sym);
+        if symbol.weak {
+            return all_cells(sym, symbol.arity, procs);
+        }
         let mut cells: Vec<Cell> = Vec::new();
         for lit in &cube.lits {
             lit.for_each_atom(|a| {
@@ -215,9 +220,6 @@ impl Context<'_> {
                 }
             });
         }
-        cells.extend(cube.memory.reads.iter().map(|r| r.cell).filter(|c| c.0 == sym));
-        cells.extend(cube.memory.cells.iter().map(|c| c.0).filter(|c| c.0 == sym));
-        cells.extend(cube.memory.writes.iter().flat_map(|w| &w.cells).filter(|c| c.0 == sym));
         cells.sort();
         cells.dedup();
         cells
@@ -430,6 +432,22 @@ impl Context<'_> {
         lits.retain(|l| !l.mentions(is_any));
         self.simplify(memory, lits)
     }
+}
+
+/// All cells of a symbol whose indices are among the first `procs` processes.
+pub(crate) fn all_cells(sym: SymId, arity: usize, procs: u8) -> Vec<Cell> {
+    let mut result = vec![(sym, [NONE; MAX_ARITY])];
+    for position in 0..arity {
+        let extend = |(sym, idx): Cell| {
+            (0..procs).map(move |p| {
+                let mut idx = idx;
+                idx[position] = p;
+                (sym, idx)
+            })
+        };
+        result = result.into_iter().flat_map(extend).collect();
+    }
+    result
 }
 
 impl Slot<'_> {

@@ -68,7 +68,7 @@ impl Checker<'_> {
             }
         }
         for update in &t.updates {
-            for (cell, vars) in self.assigned_cells(cube, update, &vars) {
+            for (cell, vars) in self.assigned_cells(cube, update, &vars, procs) {
                 result = product(&result, &update.branches, |alternative, (condition, term)| {
                     alternative.lits.extend(condition.iter().map(|l| (l, vars.clone())));
                     let itself = |a: &SrcAtom| matches!(a, SrcAtom::Sym(s, i) if (*s, i.map(|p| p.resolve(&vars))) == cell);
@@ -93,7 +93,7 @@ impl Checker<'_> {
     }
 
     /// The cells that an update assigns and that the cube may notice.
-    fn assigned_cells(&self, cube: &Cube, update: &Update, vars: &[u8]) -> Vec<(Cell, Vec<u8>)> {
+    fn assigned_cells(&self, cube: &Cube, update: &Update, vars: &[u8], procs: u8) -> Vec<(Cell, Vec<u8>)> {
         match update.target {
             Target::Cell(idx) => vec![((update.sym, idx.map(|p| p.resolve(vars))), vars.to_vec())],
             Target::Every(idx) => {
@@ -105,8 +105,10 @@ impl Checker<'_> {
                         }
                     });
                 });
-                cells.extend(cube.memory.reads.iter().map(|r| r.cell));
-                cells.extend(cube.memory.cells.iter().map(|c| c.0));
+                let symbol = self.system.symbol(update.sym);
+                if symbol.weak {
+                    cells = crate::pre::all_cells(update.sym, symbol.arity, procs);
+                }
                 cells.retain(|c| c.0 == update.sym);
                 cells.sort();
                 cells.dedup();

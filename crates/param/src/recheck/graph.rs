@@ -174,23 +174,31 @@ impl Graph {
     }
 }
 
-/// What literals mention: one bit per symbol and value, so that most pairs of cubes are told apart at once.
-pub fn mentioned(lits: &[CubeLit], reads: &[Read]) -> u64 {
+/// What literals mention: bits for symbols and values (and processes, unless they may be renamed), so that most pairs of
+/// cubes are told apart at once.
+pub fn mentioned(lits: &[CubeLit], reads: &[Read], permute: bool) -> u128 {
     let mut result = 0;
-    for lit in lits {
-        let value = match lit {
-            Lit::In(_, mask) if mask.count_ones() == 1 => mask.trailing_zeros() as u64 + 1,
-            _ => 0,
+    let mut note = |a: Atom, value: u64| {
+        let (sym, idx, read) = match a {
+            Atom::Cell(s, idx) => (s, idx, 0),
+            Atom::Read(r) => (reads[r as usize].cell.0, reads[r as usize].cell.1, 1 + u64::from(reads[r as usize].proc)),
+            _ => return,
         };
-        lit.for_each_atom(|a| {
-            let (sym, read) = match a {
-                Atom::Cell(s, _) => (u64::from(s), 0),
-                Atom::Read(r) => (u64::from(reads[r as usize].cell.0), 1),
-                _ => return,
-            };
-            result |= 1 << ((sym * 37 + read * 17) % 64);
-            result |= 1 << ((sym * 37 + read * 17 + value * 11) % 64);
-        });
+        let mut feature = u64::from(sym) * 131 + value * 31;
+        if permute {
+            feature += u64::from(read > 0) * 17;
+        } else {
+            feature += read * 17 + idx.iter().fold(0, |n, p| n * 7 + u64::from(*p));
+        }
+        result |= 1u128 << (feature.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57);
+    };
+    for lit in lits {
+        lit.for_each_atom(|a| note(a, 0));
+        if let Lit::In(a, mask) = lit
+            && mask.count_ones() == 1
+        {
+            note(*a, mask.trailing_zeros() as u64 + 1);
+        }
     }
     result
 }

@@ -26,7 +26,7 @@ const INSTANCE_STATES: usize = 20_000;
 
 /// Checks the cubes; the error says what is wrong with them.
 pub fn recheck(system: &System, model: Model, invariant: &[Cube]) -> Result<Recheck, String> {
-    let mentions = invariant.iter().map(|c| mentioned(&c.lits, &c.memory.reads)).collect();
+    let mentions = invariant.iter().map(|c| mentioned(&c.lits, &c.memory.reads, system.symmetric)).collect();
     let checker = Checker { system, model, cubes: invariant.to_vec(), mentions, assumed: vec![] };
     if checker.coherence_is_a_choice() {
         return checker.check_instances();
@@ -48,7 +48,7 @@ pub(crate) struct Checker<'a> {
     pub(crate) model: Model,
     cubes: Vec<Cube>,
     /// What each cube mentions.
-    mentions: Vec<u64>,
+    mentions: Vec<u128>,
     assumed: Vec<Cube>,
 }
 
@@ -115,7 +115,7 @@ impl Checker<'_> {
     }
 
     fn is_covered(&self, lits: &[CubeLit], procs: u8, graph: &Graph, first: Option<usize>) -> bool {
-        let here = mentioned(lits, &graph.reads);
+        let here = mentioned(lits, &graph.reads, self.system.symmetric);
         let possible = (0..self.cubes.len()).filter(|i| self.mentions[*i] & !here == 0);
         let all = first.into_iter().chain(possible).map(|i| &self.cubes[i]).chain(&self.assumed);
         let permute = self.system.symmetric;

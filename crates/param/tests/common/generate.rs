@@ -33,7 +33,8 @@ fn operation(rng: &mut Rng) -> (String, String) {
     let (v, w) = (rng.pick(&VALUES), rng.pick(&VALUES));
     let r = rng.pick(&["R1", "R2"]);
     let fence = if rng.chance(20) { " && fence()" } else { "" };
-    match rng.below(14) {
+    let q = rng.pick(&["#1", "#2"]);
+    match rng.below(18) {
         0..=3 => (fence.into(), format!("; {x} := {w}")),
         4..=5 => (fence.into(), format!("; {r}[p] := {x}")),
         6..=7 => (format!(" && {x} = {v}{fence}"), String::new()),
@@ -42,6 +43,10 @@ fn operation(rng: &mut Rng) -> (String, String) {
         10 => (fence.into(), format!("; {r}[p] := {x}; {y} := {w}")),
         11 => (fence.into(), format!("; X := {v}; Y := {w}")),
         12 => (" && fence()".into(), String::new()),
+        13 => (fence.into(), format!("; F[{q}] := {}", rng.pick(&["True", "False"]))),
+        14 => (format!(" && F[{q}] = {}{fence}", rng.pick(&["True", "False"])), String::new()),
+        15 => (fence.into(), "; F[j] := case | j = p : True | _ : F[j]".into()),
+        16 => (format!(" && {x} = {v}{fence}"), format!("; F[j] := case | j = {q} : False | _ : True")),
         _ => (fence.into(), if rng.chance(50) { format!("; {x} := {y}") } else { format!("; {x} := ?") }),
     }
 }
@@ -51,8 +56,8 @@ fn header(rng: &mut Rng, operations: u64) -> String {
     let (a, b) = (rng.pick(&["V0", "V1"]), "V0");
     format!(
         "type loc = {}\ntype val = V0 | V1 | V2\narray PC[proc] : loc\narray R1[proc] : val\narray R2[proc] : val\n\
-         weak var X : val\nweak var Y : val\n\
-         init (p) {{ PC[p] = L0 && R1[p] = V0 && R2[p] = V0 && X = {a} && Y = {b} }}\n",
+         weak var X : val\nweak var Y : val\nweak array F[proc] : bool\n\
+         init (p) {{ PC[p] = L0 && R1[p] = V0 && R2[p] = V0 && X = {a} && Y = {b} && F[p] = False }}\n",
         locations.join(" | ")
     )
 }
@@ -95,14 +100,17 @@ pub fn fixed(seed: u64, procs: u64, operations: u64) -> String {
 pub fn parameterized(seed: u64, operations: u64) -> String {
     let mut rng = Rng(seed ^ 0x5DEE_CE66);
     let mut text = header(&mut rng, operations);
-    text = text.replace("weak var Y : val\n", "weak var Y : val\nweak array F[proc] : bool\n");
-    text = text.replace("Y = V0 }", "Y = V0 && F[p] = False }");
     for at in 0..operations {
         let (guard, update) = match rng.below(6) {
             0 => (" && forall_other q. F[q] = False".to_string(), String::new()),
             1 => (" && fence() && forall_other q. F[q] = False".to_string(), String::new()),
             2 => (String::new(), "; F[p] := True".to_string()),
-            _ => operation(&mut rng),
+            _ => {
+                let (guard, update) = operation(&mut rng);
+                // No process has a name of its own here.
+                let anonymous = |text: String| text.replace("#1", "p").replace("#2", "p");
+                (anonymous(guard), anonymous(update))
+            }
         };
         let next = if rng.chance(85) { at + 1 } else { rng.below(operations + 1) };
         text += &format!(
