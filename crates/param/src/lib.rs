@@ -20,7 +20,7 @@ mod parser_expr;
 mod picture;
 pub mod pre;
 mod prove;
-mod recheck;
+pub mod recheck;
 pub mod replay;
 mod report;
 pub mod show;

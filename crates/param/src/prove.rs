@@ -19,7 +19,7 @@ pub struct Options {
     pub model: Model,
     /// Infer invariants with an oracle of that many processes.
     pub brab: Option<u8>,
-    /// Threads.
+    /// Threads for the check of the invariant; the search itself runs on one, and the answer does not depend on it.
     pub jobs: usize,
     /// Most nodes of the search.
     pub max_nodes: Option<usize>,
@@ -179,7 +179,7 @@ impl Prover<'_> {
         let mut outcome = self.outcome(search, Verdict::Safe);
         outcome.invariant = search.fixpoint();
         if self.options.recheck {
-            match recheck::recheck(self.system, self.options.model, &outcome.invariant) {
+            match recheck::recheck(self.system, self.options.model, &outcome.invariant, self.options.jobs) {
                 Ok(how) => outcome.recheck = how,
                 Err(why) => {
                     outcome.verdict = Verdict::Unknown;

@@ -289,7 +289,21 @@ fn match_reads(general: &Cube, lits: &[CubeLit], graph: &Graph, map: &[u8], read
             && reads.iter().enumerate().all(same_node)
         {
             reads.push(i);
-            if match_reads(general, lits, graph, map, reads) {
+            // Literals about this read and earlier ones.
+            let last = reads.len() as u8 - 1;
+            let ready = |l: &&CubeLit| {
+                let (mut here, mut later) = (false, false);
+                l.for_each_atom(|a| {
+                    if let Atom::Read(r) = a {
+                        here |= r == last;
+                        later |= r > last;
+                    }
+                });
+                here && !later
+            };
+            if general.lits.iter().filter(ready).all(|l| implied(l, lits, map, reads))
+                && match_reads(general, lits, graph, map, reads)
+            {
                 return true;
             }
             reads.pop();

@@ -25,7 +25,7 @@ use graph::{Graph, covers, mentioned};
 const INSTANCE_STATES: usize = 20_000;
 
 /// Checks the cubes; the error says what is wrong with them.
-pub fn recheck(system: &System, model: Model, invariant: &[Cube]) -> Result<Recheck, String> {
+pub fn recheck(system: &System, model: Model, invariant: &[Cube], jobs: usize) -> Result<Recheck, String> {
     let mentions = invariant.iter().map(|c| mentioned(&c.lits, &c.memory.reads, system.symmetric)).collect();
     let checker = Checker { system, model, cubes: invariant.to_vec(), mentions, assumed: vec![] };
     if checker.coherence_is_a_choice() {
@@ -34,12 +34,7 @@ pub fn recheck(system: &System, model: Model, invariant: &[Cube]) -> Result<Rech
     let mut checker = checker;
     checker.assumed = system.assumed.iter().flat_map(|b| checker.cubes_of(b)).collect();
     checker.check_bad()?;
-    for (number, cube) in invariant.iter().enumerate() {
-        if checker.meets_init(cube) {
-            return Err(format!("cube {number} contains an initial state"));
-        }
-        checker.check_closed(number, cube)?;
-    }
+    checker.check_cubes(jobs)?;
     Ok(Recheck::Inductive)
 }
 
@@ -120,6 +115,30 @@ impl Checker<'_> {
         let all = first.into_iter().chain(possible).map(|i| &self.cubes[i]).chain(&self.assumed);
         let permute = self.system.symmetric;
         all.into_iter().any(|general| covers(general, lits, procs, graph, permute))
+    }
+
+    /// Every cube on its own, on several threads; the complaint about the first one counts.
+    fn check_cubes(&self, jobs: usize) -> Result<(), String> {
+        let check = |first: usize| {
+            let mine = (first..self.cubes.len()).step_by(jobs.max(1));
+            let complaint = mine.map(|number| (number, self.check_cube(number))).find(|(_, r)| r.is_err());
+            complaint.and_then(|(number, r)| r.err().map(|why| (number, why)))
+        };
+        let complaints: Vec<(usize, String)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..jobs.max(1)).map(|first| scope.spawn(move || check(first))).collect();
+            let own = check(0);
+            let others = threads.into_iter().filter_map(|t| t.join().unwrap_or(Some((0, "a thread failed".into()))));
+            own.into_iter().chain(others).collect()
+        });
+        complaints.into_iter().min().map_or(Ok(()), |(_, why)| Err(why))
+    }
+
+    fn check_cube(&self, number: usize) -> Result<(), String> {
+        let cube = &self.cubes[number];
+        if self.meets_init(cube) {
+            return Err(format!("cube {number} contains an initial state"));
+        }
+        self.check_closed(number, cube)
     }
 
     fn check_bad(&self) -> Result<(), String> {
