@@ -20,7 +20,9 @@ use std::rc::Rc;
 /// A set of nodes.
 pub type Nodes = u64;
 /// Most nodes of a cube.
-pub const MAX_NODES: u8 = 60;
+pub const MAX_NODES: usize = 60;
+/// Most unsatisfied reads of a cube: the choices of the reads that a write satisfies are enumerated.
+pub const MAX_READS: usize = 20;
 
 /// A read that no write satisfies yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -187,7 +189,7 @@ impl Memory {
             }
         }
         let mut results = Vec::new();
-        'choices: for choice in 0..1u64 << open.len().min(20) {
+        'choices: for choice in 0..1u64 << open.len() {
             let mut satisfied = forced;
             for (bit, &r) in open.iter().enumerate() {
                 if choice >> bit & 1 == 1 {

@@ -22,6 +22,9 @@ const OPENERS: &[&str] = &[
     "weak",
 ];
 
+/// Largest number of processes that can be fixed.
+const MAX_PROCS: i64 = 10;
+
 /// Parses a whole file; the tree holds whatever could be understood.
 pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
     let (tokens, errors) = lex(text);
@@ -179,13 +182,16 @@ impl Parser {
                     return self.fail("the number of processes");
                 };
                 let span = start.to(self.advance().1);
-                if !(1..=16).contains(&n) {
+                if !(1..=MAX_PROCS).contains(&n) {
                     self.errors.push(
-                        Diagnostic::error(span, "the number of processes must be between 1 and 16")
-                            .hint("leave `number_procs` out to prove the system for any number"),
+                        Diagnostic::error(
+                            span,
+                            format!("the number of processes must be between 1 and {MAX_PROCS}"),
+                        )
+                        .hint("leave `number_procs` out to prove the system for any number"),
                     );
                 }
-                file.number_procs = Some((n.clamp(1, 16) as u32, span));
+                file.number_procs = Some((n.clamp(1, MAX_PROCS) as u32, span));
             }
             Tok::Key("type") => {
                 self.order(

@@ -7,6 +7,8 @@ use fencepost_diag::{Diagnostic, Span};
 
 /// Formulas nested deeper than this are refused.
 const MAX_DEPTH: usize = 200;
+/// Longer chains of one operator are refused: later passes recurse over them.
+const MAX_CHAIN: usize = 400;
 
 fn node(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }
@@ -41,9 +43,16 @@ impl Parser {
         Ok(left)
     }
 
+    fn chain(&mut self, length: &mut usize) -> Parsed<()> {
+        *length += 1;
+        if *length < MAX_CHAIN { Ok(()) } else { self.fail("a shorter formula") }
+    }
+
     fn disjunction(&mut self) -> Parsed<Expr> {
         let mut left = self.conjunction()?;
+        let mut length = 0;
         while self.eat("||") {
+            self.chain(&mut length)?;
             let right = self.conjunction()?;
             let span = left.span.to(right.span);
             left = node(ExprKind::Or(Box::new(left), Box::new(right)), span);
@@ -53,7 +62,9 @@ impl Parser {
 
     fn conjunction(&mut self) -> Parsed<Expr> {
         let mut left = self.unary()?;
+        let mut length = 0;
         while self.eat("&&") {
+            self.chain(&mut length)?;
             let right = self.unary()?;
             let span = left.span.to(right.span);
             left = node(ExprKind::And(Box::new(left), Box::new(right)), span);
@@ -194,7 +205,9 @@ impl Parser {
 
     pub(crate) fn term(&mut self) -> Parsed<Term> {
         let mut left = self.factor()?;
+        let mut length = 0;
         while self.is_op("+") || self.is_op("-") {
+            self.chain(&mut length)?;
             let minus = self.is_op("-");
             self.advance();
             let right = self.factor()?;
@@ -207,7 +220,7 @@ impl Parser {
     fn factor(&mut self) -> Parsed<Term> {
         let start = self.span();
         if self.eat("-") {
-            let inner = self.factor()?;
+            let inner = self.primary()?;
             let span = start.to(inner.span);
             return Ok(Term { kind: TermKind::Scale(-1, Box::new(inner)), span });
         }

@@ -8,7 +8,7 @@
 
 use crate::cube::{Atom, Cell, Cube, CubeLit, Idx, sort_of};
 use crate::literal::{Fact, LinOp, Lit, Term};
-use crate::memory::{Event, MAX_NODES, Memory};
+use crate::memory::{Event, MAX_NODES, MAX_READS, Memory};
 use crate::model::MemoryModel;
 use crate::solver::{Theory, simplify};
 use crate::system::*;
@@ -43,6 +43,8 @@ pub struct TooLarge;
 
 /// Most processes of a cube. Searches that need more do not end in practice.
 const MAX_PROCS: u8 = 40;
+/// Most instances of a transition on one cube.
+const MAX_INSTANCES: u64 = 500_000;
 
 type CubeTerm = Term<Atom>;
 
@@ -110,8 +112,13 @@ impl Context<'_> {
 
     /// All pre-images of a cube.
     pub fn pre_image(&self, cube: &Cube) -> Result<Vec<Predecessor>, TooLarge> {
-        let events = cube.memory.after.len().max(cube.memory.reads.len());
-        if events >= MAX_NODES as usize || cube.procs > MAX_PROCS {
+        let memory = &cube.memory;
+        if memory.after.len() >= MAX_NODES || memory.reads.len() > MAX_READS || cube.procs > MAX_PROCS {
+            return Err(TooLarge);
+        }
+        let instances =
+            |t: &Transition| (0..u64::from(t.params)).map(|i| u64::from(cube.procs) + 1 + i).product::<u64>();
+        if self.system.transitions.iter().any(|t| instances(t) > MAX_INSTANCES) {
             return Err(TooLarge);
         }
         let mut result = Vec::new();

@@ -379,7 +379,8 @@ impl Typing<'_> {
                     self.error(Diagnostic::error(t.span, "only numbers of one type can be added"));
                     return None;
                 };
-                Some((Term::Lin(x.add(if *minus { -1 } else { 1 }, &y)?), sort))
+                let sum = x.add(if *minus { -1 } else { 1 }, &y);
+                Some((Term::Lin(self.in_range(sum, t.span)?), sort))
             }
             TermKind::Scale(factor, inner) => {
                 let (x, sort) = self.term(inner, scope, hint)?;
@@ -387,9 +388,19 @@ impl Typing<'_> {
                     self.error(Diagnostic::error(t.span, "only numbers can be multiplied"));
                     return None;
                 };
-                Some((Term::Lin(Linear::constant(0, x.int).add(*factor, &x)?), sort))
+                let product = Linear::constant(0, x.int).add(*factor, &x);
+                Some((Term::Lin(self.in_range(product, t.span)?), sort))
             }
         }
+    }
+
+    fn in_range(&mut self, form: Option<Linear<SrcAtom>>, span: Span) -> Option<Linear<SrcAtom>> {
+        const MOST: i64 = 1_000_000_000_000_000;
+        let small = form.filter(|f| f.constant.abs() < MOST && f.terms.iter().all(|t| t.1.abs() < MOST));
+        if small.is_none() {
+            self.error(Diagnostic::error(span, "the numbers in this term are too large"));
+        }
+        small
     }
 
     fn number(

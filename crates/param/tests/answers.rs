@@ -65,7 +65,9 @@ fn a_run_shows_values_buffers_and_events() {
     let value = |cell: &str| last.values.iter().find(|v| v.0 == cell).map(|v| v.1.as_str());
     assert_eq!((value("R1[#1]"), value("R1[#2]")), (Some("False"), Some("False")));
     let json = outcome.to_json();
-    for field in ["verdict", "scope", "nodes", "processes", "seconds", "trace", "invariant", "buffers", "events"] {
+    for field in
+        ["verdict", "scope", "nodes", "processes", "seconds", "trace", "invariant", "buffers", "events"]
+    {
         assert!(json.contains(&format!("\"{field}\": ")), "{field} in {json}");
     }
 }

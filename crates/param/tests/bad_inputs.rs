@@ -43,3 +43,33 @@ fn mutilated_files_do_not_panic() {
         }
     }
 }
+
+/// Inputs that are large in one way or another are answered or refused.
+#[test]
+fn extreme_inputs_do_not_overflow() {
+    let limits = Options { max_nodes: Some(50), timeout: Some(5), ..Options::default() };
+    let with = |body: &str| format!("var X : int\ninit () {{ X = 0 }}\nunsafe () {{ {body} }}\n");
+    let many_params: Vec<String> = (0..8).map(|i| format!("p{i}")).collect();
+    let params = many_params.join(" ");
+    let texts = [
+        with(&vec!["X = 1"; 100_000].join(" && ")),
+        with(&vec!["X = 1"; 100_000].join(" || ")),
+        with(&format!("X = {}", vec!["1"; 100_000].join(" + "))),
+        with(&format!("{} X = 1", "not ".repeat(100_000))),
+        with(&format!("X = {}1", "- ".repeat(100_000))),
+        with(&"if X = 1 then ".repeat(50_000)),
+        "(*".repeat(100_000),
+        format!("type t = {}\n", (0..1000).map(|i| format!("C{i}")).collect::<Vec<_>>().join(" | ")),
+        format!(
+            "array A[proc] : int\ninit (p) {{ A[p] = 0 }}\nunsafe ({params}) {{ A[p0] = 3 }}\ntransition t ({params}) {{ A[p0] := A[p7] + 1 }}"
+        ),
+        with("X = 999999999999 * 999999999999"),
+        "var X : int init () { X = 0 } unsafe () { X = 5 } transition t (p) { X := X + 999999999999 }".into(),
+    ];
+    for text in texts {
+        let source = fencepost_diag::SourceFile::new("extreme.cub", text);
+        if let Err(errors) = prove(&source, &limits, &mut |_| {}) {
+            assert!(!errors.is_empty());
+        }
+    }
+}

@@ -9,11 +9,18 @@ use rustc_hash::FxHashSet;
 /// A literal of init with its processes.
 type Instance<'a> = (&'a SrcLit, Vec<u8>);
 
+/// Instances of a clause beyond which the initial states are not enumerated.
+const MAX_INSTANCES: u64 = 1_000_000;
+
 impl Machine<'_> {
     /// At most about `limit` initial states; the flag tells that there are more, or that numbers were only sampled.
     pub fn initial_states(&self, limit: usize, cut: &mut bool) -> Vec<State> {
         let mut clauses: Vec<Vec<Vec<Instance>>> = Vec::new();
         for clause in &self.system.init {
+            if u64::from(self.procs).pow(u32::from(clause.params)) > MAX_INSTANCES {
+                *cut = true;
+                return vec![];
+            }
             for vars in tuples(self.procs, clause.params, &[]) {
                 let dnf = &clause.dnf;
                 clauses.push(dnf.iter().map(|c| c.iter().map(|l| (l, vars.clone())).collect()).collect());

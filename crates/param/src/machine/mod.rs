@@ -161,9 +161,29 @@ impl<'a> Machine<'a> {
 
     /// Whether some processes satisfy the conjunction.
     pub fn satisfies(&self, state: &State, bad: &Bad) -> bool {
-        tuples(self.procs, bad.params, &[])
-            .into_iter()
-            .any(|vars| bad.lits.iter().all(|l| self.holds(state, l, &vars, None)))
+        self.extend(state, bad, &mut Vec::new())
+    }
+
+    /// Chooses processes one by one and looks at each literal as soon as all its processes are chosen.
+    fn extend(&self, state: &State, bad: &Bad, vars: &mut Vec<u8>) -> bool {
+        let chosen = vars.len();
+        let ready = |l: &&SrcLit| variables_of(l) == chosen;
+        if !bad.lits.iter().filter(ready).all(|l| self.holds(state, l, vars, None)) {
+            return false;
+        }
+        if chosen == usize::from(bad.params) {
+            return true;
+        }
+        for p in 0..self.procs {
+            if !vars.contains(&p) {
+                vars.push(p);
+                if self.extend(state, bad, vars) {
+                    return true;
+                }
+                vars.pop();
+            }
+        }
+        false
     }
 
     /// Whether the state is one that the system must not reach.
@@ -185,6 +205,25 @@ impl<'a> Machine<'a> {
             Sort::Int | Sort::Real => self.numbers.clone(),
         }
     }
+}
+
+/// One more than the highest process variable of a literal.
+fn variables_of(lit: &SrcLit) -> usize {
+    let mut highest = 0;
+    let mut note = |p: ProcRef| {
+        if p.0 < 128 {
+            highest = highest.max(usize::from(p.0) + 1);
+        }
+    };
+    lit.for_each_atom(|atom| match atom {
+        SrcAtom::Proc(p) => note(p),
+        SrcAtom::Sym(_, idx) => idx.into_iter().for_each(&mut note),
+        SrcAtom::View(p, _, idx) => {
+            note(p);
+            idx.into_iter().for_each(&mut note);
+        }
+    });
+    highest
 }
 
 /// All tuples of `count` distinct processes, none of them in `except`.

@@ -20,12 +20,8 @@ impl Checker<'_> {
     /// Every pre-image of the cube lies within some cube.
     pub(super) fn check_closed(&self, number: usize, cube: &Cube) -> Result<(), String> {
         for t in &self.system.transitions {
-            let most = self.system.number_procs.unwrap_or(cube.procs + t.params);
-            for args in tuples(most, t.params, &[]) {
+            for args in instances(cube.procs, t.params, self.system.number_procs.is_some()) {
                 let fresh: Vec<u8> = args.iter().copied().filter(|a| *a >= cube.procs).collect();
-                if fresh.iter().enumerate().any(|(i, p)| usize::from(*p) != usize::from(cube.procs) + i) {
-                    continue;
-                }
                 let procs = cube.procs + fresh.len() as u8;
                 for alternative in self.alternatives(cube, t, &args, procs) {
                     if !self.alternative_is_covered(number, cube, t, &args, procs, &alternative) {
@@ -236,6 +232,21 @@ impl Checker<'_> {
         let memory = crate::memory::Memory { reads, ..Default::default() };
         self.normal(&memory, lits)
     }
+}
+
+/// Distinct processes for the parameters: known ones, and fresh ones in the order in which they are needed.
+fn instances(known: u8, params: u8, fixed: bool) -> Vec<Vec<u8>> {
+    let mut result: Vec<Vec<u8>> = vec![vec![]];
+    for _ in 0..params {
+        let mut next = Vec::new();
+        for args in result {
+            let fresh = known + args.iter().filter(|a| **a >= known).count() as u8;
+            let options = (0..known).chain((!fixed).then_some(fresh)).filter(|p| !args.contains(p));
+            next.extend(options.map(|p| args.iter().copied().chain([p]).collect::<Vec<u8>>()));
+        }
+        result = next;
+    }
+    result
 }
 
 /// Every element with every option.

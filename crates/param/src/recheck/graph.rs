@@ -181,7 +181,9 @@ pub fn mentioned(lits: &[CubeLit], reads: &[Read], permute: bool) -> u128 {
     let mut note = |a: Atom, value: u64| {
         let (sym, idx, read) = match a {
             Atom::Cell(s, idx) => (s, idx, 0),
-            Atom::Read(r) => (reads[r as usize].cell.0, reads[r as usize].cell.1, 1 + u64::from(reads[r as usize].proc)),
+            Atom::Read(r) => {
+                (reads[r as usize].cell.0, reads[r as usize].cell.1, 1 + u64::from(reads[r as usize].proc))
+            }
             _ => return,
         };
         let mut feature = u64::from(sym) * 131 + value * 31;

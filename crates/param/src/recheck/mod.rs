@@ -127,7 +127,8 @@ impl Checker<'_> {
         let complaints: Vec<(usize, String)> = std::thread::scope(|scope| {
             let threads: Vec<_> = (1..jobs.max(1)).map(|first| scope.spawn(move || check(first))).collect();
             let own = check(0);
-            let others = threads.into_iter().filter_map(|t| t.join().unwrap_or(Some((0, "a thread failed".into()))));
+            let others =
+                threads.into_iter().filter_map(|t| t.join().unwrap_or(Some((0, "a thread failed".into()))));
             own.into_iter().chain(others).collect()
         });
         complaints.into_iter().min().map_or(Ok(()), |(_, why)| Err(why))
