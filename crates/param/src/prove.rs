@@ -54,7 +54,7 @@ impl Default for Options {
 /// Traces that no instance has, after which the search gives up.
 const MAX_SPURIOUS: usize = 20;
 /// Restarts of inference, after which it is switched off.
-const MAX_RESTARTS: usize = 400;
+const MAX_RESTARTS: usize = 100;
 /// Processes of the oracle when inference is tried to get rid of spurious traces.
 const REFINING_PROCESSES: u8 = 3;
 
