@@ -158,3 +158,19 @@ requires { is(p, Busy) }
     assert_eq!(outcome.verdict, Verdict::Safe, "{}", outcome.to_text());
     assert_eq!(outcome.recheck, Recheck::Inductive);
 }
+
+/// The example in the documentation is what it says: safe with its fence, unsafe without.
+#[test]
+fn the_example_of_the_documentation() {
+    let page = std::fs::read_to_string(crate_dir().join("../../docs/PROVE.md")).expect("the page");
+    let section = page.split("## The language in a nutshell").nth(1).expect("the section");
+    let block: Vec<&str> =
+        section.lines().skip(1).take_while(|l| l.is_empty() || l.starts_with("    ")).collect();
+    let text = block.join("\n");
+    assert!(text.contains("fence()"), "{text}");
+    let with = answer(&SourceFile::new("example.cub", text.clone()), &Options::default());
+    assert_eq!((with.verdict, with.recheck), (Verdict::Safe, Recheck::Inductive));
+    let without =
+        answer(&SourceFile::new("example.cub", text.replace("fence() && ", "")), &Options::default());
+    assert_eq!(without.verdict, Verdict::Unsafe);
+}
