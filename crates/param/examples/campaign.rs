@@ -12,7 +12,11 @@ fn main() {
     let (from, count) = (args.first().copied().unwrap_or(0), args.get(1).copied().unwrap_or(1000));
     if std::env::args().any(|a| a == "--show") {
         for seed in from..from + count {
-            println!("{}\n{}", generate::fixed(seed, 2 + seed % 2, 4 - seed % 2), generate::parameterized(seed, 3));
+            println!(
+                "{}\n{}",
+                generate::fixed(seed, 2 + seed % 2, 4 - seed % 2),
+                generate::parameterized(seed, 3)
+            );
         }
         return;
     }

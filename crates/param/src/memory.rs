@@ -85,6 +85,14 @@ impl Event {
         self.reorderable.contains(&cell.0)
     }
 
+    /// How many reads and writes of the cube share a cell with it.
+    pub fn choices(&self, memory: &Memory) -> usize {
+        let touches =
+            |cells: &[Cell]| self.reads.iter().chain(&self.writes).filter(|c| cells.contains(c)).count();
+        let reads = memory.reads.iter().filter(|r| self.writes.contains(&r.cell)).count();
+        reads + memory.writes.iter().map(|w| touches(&w.cells)).sum::<usize>()
+    }
+
     /// Its kind for program order.
     pub fn kind(&self) -> EventKind {
         if self.rmw {

@@ -12,6 +12,7 @@ use crate::memory::{Event, MAX_NODES, MAX_READS, Memory};
 use crate::model::MemoryModel;
 use crate::solver::{Theory, simplify};
 use crate::system::*;
+use std::cell::Cell as Flag;
 use std::rc::Rc;
 
 /// A cube before another one.
@@ -35,6 +36,8 @@ pub struct Context<'a> {
     pub model: &'a dyn MemoryModel,
     /// Weak symbols whose writes may become visible in another order than that of firing.
     reorderable: Rc<[SymId]>,
+    /// Set when an event had more choices than can be enumerated.
+    overflow: Flag<bool>,
 }
 
 /// A cube has more pending reads or processes than fit.
@@ -43,6 +46,8 @@ pub struct TooLarge;
 
 /// Most processes of a cube. Searches that need more do not end in practice.
 const MAX_PROCS: u8 = 40;
+/// Most pairs of an event with reads and writes of a cube whose order is a choice.
+const MAX_CHOICES: usize = 14;
 /// Most instances of a transition on one cube.
 const MAX_INSTANCES: u64 = 500_000;
 
@@ -71,7 +76,7 @@ struct Chosen {
 impl<'a> Context<'a> {
     /// A context.
     pub fn new(system: &'a System, model: &'a dyn MemoryModel) -> Context<'a> {
-        Context { system, model, reorderable: reorderable(system, model).into() }
+        Context { system, model, reorderable: reorderable(system, model).into(), overflow: Flag::new(false) }
     }
 }
 
@@ -127,7 +132,7 @@ impl Context<'_> {
                 self.pre_instance(cube, transition, t, &args, &mut result);
             }
         }
-        Ok(result)
+        if self.overflow.take() { Err(TooLarge) } else { Ok(result) }
     }
 
     /// Distinct processes for the parameters: of the cube, or fresh ones in order.
@@ -364,6 +369,10 @@ impl Context<'_> {
         if event.reads.is_empty() && event.writes.is_empty() && !event.rmw {
             let memory = if t.fence { cube.memory.put_fence_before(event.proc) } else { cube.memory.clone() };
             return vec![(memory, 0)];
+        }
+        if !self.reorderable.is_empty() && event.choices(&cube.memory) > MAX_CHOICES {
+            self.overflow.set(true);
+            return vec![];
         }
         let may_satisfy = |r: usize| {
             let read = &cube.memory.reads[r];
