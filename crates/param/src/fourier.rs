@@ -1,0 +1,117 @@
+//! Linear arithmetic by Fourier-Motzkin elimination, over the rationals, with the rounding that `literal::linear` does
+//! for integers. "Unsatisfiable" is always right; "satisfiable" may be wrong for integers and when a limit is hit,
+//! which makes the search keep a cube that it could have dropped, never the other way round.
+
+use crate::cube::Atom;
+use crate::literal::{Fact, LinOp, Linear, Lit, linear};
+
+type Form = Linear<Atom>;
+
+/// Constraints beyond which the question is given up as satisfiable.
+const MAX_CONSTRAINTS: usize = 400;
+/// Disequalities that are split; the rest is ignored.
+const MAX_SPLITS: usize = 6;
+
+/// Whether the linear literals have a common solution, as far as can be told.
+pub fn satisfiable(constraints: &[(LinOp, Form)]) -> bool {
+    let disequal = constraints.iter().position(|c| c.0 == LinOp::Ne);
+    let splits = constraints.iter().filter(|c| c.0 == LinOp::Ne).count();
+    match disequal {
+        None => eliminate(constraints.to_vec()),
+        Some(i) if splits > MAX_SPLITS => {
+            let mut rest = constraints.to_vec();
+            rest.remove(i);
+            satisfiable(&rest)
+        }
+        Some(i) => {
+            let mut rest = constraints.to_vec();
+            let (_, form) = rest.remove(i);
+            let minus = Linear::constant(0, form.int).add(-1, &form);
+            [Some(form), minus].into_iter().flatten().any(|side| {
+                let mut rest = rest.clone();
+                match linear(LinOp::Lt, side) {
+                    Fact::False => return false,
+                    Fact::True => {}
+                    Fact::Lit(Lit::Lin(op, form)) => rest.push((op, form)),
+                    Fact::Lit(_) => {}
+                }
+                satisfiable(&rest)
+            })
+        }
+    }
+}
+
+/// Removes one atom after the other.
+fn eliminate(mut constraints: Vec<(LinOp, Form)>) -> bool {
+    loop {
+        let Some(atom) = constraints.iter().flat_map(|c| c.1.terms.first()).map(|t| t.0).next() else {
+            return true;
+        };
+        let coefficient = |form: &Form| form.terms.iter().find(|t| t.0 == atom).map_or(0, |t| t.1);
+        let equation = constraints.iter().position(|c| c.0 == LinOp::Eq && coefficient(&c.1).abs() == 1);
+        let mut next = Vec::new();
+        let mut keep = |op: LinOp, form: Option<Form>| match form.map(|f| linear(op, f)) {
+            Some(Fact::False) => false,
+            Some(Fact::Lit(Lit::Lin(op, form))) => {
+                if !next.contains(&(op, form.clone())) {
+                    next.push((op, form));
+                }
+                true
+            }
+            _ => true,
+        };
+        let consistent = match equation {
+            Some(i) => {
+                let (_, equation) = constraints.remove(i);
+                let unit = coefficient(&equation);
+                constraints.iter().all(|(op, form)| {
+                    let factor = coefficient(form);
+                    keep(*op, form.add(-factor * unit, &equation))
+                })
+            }
+            None => combine(&constraints, &coefficient, &mut keep),
+        };
+        if !consistent {
+            return false;
+        }
+        if next.len() > MAX_CONSTRAINTS {
+            return true;
+        }
+        constraints = next;
+    }
+}
+
+/// Each upper bound of the atom with each lower bound.
+fn combine(
+    constraints: &[(LinOp, Form)],
+    coefficient: &dyn Fn(&Form) -> i64,
+    keep: &mut dyn FnMut(LinOp, Option<Form>) -> bool,
+) -> bool {
+    let mut bounds: Vec<(LinOp, Form, i64)> = Vec::new();
+    for (op, form) in constraints {
+        let c = coefficient(form);
+        if c == 0 {
+            if !keep(*op, Some(form.clone())) {
+                return false;
+            }
+        } else if *op == LinOp::Eq {
+            bounds.push((LinOp::Le, form.clone(), c));
+            if let Some(minus) = Linear::constant(0, form.int).add(-1, form) {
+                bounds.push((LinOp::Le, minus, -c));
+            }
+        } else {
+            bounds.push((*op, form.clone(), c));
+        }
+    }
+    for (op, upper, c) in bounds.iter().filter(|b| b.2 > 0) {
+        for (other, lower, d) in bounds.iter().filter(|b| b.2 < 0) {
+            let strict = if *op == LinOp::Lt || *other == LinOp::Lt { LinOp::Lt } else { LinOp::Le };
+            let zero = Linear::constant(0, upper.int);
+            let sum = zero.add(-d, upper).and_then(|scaled| scaled.add(*c, lower));
+            if !keep(strict, sum) {
+                return false;
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,482 @@
+//! Pre-images [Cubicle-W, section 4, PRE]: the cubes from which one transition leads into a cube.
+//!
+//! Parameters range over the processes of the cube and fresh ones. Universal guards are instantiated over the processes
+//! of the new cube only, which over-approximates: a bad trace is replayed before it is believed.
+//!
+//! Whether a transition is a read-modify-write is decided by its text, not by the reads that survive here: an exchange
+//! whose old value nobody uses is locked all the same.
+
+use crate::cube::{Atom, Cell, Cube, CubeLit, Idx, sort_of};
+use crate::literal::{Fact, LinOp, Lit, Term};
+use crate::memory::{Event, MAX_NODES, MAX_READS, Memory};
+use crate::model::MemoryModel;
+use crate::solver::{Theory, simplify};
+use crate::system::*;
+use std::cell::Cell as Flag;
+use std::rc::Rc;
+
+/// A cube before another one.
+#[derive(Clone, Debug)]
+pub struct Predecessor {
+    /// The cube.
+    pub cube: Cube,
+    /// Index of the transition.
+    pub transition: usize,
+    /// Processes of its parameters, numbered as in the later cube, fresh ones after.
+    pub args: Vec<u8>,
+    /// For each process of the later cube and fresh one, its number in the new cube, or `NONE`.
+    pub numbers: Vec<u8>,
+}
+
+/// The system and the model, as the search sees them.
+pub struct Context<'a> {
+    /// The system.
+    pub system: &'a System,
+    /// What the memory model orders.
+    pub model: &'a dyn MemoryModel,
+    /// Weak symbols whose writes may become visible in another order than that of firing.
+    reorderable: Rc<[SymId]>,
+    /// Set when an event had more choices than can be enumerated.
+    overflow: Flag<bool>,
+}
+
+/// A cube has more pending reads or processes than fit.
+#[derive(Debug)]
+pub struct TooLarge;
+
+/// Most processes of a cube. Searches that need more do not end in practice.
+const MAX_PROCS: u8 = 40;
+/// Most pairs of an event with reads and writes of a cube whose order is a choice.
+const MAX_CHOICES: usize = 14;
+/// Most instances of a transition on one cube.
+const MAX_INSTANCES: u64 = 500_000;
+
+type CubeTerm = Term<Atom>;
+
+/// An assignment instance: the cell, the update and the variables.
+struct Slot<'a> {
+    cell: Cell,
+    weak: bool,
+    update: &'a Update,
+    vars: Vec<u8>,
+}
+
+/// One choice among the disjuncts of guards and the branches of updates.
+#[derive(Clone, Default)]
+struct Chosen {
+    lits: Vec<CubeLit>,
+    reads: Vec<Cell>,
+    /// New values of plain cells.
+    plain: Vec<(Cell, CubeTerm)>,
+    /// Weak writes; the value where a read of the cube may need it.
+    weak: Vec<(Cell, Option<CubeTerm>)>,
+    any: u8,
+}
+
+impl<'a> Context<'a> {
+    /// A context.
+    pub fn new(system: &'a System, model: &'a dyn MemoryModel) -> Context<'a> {
+        Context { system, model, reorderable: reorderable(system, model).into(), overflow: Flag::new(false) }
+    }
+}
+
+/// A symbol keeps the firing order if the model does, if all its writes are locked (they are visible when they fire), or
+/// if each cell has one writer. If all buffered writes are to one variable, the buffers are queues, and all do.
+pub(crate) fn reorderable(system: &System, model: &dyn MemoryModel) -> Vec<SymId> {
+    let mut buffered: Vec<SymId> = system
+        .transitions
+        .iter()
+        .filter(|t| !t.is_rmw())
+        .flat_map(|t| t.updates.iter().map(|u| u.sym).filter(|s| system.symbol(*s).weak))
+        .collect();
+    buffered.sort();
+    buffered.dedup();
+    if buffered.is_empty() || (buffered.len() == 1 && system.symbol(buffered[0]).arity == 0) {
+        return vec![];
+    }
+    let keeps_order = |sym: SymId| {
+        let mut writes = system
+            .transitions
+            .iter()
+            .flat_map(|t| t.updates.iter().map(move |u| (t, u)))
+            .filter(|(_, u)| u.sym == sym);
+        let owned = |(t, u): (&Transition, &Update)| {
+            t.acting.is_some() && matches!(u.target, Target::Cell(idx) if Some(idx[0].0) == t.acting)
+        };
+        model.coherence_follows_firing() || writes.clone().all(|(t, _)| t.is_rmw()) || writes.all(owned)
+    };
+    (0..system.symbols.len() as SymId).filter(|&s| system.symbol(s).weak && !keeps_order(s)).collect()
+}
+
+impl Context<'_> {
+    /// Simplifies the literals of a cube with the given events.
+    pub fn simplify(&self, memory: &Memory, lits: Vec<CubeLit>) -> Option<Vec<CubeLit>> {
+        let full = |atom: Atom| self.system.full_mask(sort_of(self.system, memory, atom));
+        simplify(&Theory { full: &full, ordered_procs: self.system.number_procs.is_some() }, lits)
+    }
+
+    /// All pre-images of a cube.
+    pub fn pre_image(&self, cube: &Cube) -> Result<Vec<Predecessor>, TooLarge> {
+        let memory = &cube.memory;
+        if memory.after.len() >= MAX_NODES || memory.reads.len() > MAX_READS || cube.procs > MAX_PROCS {
+            return Err(TooLarge);
+        }
+        let instances =
+            |t: &Transition| (0..u64::from(t.params)).map(|i| u64::from(cube.procs) + 1 + i).product::<u64>();
+        if self.system.transitions.iter().any(|t| instances(t) > MAX_INSTANCES) {
+            return Err(TooLarge);
+        }
+        let mut result = Vec::new();
+        for (transition, t) in self.system.transitions.iter().enumerate() {
+            for args in self.assignments(cube, t.params) {
+                self.pre_instance(cube, transition, t, &args, &mut result);
+            }
+        }
+        if self.overflow.take() { Err(TooLarge) } else { Ok(result) }
+    }
+
+    /// Distinct processes for the parameters: of the cube, or fresh ones in order.
+    fn assignments(&self, cube: &Cube, params: u8) -> Vec<Vec<u8>> {
+        let mut result = vec![vec![]];
+        for _ in 0..params {
+            let mut next = Vec::new();
+            for args in &result {
+                let args: &Vec<u8> = args;
+                let fresh = args.iter().filter(|a| **a >= cube.procs).count() as u8 + cube.procs;
+                let limit = if self.system.number_procs.is_some() { cube.procs } else { fresh + 1 };
+                for p in (0..limit).filter(|p| !args.contains(p)) {
+                    let mut args = args.clone();
+                    args.push(p);
+                    next.push(args);
+                }
+            }
+            result = next;
+        }
+        result
+    }
+
+    fn pre_instance(
+        &self,
+        cube: &Cube,
+        transition: usize,
+        t: &Transition,
+        args: &[u8],
+        out: &mut Vec<Predecessor>,
+    ) {
+        let procs = args.iter().map(|a| a + 1).max().unwrap_or(0).max(cube.procs);
+        let mut vars = args.to_vec();
+        vars.resize(usize::from(t.variables).max(args.len()), 0);
+        let slots = self.slots(cube, t, &vars, procs);
+        if !slots.iter().any(|s| s.matters(cube)) {
+            return;
+        }
+        let mut choices = vec![Chosen::default()];
+        self.conjoin(cube, &mut choices, &[(&t.guard, &vars)]);
+        for slot in &slots {
+            self.branch(cube, &mut choices, slot);
+        }
+        for u in &t.universals {
+            let except: &[u8] = if u.other { &args[..t.declared as usize] } else { &[] };
+            for tuple in crate::machine::tuples(procs, u.vars.len() as u8, except) {
+                let mut vars = vars.clone();
+                for (var, proc) in u.vars.iter().zip(tuple) {
+                    vars[*var as usize] = proc;
+                }
+                let disjuncts: Vec<(&Vec<SrcLit>, &[u8])> = u.dnf.iter().map(|c| (c, &vars[..])).collect();
+                self.conjoin(cube, &mut choices, &disjuncts);
+            }
+        }
+        for chosen in choices {
+            self.finish(cube, transition, t, args, procs, chosen, out);
+        }
+    }
+
+    /// The assignments that the cube can notice.
+    fn slots<'t>(&self, cube: &Cube, t: &'t Transition, vars: &[u8], procs: u8) -> Vec<Slot<'t>> {
+        let mut slots = Vec::new();
+        for update in &t.updates {
+            let weak = self.system.symbol(update.sym).weak;
+            match update.target {
+                Target::Cell(idx) => {
+                    let cell = (update.sym, idx.map(|p| p.resolve(vars)));
+                    slots.push(Slot { cell, weak, update, vars: vars.to_vec() });
+                }
+                Target::Every(idx) => {
+                    for cell in self.cells_of(cube, update.sym, procs) {
+                        let mut vars = vars.to_vec();
+                        for (binder, p) in idx.iter().zip(cell.1).filter(|(b, _)| b.0 != NONE) {
+                            vars[binder.0 as usize] = p;
+                        }
+                        slots.push(Slot { cell, weak, update, vars });
+                    }
+                }
+            }
+        }
+        slots
+    }
+
+    /// The cells of a symbol that an assignment to all of them is noticed at: those that the cube mentions; for a weak
+    /// symbol, where a write matters for the order too, those of all processes at hand.
+    fn cells_of(&self, cube: &Cube, sym: SymId, procs: u8) -> Vec<Cell> {
+        let symbol = self.system.symbol(sym);
+        if symbol.weak {
+            return all_cells(sym, symbol.arity, procs);
+        }
+        let mut cells: Vec<Cell> = Vec::new();
+        for lit in &cube.lits {
+            lit.for_each_atom(|a| {
+                if let Atom::Cell(s, idx) = a
+                    && s == sym
+                {
+                    cells.push((s, idx));
+                }
+            });
+        }
+        cells.sort();
+        cells.dedup();
+        cells
+    }
+
+    /// An atom of the source in the state before.
+    fn atom(&self, cube: &Cube, reads: &mut Vec<Cell>, atom: SrcAtom, vars: &[u8]) -> Atom {
+        match atom {
+            SrcAtom::Proc(p) => Atom::Proc(p.resolve(vars)),
+            SrcAtom::Sym(sym, idx) | SrcAtom::View(_, sym, idx) => {
+                let idx: Idx = idx.map(|p| p.resolve(vars));
+                if !self.system.symbol(sym).weak {
+                    return Atom::Cell(sym, idx);
+                }
+                let at = reads.iter().position(|c| *c == (sym, idx)).unwrap_or_else(|| {
+                    reads.push((sym, idx));
+                    reads.len() - 1
+                });
+                Atom::Read((cube.memory.reads.len() + at) as u8)
+            }
+        }
+    }
+
+    /// Each choice so far with each of the disjuncts, unless contradictory at first sight.
+    fn conjoin(&self, cube: &Cube, choices: &mut Vec<Chosen>, disjuncts: &[(&Vec<SrcLit>, &[u8])]) {
+        let mut result = Vec::new();
+        for chosen in choices.iter() {
+            'disjuncts: for (lits, vars) in disjuncts {
+                let mut next = chosen.clone();
+                for lit in lits.iter() {
+                    match lit.map(&mut |a| Term::Atom(self.atom(cube, &mut next.reads, a, vars))) {
+                        Fact::True => {}
+                        Fact::False => continue 'disjuncts,
+                        Fact::Lit(lit) => next.lits.push(lit),
+                    }
+                }
+                result.push(next);
+            }
+        }
+        *choices = result;
+    }
+
+    /// Each choice so far with each branch of an assignment.
+    fn branch(&self, cube: &Cube, choices: &mut Vec<Chosen>, slot: &Slot) {
+        let needed = slot.matters(cube);
+        if !needed && !slot.weak {
+            return;
+        }
+        if !needed && matches!(slot.update.target, Target::Cell(_)) {
+            // Written, and nobody waits for the value.
+            choices.iter_mut().for_each(|c| c.weak.push((slot.cell, None)));
+            return;
+        }
+        let mut result = Vec::new();
+        for (condition, term) in &slot.update.branches {
+            let mut with: Vec<Chosen> = choices.clone();
+            self.conjoin(cube, &mut with, &[(condition, &slot.vars)]);
+            for mut chosen in with {
+                let keeps = matches!(slot.update.target, Target::Every(_))
+                    && match term {
+                        Some(Term::Atom(SrcAtom::Sym(s, i))) => slot.is_itself(*s, i),
+                        Some(Term::Lin(l)) => {
+                            l.constant == 0
+                                && matches!(l.terms[..], [(SrcAtom::Sym(s, ref i), 1)] if slot.is_itself(s, i))
+                        }
+                        _ => false,
+                    };
+                if keeps {
+                    result.push(chosen);
+                    continue;
+                }
+                let value = match term {
+                    None => {
+                        chosen.any += 1;
+                        Some(Term::Atom(Atom::Any(chosen.any - 1)))
+                    }
+                    Some(term) => self.term(cube, &mut chosen.reads, term, &slot.vars),
+                };
+                let Some(value) = value else { continue };
+                if slot.weak {
+                    chosen.weak.push((slot.cell, Some(value)));
+                } else {
+                    chosen.plain.push((slot.cell, value));
+                }
+                result.push(chosen);
+            }
+        }
+        *choices = result;
+    }
+
+    fn term(&self, cube: &Cube, reads: &mut Vec<Cell>, term: &SrcTerm, vars: &[u8]) -> Option<CubeTerm> {
+        Some(match term {
+            Term::Value(v) => Term::Value(*v),
+            Term::Atom(a) => Term::Atom(self.atom(cube, reads, *a, vars)),
+            Term::Lin(l) => Term::Lin(l.map(&mut |a| Term::Atom(self.atom(cube, reads, a, vars)))?),
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn finish(
+        &self,
+        cube: &Cube,
+        transition: usize,
+        t: &Transition,
+        args: &[u8],
+        procs: u8,
+        chosen: Chosen,
+        out: &mut Vec<Predecessor>,
+    ) {
+        for (memory, satisfied) in self.memories(cube, t, args, &chosen) {
+            if satisfied == 0 && chosen.plain.is_empty() {
+                // Nothing of the cube came from here: the result would lie within the cube.
+                continue;
+            }
+            let Some(lits) = self.literals(cube, &memory, &chosen, satisfied) else { continue };
+            let mut before = Cube { procs, lits, memory };
+            let numbers = before.compact(self.system.number_procs.is_some());
+            out.push(Predecessor { cube: before, transition, args: args.to_vec(), numbers });
+        }
+    }
+
+    /// The ways to put the transition's event before the cube's.
+    fn memories(&self, cube: &Cube, t: &Transition, args: &[u8], chosen: &Chosen) -> Vec<(Memory, u64)> {
+        let Some(acting) = t.acting.filter(|_| t.reads || t.writes || t.fence) else {
+            return vec![(cube.memory.clone(), 0)];
+        };
+        let event = Event {
+            proc: args[acting as usize],
+            reads: chosen.reads.clone(),
+            writes: chosen.weak.iter().map(|w| w.0).collect(),
+            rmw: t.is_rmw(),
+            fence: t.fence,
+            reorderable: self.reorderable.clone(),
+        };
+        if event.reads.is_empty() && event.writes.is_empty() && !event.rmw {
+            let memory = if t.fence { cube.memory.put_fence_before(event.proc) } else { cube.memory.clone() };
+            return vec![(memory, 0)];
+        }
+        if !self.reorderable.is_empty() && event.choices(&cube.memory) > MAX_CHOICES {
+            self.overflow.set(true);
+            return vec![];
+        }
+        let may_satisfy = |r: usize| {
+            let read = &cube.memory.reads[r];
+            let Some((_, Some(value))) = chosen.weak.iter().find(|w| w.0 == read.cell) else { return true };
+            let here = Atom::Read(r as u8);
+            cube.lits.iter().filter(|l| l.mentions(|a| a == here)).all(|lit| {
+                let mapped = lit.map(&mut |a| if a == here { value.clone() } else { Term::Atom(a) });
+                mapped != Fact::False
+            })
+        };
+        cube.memory.put_before(self.model, &event, &may_satisfy)
+    }
+
+    /// The literals before: those of guard and branches, and those of the cube with new values for what changed.
+    fn literals(
+        &self,
+        cube: &Cube,
+        memory: &Memory,
+        chosen: &Chosen,
+        satisfied: u64,
+    ) -> Option<Vec<CubeLit>> {
+        let mut lits = chosen.lits.clone();
+        for lit in &cube.lits {
+            let fact = lit.map(&mut |atom| match atom {
+                Atom::Cell(sym, idx) => {
+                    let new = chosen.plain.iter().find(|p| p.0 == (sym, idx));
+                    new.map_or(Term::Atom(atom), |p| p.1.clone())
+                }
+                Atom::Read(r) if satisfied >> r & 1 == 1 => {
+                    let cell = cube.memory.reads[r as usize].cell;
+                    let value = chosen.weak.iter().find(|w| w.0 == cell).and_then(|w| w.1.clone());
+                    value.unwrap_or(Term::Atom(atom))
+                }
+                other => Term::Atom(other),
+            });
+            match fact {
+                Fact::True => {}
+                Fact::False => return None,
+                Fact::Lit(lit) => lits.push(lit),
+            }
+        }
+        let lits = self.simplify(memory, lits)?;
+        if chosen.any == 0 { Some(lits) } else { self.eliminate_any(memory, lits) }
+    }
+
+    /// Removes values that may be anything: by an equality if there is one, else by forgetting.
+    fn eliminate_any(&self, memory: &Memory, mut lits: Vec<CubeLit>) -> Option<Vec<CubeLit>> {
+        let is_any = |a: Atom| matches!(a, Atom::Any(_));
+        loop {
+            let equation = lits.iter().find_map(|lit| match lit {
+                Lit::Eq(a, b) if is_any(*a) => Some((*a, Term::Atom(*b))),
+                Lit::Eq(a, b) if is_any(*b) => Some((*b, Term::Atom(*a))),
+                Lit::Lin(LinOp::Eq, form) => {
+                    let (any, unit) = *form.terms.iter().find(|t| is_any(t.0) && t.1.abs() == 1)?;
+                    let mut rest = form.clone();
+                    rest.terms.retain(|t| t.0 != any);
+                    let zero = crate::literal::Linear::constant(0, form.int);
+                    Some((any, Term::Lin(zero.add(-unit, &rest)?)))
+                }
+                _ => None,
+            });
+            let Some((any, value)) = equation else { break };
+            let mut next = Vec::new();
+            for lit in &lits {
+                match lit.map(&mut |a| if a == any { value.clone() } else { Term::Atom(a) }) {
+                    Fact::True => {}
+                    Fact::False => return None,
+                    Fact::Lit(l) => next.push(l),
+                }
+            }
+            lits = next;
+        }
+        lits.retain(|l| !l.mentions(is_any));
+        self.simplify(memory, lits)
+    }
+}
+
+/// All cells of a symbol whose indices are among the first `procs` processes.
+pub(crate) fn all_cells(sym: SymId, arity: usize, procs: u8) -> Vec<Cell> {
+    let mut result = vec![(sym, [NONE; MAX_ARITY])];
+    for position in 0..arity {
+        let extend = |(sym, idx): Cell| {
+            (0..procs).map(move |p| {
+                let mut idx = idx;
+                idx[position] = p;
+                (sym, idx)
+            })
+        };
+        result = result.into_iter().flat_map(extend).collect();
+    }
+    result
+}
+
+impl Slot<'_> {
+    /// Whether the cube mentions the cell.
+    fn matters(&self, cube: &Cube) -> bool {
+        if self.weak {
+            return cube.memory.reads.iter().any(|r| r.cell == self.cell);
+        }
+        let here = Atom::Cell(self.cell.0, self.cell.1);
+        cube.lits.iter().any(|l| l.mentions(|a| a == here))
+    }
+
+    fn is_itself(&self, sym: SymId, idx: &[ProcRef; MAX_ARITY]) -> bool {
+        (sym, idx.map(|p| p.resolve(&self.vars))) == self.cell
+    }
+}

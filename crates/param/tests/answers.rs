@@ -1,0 +1,176 @@
+//! What an answer consists of: limits end in unknown, spurious traces are not believed, runs show values, buffers and
+//! events, invariants that are wrong are caught.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{answer, crate_dir, load};
+use fencepost_diag::SourceFile;
+use fencepost_param::cube::Cube;
+use fencepost_param::model::Model;
+use fencepost_param::recheck::recheck;
+use fencepost_param::{Options, Recheck, StopReason, Verdict};
+
+fn corpus(name: &str) -> SourceFile {
+    load(&crate_dir().join(format!("corpus/{name}.cub")))
+}
+
+#[test]
+fn limits_end_in_unknown_with_the_reason() {
+    let german = corpus("german");
+    let cases = [
+        (Options { max_nodes: Some(20), ..Options::default() }, StopReason::Nodes(20)),
+        (Options { timeout: Some(0), ..Options::default() }, StopReason::Time(0)),
+        (Options { max_memory: Some(1), ..Options::default() }, StopReason::Memory(1)),
+    ];
+    for (options, reason) in cases {
+        let outcome = answer(&german, &options);
+        assert_eq!(outcome.verdict, Verdict::Unknown);
+        assert_eq!(outcome.verdict.exit_code(), 2);
+        assert_eq!(outcome.stop_reason, Some(reason));
+        assert!(outcome.to_text().contains("limit"), "{}", outcome.to_text());
+    }
+}
+
+/// A flag that a process can raise only by leaving `Idle` for good, and a guard that wants all others `Idle`.
+const SPURIOUS: &str = "
+type loc = Idle | Go | Done
+array PC[proc] : loc
+var Flag : bool
+init (p) { PC[p] = Idle && Flag = False }
+unsafe (p) { PC[p] = Done }
+transition raise (p) requires { PC[p] = Idle && Flag = False } { PC[p] := Go; Flag := True }
+transition finish (p) requires { PC[p] = Idle && Flag = True && forall_other q. PC[q] = Idle } { PC[p] := Done }
+";
+
+#[test]
+fn a_spurious_trace_is_not_believed() {
+    let source = SourceFile::new("spurious.cub", SPURIOUS);
+    let outcome = answer(&source, &Options { model: Model::Sc, ..Options::default() });
+    assert_eq!(outcome.verdict, Verdict::Unknown);
+    assert!(matches!(outcome.stop_reason, Some(StopReason::Spurious(_))), "{:?}", outcome.stop_reason);
+    // With the number of processes fixed the guard is exact.
+    let fixed = SourceFile::new("fixed.cub", format!("number_procs 3{SPURIOUS}"));
+    assert_eq!(answer(&fixed, &Options::default()).verdict, Verdict::Safe);
+}
+
+#[test]
+fn a_run_shows_values_buffers_and_events() {
+    let outcome = answer(&corpus("litmus_sb"), &Options::default());
+    assert_eq!(outcome.verdict, Verdict::Unsafe);
+    let text = outcome.to_text();
+    assert!(text.contains("buffer of #1: X := True"), "{text}");
+    assert!(text.contains("#1 reads Y = False from memory"), "{text}");
+    let last = outcome.trace.last().expect("steps");
+    let value = |cell: &str| last.values.iter().find(|v| v.0 == cell).map(|v| v.1.as_str());
+    assert_eq!((value("R1[#1]"), value("R1[#2]")), (Some("False"), Some("False")));
+    let json = outcome.to_json();
+    for field in
+        ["verdict", "scope", "nodes", "processes", "seconds", "trace", "invariant", "buffers", "events"]
+    {
+        assert!(json.contains(&format!("\"{field}\": ")), "{field} in {json}");
+    }
+}
+
+#[test]
+fn a_read_from_the_own_buffer_is_shown_as_such() {
+    let text = "type loc = L0 | L1 | L2
+array PC[proc] : loc
+weak var X : bool
+init (p) { PC[p] = L0 && X = False }
+unsafe (p q) { PC[p] = L2 && q @ X = False }
+transition write ([p]) requires { PC[p] = L0 } { PC[p] := L1; X := True }
+transition read ([p]) requires { PC[p] = L1 && X = True } { PC[p] := L2 }";
+    let source = SourceFile::new("own.cub", text);
+    let outcome = answer(&source, &Options::default());
+    assert_eq!(outcome.verdict, Verdict::Unsafe);
+    assert!(outcome.to_text().contains("#1 reads X = True from its buffer"), "{}", outcome.to_text());
+    assert_eq!(answer(&source, &Options { model: Model::Sc, ..Options::default() }).verdict, Verdict::Safe);
+}
+
+/// The independent check is not a formality: leaving out any cube that a pre-image needs is noticed.
+#[test]
+fn a_wrong_invariant_is_caught() {
+    for name in ["dekker_fenced", "litmus_sb_fenced", "german", "bakery"] {
+        let outcome = answer(&corpus(name), &Options { brab: Some(2), ..Options::default() });
+        assert_eq!(outcome.verdict, Verdict::Safe, "{name}");
+        let check = |cubes: &[Cube]| recheck(&outcome.system, outcome.model, cubes, 1);
+        assert_eq!(check(&outcome.invariant), Ok(Recheck::Inductive));
+        for without in 0..outcome.invariant.len() {
+            let mut cubes = outcome.invariant.clone();
+            cubes.remove(without);
+            assert!(check(&cubes).is_err(), "{name} without cube {without}");
+        }
+        // A cube that initial states satisfy.
+        let mut cubes = outcome.invariant.clone();
+        cubes.push(Cube { procs: 1, lits: vec![], memory: Default::default() });
+        assert!(check(&cubes).is_err(), "{name} with everything");
+    }
+}
+
+#[test]
+fn answers_do_not_depend_on_the_number_of_threads() {
+    let source = corpus("dijkstra_fenced");
+    let one = answer(&source, &Options::default());
+    let four = answer(&source, &Options { jobs: 4, ..Options::default() });
+    assert_eq!(one.invariant_text(), four.invariant_text());
+    assert_eq!((one.recheck, four.recheck), (Recheck::Inductive, Recheck::Inductive));
+}
+
+#[test]
+fn pictures_of_the_search() {
+    let outcome = answer(&corpus("peterson"), &Options { keep_search: true, ..Options::default() });
+    let (dot, svg) = (outcome.search_dot(), outcome.search_svg());
+    assert_eq!(dot.matches(" [label=\"").count() - dot.matches(" -> ").count(), outcome.search.len());
+    assert_eq!(svg.matches("<rect").count(), outcome.search.len());
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+}
+
+#[test]
+fn a_case_without_default_keeps_the_old_value_and_warns() {
+    let text = "type t = A | B | C
+array S[proc] : t
+init (p) { S[p] = A }
+unsafe (p q) { S[p] = B && S[q] = C }
+transition t (p) { S[j] := case | j = p : B }";
+    let outcome = answer(&SourceFile::new("case.cub", text), &Options::default());
+    assert_eq!(outcome.verdict, Verdict::Safe);
+    assert_eq!(outcome.warnings.len(), 1);
+}
+
+#[test]
+fn predicates_lets_and_quantified_guards() {
+    let text = "type t = Idle | Busy
+array S[proc] : t
+array N[proc] : int
+predicate is(p, v) { S[p] = v }
+predicate both(f, g) { f && g }
+init (p) { is(p, Idle) && N[p] = 0 }
+unsafe (p q) { both(is(p, Busy), S[q] = Busy) }
+unsafe (p) { N[p] > 1 }
+transition start (p)
+requires { is(p, Idle) && not (exists_other q. is(q, Busy)) }
+{ let n = N[p] in S[p] := Busy; N[p] := n + 1 }
+transition stop (p)
+requires { is(p, Busy) }
+{ S[p] := Idle; N[p] := N[p] - 1 }";
+    let outcome = answer(&SourceFile::new("macro.cub", text), &Options::default());
+    assert_eq!(outcome.verdict, Verdict::Safe, "{}", outcome.to_text());
+    assert_eq!(outcome.recheck, Recheck::Inductive);
+}
+
+/// The example in the documentation is what it says: safe with its fence, unsafe without.
+#[test]
+fn the_example_of_the_documentation() {
+    let page = std::fs::read_to_string(crate_dir().join("../../docs/PROVE.md")).expect("the page");
+    let section = page.split("## The language in a nutshell").nth(1).expect("the section");
+    let block: Vec<&str> =
+        section.lines().skip(1).take_while(|l| l.is_empty() || l.starts_with("    ")).collect();
+    let text = block.join("\n");
+    assert!(text.contains("fence()"), "{text}");
+    let with = answer(&SourceFile::new("example.cub", text.clone()), &Options::default());
+    assert_eq!((with.verdict, with.recheck), (Verdict::Safe, Recheck::Inductive));
+    let without =
+        answer(&SourceFile::new("example.cub", text.replace("fence() && ", "")), &Options::default());
+    assert_eq!(without.verdict, Verdict::Unsafe);
+}

@@ -1,0 +1,127 @@
+//! Random small systems, as `.cub` text: fixed processes that each run a straight line of reads, writes, fences and
+//! read-modify-writes over two weak variables, and parameterized ones where all processes run the same code.
+//! Deterministic in the seed.
+
+/// A small random number generator (splitmix64).
+pub struct Rng(pub u64);
+
+impl Rng {
+    /// A number below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % n
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+const VALUES: [&str; 3] = ["V0", "V1", "V2"];
+const VARS: [&str; 2] = ["X", "Y"];
+
+/// Guard and assignments of one random operation.
+fn operation(rng: &mut Rng) -> (String, String) {
+    let (x, y) = (rng.pick(&VARS), rng.pick(&VARS));
+    let (v, w) = (rng.pick(&VALUES), rng.pick(&VALUES));
+    let r = rng.pick(&["R1", "R2"]);
+    let fence = if rng.chance(20) { " && fence()" } else { "" };
+    let q = rng.pick(&["#1", "#2"]);
+    match rng.below(18) {
+        0..=3 => (fence.into(), format!("; {x} := {w}")),
+        4..=5 => (fence.into(), format!("; {r}[p] := {x}")),
+        6..=7 => (format!(" && {x} = {v}{fence}"), String::new()),
+        8 => (format!(" && {x} = {v} && Y <> {w}{fence}"), String::new()),
+        9 => (format!(" && {x} = {v}{fence}"), format!("; {y} := {w}")),
+        10 => (fence.into(), format!("; {r}[p] := {x}; {y} := {w}")),
+        11 => (fence.into(), format!("; X := {v}; Y := {w}")),
+        12 => (" && fence()".into(), String::new()),
+        13 => (fence.into(), format!("; F[{q}] := {}", rng.pick(&["True", "False"]))),
+        14 => (format!(" && F[{q}] = {}{fence}", rng.pick(&["True", "False"])), String::new()),
+        15 => (fence.into(), "; F[j] := case | j = p : True | _ : F[j]".into()),
+        16 => (format!(" && {x} = {v}{fence}"), format!("; F[j] := case | j = {q} : False | _ : True")),
+        _ => (fence.into(), if rng.chance(50) { format!("; {x} := {y}") } else { format!("; {x} := ?") }),
+    }
+}
+
+fn header(rng: &mut Rng, operations: u64) -> String {
+    let locations: Vec<String> = (0..=operations).map(|i| format!("L{i}")).collect();
+    let (a, b) = (rng.pick(&["V0", "V1"]), "V0");
+    format!(
+        "type loc = {}\ntype val = V0 | V1 | V2\narray PC[proc] : loc\narray R1[proc] : val\narray R2[proc] : val\n\
+         weak var X : val\nweak var Y : val\nweak array F[proc] : bool\n\
+         init (p) {{ PC[p] = L0 && R1[p] = V0 && R2[p] = V0 && X = {a} && Y = {b} && F[p] = False }}\n",
+        locations.join(" | ")
+    )
+}
+
+/// A system of `procs` fixed processes with at most `operations` operations each.
+pub fn fixed(seed: u64, procs: u64, operations: u64) -> String {
+    let mut rng = Rng(seed);
+    let mut text = format!("number_procs {procs}\n{}", header(&mut rng, operations));
+    let mut lengths = Vec::new();
+    for p in 1..=procs {
+        let length = 1 + rng.below(operations);
+        for at in 0..length {
+            let (guard, update) = operation(&mut rng);
+            text += &format!(
+                "transition t{p}_{at} ([p]) requires {{ p = #{p} && PC[p] = L{at}{guard} }} {{ PC[p] := L{}{update} }}\n",
+                at + 1
+            );
+        }
+        lengths.push(length);
+    }
+    let mut bad: Vec<String> = Vec::new();
+    for (p, length) in lengths.iter().enumerate() {
+        if rng.chance(70) {
+            bad.push(format!("PC[#{}] = L{length}", p + 1));
+        }
+        if rng.chance(50) {
+            bad.push(format!("{}[#{}] = {}", rng.pick(&["R1", "R2"]), p + 1, rng.pick(&VALUES)));
+        }
+        if rng.chance(35) {
+            bad.push(format!("#{} @ {} = {}", p + 1, rng.pick(&VARS), rng.pick(&VALUES)));
+        }
+    }
+    if bad.is_empty() {
+        bad.push("PC[#1] = L1".into());
+    }
+    text + &format!("unsafe () {{ {} }}\n", bad.join(" && "))
+}
+
+/// A system where any number of processes run the same code, perhaps in a loop.
+pub fn parameterized(seed: u64, operations: u64) -> String {
+    let mut rng = Rng(seed ^ 0x5DEE_CE66);
+    let mut text = header(&mut rng, operations);
+    for at in 0..operations {
+        let (guard, update) = match rng.below(6) {
+            0 => (" && forall_other q. F[q] = False".to_string(), String::new()),
+            1 => (" && fence() && forall_other q. F[q] = False".to_string(), String::new()),
+            2 => (String::new(), "; F[p] := True".to_string()),
+            _ => {
+                let (guard, update) = operation(&mut rng);
+                // No process has a name of its own here.
+                let anonymous = |text: String| text.replace("#1", "p").replace("#2", "p");
+                (anonymous(guard), anonymous(update))
+            }
+        };
+        let next = if rng.chance(85) { at + 1 } else { rng.below(operations + 1) };
+        text += &format!(
+            "transition t{at} ([p]) requires {{ PC[p] = L{at}{guard} }} {{ PC[p] := L{next}{update} }}\n"
+        );
+    }
+    let (i, j) = (1 + rng.below(operations), 1 + rng.below(operations));
+    let more = match rng.below(3) {
+        0 => format!(" && R1[p] = {}", rng.pick(&VALUES)),
+        1 => format!(" && q @ X = {}", rng.pick(&VALUES)),
+        _ => String::new(),
+    };
+    text + &format!("unsafe (p q) {{ PC[p] = L{i} && PC[q] = L{j}{more} }}\n")
+}

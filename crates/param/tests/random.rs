@@ -1,0 +1,23 @@
+//! A slice of the comparison with the explicit machine on random systems; `examples/campaign.rs` runs all of it.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::differential::{Tally, fixed_system, parameterized_system};
+
+#[test]
+fn fixed_processes_agree_with_the_machine() {
+    let mut tally = Tally::default();
+    (5000..5120).for_each(|seed| fixed_system(seed, &mut tally));
+    assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
+    assert_eq!(tally.unknown, 0, "{}", tally.summary());
+    assert!(tally.safe > 100 && tally.unsafe_ > 20, "the generator is one-sided: {}", tally.summary());
+}
+
+#[test]
+fn safe_for_any_number_means_safe_for_small_instances() {
+    let mut tally = Tally::default();
+    (7000..7015).for_each(|seed| parameterized_system(seed, &mut tally));
+    assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
+    assert!(tally.safe > 10 && tally.unsafe_ > 10, "the generator is one-sided: {}", tally.summary());
+}
