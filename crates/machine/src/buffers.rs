@@ -419,8 +419,10 @@ impl BufferWorker<'_> {
         let record = out.wants_labels();
         self.one_step(row, t, |row, step| stack.push((row, vec![step], 1)));
         while let Some((row, moves, length)) = stack.pop() {
-            let local = &self.node(row[word]).local;
-            let goes_on = local.critical && local.status == Status::Running && length < MAX_ATOMIC_STEPS;
+            let node = self.node(row[word]);
+            let runs = node.local.critical && node.local.status == Status::Running;
+            // A choice ends the step, so that the store sees when two ways through the section meet.
+            let goes_on = runs && !matches!(node.next, Next::Choose(..)) && length < MAX_ATOMIC_STEPS;
             if !goes_on {
                 out.push(&row, || moves);
                 continue;
