@@ -7,6 +7,7 @@
 //! * [`property`]: final conditions (`exists`, `forall`, ...) over final registers and memory.
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
+//! * [`text`]: the text form of programs and executions.
 //! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
@@ -15,6 +16,7 @@ pub mod execution;
 pub mod program;
 pub mod property;
 pub mod relation;
+pub mod text;
 pub mod unroll;
 pub mod value;
 

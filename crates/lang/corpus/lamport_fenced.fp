@@ -1,0 +1,35 @@
+// Lamport's fast mutual exclusion algorithm (TOCS 5(1), 1987), two threads, for ever. Thread i is number i + 1.
+// With the fences that TSO needs.
+// expect: sc=safe tso=safe
+program "lamport_fenced";
+shared b[2], x, y, inside;
+
+procedure enter(i, j, id) {
+again:
+  b[i] := 1;
+  x := id;
+  fence;
+  if (y != 0) {
+    b[i] := 0;
+    while (y != 0);
+    goto again;
+  }
+  y := id;
+  fence;
+  if (x != id) {
+    b[i] := 0;
+    while (b[j] != 0);
+    if (y != id) {
+      while (y != 0);
+      goto again;
+    }
+  }
+    // critical section: nobody else may be in it
+    atomic { assert(inside == 0, "mutual exclusion"); inside := 1; }
+    atomic { inside := 0; }
+  y := 0;
+  b[i] := 0;
+  goto again;
+}
+
+start enter(0, 1, 1), enter(1, 0, 2);

@@ -1,0 +1,217 @@
+//! A program prepared for the machines: cells numbered, live registers known, what is not modelled refused.
+
+use crate::live::{LiveSet, live_registers};
+use fencepost_diag::Span;
+use fencepost_ir::{Callee, Instr, Observable, Operand, Program, Property, Value, Width};
+
+/// A memory cell by its number: cells are numbered object by object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct CellId(pub u32);
+
+/// Something that these machines do not model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What, in words.
+    pub what: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// Most threads that a run may have; a run that starts more ends the search.
+pub const MAX_THREADS: usize = 16;
+
+/// The largest number of values of one nondeterministic choice.
+const MAX_CHOICES: i128 = 1 << 16;
+
+/// A program and what the machines know about it.
+#[derive(Debug)]
+pub struct Code<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// First cell of each object.
+    first_cell: Vec<u32>,
+    /// Every cell: its object, its index in the object, and its width.
+    pub cells: Vec<(u32, u32, Width)>,
+    /// Live registers before each instruction (and at the end) of each function.
+    live: Vec<Vec<LiveSet>>,
+    /// Room for threads.
+    pub max_threads: usize,
+}
+
+impl<'p> Code<'p> {
+    /// Prepares a program.
+    pub fn new(program: &'p Program) -> Result<Code<'p>, Unsupported> {
+        let (mut first_cell, mut cells) = (Vec::new(), Vec::new());
+        for (o, object) in (0u32..).zip(&program.objects) {
+            first_cell.push(cells.len() as u32);
+            let mut end = 0;
+            for (i, cell) in (0u32..).zip(&object.cells) {
+                if cell.offset < end {
+                    let what = format!("the cells of `{}` overlap", object.name);
+                    return Err(Unsupported { what, span: object.span });
+                }
+                end = cell.offset + cell.width.bytes();
+                cells.push((o, i, cell.width));
+            }
+        }
+        for function in &program.functions {
+            for (instr, span) in function.body.iter().zip(&function.spans) {
+                supported(instr, *span)?;
+            }
+        }
+        let live = (0..program.functions.len())
+            .map(|f| live_registers(&program.functions[f], &observed(program, f)))
+            .collect();
+        let spawns =
+            program.functions.iter().flat_map(|f| &f.body).any(|instr| matches!(instr, Instr::Spawn { .. }));
+        let max_threads = if spawns { MAX_THREADS.max(program.threads.len()) } else { program.threads.len() };
+        if max_threads > 250 {
+            let what = "more than 250 threads".into();
+            return Err(Unsupported { what, span: Span::default() });
+        }
+        Ok(Code { program, first_cell, cells, live, max_threads })
+    }
+
+    /// The cell that an access of that width at that address touches.
+    pub fn cell(&self, address: Value, width: Width) -> Option<CellId> {
+        let (object, offset) = address.as_pointer()?;
+        let cells = &self.program.objects.get(object.0 as usize)?.cells;
+        let index = cells.binary_search_by_key(&offset, |cell| cell.offset).ok()?;
+        (cells[index].width == width).then(|| CellId(self.first_cell[object.0 as usize] + index as u32))
+    }
+
+    /// The initial memory; `None` is uninitialised.
+    pub fn initial_memory(&self) -> Vec<Option<Value>> {
+        let cells = self.program.objects.iter().flat_map(|object| &object.cells);
+        cells.map(|cell| cell.init.map(|value| cell.width.zero_extend(value))).collect()
+    }
+
+    /// The name of a cell as a person reads it.
+    pub fn cell_name(&self, cell: CellId) -> String {
+        let (object, index, _) = self.cells[cell.0 as usize];
+        let object = &self.program.objects[object as usize];
+        match object.cells.len() {
+            1 => object.name.clone(),
+            _ => format!("{}[{index}]", object.name),
+        }
+    }
+
+    /// The live registers before instruction `pc` of a function.
+    pub fn live(&self, function: u32, pc: u32) -> &LiveSet {
+        &self.live[function as usize][pc as usize]
+    }
+
+    /// The instruction at a place; `None` at the end of the function.
+    pub fn instr(&self, function: u32, pc: u32) -> Option<&'p Instr> {
+        self.program.functions[function as usize].body.get(pc as usize)
+    }
+
+    /// The source span of an instruction.
+    pub fn span(&self, function: u32, pc: u32) -> Span {
+        self.program.functions[function as usize].spans.get(pc as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The registers of a function that the final condition looks at.
+fn observed(program: &Program, function: usize) -> Vec<u32> {
+    let Property::Final(condition) = &program.property else { return Vec::new() };
+    let mine = |observable: &Observable| match observable {
+        Observable::Register { thread, reg } => {
+            (program.threads[thread.0 as usize].function.0 as usize == function).then_some(reg.0)
+        }
+        Observable::Memory { .. } => None,
+    };
+    condition.observed.iter().filter_map(mine).collect()
+}
+
+/// Refuses what the machines do not model: better no answer than a wrong one.
+fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
+    let refuse = |what: &str| Err(Unsupported { what: what.into(), span });
+    match instr {
+        Instr::Assign { .. }
+        | Instr::Store { .. }
+        | Instr::Rmw { .. }
+        | Instr::CompareExchange { .. }
+        | Instr::Fence(_)
+        | Instr::Jump(_)
+        | Instr::Branch { .. }
+        | Instr::Call { .. }
+        | Instr::Return(_)
+        | Instr::Spawn { .. }
+        | Instr::Join { .. }
+        | Instr::Lock(_)
+        | Instr::Unlock(_)
+        | Instr::Assume(_)
+        | Instr::Assert { .. }
+        | Instr::Cut
+        | Instr::AtomicBegin
+        | Instr::AtomicEnd => Ok(()),
+        Instr::Load { ann, .. } if ann.exclusive => refuse("a load that takes a reservation"),
+        Instr::Load { .. } => Ok(()),
+        Instr::StoreExclusive { .. } => refuse("a store that uses a reservation"),
+        Instr::Nondet { first, last, .. } => match i128::from(*last) - i128::from(*first) < MAX_CHOICES {
+            true => Ok(()),
+            false => refuse("a choice among more than 65536 values: the data is not bounded"),
+        },
+        Instr::Alloc { .. } | Instr::Free(_) => refuse("memory that is allocated while the program runs"),
+        #[allow(unreachable_patterns)]
+        _ => refuse("an instruction that these machines do not model"),
+    }
+}
+
+/// The registers that an instruction reads.
+pub fn uses(instr: &Instr) -> Vec<u32> {
+    let mut operands: Vec<Operand> = Vec::new();
+    match instr {
+        Instr::Assign { value, .. } => match *value {
+            fencepost_ir::Rvalue::Use(a) | fencepost_ir::Rvalue::Unary(_, _, _, a) => operands.push(a),
+            fencepost_ir::Rvalue::Binary(_, _, _, a, b) => operands.extend([a, b]),
+            fencepost_ir::Rvalue::Select(c, a, b) => operands.extend([c, a, b]),
+        },
+        Instr::Load { addr, .. } => operands.push(*addr),
+        Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => {
+            operands.extend([*addr, *value]);
+        }
+        Instr::Rmw { addr, operand, .. } => operands.extend([*addr, *operand]),
+        Instr::CompareExchange { addr, expected, desired, .. } => {
+            operands.extend([*addr, *expected, *desired]);
+        }
+        Instr::Branch { condition, .. } | Instr::Assert { condition, .. } | Instr::Assume(condition) => {
+            operands.push(*condition);
+        }
+        Instr::Call { callee, args, .. } | Instr::Spawn { callee, args, .. } => {
+            operands.extend(args);
+            if let Callee::Pointer(pointer) = callee {
+                operands.push(*pointer);
+            }
+        }
+        Instr::Return(value) => operands.extend(value),
+        Instr::Join { thread, .. } => operands.push(*thread),
+        Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
+        Instr::Alloc { size, .. } => operands.push(*size),
+        _ => {}
+    }
+    let register = |operand: Operand| match operand {
+        Operand::Reg(reg) => Some(reg.0),
+        Operand::Const(_) => None,
+    };
+    operands.into_iter().filter_map(register).collect()
+}
+
+/// The registers that an instruction writes.
+pub fn defines(instr: &Instr) -> Vec<u32> {
+    let written = match instr {
+        Instr::Assign { dst, .. }
+        | Instr::Load { dst, .. }
+        | Instr::Nondet { dst, .. }
+        | Instr::Alloc { dst, .. }
+        | Instr::StoreExclusive { status: dst, .. } => vec![Some(*dst)],
+        Instr::Rmw { dst, .. }
+        | Instr::Call { dst, .. }
+        | Instr::Spawn { dst, .. }
+        | Instr::Join { dst, .. } => vec![*dst],
+        Instr::CompareExchange { dst, success, .. } => vec![*dst, *success],
+        _ => Vec::new(),
+    };
+    written.into_iter().flatten().map(|reg| reg.0).collect()
+}

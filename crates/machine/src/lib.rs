@@ -1,0 +1,31 @@
+//! Operational machines, and a stateful search over any machine.
+//!
+//! The pipeline inside this crate: [`code`] prepares a program ([`live`] finds what may be forgotten), [`step`] runs one
+//! thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and PSO machines,
+//! [`search`] visits all states of any [`machine`] and keeps them in a [`store`], [`plain`] replays what was found,
+//! [`mod@run`] describes it, and [`mod@check`] turns it into an [`Outcome`]. [`bounded`] says whether buffers are bounded at all.
+//!
+//! Loops are not unrolled. When the reachable states are finite, *safe* without bounds is a proof.
+//!
+//! Reference: `[ABP]` M. F. Atig, A. Bouajjani, G. Parlato, Getting rid of store-buffers in TSO analysis, CAV 2011.
+
+pub mod bounded;
+pub mod buffers;
+pub mod check;
+pub mod code;
+pub mod config;
+pub mod intern;
+pub mod live;
+pub mod local;
+pub mod machine;
+pub mod plain;
+pub mod run;
+pub mod search;
+pub mod step;
+pub mod store;
+
+pub use check::{Bound, Finding, Options, Outcome, Verdict, check};
+pub use code::Unsupported;
+pub use config::{Config, Model};
+pub use run::{Line, Run};
+pub use search::{Progress, StopReason};

@@ -1,0 +1,427 @@
+//! Small steps of one thread.
+//!
+//! A thread always stands before an instruction that others can notice (or has ended): [`Steps::settle`] runs
+//! everything else at once. That is the partial-order reduction for local steps: such a step commutes with every step
+//! of every other thread and of memory, and it cannot be disabled. The same holds for putting a store into a buffer
+//! that has room, because only the thread itself sees it there; so stores are buffered at once, too, unless their age
+//! is bounded (an earlier round would make the store older).
+
+use crate::code::{CellId, Code};
+use crate::config::{Config, FenceEffect, Model, fence_effect};
+use crate::local::{FaultKind, Frame, Local, Status};
+use fencepost_ir::{Callee, Instr, Operand, Reg, Rvalue, Value, Width};
+
+/// Deepest call stack.
+pub const MAX_FRAMES: usize = 256;
+/// Longest store buffer.
+pub const MAX_BUFFER: usize = 1024;
+/// Most local steps in a row.
+const MAX_LOCAL_STEPS: u32 = 1 << 20;
+
+/// What a thread that has settled does next.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Next {
+    /// Nothing, ever.
+    Idle,
+    /// Waits for its own buffer: to be empty, or to have room.
+    Wait,
+    /// Reads a cell.
+    Load(CellId),
+    /// Writes a cell in memory.
+    Store(CellId, Value),
+    /// Puts a store into its buffer.
+    Buffer(CellId, Value),
+    /// Reads and perhaps writes a cell in one step.
+    Update(CellId),
+    /// Chooses a value of that range.
+    Choose(i64, i64),
+    /// Enters an atomic section.
+    Enter,
+    /// Starts a thread.
+    Spawn(Box<Local>),
+    /// Waits for a thread to end.
+    Join(Value),
+}
+
+/// What an [`Next::Update`] does to the cell, given the old value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Update {
+    /// It waits for another value.
+    Blocked,
+    /// The cell keeps its value.
+    Keep,
+    /// The cell gets this one.
+    Write(Value),
+}
+
+/// An instruction that a thread executed, for reports.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Executed {
+    /// The function.
+    pub function: u32,
+    /// The instruction.
+    pub pc: u32,
+}
+
+/// Executes instructions of one thread.
+#[derive(Clone, Copy)]
+pub struct Steps<'c> {
+    /// The program.
+    pub code: &'c Code<'c>,
+    /// The machine.
+    pub config: &'c Config,
+}
+
+/// What became of a local instruction.
+enum Local1 {
+    Continue,
+    Stop,
+}
+
+impl<'c> Steps<'c> {
+    /// A thread at the start of a function, settled.
+    pub fn start(&self, function: u32, args: &[Value], log: &mut Vec<Executed>) -> Local {
+        let mut local = Local {
+            frames: vec![self.frame(function, args)],
+            buffer: Vec::new(),
+            critical: false,
+            status: Status::Running,
+        };
+        self.settle(&mut local, log);
+        local
+    }
+
+    fn frame(&self, function: u32, args: &[Value]) -> Frame {
+        let declared = &self.code.program.functions[function as usize];
+        let mut regs = vec![Value::ZERO; declared.regs.len()];
+        for (reg, value) in regs.iter_mut().zip(args).take(declared.params as usize) {
+            *reg = *value;
+        }
+        Frame { function, pc: 0, regs }
+    }
+
+    fn instr(&self, local: &Local) -> Option<&'c Instr> {
+        self.code.instr(local.top().function, local.top().pc)
+    }
+
+    fn value(&self, local: &Local, operand: Operand) -> Value {
+        match operand {
+            Operand::Reg(reg) => local.top().regs[reg.0 as usize],
+            Operand::Const(value) => value,
+        }
+    }
+
+    fn set(&self, local: &mut Local, reg: Option<Reg>, value: Value) {
+        if let Some(reg) = reg {
+            local.top_mut().regs[reg.0 as usize] = value;
+        }
+    }
+
+    /// Runs on to the next instruction that others can notice, and forgets dead registers.
+    pub fn settle(&self, local: &mut Local, log: &mut Vec<Executed>) {
+        let mut steps = 0u32;
+        let mut milestone: Option<Local> = None;
+        while local.status == Status::Running {
+            if let Local1::Stop = self.local_step(local, log) {
+                break;
+            }
+            steps += 1;
+            // Brent: compare with a state that is left behind at powers of two; a return to it is an endless loop.
+            if steps >= 64 {
+                if milestone.as_ref() == Some(local) {
+                    local.status = Status::Stuck;
+                } else if steps.is_power_of_two() {
+                    milestone = Some(local.clone());
+                }
+                if steps > MAX_LOCAL_STEPS {
+                    local.status = Status::Failed(FaultKind::TooLong);
+                }
+            }
+        }
+        self.forget(local);
+    }
+
+    fn forget(&self, local: &mut Local) {
+        let status = local.status;
+        let length = self.code.program.functions[local.top().function as usize].body.len() as u32;
+        let frame = local.top_mut();
+        let at = if matches!(status, Status::Running) { frame.pc } else { length };
+        let live = self.code.live(frame.function, at);
+        for (reg, value) in (0u32..).zip(&mut frame.regs) {
+            if !live.contains(reg) {
+                *value = Value::ZERO;
+            }
+        }
+    }
+
+    /// Executes one instruction if nobody else can notice it.
+    fn local_step(&self, local: &mut Local, log: &mut Vec<Executed>) -> Local1 {
+        let Some(instr) = self.instr(local) else { return self.leave(local, None) };
+        let mut next = local.top().pc + 1;
+        let here = Executed { function: local.top().function, pc: local.top().pc };
+        match instr {
+            Instr::Assign { dst, value } => match self.rvalue(local, value) {
+                Some(value) => self.set(local, Some(*dst), value),
+                None => return fail(local, FaultKind::DivisionByZero),
+            },
+            Instr::Jump(to) => next = to.0,
+            Instr::Branch { condition, then_to, else_to } => {
+                next = if self.value(local, *condition).is_true() { then_to.0 } else { else_to.0 };
+            }
+            Instr::Fence(fence) => match fence_effect(self.config.model, *fence) {
+                FenceEffect::Drain if !local.buffer.is_empty() => return Local1::Stop,
+                FenceEffect::StoreBarrier => local.push_barrier(),
+                _ => log.push(here),
+            },
+            Instr::Call { callee, args, .. } => return self.call(local, callee, args),
+            Instr::Return(value) => {
+                let value = value.map(|operand| self.value(local, operand));
+                return self.leave(local, value);
+            }
+            Instr::Assume(condition) if self.value(local, *condition).is_true() => {}
+            Instr::Assume(_) => local.status = Status::Stuck,
+            Instr::Assert { condition, .. } if self.value(local, *condition).is_true() => {}
+            Instr::Assert { .. } => return fail(local, FaultKind::Assertion),
+            Instr::Cut => local.status = Status::Cut,
+            Instr::AtomicBegin if local.critical => {}
+            Instr::AtomicEnd if local.critical => {
+                log.push(here);
+                local.critical = false;
+            }
+            Instr::AtomicEnd => return fail(local, FaultKind::AtomicEnd),
+            Instr::Store { .. } | Instr::Unlock(_) => {
+                let Some((cell, value)) = self.stored(local, instr) else {
+                    return fail(local, FaultKind::BadAddress);
+                };
+                if !self.buffers_now(local) {
+                    return Local1::Stop;
+                }
+                log.push(here);
+                self.buffer(local, instr, cell, value);
+                if local.buffer.len() > MAX_BUFFER {
+                    return fail(local, FaultKind::BufferTooLong);
+                }
+            }
+            Instr::Load { addr, width, .. }
+            | Instr::Rmw { addr, width, .. }
+            | Instr::CompareExchange { addr, width, .. } => {
+                return match self.code.cell(self.value(local, *addr), *width) {
+                    Some(_) => Local1::Stop,
+                    None => fail(local, FaultKind::BadAddress),
+                };
+            }
+            Instr::Lock(addr) => {
+                return match self.mutex(local, *addr) {
+                    Some(_) => Local1::Stop,
+                    None => fail(local, FaultKind::BadAddress),
+                };
+            }
+            Instr::Spawn { callee, .. } => {
+                return match self.callee(local, callee) {
+                    Some(_) => Local1::Stop,
+                    None => fail(local, FaultKind::BadCall),
+                };
+            }
+            _ => return Local1::Stop,
+        }
+        local.top_mut().pc = next;
+        Local1::Continue
+    }
+
+    /// A mutex is a cell of 32 or 64 bits.
+    fn mutex(&self, local: &Local, addr: Operand) -> Option<CellId> {
+        let address = self.value(local, addr);
+        self.code.cell(address, Width::W32).or_else(|| self.code.cell(address, Width::W64))
+    }
+
+    /// Where a store goes, and what it stores. Unlocking stores 0.
+    fn stored(&self, local: &Local, instr: &Instr) -> Option<(CellId, Value)> {
+        match instr {
+            Instr::Store { addr, value, width, .. } => {
+                let cell = self.code.cell(self.value(local, *addr), *width)?;
+                Some((cell, width.zero_extend(self.value(local, *value))))
+            }
+            Instr::Unlock(addr) => Some((self.mutex(local, *addr)?, Value::ZERO)),
+            _ => None,
+        }
+    }
+
+    /// True if a store goes into the buffer without anybody noticing.
+    fn buffers_now(&self, local: &Local) -> bool {
+        self.uses_buffer(local) && self.config.age.is_none() && self.has_room(local)
+    }
+
+    /// In an atomic section nobody can see whether a store is in the buffer or in memory, and it has to be in memory
+    /// at the end: it goes there at once.
+    fn uses_buffer(&self, local: &Local) -> bool {
+        self.config.model != Model::Sc && !local.critical
+    }
+
+    fn has_room(&self, local: &Local) -> bool {
+        self.config.buffer.is_none_or(|bound| local.pending() < bound as usize)
+    }
+
+    /// True if the thread waits because its buffer is full: the bound on buffers cuts something.
+    pub fn is_full(&self, local: &Local) -> bool {
+        let stores = matches!(self.instr(local), Some(Instr::Store { .. } | Instr::Unlock(_)));
+        local.status == Status::Running && stores && self.uses_buffer(local) && !self.has_room(local)
+    }
+
+    /// A mutex is released after everything before it, also where stores may overtake each other.
+    fn buffer(&self, local: &mut Local, instr: &Instr, cell: CellId, value: Value) {
+        if matches!(instr, Instr::Unlock(_)) && self.config.model == Model::Pso {
+            local.push_barrier();
+        }
+        local.push_store(self.config.model, cell, value);
+    }
+
+    fn rvalue(&self, local: &Local, value: &Rvalue) -> Option<Value> {
+        Some(match *value {
+            Rvalue::Use(a) => self.value(local, a),
+            Rvalue::Unary(op, width, extend, a) => {
+                width.extend(extend, op.apply(width, self.value(local, a)))
+            }
+            Rvalue::Binary(op, width, extend, a, b) => {
+                width.extend(extend, op.apply(width, self.value(local, a), self.value(local, b))?)
+            }
+            Rvalue::Select(condition, a, b) => {
+                self.value(local, if self.value(local, condition).is_true() { a } else { b })
+            }
+        })
+    }
+
+    fn callee(&self, local: &Local, callee: &Callee) -> Option<u32> {
+        let number = match callee {
+            Callee::Function(function) => u64::from(function.0),
+            Callee::Pointer(pointer) => self.value(local, *pointer).0,
+        };
+        u32::try_from(number).ok().filter(|&n| (n as usize) < self.code.program.functions.len())
+    }
+
+    fn call(&self, local: &mut Local, callee: &Callee, args: &[Operand]) -> Local1 {
+        let Some(function) = self.callee(local, callee) else { return fail(local, FaultKind::BadCall) };
+        if local.frames.len() == MAX_FRAMES {
+            return fail(local, FaultKind::TooDeep);
+        }
+        let args: Vec<Value> = args.iter().map(|&arg| self.value(local, arg)).collect();
+        // The caller keeps what it needs after the call.
+        let frame = local.top_mut();
+        let live = self.code.live(frame.function, frame.pc + 1);
+        for (reg, value) in (0u32..).zip(&mut frame.regs) {
+            if !live.contains(reg) {
+                *value = Value::ZERO;
+            }
+        }
+        local.frames.push(self.frame(function, &args));
+        Local1::Continue
+    }
+
+    /// Returns from a function; the thread ends with its outermost one.
+    fn leave(&self, local: &mut Local, value: Option<Value>) -> Local1 {
+        if local.frames.len() == 1 {
+            local.status = Status::Ended(value);
+            // Where it returned matters to nobody.
+            local.top_mut().pc = u32::MAX;
+            return Local1::Stop;
+        }
+        local.frames.pop();
+        if let Some(Instr::Call { dst, .. }) = self.instr(local) {
+            self.set(local, *dst, value.unwrap_or(Value::ZERO));
+        }
+        local.top_mut().pc += 1;
+        Local1::Continue
+    }
+
+    /// What a settled thread does next.
+    pub fn next(&self, local: &Local) -> Next {
+        if local.status != Status::Running {
+            return Next::Idle;
+        }
+        let Some(instr) = self.instr(local) else { return Next::Idle };
+        let drained = local.buffer.is_empty();
+        match instr {
+            Instr::Load { addr, width, .. } => {
+                self.code.cell(self.value(local, *addr), *width).map_or(Next::Idle, Next::Load)
+            }
+            Instr::Store { .. } | Instr::Unlock(_) => match self.stored(local, instr) {
+                None => Next::Idle,
+                Some((cell, value)) if !self.uses_buffer(local) => Next::Store(cell, value),
+                Some((cell, value)) if self.has_room(local) => Next::Buffer(cell, value),
+                Some(_) => Next::Wait,
+            },
+            Instr::Nondet { first, last, .. } => Next::Choose(*first, *last),
+            Instr::Join { thread, .. } => Next::Join(self.value(local, *thread)),
+            Instr::Spawn { callee, args, .. } => {
+                let args: Vec<Value> = args.iter().map(|&arg| self.value(local, arg)).collect();
+                match self.callee(local, callee) {
+                    None => Next::Idle,
+                    Some(_) if self.config.spawn_fences && !drained => Next::Wait,
+                    Some(function) => Next::Spawn(Box::new(self.start(function, &args, &mut Vec::new()))),
+                }
+            }
+            _ if !drained => Next::Wait,
+            Instr::AtomicBegin => Next::Enter,
+            Instr::Rmw { addr, width, .. } | Instr::CompareExchange { addr, width, .. } => {
+                self.code.cell(self.value(local, *addr), *width).map_or(Next::Idle, Next::Update)
+            }
+            Instr::Lock(addr) => self.mutex(local, *addr).map_or(Next::Idle, Next::Update),
+            _ => Next::Idle,
+        }
+    }
+
+    /// What an [`Next::Update`] stores. `spurious`: a weak compare-exchange fails for no reason.
+    pub fn update(&self, local: &Local, old: Value, spurious: bool) -> Update {
+        match self.instr(local) {
+            Some(Instr::Rmw { op, operand, width, .. }) => {
+                Update::Write(op.apply(*width, old, self.value(local, *operand)))
+            }
+            Some(Instr::CompareExchange { width, expected, desired, .. }) => {
+                let equal = width.zero_extend(self.value(local, *expected)) == old;
+                match equal && !spurious {
+                    true => Update::Write(width.zero_extend(self.value(local, *desired))),
+                    false => Update::Keep,
+                }
+            }
+            Some(Instr::Lock(_)) if old == Value::ZERO => Update::Write(Value(1)),
+            _ => Update::Blocked,
+        }
+    }
+
+    /// True if the next instruction may also fail for no reason.
+    pub fn may_fail(&self, local: &Local) -> bool {
+        matches!(self.instr(local), Some(Instr::CompareExchange { weak: true, .. }))
+    }
+
+    /// The thread after its next instruction, which read (or chose, or was given) `input`; settled.
+    pub fn finish(&self, local: &mut Local, input: Value, spurious: bool, log: &mut Vec<Executed>) {
+        let Some(instr) = self.instr(local) else { return };
+        log.push(Executed { function: local.top().function, pc: local.top().pc });
+        match instr {
+            Instr::Load { dst, width, extend, .. } => {
+                self.set(local, Some(*dst), width.extend(*extend, input));
+            }
+            Instr::Rmw { dst, width, extend, .. } => self.set(local, *dst, width.extend(*extend, input)),
+            Instr::CompareExchange { dst, success, width, extend, .. } => {
+                let written = matches!(self.update(local, input, spurious), Update::Write(_));
+                self.set(local, *dst, width.extend(*extend, input));
+                self.set(local, *success, Value(u64::from(written)));
+            }
+            Instr::Store { .. } | Instr::Unlock(_) if self.uses_buffer(local) => {
+                if let Some((cell, value)) = self.stored(local, instr) {
+                    self.buffer(local, instr, cell, value);
+                }
+            }
+            Instr::Nondet { dst, .. } => self.set(local, Some(*dst), input),
+            Instr::AtomicBegin => local.critical = true,
+            Instr::Spawn { dst, .. } | Instr::Join { dst, .. } => self.set(local, *dst, input),
+            _ => {}
+        }
+        local.top_mut().pc += 1;
+        self.settle(local, log);
+    }
+}
+
+fn fail(local: &mut Local, kind: FaultKind) -> Local1 {
+    local.status = Status::Failed(kind);
+    Local1::Stop
+}

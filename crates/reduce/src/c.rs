@@ -1,0 +1,369 @@
+//! A plain SC program as C with pthreads, for outside tools that check C under SC.
+//!
+//! Registers are `uint64_t`, objects are arrays, addresses that are computed keep the encoding of [`Value`] and are
+//! decoded by `at8` to `at64`. Choices, assumptions and atomic sections are the `__VERIFIER_` functions that such tools
+//! agree on. Fences are left out: under SC they do nothing.
+
+use fencepost_ir::{
+    BinaryOp, Callee, Extend, Function, Instr, Object, Operand, Program, Property, Reg, RmwOp, Rvalue,
+    UnaryOp, Value, Width,
+};
+use std::fmt::Write;
+
+const HEAD: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+extern int __VERIFIER_nondet_int(void);
+extern void __VERIFIER_assume(int condition);
+extern void __VERIFIER_atomic_begin(void);
+extern void __VERIFIER_atomic_end(void);
+
+pthread_t threads[64];
+unsigned started;
+
+uint64_t start_thread(void *(*run)(void *), uint64_t *args) {
+  assert(started < 64);
+  pthread_create(&threads[started], 0, run, args);
+  return started++;
+}
+";
+
+/// The text; an error names the first thing that cannot be said in C here.
+pub fn print_c(program: &Program) -> Result<String, String> {
+    if let Property::Final(_) = program.property {
+        return Err("a final condition: say it as an assertion".into());
+    }
+    let mut out = format!("/* {} */\n{HEAD}\n", program.name.replace("*/", "* /"));
+    for (i, object) in program.objects.iter().enumerate() {
+        print_object(&mut out, program, i, object)?;
+    }
+    for width in Width::ALL {
+        print_decoder(&mut out, program, width);
+    }
+    for (i, function) in program.functions.iter().enumerate() {
+        let _ = writeln!(out, "{};", head(i, function));
+    }
+    for (i, function) in program.functions.iter().enumerate() {
+        print_function(&mut out, program, i, function)?;
+        print_trampoline(&mut out, i, function);
+    }
+    print_main(&mut out, program);
+    Ok(out)
+}
+
+/// Names that C accepts, told apart by number.
+fn name(kind: &str, index: usize, name: &str) -> String {
+    let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    format!("{kind}{index}_{clean}")
+}
+
+fn object_name(program: &Program, index: usize) -> String {
+    name("g", index, &program.objects[index].name)
+}
+
+fn bits(width: Width) -> u32 {
+    8 * width.bytes()
+}
+
+fn print_object(out: &mut String, program: &Program, index: usize, object: &Object) -> Result<(), String> {
+    let Some(first) = object.cells.first() else { return Err(format!("`{}` has no cells", object.name)) };
+    let width = first.width;
+    let mut expected = (0u32..).map(|i| i * width.bytes());
+    if object.cells.iter().any(|cell| cell.width != width || Some(cell.offset) != expected.next()) {
+        return Err(format!("`{}`, whose cells are not those of an array", object.name));
+    }
+    let mut values = Vec::new();
+    for cell in &object.cells {
+        let value = cell.init.ok_or_else(|| format!("`{}`, which is not initialised", object.name))?;
+        values.push(format!("(int{}_t){}", bits(width), literal(value)));
+    }
+    let all_zero = object.cells.iter().all(|cell| cell.init == Some(Value::ZERO));
+    let init = if all_zero { "{0}".to_owned() } else { format!("{{{}}}", values.join(", ")) };
+    let (count, name) = (object.cells.len(), object_name(program, index));
+    let _ = writeln!(out, "int{}_t {name}[{count}] = {init};", bits(width));
+    Ok(())
+}
+
+/// The cell at a computed address of a width.
+fn print_decoder(out: &mut String, program: &Program, width: Width) {
+    let (bits, bytes) = (bits(width), width.bytes());
+    let _ = writeln!(out, "\nint{bits}_t *at{bits}(uint64_t address) {{");
+    let _ = writeln!(out, "  uint64_t i = (address & 0xffffffffu) / {bytes};\n  switch (address >> 32) {{");
+    for (o, object) in program.objects.iter().enumerate() {
+        if object.cells.first().is_some_and(|cell| cell.width == width) {
+            let tag = Value::pointer(fencepost_ir::ObjectId(o as u32), 0).0 >> 32;
+            let (name, count) = (object_name(program, o), object.cells.len());
+            let _ = writeln!(out, "  case {tag}u: assert(i < {count}); return &{name}[i];");
+        }
+    }
+    let _ = writeln!(out, "  default: (void)i; assert(0); abort();\n  }}\n}}");
+}
+
+fn head(index: usize, function: &Function) -> String {
+    let params: Vec<String> = (0..function.params).map(|i| format!("uint64_t r{i}")).collect();
+    let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
+    format!("uint64_t {}({params})", name("f", index, &function.name))
+}
+
+fn print_function(
+    out: &mut String,
+    program: &Program,
+    index: usize,
+    function: &Function,
+) -> Result<(), String> {
+    let _ = writeln!(out, "\n{} {{", head(index, function));
+    for (i, reg) in function.regs.iter().enumerate() {
+        let reg = reg.replace("*/", "* /");
+        if i >= function.params as usize {
+            let _ = writeln!(out, "  uint64_t r{i} = 0; /* {reg} */");
+        }
+        let _ = writeln!(out, "  (void)r{i};");
+    }
+    let mut targets = vec![false; function.body.len() + 1];
+    for instr in &function.body {
+        match instr {
+            Instr::Jump(to) => targets[to.0 as usize] = true,
+            Instr::Branch { then_to, else_to, .. } => {
+                targets[then_to.0 as usize] = true;
+                targets[else_to.0 as usize] = true;
+            }
+            _ => {}
+        }
+    }
+    for (at, instr) in function.body.iter().enumerate() {
+        if targets[at] {
+            let _ = writeln!(out, "L{at}:;");
+        }
+        let _ = writeln!(out, "  {}", statement(program, instr)?);
+    }
+    if targets[function.body.len()] {
+        let _ = writeln!(out, "L{}:;", function.body.len());
+    }
+    out.push_str("  return 0;\n}\n");
+    Ok(())
+}
+
+/// Lets pthreads run a function.
+fn print_trampoline(out: &mut String, index: usize, function: &Function) {
+    let args: Vec<String> = (0..function.params).map(|i| format!("args[{i}]")).collect();
+    let name = name("f", index, &function.name);
+    let _ = writeln!(out, "\nvoid *run_{name}(void *given) {{\n  uint64_t *args = given;");
+    let _ = writeln!(out, "  uint64_t result = {name}({});\n  free(args);", args.join(", "));
+    let _ = writeln!(out, "  return (void *)(uintptr_t)result;\n}}");
+}
+
+fn start(program: &Program, function: u32, args: &[String]) -> String {
+    let callee = &program.functions[function as usize];
+    let mut text = format!("{{ uint64_t *args = calloc({}, sizeof *args);", args.len().max(1));
+    for (i, arg) in args.iter().enumerate() {
+        let _ = write!(text, " args[{i}] = {arg};");
+    }
+    let name = name("f", function as usize, &callee.name);
+    let _ = write!(text, " RESULTstart_thread(run_{name}, args); }}");
+    text
+}
+
+fn print_main(out: &mut String, program: &Program) {
+    out.push_str("\nint main(void) {\n");
+    for thread in &program.threads {
+        let mut args: Vec<String> = thread.args.iter().map(|&arg| literal(arg)).collect();
+        let params = program.functions[thread.function.0 as usize].params as usize;
+        args.resize(params, "0".into());
+        let _ = writeln!(out, "  {}", start(program, thread.function.0, &args).replace("RESULT", ""));
+    }
+    for i in 0..program.threads.len() {
+        let _ = writeln!(out, "  pthread_join(threads[{i}], 0);");
+    }
+    out.push_str("  return 0;\n}\n");
+}
+
+fn literal(value: Value) -> String {
+    format!("{}u", value.0) + if value.0 > u64::from(u32::MAX) { "ll" } else { "" }
+}
+
+fn operand(operand: &Operand) -> String {
+    match operand {
+        Operand::Reg(reg) => format!("r{}", reg.0),
+        Operand::Const(value) => literal(*value),
+    }
+}
+
+/// The C lvalue of a cell.
+fn place(program: &Program, addr: &Operand, width: Width) -> String {
+    if let Operand::Const(value) = addr
+        && let Some((object, offset)) = value.as_pointer()
+        && let Some(declared) = program.objects.get(object.0 as usize)
+        && let Some(index) = declared.cells.iter().position(|c| c.offset == offset && c.width == width)
+    {
+        return format!("{}[{index}]", object_name(program, object.0 as usize));
+    }
+    format!("*at{}({})", bits(width), operand(addr))
+}
+
+fn unsigned(width: Width, text: &str) -> String {
+    format!("(uint64_t)(uint{}_t)({text})", bits(width))
+}
+
+fn signed(width: Width, text: &str) -> String {
+    format!("(int64_t)(int{}_t)({text})", bits(width))
+}
+
+fn extended(width: Width, extend: Extend, text: &str) -> String {
+    match extend {
+        Extend::Zero => unsigned(width, text),
+        Extend::Sign => format!("(uint64_t){}", signed(width, text)),
+    }
+}
+
+fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
+    let set = |dst: &Option<Reg>, text: String| match dst {
+        Some(dst) => format!("r{} = {text};", dst.0),
+        None => format!("(void)({text});"),
+    };
+    Ok(match instr {
+        Instr::Assign { dst, value } => assignment(*dst, value)?,
+        Instr::Load { dst, addr, width, extend, .. } => {
+            set(&Some(*dst), extended(*width, *extend, &place(program, addr, *width)))
+        }
+        Instr::Store { addr, value, width, .. } => {
+            format!("{} = (int{}_t){};", place(program, addr, *width), bits(*width), operand(value))
+        }
+        Instr::Rmw { dst, addr, width, extend, op, operand: value, .. } => {
+            let function = match op {
+                RmwOp::Exchange => "__atomic_exchange_n",
+                RmwOp::Add => "__atomic_fetch_add",
+                RmwOp::Sub => "__atomic_fetch_sub",
+                RmwOp::And => "__atomic_fetch_and",
+                RmwOp::Nand => "__atomic_fetch_nand",
+                RmwOp::Or => "__atomic_fetch_or",
+                RmwOp::Xor => "__atomic_fetch_xor",
+                _ => return Err("a read-modify-write that C has no builtin for".into()),
+            };
+            let (place, cast) = (place(program, addr, *width), bits(*width));
+            let old = format!("{function}(&{place}, (int{cast}_t){}, __ATOMIC_SEQ_CST)", operand(value));
+            set(dst, extended(*width, *extend, &old))
+        }
+        Instr::CompareExchange { weak: true, .. } => return Err("a weak compare-exchange".into()),
+        Instr::CompareExchange { dst, success, addr, width, extend, expected, desired, .. } => {
+            let (place, bits) = (place(program, addr, *width), bits(*width));
+            let (expected, desired) = (operand(expected), operand(desired));
+            let mut text = format!(
+                "{{ int{bits}_t seen = (int{bits}_t){expected}; int ok = __atomic_compare_exchange_n(&{place}, \
+                 &seen, (int{bits}_t){desired}, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); (void)ok;"
+            );
+            if let Some(dst) = dst {
+                let _ = write!(text, " r{} = {};", dst.0, extended(*width, *extend, "seen"));
+            }
+            if let Some(success) = success {
+                let _ = write!(text, " r{} = (uint64_t)ok;", success.0);
+            }
+            text + " }"
+        }
+        Instr::Fence(_) => ";".into(),
+        Instr::Jump(to) => format!("goto L{};", to.0),
+        Instr::Branch { condition, then_to, else_to } => {
+            format!("if ({}) goto L{}; else goto L{};", operand(condition), then_to.0, else_to.0)
+        }
+        Instr::Call { dst, callee: Callee::Function(f), args } => {
+            let callee = &program.functions[f.0 as usize];
+            let mut args: Vec<String> = args.iter().map(operand).collect();
+            args.resize(callee.params as usize, "0".into());
+            set(dst, format!("{}({})", name("f", f.0 as usize, &callee.name), args.join(", ")))
+        }
+        Instr::Spawn { dst, callee: Callee::Function(f), args } => {
+            let mut args: Vec<String> = args.iter().map(operand).collect();
+            args.resize(program.functions[f.0 as usize].params as usize, "0".into());
+            let result = dst.map_or(String::new(), |dst| format!("r{} = ", dst.0));
+            start(program, f.0, &args).replace("RESULT", &result)
+        }
+        Instr::Call { .. } | Instr::Spawn { .. } => return Err("a call through a pointer".into()),
+        Instr::Return(None) => "return 0;".into(),
+        Instr::Return(Some(value)) => format!("return {};", operand(value)),
+        Instr::Join { thread, dst } => {
+            let result =
+                dst.map_or(String::new(), |dst| format!(" r{} = (uint64_t)(uintptr_t)result;", dst.0));
+            format!("{{ void *result = 0; pthread_join(threads[{}], &result);{result} }}", operand(thread))
+        }
+        Instr::Lock(addr) => {
+            let place = place(program, addr, Width::W32);
+            format!(
+                "__VERIFIER_atomic_begin(); __VERIFIER_assume({place} == 0); {place} = 1; __VERIFIER_atomic_end();"
+            )
+        }
+        Instr::Unlock(addr) => format!("{} = 0;", place(program, addr, Width::W32)),
+        Instr::Assume(condition) => format!("__VERIFIER_assume({} != 0);", operand(condition)),
+        Instr::Assert { condition, message } => {
+            let message: String = message.chars().filter(|c| !"*/\\\n".contains(*c)).collect();
+            format!("assert({} != 0); /* {message} */", operand(condition))
+        }
+        Instr::Nondet { dst, first, last } => format!(
+            "r{0} = (uint64_t)(int64_t)__VERIFIER_nondet_int(); \
+             __VERIFIER_assume((int64_t)r{0} >= {first} && (int64_t)r{0} <= {last});",
+            dst.0
+        ),
+        Instr::Cut => "__VERIFIER_assume(0);".into(),
+        Instr::AtomicBegin => "__VERIFIER_atomic_begin();".into(),
+        Instr::AtomicEnd => "__VERIFIER_atomic_end();".into(),
+        Instr::StoreExclusive { .. } | Instr::Alloc { .. } | Instr::Free(_) => {
+            return Err("a store-exclusive or an allocation".into());
+        }
+        #[allow(unreachable_patterns)]
+        _ => return Err("an instruction that only C has".into()),
+    })
+}
+
+fn assignment(dst: Reg, value: &Rvalue) -> Result<String, String> {
+    let text = match value {
+        Rvalue::Use(a) => operand(a),
+        Rvalue::Select(c, a, b) => format!("{} ? {} : {}", operand(c), operand(a), operand(b)),
+        Rvalue::Unary(op, width, extend, a) => {
+            let a = operand(a);
+            let text = match op {
+                UnaryOp::Neg => format!("0u - {a}"),
+                UnaryOp::Not => format!("~(uint64_t){a}"),
+                UnaryOp::LogicalNot => format!("{} == 0", unsigned(*width, &a)),
+                UnaryOp::ZeroExtend => unsigned(*width, &a),
+                UnaryOp::SignExtend => signed(*width, &a),
+                _ => return Err("floating-point arithmetic".into()),
+            };
+            extended(*width, *extend, &text)
+        }
+        Rvalue::Binary(op, width, extend, a, b) => {
+            let (a, b) = (operand(a), operand(b));
+            let (ua, ub) = (unsigned(*width, &a), unsigned(*width, &b));
+            let (sa, sb) = (signed(*width, &a), signed(*width, &b));
+            let count = format!("({ub} & {}u)", bits(*width) - 1);
+            let text = match op {
+                BinaryOp::Add => format!("{ua} + {ub}"),
+                BinaryOp::Sub => format!("{ua} - {ub}"),
+                BinaryOp::Mul => format!("{ua} * {ub}"),
+                BinaryOp::DivU => format!("{ua} / {ub}"),
+                BinaryOp::DivS => format!("{sa} / {sb}"),
+                BinaryOp::RemU => format!("{ua} % {ub}"),
+                BinaryOp::RemS => format!("{sa} % {sb}"),
+                BinaryOp::And => format!("{ua} & {ub}"),
+                BinaryOp::Or => format!("{ua} | {ub}"),
+                BinaryOp::Xor => format!("{ua} ^ {ub}"),
+                BinaryOp::Shl => format!("{ua} << {count}"),
+                BinaryOp::ShrU => format!("{ua} >> {count}"),
+                BinaryOp::ShrS => format!("{sa} >> {count}"),
+                BinaryOp::Eq => format!("{ua} == {ub}"),
+                BinaryOp::Ne => format!("{ua} != {ub}"),
+                BinaryOp::LtU => format!("{ua} < {ub}"),
+                BinaryOp::LtS => format!("{sa} < {sb}"),
+                BinaryOp::LeU => format!("{ua} <= {ub}"),
+                BinaryOp::LeS => format!("{sa} <= {sb}"),
+                BinaryOp::GtU => format!("{ua} > {ub}"),
+                BinaryOp::GtS => format!("{sa} > {sb}"),
+                BinaryOp::GeU => format!("{ua} >= {ub}"),
+                BinaryOp::GeS => format!("{sa} >= {sb}"),
+                _ => return Err("floating-point arithmetic".into()),
+            };
+            extended(*width, *extend, &text)
+        }
+    };
+    Ok(format!("r{} = {text};", dst.0))
+}

@@ -1,0 +1,25 @@
+//! Code-to-code reductions to SC, IR to IR, and plain SC programs as C.
+//!
+//! * [`tso`]: both translations of `[ABP]` M. F. Atig, A. Bouajjani, G. Parlato, Getting rid of store-buffers in TSO
+//!   analysis, CAV 2011: at most k + 1 rounds per thread, or stores that wait at most k rounds. [`layout`] says where the
+//!   copies of the shared variables stand, [`helpers`] has the procedures of the paper's figures 2 to 5.
+//! * [`c`]: an SC program as C with pthreads, for outside tools.
+
+pub mod c;
+pub mod helpers;
+pub mod layout;
+pub mod tso;
+
+pub use c::print_c;
+pub use tso::{Bound, Options, reduce_tso};
+
+use fencepost_diag::Span;
+
+/// Something that a reduction does not cover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What, in words.
+    pub what: String,
+    /// Where.
+    pub span: Span,
+}
