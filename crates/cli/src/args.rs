@@ -19,8 +19,58 @@ pub enum Command {
     Litmus(LitmusArgs),
     /// Check C programs: assertions, races, memory errors, deadlocks, over all executions
     Check(CheckArgs),
+    /// Prove a parameterized system safe for any number of processes
+    Prove(ProveArgs),
     /// List the memory models, or show one
     Models(ModelsArgs),
+}
+
+/// Options of `prove`.
+#[derive(Args)]
+pub struct ProveArgs {
+    /// A system in the language of Cubicle, with weak variables
+    #[arg(value_name = "FILE.cub")]
+    pub path: PathBuf,
+    /// Memory model: sc, tso or pso
+    #[arg(short, long, default_value = "tso")]
+    pub model: String,
+    /// Infer invariants with a forward run of N processes
+    #[arg(long, value_name = "N")]
+    pub brab: Option<u8>,
+    /// Number of worker threads for the check of the invariant [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// Give up after this many nodes: unknown
+    #[arg(long, value_name = "N")]
+    pub max_nodes: Option<usize>,
+    /// Give up after this many seconds: unknown
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<u64>,
+    /// Give up beyond this memory: unknown
+    #[arg(long, value_name = "MB")]
+    pub max_memory: Option<u64>,
+    /// Write the proof obligations of a safe answer as SMT-LIB
+    #[arg(long, value_name = "FILE.smt2")]
+    pub certificate: Option<PathBuf>,
+    /// Write the search as a Graphviz graph
+    #[arg(long, value_name = "FILE")]
+    pub search_dot: Option<PathBuf>,
+    /// Write the search as a picture
+    #[arg(long, value_name = "FILE")]
+    pub search_svg: Option<PathBuf>,
+}
+
+impl ProveArgs {
+    /// Whether standard output is JSON only.
+    pub fn is_json(&self) -> bool {
+        self.json || self.format == Format::Json
+    }
 }
 
 /// Options of `check`.

@@ -5,6 +5,7 @@ mod batch;
 mod check;
 mod litmus;
 mod model;
+mod prove;
 mod show_models;
 mod witness;
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     let code = match &arguments.command {
         Command::Litmus(options) => batch::run(options),
         Command::Check(options) => check::run(options),
+        Command::Prove(options) => prove::run(options),
         Command::Models(options) => show_models::run(options),
     };
     ExitCode::from(code)
