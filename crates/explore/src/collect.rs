@@ -346,11 +346,12 @@ pub(crate) fn trace<M: MemoryModel<W>, const W: usize>(
     for t in 0..layout.threads() {
         let mut index = 0;
         let mut chosen = Vec::new();
-        for e in layout.base[t] as usize..layout.base[t] as usize + graph.front[t] as usize {
+        let first = layout.base[t] as usize;
+        for (e, id) in ids.iter_mut().enumerate().skip(first).take(graph.front[t] as usize) {
             match trie.node(graph.node[e]).kind {
                 Kind::Choice => chosen.push(graph.value[e]),
                 kind @ (Kind::Read | Kind::Write) => {
-                    ids[e] = (t as u32, index);
+                    *id = (t as u32, index);
                     index += 1;
                     if kind == Kind::Read {
                         reads.push(e);

@@ -302,10 +302,8 @@ impl<M> Machine<'_, M> {
     fn other(&mut self, pc: Pc, regs: &mut [u64], fp: &mut usize) -> Result<Pc, Stop> {
         let base = *fp;
         match self.code.ops[pc as usize] {
-            Op::Assert { condition } => {
-                if get(&regs[base..], condition) == 0 {
-                    return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
-                }
+            Op::Assert { condition } if get(&regs[base..], condition) == 0 => {
+                return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
             }
             Op::Fail(kind) => return Err(self.fault(pc, FaultKind::Fail(kind))),
             Op::Call { target, args, dst } => return self.call(pc, regs, fp, target, args, dst),

@@ -166,7 +166,7 @@ impl Memory {
     }
 
     /// Number of cells met so far.
-    pub fn len(&self) -> usize {
+    pub fn cells(&self) -> usize {
         self.cells.len()
     }
 
@@ -258,7 +258,8 @@ impl Memory {
         if location.offset == 0 && info.size == width.bytes() {
             return info.name.clone();
         }
-        let uniform = info.size % width.bytes() == 0 && location.offset % width.bytes() == 0;
+        let uniform =
+            info.size.is_multiple_of(width.bytes()) && location.offset.is_multiple_of(width.bytes());
         let even = info.declared.iter().all(|c| c.1 == width);
         if uniform && even && !info.declared.is_empty() {
             return format!("{}[{}]", info.name, location.offset / width.bytes());

@@ -474,11 +474,6 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         self.base[thread]
     }
 
-    /// Number of nodes.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// The child that this key leads to; made when it is met for the first time.
     #[inline(always)]
     pub fn child(&mut self, parent: NodeId, key: Key, code: &Code) -> NodeId {

@@ -211,7 +211,7 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
         first.visit(&mut graph);
         first.collector
     } else {
-        run_workers(subject, &model, memory, question, options, &control, first, graph)
+        run_workers(subject, question, options, &control, first, graph)
     };
     if let Some(need) = control.overflowed() {
         return Err(need);
@@ -229,8 +229,6 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
 
 fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     subject: &'a Subject<'a>,
-    model: &M,
-    memory: &Memory,
     question: &'a Question,
     options: &Options<'a>,
     control: &'a Control<M, W>,
@@ -249,7 +247,8 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
         let others: Vec<_> = (1..options.jobs)
             .map(|_| {
                 let collector = Collector::new(question, options.visitor, options.stop_at_error);
-                let explorer = Explorer::new(subject, model.clone(), memory.clone(), control, collector);
+                let explorer =
+                    Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
                 scope.spawn(move || work(explorer))
             })
             .collect();

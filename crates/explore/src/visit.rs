@@ -133,7 +133,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let event = self.event_of(graph, thread);
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
-        graph.reserve_cells(self.memory.len());
+        graph.reserve_cells(self.memory.cells());
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
         for i in (0..writes).rev() {
@@ -206,7 +206,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     #[inline(always)]
     fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
         let e = event as usize;
-        graph.reserve_cells(self.memory.len());
+        graph.reserve_cells(self.memory.cells());
         graph.node[e] = snapshot.node;
         graph.value[e] = snapshot.value;
         graph.rf[e] = INIT;
