@@ -2,7 +2,7 @@
 //!
 //! A row is `[scheduler] pages... threads...`: memory cut into pages of a few cells, the local configuration of each
 //! thread ([`ABSENT`] for one that was not started), and, if rounds are counted, what the scheduler did so far. What a
-//! local configuration does next is worked out once and kept in its [`Node`]; most successors are then table look-ups.
+//! local configuration does next is worked out once and kept in its `Node`; most successors are then table look-ups.
 //!
 //! Deviations from `[ABP, 2]`: while a thread is in an atomic section, the buffers of the others do not reach memory
 //! either, for else the section would not be atomic; local steps are not steps of their own ([`crate::step`]); and an
