@@ -2,8 +2,8 @@
 
 use crate::words::{BINARY, Parts, RMW, SIGNS, UNARY, WIDTHS, word};
 use fencepost_ir::{
-    Ann, Callee, Compare, Extend, FinalCondition, Function, Instr, Label, Object, Observable, Operand,
-    Program, Property, Proposition, Quantifier, Reg, Rvalue, Term, Value, Width,
+    Ann, Callee, Compare, Extend, Function, Instr, Label, Object, Observable, Operand, Program, Property,
+    Proposition, Quantifier, Reg, Rvalue, Term, Value, Width,
 };
 use std::fmt::Write;
 
@@ -136,10 +136,9 @@ impl Printer<'_> {
             Quantifier::ForAll => "forall",
             Quantifier::NotExists => "never",
         };
-        let _ =
-            writeln!(out, "{quantifier} {};", self.proposition(condition, &names, &condition.proposition));
+        let _ = writeln!(out, "{quantifier} {};", self.proposition(&names, &condition.proposition));
         if let Some(filter) = &condition.filter {
-            let _ = writeln!(out, "filter {};", self.proposition(condition, &names, filter));
+            let _ = writeln!(out, "filter {};", self.proposition(&names, filter));
         }
         Ok(())
     }
@@ -161,8 +160,8 @@ impl Printer<'_> {
         }
     }
 
-    fn proposition(&self, condition: &FinalCondition, names: &[String], proposition: &Proposition) -> String {
-        let inner = |p: &Proposition| self.proposition(condition, names, p);
+    fn proposition(&self, names: &[String], proposition: &Proposition) -> String {
+        let inner = |p: &Proposition| self.proposition(names, p);
         let list = |parts: &[Proposition], sign: &str, empty: &str| match parts {
             [] => empty.to_owned(),
             parts => format!("({})", parts.iter().map(inner).collect::<Vec<_>>().join(sign)),

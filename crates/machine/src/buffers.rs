@@ -2,7 +2,7 @@
 //!
 //! A row is `[scheduler] pages... threads...`: memory cut into pages of a few cells, the local configuration of each
 //! thread ([`ABSENT`] for one that was not started), and, if rounds are counted, what the scheduler did so far. What a
-//! local configuration does next is worked out once and kept in its [`Node`]; most successors are then table look-ups.
+//! local configuration does next is worked out once and kept in its `Node`; most successors are then table look-ups.
 //!
 //! Deviations from `[ABP, 2]`: while a thread is in an atomic section, the buffers of the others do not reach memory
 //! either, for else the section would not be atomic; local steps are not steps of their own ([`crate::step`]); and an
@@ -158,6 +158,8 @@ impl<'p> Machine for BufferMachine<'p> {
             writes: FxHashMap::default(),
             states: BTreeSet::new(),
             scratch: Vec::new(),
+            flushed: Vec::new(),
+            reached: Reached::default(),
         }
     }
 
@@ -180,6 +182,32 @@ struct Node {
     after: Vec<(Value, bool, u32)>,
 }
 
+/// Rows that one step reaches, in one flat vector, and the moves to them.
+#[derive(Default)]
+struct Reached {
+    rows: Vec<u32>,
+    moves: Vec<Move>,
+}
+
+impl Reached {
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.moves.clear();
+    }
+
+    /// A copy of a row, to be changed in place.
+    fn add(&mut self, row: &[u32], step: Move) -> &mut [u32] {
+        let at = self.rows.len();
+        self.rows.extend_from_slice(row);
+        self.moves.push(step);
+        &mut self.rows[at..]
+    }
+
+    fn iter(&self, width: usize) -> impl Iterator<Item = (&[u32], Move)> {
+        self.rows.chunks_exact(width).zip(self.moves.iter().copied())
+    }
+}
+
 /// A worker of a [`BufferMachine`].
 pub struct BufferWorker<'m> {
     machine: &'m BufferMachine<'m>,
@@ -191,6 +219,8 @@ pub struct BufferWorker<'m> {
     /// Observed parts of the final states that this worker met.
     pub states: BTreeSet<Vec<Value>>,
     scratch: Vec<u32>,
+    flushed: Vec<u32>,
+    reached: Reached,
 }
 
 impl Worker for BufferWorker<'_> {
@@ -402,10 +432,13 @@ impl BufferWorker<'_> {
             // An index, because what is reached along the way may make new nodes.
             for i in 0..self.node(base[word]).flushes.len() {
                 let (index, cell, value, after) = self.node(base[word]).flushes[i];
-                let mut next = base.clone();
+                let mut next = std::mem::take(&mut self.flushed);
+                next.clear();
+                next.extend_from_slice(&base);
                 self.write(&mut next, cell, value);
                 next[word] = after;
                 out.push(&next, || vec![Move { thread: t as u8, action: Action::Flush(index) }]);
+                self.flushed = next;
             }
             self.program_steps(&base, t, out);
         }
@@ -414,118 +447,120 @@ impl BufferWorker<'_> {
 
     /// The steps of the thread's own code: one, and on to the end of an atomic section or its next choice.
     fn program_steps(&mut self, row: &[u32], t: usize, out: &mut Successors<Vec<Move>>) {
-        let word = self.machine.first_thread() + t;
-        let mut stack: Vec<(Vec<u32>, Vec<Move>, u32)> = Vec::new();
-        let record = out.wants_labels();
-        self.one_step(row, t, |row, step| stack.push((row, vec![step], 1)));
+        let mut reached = std::mem::take(&mut self.reached);
+        reached.clear();
+        self.one_step(row, t, &mut reached);
+        for (row, step) in reached.iter(row.len()) {
+            match self.goes_on(row, t) {
+                false => out.push(row, || vec![step]),
+                true => self.atomic_steps(row, t, step, out),
+            }
+        }
+        self.reached = reached;
+    }
+
+    /// True in the middle of an atomic section, where nobody else can move. A choice ends the step, so that the store
+    /// sees when two ways through the section meet.
+    fn goes_on(&mut self, row: &[u32], t: usize) -> bool {
+        let node = self.node(row[self.machine.first_thread() + t]);
+        let runs = node.local.critical && node.local.status == Status::Running;
+        runs && !matches!(node.next, Next::Choose(..))
+    }
+
+    /// Goes on through an atomic section.
+    fn atomic_steps(&mut self, row: &[u32], t: usize, first: Move, out: &mut Successors<Vec<Move>>) {
+        let mut stack: Vec<(Vec<u32>, Vec<Move>, u32)> = vec![(row.to_vec(), vec![first], 1)];
+        let mut reached = Reached::default();
         while let Some((row, moves, length)) = stack.pop() {
-            let node = self.node(row[word]);
-            let runs = node.local.critical && node.local.status == Status::Running;
-            // A choice ends the step, so that the store sees when two ways through the section meet.
-            let goes_on = runs && !matches!(node.next, Next::Choose(..)) && length < MAX_ATOMIC_STEPS;
-            if !goes_on {
+            reached.clear();
+            if length < MAX_ATOMIC_STEPS && self.goes_on(&row, t) {
+                self.one_step(&row, t, &mut reached);
+            }
+            if reached.moves.is_empty() {
                 out.push(&row, || moves);
                 continue;
             }
-            let mut any = false;
-            let base = row.clone();
-            self.one_step(&base, t, |row, step| {
-                any = true;
+            for (next, step) in reached.iter(row.len()) {
                 let mut moves = moves.clone();
-                if record {
+                if out.wants_labels() {
                     moves.push(step);
                 }
-                stack.push((row, moves, length + 1));
-            });
-            if !any {
-                out.push(&row, || moves);
+                stack.push((next.to_vec(), moves, length + 1));
             }
         }
     }
 
     /// One visible instruction, with everything that it may read or choose.
-    fn one_step(&mut self, row: &[u32], t: usize, mut emit: impl FnMut(Vec<u32>, Move)) {
-        let word = self.machine.first_thread() + t;
+    fn one_step(&mut self, row: &[u32], t: usize, reached: &mut Reached) {
+        let first = self.machine.first_thread();
+        let word = first + t;
         let number = row[word];
         let step = |choice, spurious| Move { thread: t as u8, action: Action::Step { choice, spurious } };
         let plain = step(Value::ZERO, false);
         let node = self.node(number);
-        let forwarded = node.forwarded;
-        let mut next_row = row.to_vec();
-        match node.next.clone() {
+        match node.next {
             Next::Idle | Next::Wait => {}
             Next::Load(cell) => {
-                next_row[word] = match forwarded.or_else(|| self.read(row, cell)) {
+                let value = node.forwarded.or_else(|| self.read(row, cell));
+                reached.add(row, plain)[word] = match value {
                     Some(value) => self.after(number, value, false),
                     None => self.failed(number, FaultKind::Uninitialised),
                 };
-                emit(next_row, plain);
             }
             Next::Store(cell, value) => {
-                self.write(&mut next_row, cell, value);
-                next_row[word] = self.after(number, Value::ZERO, false);
-                emit(next_row, plain);
+                let next = reached.add(row, plain);
+                self.write(next, cell, value);
+                next[word] = self.after(number, Value::ZERO, false);
             }
             Next::Buffer(..) | Next::Enter => {
-                next_row[word] = self.after(number, Value::ZERO, false);
-                emit(next_row, plain);
+                reached.add(row, plain)[word] = self.after(number, Value::ZERO, false);
             }
             Next::Update(cell) => match self.read(row, cell) {
+                Some(old) => self.updates(row, t, cell, old, reached),
                 None => {
-                    next_row[word] = self.failed(number, FaultKind::Uninitialised);
-                    emit(next_row, plain);
+                    reached.add(row, plain)[word] = self.failed(number, FaultKind::Uninitialised);
                 }
-                Some(old) => self.updates(row, t, cell, old, &mut emit),
             },
             Next::Choose(first, last) => {
                 for choice in (first..=last).map(Value::from_i64) {
-                    next_row[word] = self.after(number, choice, false);
-                    emit(next_row.clone(), step(choice, false));
+                    reached.add(row, step(choice, false))[word] = self.after(number, choice, false);
                 }
             }
-            Next::Spawn(child) => {
-                let free = (0..row.len() - self.machine.first_thread())
-                    .find(|&i| row[self.machine.first_thread() + i] == ABSENT);
-                next_row[word] = match free {
+            Next::Spawn(ref child) => {
+                let child = Local::clone(child);
+                let next = reached.add(row, plain);
+                next[word] = match row[first..].iter().position(|&other| other == ABSENT) {
                     Some(free) => {
-                        next_row[self.machine.first_thread() + free] = self.machine.locals.number(*child);
+                        next[first + free] = self.machine.locals.number(child);
                         self.after(number, Value(free as u64), false)
                     }
                     None => self.failed(number, FaultKind::TooManyThreads),
                 };
-                emit(next_row, plain);
             }
             Next::Join(thread) => {
                 if let Some(after) = self.join(row, number, thread) {
-                    next_row[word] = after;
-                    emit(next_row, plain);
+                    reached.add(row, plain)[word] = after;
                 }
             }
         }
     }
 
-    fn updates(
-        &mut self,
-        row: &[u32],
-        t: usize,
-        cell: CellId,
-        old: Value,
-        emit: &mut impl FnMut(Vec<u32>, Move),
-    ) {
+    fn updates(&mut self, row: &[u32], t: usize, cell: CellId, old: Value, reached: &mut Reached) {
         let word = self.machine.first_thread() + t;
         let number = row[word];
         let local = self.node(number).local.clone();
         let choices: &[bool] = if self.steps.may_fail(&local) { &[false, true] } else { &[false] };
         for &spurious in choices {
-            let mut next_row = row.to_vec();
-            match self.steps.update(&local, old, spurious) {
-                Update::Blocked => continue,
-                Update::Keep => {}
-                Update::Write(value) => self.write(&mut next_row, cell, value),
+            let update = self.steps.update(&local, old, spurious);
+            if update == Update::Blocked {
+                continue;
             }
-            next_row[word] = self.after(number, old, spurious);
             let action = Action::Step { choice: Value::ZERO, spurious };
-            emit(next_row, Move { thread: t as u8, action });
+            let next = reached.add(row, Move { thread: t as u8, action });
+            if let Update::Write(value) = update {
+                self.write(next, cell, value);
+            }
+            next[word] = self.after(number, old, spurious);
         }
     }
 

@@ -116,15 +116,17 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupp
     let machine = BufferMachine::new(&code, config);
     let mut states = BTreeSet::new();
     let found = search::search(&machine, options.search, |mut worker| states.append(&mut worker.states));
-    // With several workers it is a matter of luck which bad state of a level is met first: do that level again alone,
-    // so that the run is always the same.
-    let again =
-        found.stopped_at.is_some() && options.search.jobs > 1 && options.search.order == Order::Breadth;
-    if again {
-        let search = search::Options { jobs: 1, ..options.search };
-        return check(program, &Options { search, ..*options });
+    let outcome = answer(&code, &config, &machine, found, states);
+    // With several workers it is a matter of luck which bad state of a level is met first: search again alone, so that
+    // the run is always the same.
+    let search = options.search;
+    if outcome.verdict == Verdict::Unsafe && search.jobs > 1 && search.order == Order::Breadth {
+        let search = search::Options { jobs: 1, ..search };
+        let again = check(program, &Options { search, ..*options })?;
+        // A time limit may be reached this time.
+        return Ok(if again.verdict == Verdict::Unsafe { again } else { outcome });
     }
-    Ok(answer(&code, &config, &machine, found, states))
+    Ok(outcome)
 }
 
 fn answer(
@@ -248,8 +250,7 @@ fn replay(
 ) -> Result<(Finding, Run), &'static str> {
     let moves = moves_to(machine, found, id).ok_or("a step of the path is missing")?;
     let plain = Plain::new(code, config);
-    let mut state = plain.initial();
-    let run = describe(code, &plain, &mut state, &moves)?;
+    let (state, run) = describe(code, &plain, &moves)?;
     for (t, local) in (0u32..).zip(&state.threads) {
         if let Status::Failed(kind) = local.status
             && !kind.is_limit()

@@ -27,6 +27,8 @@ pub struct Effect {
     pub executed: Vec<Executed>,
     /// A store that reached memory from the buffer.
     pub flushed: Option<(CellId, Value)>,
+    /// The cell that the first instruction accessed.
+    pub cell: Option<CellId>,
     /// The value that the first instruction read, chose or stored.
     pub value: Option<Value>,
 }
@@ -44,14 +46,17 @@ impl<'c> Plain<'c> {
 
     /// The initial configuration.
     pub fn initial(&self) -> State {
+        self.start().0
+    }
+
+    /// The initial configuration, and what each thread did before anybody could notice.
+    pub fn start(&self) -> (State, Vec<Vec<Executed>>) {
         let code = self.steps.code;
-        let start = |t: &fencepost_ir::Thread| self.steps.start(t.function.0, &t.args, &mut Vec::new());
-        State {
-            memory: code.initial_memory(),
-            threads: code.program.threads.iter().map(start).collect(),
-            active: None,
-            rounds: vec![0; code.max_threads],
-        }
+        let mut logs = vec![Vec::new(); code.program.threads.len()];
+        let pairs = code.program.threads.iter().zip(&mut logs);
+        let threads = pairs.map(|(t, log)| self.steps.start(t.function.0, &t.args, log)).collect();
+        let rounds = vec![0; code.max_threads];
+        (State { memory: code.initial_memory(), threads, active: None, rounds }, logs)
     }
 
     /// Does a move, or says why it cannot be done.
@@ -103,7 +108,7 @@ impl<'c> Plain<'c> {
         state.memory[cell.0 as usize] = Some(value);
         let mut executed = Vec::new();
         self.steps.settle(local, &mut executed);
-        Ok(Effect { executed, flushed: Some((cell, value)), value: None })
+        Ok(Effect { executed, flushed: Some((cell, value)), cell: None, value: None })
     }
 
     fn step(
@@ -115,7 +120,14 @@ impl<'c> Plain<'c> {
     ) -> Result<Effect, &'static str> {
         let mut executed = Vec::new();
         let mut fault = None;
-        let input = match self.steps.next(&state.threads[t]) {
+        let next = self.steps.next(&state.threads[t]);
+        let cell = match next {
+            Next::Load(cell) | Next::Store(cell, _) | Next::Buffer(cell, _) | Next::Update(cell) => {
+                Some(cell)
+            }
+            _ => None,
+        };
+        let input = match next {
             Next::Idle => return Err("the thread cannot move"),
             Next::Wait => return Err("the thread waits for its buffer"),
             Next::Load(cell) => {
@@ -169,7 +181,7 @@ impl<'c> Plain<'c> {
             Some(kind) => local.status = Status::Failed(kind),
             None => self.steps.finish(local, input, spurious, &mut executed),
         }
-        Ok(Effect { executed, flushed: None, value: Some(input) })
+        Ok(Effect { executed, flushed: None, cell, value: Some(input) })
     }
 
     /// The values that a final condition observes.

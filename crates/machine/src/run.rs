@@ -1,9 +1,10 @@
 //! Runs of the source program as a person reads them, with the buffers shown.
 
 use crate::buffers::Move;
-use crate::code::Code;
+use crate::code::{CellId, Code};
 use crate::local::{Entry, Local};
 use crate::plain::{Plain, State};
+use crate::step::Executed;
 use fencepost_diag::Span;
 use fencepost_ir::{Instr, Value};
 
@@ -29,34 +30,50 @@ pub struct Run {
     pub memory: Vec<(String, Option<Value>)>,
 }
 
-/// Replays moves and describes what happens.
-pub fn describe(
-    code: &Code<'_>,
-    plain: &Plain<'_>,
-    state: &mut State,
-    moves: &[Move],
-) -> Result<Run, &'static str> {
+/// Replays moves from the start and describes what happens; also gives the state at the end.
+pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<(State, Run), &'static str> {
     let mut run = Run::default();
+    let (mut state, logs) = plain.start();
+    let buffers = show_buffers(code, &state);
+    for (thread, log) in (0u32..).zip(logs) {
+        lines(code, &mut run, thread, &log, None, &buffers);
+    }
     for &step in moves {
         let thread = u32::from(step.thread);
-        let effect = plain.apply(state, step)?;
-        let buffers: Vec<String> = state.threads.iter().map(|local| show_buffer(code, local)).collect();
+        let effect = plain.apply(&mut state, step)?;
+        let buffers = show_buffers(code, &state);
         if let Some((cell, value)) = effect.flushed {
             let text = format!("memory: {} = {}", code.cell_name(cell), code.program.show_value(value));
             run.lines.push(Line { thread, text, span: Span::default(), buffers: buffers.clone() });
         }
-        let mut value = effect.value;
-        for done in effect.executed {
-            let Some(instr) = code.instr(done.function, done.pc) else { continue };
-            // The value belongs to the first instruction; the others are local.
-            let text = show_instr(code, instr, value.take());
-            let span = code.span(done.function, done.pc);
-            run.lines.push(Line { thread, text, span, buffers: buffers.clone() });
-        }
+        let first = effect.value.map(|value| (effect.cell, value));
+        lines(code, &mut run, thread, &effect.executed, first, &buffers);
     }
-    let cells = (0..state.memory.len()).map(|i| code.cell_name(crate::code::CellId(i as u32)));
+    let cells = (0..state.memory.len()).map(|i| code.cell_name(CellId(i as u32)));
     run.memory = cells.zip(state.memory.iter().copied()).collect();
-    Ok(run)
+    Ok((state, run))
+}
+
+/// One line per executed instruction; what was read or stored belongs to the first one, the others are local.
+fn lines(
+    code: &Code<'_>,
+    run: &mut Run,
+    thread: u32,
+    executed: &[Executed],
+    mut first: Option<(Option<CellId>, Value)>,
+    buffers: &[String],
+) {
+    for done in executed {
+        let Some(instr) = code.instr(done.function, done.pc) else { continue };
+        let stored = done.stored.map(|(cell, value)| (Some(cell), value));
+        let text = show_instr(code, instr, stored.or(first.take()));
+        let span = code.span(done.function, done.pc);
+        run.lines.push(Line { thread, text, span, buffers: buffers.to_vec() });
+    }
+}
+
+fn show_buffers(code: &Code<'_>, state: &State) -> Vec<String> {
+    state.threads.iter().map(|local| show_buffer(code, local)).collect()
 }
 
 fn show_buffer(code: &Code<'_>, local: &Local) -> String {
@@ -69,10 +86,12 @@ fn show_buffer(code: &Code<'_>, local: &Local) -> String {
     local.buffer.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
-fn show_instr(code: &Code<'_>, instr: &Instr, value: Option<Value>) -> String {
-    let value = value.map(|value| code.program.show_value(value));
-    let with = |word: &str| match &value {
-        Some(value) => format!("{word} {value}"),
+fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Value)>) -> String {
+    let with = |word: &str| match access {
+        Some((Some(cell), value)) => {
+            format!("{word} {} = {}", code.cell_name(cell), code.program.show_value(value))
+        }
+        Some((None, value)) => format!("{word} {}", code.program.show_value(value)),
         None => word.to_owned(),
     };
     match instr {

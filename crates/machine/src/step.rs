@@ -61,6 +61,8 @@ pub struct Executed {
     pub function: u32,
     /// The instruction.
     pub pc: u32,
+    /// Where it stored what, if it did so without anybody noticing.
+    pub stored: Option<(CellId, Value)>,
 }
 
 /// Executes instructions of one thread.
@@ -158,7 +160,7 @@ impl<'c> Steps<'c> {
     fn local_step(&self, local: &mut Local, log: &mut Vec<Executed>) -> Local1 {
         let Some(instr) = self.instr(local) else { return self.leave(local, None) };
         let mut next = local.top().pc + 1;
-        let here = Executed { function: local.top().function, pc: local.top().pc };
+        let mut here = Executed { function: local.top().function, pc: local.top().pc, stored: None };
         match instr {
             Instr::Assign { dst, value } => match self.rvalue(local, value) {
                 Some(value) => self.set(local, Some(*dst), value),
@@ -196,6 +198,7 @@ impl<'c> Steps<'c> {
                 if !self.buffers_now(local) {
                     return Local1::Stop;
                 }
+                here.stored = Some((cell, value));
                 log.push(here);
                 self.buffer(local, instr, cell, value);
                 if local.buffer.len() > MAX_BUFFER {
@@ -395,7 +398,7 @@ impl<'c> Steps<'c> {
     /// The thread after its next instruction, which read (or chose, or was given) `input`; settled.
     pub fn finish(&self, local: &mut Local, input: Value, spurious: bool, log: &mut Vec<Executed>) {
         let Some(instr) = self.instr(local) else { return };
-        log.push(Executed { function: local.top().function, pc: local.top().pc });
+        log.push(Executed { function: local.top().function, pc: local.top().pc, stored: None });
         match instr {
             Instr::Load { dst, width, extend, .. } => {
                 self.set(local, Some(*dst), width.extend(*extend, input));

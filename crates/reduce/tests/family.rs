@@ -13,7 +13,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(1000))]
 
     #[test]
     fn small_programs(a in support::sequence(), b in support::sequence()) {
@@ -22,7 +22,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn larger_programs(threads in support::larger()) {
