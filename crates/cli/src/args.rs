@@ -19,10 +19,32 @@ pub enum Command {
     Litmus(LitmusArgs),
     /// Check C programs: assertions, races, memory errors, deadlocks, over all executions
     Check(CheckArgs),
+    /// Translate a program from TSO to SC
+    Reduce(ReduceArgs),
     /// Prove a parameterized system safe for any number of processes
     Prove(ProveArgs),
     /// List the memory models, or show one
     Models(ModelsArgs),
+}
+
+/// Options of `reduce`.
+#[derive(Args)]
+pub struct ReduceArgs {
+    /// A program in C or in the papers' small language
+    #[arg(value_name = "FILE")]
+    pub path: PathBuf,
+    /// Memory model to reduce from: tso
+    #[arg(short, long, default_value = "tso")]
+    pub model: String,
+    /// At most this many rounds per thread
+    #[arg(long, value_name = "K")]
+    pub rounds: Option<u32>,
+    /// Stores wait at most this many rounds [default: 2]
+    #[arg(long, value_name = "K")]
+    pub age: Option<u32>,
+    /// Where to write the SC program
+    #[arg(short, value_name = "FILE.c or FILE.fp")]
+    pub output: PathBuf,
 }
 
 /// Options of `prove`.
@@ -73,11 +95,25 @@ impl ProveArgs {
     }
 }
 
+/// What checks a program.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum Engine {
+    /// `explore` for C, `states` for .fp.
+    #[default]
+    Auto,
+    /// Every execution once, loops unrolled; the axiomatic models.
+    Explore,
+    /// Every state of an operational machine, loops as they are; sc, tso and pso.
+    States,
+    /// A reduction of TSO to SC, then the states of the SC machine.
+    Reduce,
+}
+
 /// Options of `check`.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct CheckArgs {
-    /// C files
-    #[arg(required = true, value_name = "FILE.c")]
+    /// C files, or programs in the papers' small language
+    #[arg(required = true, value_name = "FILE.c or FILE.fp")]
     pub paths: Vec<PathBuf>,
     /// Memory model
     #[arg(short, long, default_value = "rc11")]
@@ -85,6 +121,21 @@ pub struct CheckArgs {
     /// Take the back edge of a loop that does not spin at most N times
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub unroll: u32,
+    /// What checks the program
+    #[arg(long, value_enum, default_value = "auto")]
+    pub engine: Engine,
+    /// At most this many rounds per thread (states and reduce)
+    #[arg(long, value_name = "K")]
+    pub rounds: Option<u32>,
+    /// Stores wait at most this many rounds (states and reduce)
+    #[arg(long, value_name = "K")]
+    pub age: Option<u32>,
+    /// At most this many stores in a buffer (states)
+    #[arg(long, value_name = "N")]
+    pub buffer: Option<u32>,
+    /// Give up beyond this memory: unknown (states and reduce)
+    #[arg(long, value_name = "MB")]
+    pub max_memory: Option<u64>,
     /// How C11 atomics are compiled for a hardware model, where there is more than one way
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub mapping: String,
@@ -125,9 +176,10 @@ impl CheckArgs {
 }
 
 /// How results are printed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 pub enum Format {
     /// A table for people.
+    #[default]
     Text,
     /// One JSON object per line.
     Json,

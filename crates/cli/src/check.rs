@@ -1,7 +1,7 @@
 //! `fencepost check`: C programs, from text to verdict. Reads like the pipeline.
 
-use crate::args::CheckArgs;
-use crate::exit;
+use crate::args::{CheckArgs, Engine};
+use crate::{exit, states};
 use fencepost_c::{Compiled, SourceMap};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_explore::{
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-static INTERRUPT: AtomicBool = AtomicBool::new(false);
+pub static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
 /// Runs the command.
 pub fn run(options: &CheckArgs) -> u8 {
@@ -37,7 +37,16 @@ pub fn run(options: &CheckArgs) -> u8 {
     let mut worst = exit::OK;
     for path in &options.paths {
         let name = path.display().to_string();
-        let code = match check(&name, model, options) {
+        let engine = match options.engine {
+            Engine::Auto if name.ends_with(".fp") => Engine::States,
+            Engine::Auto => Engine::Explore,
+            engine => engine,
+        };
+        let found = match engine {
+            Engine::States | Engine::Reduce => states::answer(&name, model, engine, options),
+            _ => check(&name, model, options),
+        };
+        let code = match found {
             Ok(outcome) => {
                 if options.is_json() {
                     println!("{}", json_line(&outcome));
@@ -73,7 +82,7 @@ fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, S
     for warning in &compiled.warnings {
         eprintln!("{}", compiled.sources.render(warning));
     }
-    let program = bound_loops(&for_model(&compiled.program, model, &options.mapping)?, options.unroll);
+    let program = bound_loops(&as_compiled(&compiled.program, model, &options.mapping)?, options.unroll);
     let limits = Limits {
         deadline: options.timeout.and_then(|s| Duration::try_from_secs_f64(s).ok()).map(|t| start + t),
         max_executions: options.max_executions,
@@ -90,7 +99,7 @@ fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, S
     Ok(report.outcome(name, model, options, &found, start))
 }
 
-fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {
+pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {
     let loader = |path: &str| std::fs::read_to_string(path).ok();
     let define = |text: &String| match text.split_once('=') {
         Some((name, value)) => (name.to_string(), Some(value.to_string())),
@@ -109,7 +118,7 @@ fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {
 }
 
 /// The program as the model sees it: as written under language models, as compiled under hardware models.
-fn for_model(program: &Program, model: ModelName, mapping: &str) -> Result<Program, String> {
+pub fn as_compiled(program: &Program, model: ModelName, mapping: &str) -> Result<Program, String> {
     let target = match model {
         ModelName::Sc | ModelName::Ra | ModelName::Rc11 => {
             return match mapping {
@@ -160,11 +169,13 @@ impl Reporter<'_> {
         Outcome {
             file: name.to_string(),
             model: model.name().to_string(),
+            engine: Some("explore"),
             verdict,
             scope: if cut { Scope::Bounded } else { Scope::All },
             bounds: if cut { vec![unroll] } else { Vec::new() },
             stop_reason,
             executions: found.stats.executions,
+            states: None,
             blocked: found.stats.blocked,
             cut: found.stats.cut,
             seconds: start.elapsed().as_secs_f64(),

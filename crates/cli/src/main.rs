@@ -7,6 +7,7 @@ mod litmus;
 mod model;
 mod prove;
 mod show_models;
+mod states;
 mod witness;
 
 use args::{Arguments, Command};
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     let code = match &arguments.command {
         Command::Litmus(options) => batch::run(options),
         Command::Check(options) => check::run(options),
+        Command::Reduce(options) => states::reduce(options),
         Command::Prove(options) => prove::run(options),
         Command::Models(options) => show_models::run(options),
     };

@@ -32,6 +32,9 @@ pub struct Outcome {
     pub file: String,
     /// The memory model.
     pub model: String,
+    /// The engine that answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<&'static str>,
     /// The verdict.
     pub verdict: Verdict,
     /// How far it holds.
@@ -43,6 +46,9 @@ pub struct Outcome {
     pub stop_reason: Option<String>,
     /// Complete consistent executions.
     pub executions: u64,
+    /// Stored states, if the engine stores states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<u64>,
     /// Explorations that ended in an assumption, a wait or a spin.
     pub blocked: u64,
     /// Explorations that a bound cut.
@@ -121,7 +127,10 @@ impl Outcome {
             }
         };
         let mut line = format!("{}: {verdict} under {}", self.file, self.model);
-        let _ = write!(line, " ({} executions", self.executions);
+        let _ = match self.states {
+            Some(states) => write!(line, " ({states} states"),
+            None => write!(line, " ({} executions", self.executions),
+        };
         if self.blocked > 0 {
             let _ = write!(line, ", {} blocked", self.blocked);
         }
