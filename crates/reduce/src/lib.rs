@@ -11,7 +11,7 @@ pub mod layout;
 pub mod tso;
 
 pub use c::print_c;
-pub use tso::{Bound, Options, reduce_tso};
+pub use tso::{Bound, NO_ROOM, Options, reduce_tso};
 
 use fencepost_diag::Span;
 

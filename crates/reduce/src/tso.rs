@@ -16,6 +16,10 @@ use fencepost_ir::{
     Property, Reg, Rvalue, Thread, Value, Width,
 };
 
+/// The message of the assertion that fails in a result whose program starts more threads than [`Options::max_spawned`]:
+/// that is a limit of the translation and not a finding about the program.
+pub const NO_ROOM: &str = "a thread that there is no room for";
+
 /// What bounds the runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
@@ -32,7 +36,7 @@ pub struct Options {
     pub bound: Bound,
     /// A thread is started only when its parent's buffer is empty, as `pthread_create` does.
     pub spawn_fences: bool,
-    /// Room for threads that the program starts itself.
+    /// Room for threads that the program starts itself; see [`NO_ROOM`].
     pub max_spawned: u32,
 }
 
@@ -226,6 +230,9 @@ impl Translation<'_> {
                 b.push(Instr::Load { dst, addr, width, extend, ann });
             }
             Instr::Store { addr, value, width, .. } => self.update(b, addr, width, value),
+            Instr::Lock(addr) | Instr::Unlock(addr) if !self.is_word(addr) => {
+                return refuse("a mutex that is not known to be a cell of 32 bits");
+            }
             Instr::Unlock(addr) => self.update(b, addr, Width::W32, constant(0)),
             Instr::Lock(addr) => {
                 self.fence(b);
@@ -287,6 +294,15 @@ impl Translation<'_> {
         Ok(())
     }
 
+    /// True if an address is certainly that of a 32-bit cell, if of any.
+    fn is_word(&self, addr: Operand) -> bool {
+        let mut cells = self.layout.cells.iter();
+        match addr {
+            Operand::Const(address) => cells.any(|cell| cell.0 == address && cell.2 == Width::W32),
+            Operand::Reg(_) => cells.all(|cell| cell.2 == Width::W32),
+        }
+    }
+
     /// The view of a cell becomes what is in memory.
     fn renew(&self, b: &mut Builder, addr: Operand, width: Width) {
         let value = b.load_at(addr, width);
@@ -302,7 +318,7 @@ impl Translation<'_> {
             found = b.select(same, Value::pointer(*object, 0).into(), found);
         }
         let known = b.compute(BinaryOp::Ne, Width::W64, found, constant(0));
-        b.push(Instr::Assert { condition: known, message: "a thread that there is no room for".into() });
+        b.push(Instr::Assert { condition: known, message: NO_ROOM.into() });
         found
     }
 

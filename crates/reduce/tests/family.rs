@@ -25,6 +25,18 @@ proptest! {
     #![proptest_config(config(300))]
 
     #[test]
+    fn a_large_bound_is_no_bound(a in support::sequence(), b in support::sequence()) {
+        let text = support::small(&a, &b);
+        let unbounded = support::machine_states(&text, None, None);
+        prop_assert_eq!(&support::machine_states(&text, None, Some(9)), &unbounded);
+        prop_assert_eq!(&support::machine_states(&text, Some(9), None), &unbounded);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
     fn larger_programs(threads in support::larger()) {
         support::agrees(&support::text(&threads)).map_err(TestCaseError::fail)?;
     }

@@ -6,7 +6,7 @@
 //! program that was parsed never names a register, label, function, thread or object that it does not have.
 //!
 //! Every type of the vocabulary implements [`Text`] once. To add an instruction, add a line to the table in
-//! [`program`](self::program); to add a word to an enumeration, add it to the table in [`words`](self::words).
+//! `program.rs`; to add a word to an enumeration, add it to the table in `words.rs`.
 
 mod execution;
 mod lexer;
