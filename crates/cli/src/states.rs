@@ -20,7 +20,8 @@ struct Input {
 }
 
 fn read(name: &str, options: &CheckArgs) -> Result<Input, String> {
-    let text = std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    let text =
+        std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let file = SourceFile::new(name, text);
     if !name.ends_with(".fp") {
         let compiled = compile(&file, options)?;
@@ -159,8 +160,9 @@ fn write_reduced(options: &ReduceArgs) -> Result<(), String> {
         true => input.program,
         false => as_compiled(&input.program, ModelName::Tso, "")?,
     };
-    let reduced = reduce_tso(&program, &Reduction::new(bound))
-        .map_err(|e| input.sources.render(&Diagnostic::error(e.span, format!("{} cannot be reduced", e.what))))?;
+    let reduced = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| {
+        input.sources.render(&Diagnostic::error(e.span, format!("{} cannot be reduced", e.what)))
+    })?;
     let out = options.output.display().to_string();
     let text = match out.rsplit('.').next() {
         Some("fp") => fencepost_lang::print(&reduced),
