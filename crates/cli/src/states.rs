@@ -6,10 +6,10 @@ use crate::exit;
 use fencepost_c::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_explore::ModelName;
-use fencepost_ir::Program;
+use fencepost_ir::{Program, globalise_locals_of_main};
 use fencepost_machine::search::Options as Search;
 use fencepost_machine::{Config, Model, Options, check};
-use fencepost_reduce::{Bound, Options as Reduction, print_c, reduce_tso};
+use fencepost_reduce::{Bound, NO_ROOM, Options as Reduction, print_c, reduce_tso};
 use fencepost_report::outcome::{self, Finding, Location, Outcome, Scope, TraceStep, Verdict};
 use std::time::{Duration, Instant};
 
@@ -42,13 +42,14 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     let input = read(name, options)?;
     let mut program = match name.ends_with(".fp") {
         true => input.program,
-        false => as_compiled(&input.program, model, &options.mapping)?,
+        false => globalise_locals_of_main(&as_compiled(&input.program, model, &options.mapping)?),
     };
     let refuse = |what: &str, span: Span| {
         input.sources.render(&Diagnostic::error(span, format!("{what} cannot be checked by this engine")))
     };
     let mut config = Config::new(machine);
     (config.buffer, config.rounds, config.age) = (options.buffer, options.rounds, options.age);
+    let source = program.clone();
     if engine == Engine::Reduce {
         let bound = reduction_bound(machine, options.rounds, options.age)?;
         program = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| refuse(&e.what, e.span))?;
@@ -61,8 +62,39 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
         interrupt: Some(&INTERRUPT),
         ..Search::default()
     };
-    let found = check(&program, &Options { config, search }).map_err(|e| refuse(&e.what, e.span))?;
+    let mut found = check(&program, &Options { config, search }).map_err(|e| refuse(&e.what, e.span))?;
+    if engine == Engine::Reduce && found.verdict == fencepost_machine::Verdict::Unsafe {
+        found = on_source(&source, &found, machine, options, search).map_err(|e| refuse(&e.what, e.span))?;
+    }
     Ok(report(name, machine, engine, options, &input.sources, &found, start))
+}
+
+/// A counterexample of the reduced program as a run of the source program: the machine finds and replays one within the
+/// same bound. If it finds none, one of the two is wrong, and the answer is unknown.
+fn on_source(
+    source: &Program,
+    reduced: &fencepost_machine::Outcome,
+    machine: Model,
+    options: &CheckArgs,
+    search: Search<'_>,
+) -> Result<fencepost_machine::Outcome, fencepost_machine::Unsupported> {
+    let unknown = |reason: &str| fencepost_machine::Outcome {
+        verdict: fencepost_machine::Verdict::Unknown,
+        reason: Some(reason.to_string()),
+        finding: None,
+        run: None,
+        ..reduced.clone()
+    };
+    if reduced.finding.as_ref().is_some_and(|finding| finding.message.contains(NO_ROOM)) {
+        return Ok(unknown("the program starts more threads than the reduction has room for"));
+    }
+    let mut config = Config::new(machine);
+    (config.rounds, config.age) = (options.rounds, options.age.or(options.rounds.is_none().then_some(2)));
+    let run = check(source, &Options { config, search })?;
+    Ok(match run.verdict {
+        fencepost_machine::Verdict::Unsafe => fencepost_machine::Outcome { states: reduced.states, ..run },
+        _ => unknown("the machine does not confirm the counterexample of the reduced program"),
+    })
 }
 
 fn reduction_bound(model: Model, rounds: Option<u32>, age: Option<u32>) -> Result<Bound, String> {
@@ -158,7 +190,7 @@ fn write_reduced(options: &ReduceArgs) -> Result<(), String> {
     let input = read(&name, &CheckArgs::default())?;
     let program = match name.ends_with(".fp") {
         true => input.program,
-        false => as_compiled(&input.program, ModelName::Tso, "")?,
+        false => globalise_locals_of_main(&as_compiled(&input.program, ModelName::Tso, "")?),
     };
     let reduced = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| {
         input.sources.render(&Diagnostic::error(e.span, format!("{} cannot be reduced", e.what)))

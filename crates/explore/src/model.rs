@@ -1,6 +1,6 @@
 //! What the explorer needs to know about a memory model.
 //!
-//! A model has a *commit-before* order ([AAJL16, sec. 2]; `docs/EXPLORATION.md`): an event can be added when everything
+//! A model has a *commit-before* order (`[AAJL16, sec. 2]`; `docs/EXPLORATION.md`): an event can be added when everything
 //! before it has been, and every prefix of a consistent execution that is closed under it is consistent. Per node of
 //! the path trie a model keeps static rows, per committed event rows that mention only the event's prefix and hence
 //! never change once computed.

@@ -9,7 +9,7 @@
 //!               if the revisit is canonical: visit(G without what it deletes, r reading z)
 //! ```
 //!
-//! This is TruSt [KMGV22] carried over from (po | rf) to the commit-before order of a model; `docs/EXPLORATION.md` has
+//! This is TruSt `[KMGV22]` carried over from (po | rf) to the commit-before order of a model; `docs/EXPLORATION.md` has
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 

@@ -8,11 +8,13 @@
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
+//! * [`locals`]: local objects of `main` as global ones.
 //! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
 mod arithmetic;
 pub mod execution;
+pub mod locals;
 pub mod program;
 pub mod property;
 pub mod relation;
@@ -23,6 +25,7 @@ pub mod value;
 pub use annotation::{Ann, Fence, Order};
 pub use execution::{Event, EventKind, Execution, Location};
 pub use fencepost_diag::Span;
+pub use locals::globalise_locals_of_main;
 pub use program::{
     BinaryOp, Callee, Cell, Extend, FailKind, Function, FunctionId, Instr, Label, Object, ObjectId, Operand,
     Program, Reg, RmwOp, Rvalue, Thread, ThreadId, UnaryOp, Until, Width,

@@ -1,4 +1,4 @@
-//! ARMv8 after [PFDFSS18] and Arm's published cat model, in the other-multi-copy-atomic form.
+//! ARMv8 after `[PFDFSS18]` and Arm's published cat model, in the other-multi-copy-atomic form.
 //!
 //! ```text
 //! obs = rfe | fre | coe

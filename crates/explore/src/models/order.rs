@@ -7,7 +7,7 @@
 //! ```
 //! A read-modify-write by one instruction is a full fence under TSO and PSO. An event that is added last has edges only
 //! to coherence-later writes, so a new cycle exists iff the next coherence-later write reaches the event. Following
-//! [AMT14, sec. 4] and [OSS09]; PSO with atomic read-modify-writes as in [AAAJLS15].
+//! `[AMT14, sec. 4]` and `[OSS09]`; PSO with atomic read-modify-writes as in `[AAAJLS15]`.
 
 use super::clause::{Clause, Clauses};
 use super::{from_other_threads, is_full_fence, po_rf_prefix};

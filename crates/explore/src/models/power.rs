@@ -1,4 +1,4 @@
-//! POWER after Herding Cats [AMT14, sec. 6].
+//! POWER after Herding Cats `[AMT14, sec. 6]`.
 //!
 //! ```text
 //! dp = addr | data     rdw = po-loc & (fre;rfe)     detour = po-loc & (coe;rfe)
@@ -9,7 +9,7 @@
 //! acyclic po-loc | com,  acyclic hb,  irreflexive fre;prop;hb*,  acyclic co | prop
 //! ```
 //!
-//! Commit-before is (addr | data | ctrl | rf | addr;po | po-loc | fences)+ [AAJL16, sec. 2]. It contains hb, so hb is
+//! Commit-before is (addr | data | ctrl | rf | addr;po | po-loc | fences)+ `[AAJL16, sec. 2]`. It contains hb, so hb is
 //! acyclic for free, and the rows hb, propbase (`pb`) and sync;hb* (`sp`) of an event mention only its prefix. A new
 //! event is a sink of everything but com: a violation must go through its edge to a coherence-later write, so a search
 //! backwards from the event over co | prop decides propagation, and a read alone can violate observation.

@@ -1,4 +1,4 @@
-//! The SC axiom of RC11 [LVKHD17, fig. 3].
+//! The SC axiom of RC11 `[LVKHD17, fig. 3]`.
 //!
 //! ```text
 //! scb = po | (po \ loc);hb;(po \ loc) | hb & loc | co | fr

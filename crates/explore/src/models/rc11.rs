@@ -1,4 +1,4 @@
-//! RC11 [LVKHD17] and its release/acquire fragment RA.
+//! RC11 `[LVKHD17]` and its release/acquire fragment RA.
 //!
 //! ```text
 //! rs = [W];(po & loc)?;[W & atomic];(rf;rmw)*      hb = (po | sw)+
