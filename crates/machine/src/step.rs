@@ -296,7 +296,10 @@ impl<'c> Steps<'c> {
     fn callee(&self, local: &Local, callee: &Callee) -> Option<u32> {
         let number = match callee {
             Callee::Function(function) => u64::from(function.0),
-            Callee::Pointer(pointer) => self.value(local, *pointer).0,
+            Callee::Pointer(pointer) => {
+                let value = self.value(local, *pointer);
+                value.as_function().map_or(value.0, |function| u64::from(function.0))
+            }
         };
         u32::try_from(number).ok().filter(|&n| (n as usize) < self.code.program.functions.len())
     }
