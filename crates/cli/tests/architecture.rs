@@ -16,8 +16,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Engines.
     ("explore", &["ir", "models"]),
     ("naive", &["ir", "models"]),
-    ("machine", &["ir", "models"]),
-    ("reduce", &["ir", "models"]),
+    ("machine", &["ir", "models", "diag"]),
+    ("reduce", &["ir", "models", "diag"]),
     ("bmc", &["ir", "models"]),
     ("param", &["diag"]),
     ("report", &["ir"]),
