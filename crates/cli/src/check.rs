@@ -170,6 +170,7 @@ impl Reporter<'_> {
             file: name.to_string(),
             model: model.name().to_string(),
             engine: Some("explore"),
+            checks: None,
             verdict,
             scope: if cut { Scope::Bounded } else { Scope::All },
             bounds: if cut { vec![unroll] } else { Vec::new() },

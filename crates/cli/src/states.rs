@@ -6,7 +6,7 @@ use crate::exit;
 use fencepost_c::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_explore::ModelName;
-use fencepost_ir::{Program, globalise_locals_of_main};
+use fencepost_ir::{Instr, Program, globalise_locals_of_main};
 use fencepost_machine::search::Options as Search;
 use fencepost_machine::{Config, Model, Options, check};
 use fencepost_reduce::{Bound, NO_ROOM, Options as Reduction, print_c, reduce_tso};
@@ -65,6 +65,14 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     let mut found = check(&program, &Options { config, search }).map_err(|e| refuse(&e.what, e.span))?;
     if engine == Engine::Reduce && found.verdict == fencepost_machine::Verdict::Unsafe {
         found = on_source(&source, &found, machine, options, search).map_err(|e| refuse(&e.what, e.span))?;
+    }
+    // In C, a state in which nothing can move is a deadlock, unless an assumption blocks.
+    let c = name.ends_with(".c") && engine == Engine::States;
+    let assumes = program.functions.iter().flat_map(|f| &f.body).any(|i| matches!(i, Instr::Assume(_)));
+    if c && found.verdict == fencepost_machine::Verdict::Safe && found.blocked > 0 && !assumes {
+        found.verdict = fencepost_machine::Verdict::Unknown;
+        found.reason =
+            Some("in some state no thread can go on: ask the engine explore about the deadlock".into());
     }
     Ok(report(name, machine, engine, options, &input.sources, &found, start))
 }
@@ -158,6 +166,8 @@ fn report(
     Outcome {
         file: name.to_string(),
         model: model.name().to_string(),
+        // Races, lifetimes, misuse of mutexes and threads that spin for ever are the explorer's business.
+        checks: name.ends_with(".c").then_some("assertions"),
         engine: Some(if engine == Engine::Reduce { "reduce" } else { "states" }),
         verdict,
         scope: if bounds.is_empty() { Scope::All } else { Scope::Bounded },

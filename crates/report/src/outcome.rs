@@ -35,6 +35,9 @@ pub struct Outcome {
     /// The engine that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
+    /// What was looked for, if not everything that a finding can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<&'static str>,
     /// The verdict.
     pub verdict: Verdict,
     /// How far it holds.
@@ -126,7 +129,11 @@ impl Outcome {
                 format!("unknown: {}", self.stop_reason.as_deref().unwrap_or("a limit was hit"))
             }
         };
-        let mut line = format!("{}: {verdict} under {}", self.file, self.model);
+        let only = match (self.verdict, self.checks) {
+            (Verdict::Safe, Some(checks)) => format!(" ({checks} only)"),
+            _ => String::new(),
+        };
+        let mut line = format!("{}: {verdict}{only} under {}", self.file, self.model);
         let _ = match self.states {
             Some(states) => write!(line, " ({states} states"),
             None => write!(line, " ({} executions", self.executions),
