@@ -177,7 +177,7 @@ impl<'a> Collector<'a> {
             self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
                 kind: *kind,
                 places: places.clone(),
-                object: object.and_then(|o| view.memory.describe(o)).map(|(name, _)| name.to_string()),
+                object,
                 steps: view.steps(),
             });
         }
@@ -258,6 +258,11 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
     pub fn object_at(&self, event: EventId) -> Option<fencepost_ir::ObjectId> {
         let node = self.trie.node(self.graph.node[event as usize]);
         matches!(node.kind, Kind::Read | Kind::Write).then(|| self.memory.location(node.loc()).0.object)
+    }
+
+    /// The name of an object.
+    pub fn object_name(&self, object: fencepost_ir::ObjectId) -> Option<String> {
+        self.memory.describe(object).map(|(name, _)| name.to_string())
     }
 
     /// Whether a read only copies, so that it may read what was never written.

@@ -13,6 +13,7 @@ use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, NodeId, Trie};
 use crate::row::Row;
 use fencepost_ir::Order;
+use std::ops::Range;
 
 /// Where the events and snapshots of each thread lie; the same for all graphs of an exploration.
 #[derive(Clone, Debug)]
@@ -23,24 +24,35 @@ pub struct Layout {
     pub slot_base: Vec<usize>,
     /// Thread of each event.
     pub thread_of: Vec<u16>,
-    /// Registers per snapshot.
-    pub stride: usize,
+    /// Registers per snapshot of each thread.
+    pub stride: Vec<usize>,
+    /// First register of each thread's first snapshot, and one past the last at the end.
+    pub reg_base: Vec<usize>,
     /// Threads that are started by others, after the initial ones: by whom, and how many that one had started before.
     pub spawned: Vec<(u16, u32)>,
 }
 
 impl Layout {
-    /// Room for `capacity[t]` events in thread `t`.
-    pub fn new(capacity: &[usize], stride: usize, spawned: Vec<(u16, u32)>) -> Layout {
+    /// Room for `capacity[t]` events in thread `t`, and `stride[t]` registers in each of its snapshots.
+    pub fn new(capacity: &[usize], stride: &[usize], spawned: Vec<(u16, u32)>) -> Layout {
         let mut base = vec![0];
         let mut slot_base = vec![0];
+        let mut reg_base = vec![0];
         let mut thread_of = Vec::new();
         for (t, &room) in capacity.iter().enumerate() {
             base.push(base[t] + room as EventId);
             slot_base.push(slot_base[t] + room + 1);
+            reg_base.push(reg_base[t] + (room + 1) * stride[t]);
             thread_of.resize(thread_of.len() + room, t as u16);
         }
-        Layout { base, slot_base, thread_of, stride, spawned }
+        Layout { base, slot_base, thread_of, stride: stride.to_vec(), reg_base, spawned }
+    }
+
+    /// Where the registers of a thread lie after `index` of its events.
+    #[inline(always)]
+    pub fn regs(&self, thread: usize, index: usize) -> Range<usize> {
+        let from = self.reg_base[thread] + index * self.stride[thread];
+        from..from + self.stride[thread]
     }
 
     /// Number of threads.
@@ -141,7 +153,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             pure: Row::EMPTY,
             front: vec![0; layout.threads()],
             snapshots: vec![Snapshot::default(); slots],
-            regs: vec![0; slots * layout.stride],
+            regs: vec![0; layout.reg_base[layout.threads()]],
         }
     }
 
@@ -153,8 +165,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
 
     /// The registers of a thread at its first gap.
     pub fn frontier_regs(&self, layout: &Layout, thread: usize) -> &[u64] {
-        let slot = layout.slot_base[thread] + self.front[thread] as usize;
-        &self.regs[slot * layout.stride..(slot + 1) * layout.stride]
+        &self.regs[layout.regs(thread, self.front[thread] as usize)]
     }
 
     /// The reads of a source at a cell.
@@ -235,7 +246,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             let from = layout.slot_base[t];
             let to = from + front as usize + 1;
             self.snapshots[from..to].copy_from_slice(&other.snapshots[from..to]);
-            let (from, to) = (from * layout.stride, to * layout.stride);
+            let (from, to) = (layout.reg_base[t], layout.regs(t, front as usize).end);
             self.regs[from..to].copy_from_slice(&other.regs[from..to]);
         }
     }

@@ -40,6 +40,12 @@ fn loop_ranges(ops: &[Op], first: usize) -> Vec<bool> {
     inside
 }
 
+/// The words of a private object in its frame.
+fn private_words(code: &Code, object: u16) -> std::ops::Range<usize> {
+    let private = &code.privates[object as usize];
+    private.at as usize..(private.at + private.words()) as usize
+}
+
 /// Live registers before each operation: the least solution of live = use | (live after \ def).
 fn live_before(code: &Code, first: usize, end: usize, frame: usize) -> Vec<Vec<u64>> {
     let words = frame.div_ceil(64);
@@ -57,6 +63,17 @@ fn live_before(code: &Code, first: usize, end: usize, frame: usize) -> Vec<Vec<u
             let defined = op.defines() as usize;
             if defined != 0 {
                 set[defined / 64] &= !(1 << (defined % 64));
+            }
+            match *op {
+                Op::Private { object, .. } => {
+                    private_words(code, object).for_each(|r| set[r / 64] &= !(1 << (r % 64)));
+                }
+                Op::PrivateLoad { object, .. }
+                | Op::PrivateStore { object, .. }
+                | Op::PrivateEnd { object } => {
+                    private_words(code, object).for_each(|r| set[r / 64] |= 1 << (r % 64));
+                }
+                _ => {}
             }
             op.for_each_use(&code.lists, |used| {
                 if let Arg::Reg(r) = used {

@@ -70,8 +70,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
-        let at = layout.slot_base[thread] * layout.stride;
-        let regs = &mut graph.regs[at..at + layout.stride];
+        let regs = &mut graph.regs[layout.regs(thread, 0)];
         let mut machine = Machine {
             code: self.subject.code,
             memory: &mut self.memory,
@@ -88,7 +87,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             graph.snapshots[layout.slot_base[thread]] = self.checked(thread, 0, snapshot, needs_room);
             graph.front[thread] = 0;
         } else {
-            self.control.overflow(Need::Registers);
+            self.control.overflow(Need::Registers(thread));
         }
     }
 
@@ -118,7 +117,9 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let urgency = |&t: &usize| {
             let snapshot = graph.frontier(layout, t);
             match snapshot.urgency {
-                Snapshot::JOIN if !can_join(graph, layout, snapshot.value) => Snapshot::NEVER,
+                // At once: the executions above then share it.
+                Snapshot::JOIN if can_join(graph, layout, snapshot.value) => Snapshot::AT_ONCE,
+                Snapshot::JOIN => Snapshot::NEVER,
                 urgency => urgency,
             }
         };
@@ -248,8 +249,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
         let layout = self.subject.layout;
         let node = self.trie.node(graph.node[event as usize]);
-        let slot = layout.slot_base[node.thread as usize] + node.index as usize;
-        let regs = &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
+        let regs = &graph.regs[layout.regs(node.thread as usize, node.index as usize)];
         let expected = match expected {
             Arg::Reg(r) => regs[regs[FP] as usize + r as usize],
             Arg::Const(c) => c,
@@ -593,7 +593,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             let slot = layout.slot_base[thread] + index;
             let event = layout.base[thread] as usize + index;
             let node_id = graph.snapshots[slot].node;
-            let (from, to) = (slot * layout.stride, (slot + 1) * layout.stride);
+            let (from, to) = (layout.regs(thread, index).start, layout.regs(thread, index + 1).start);
             // What lies behind the top frame is garbage and need not be copied.
             let fp = graph.regs[from + FP] as usize;
             let pc = self.trie.node(node_id).pc() as usize;
@@ -605,7 +605,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 Op::Join { .. } => graph.frontier_regs(layout, graph.value[event] as usize)[RESULT],
                 _ => graph.value[event],
             };
-            let registers = &mut graph.regs[to..to + layout.stride];
+            let registers = &mut graph.regs[layout.regs(thread, index + 1)];
             let dst = code.ops[pc].defines() as usize;
             if dst != 0 {
                 registers[fp + dst] = result;
@@ -643,8 +643,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let first = layout.slot_base[thread];
         let pc = self.trie.node(graph.snapshots[first + index].node).pc();
         let live = code.live[pc as usize].as_ref()?;
-        let regs = |slot: usize| &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
-        let now = regs(first + index);
+        let regs = |index: usize| &graph.regs[layout.regs(thread, index)];
+        let now = regs(index);
         let fp = now[FP] as usize;
         for earlier in (0..index).rev() {
             let event = layout.base[thread] as usize + earlier;
@@ -654,11 +654,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if self.trie.node(graph.snapshots[first + earlier].node).pc() != pc {
                 continue;
             }
-            let then = regs(first + earlier);
+            let then = regs(earlier);
             let same = |r: usize| live[r / 64] >> (r % 64) & 1 == 0 || now[fp + r] == then[fp + r];
             if then[FP] as usize == fp
                 && now[HIDDEN..fp] == then[HIDDEN..fp]
-                && (0..live.len() * 64).all(|r| fp + r >= layout.stride || same(r))
+                && (0..live.len() * 64).all(|r| fp + r >= now.len() || same(r))
             {
                 return Some(earlier);
             }
@@ -670,7 +670,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     #[inline(always)]
     fn checked(&mut self, thread: usize, index: usize, snapshot: Snapshot, needs_room: bool) -> Snapshot {
         if needs_room {
-            self.control.overflow(Need::Registers);
+            self.control.overflow(Need::Registers(thread));
         }
         if snapshot.next == Next::Event && index >= self.subject.layout.capacity(thread) {
             self.control.overflow(Need::Events(thread));
