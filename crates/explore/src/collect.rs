@@ -161,7 +161,7 @@ impl<'a> Collector<'a> {
         let mut complete = true;
         let mut cut = false;
         for next in view.graph.threads_next(view.subject.layout) {
-            complete &= matches!(next, Next::Ended | Next::NotStarted);
+            complete &= matches!(next, Next::Ended | Next::NotStarted | Next::Tail);
             cut |= next == Next::Cut;
         }
         if complete {

@@ -120,6 +120,11 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     pub origin: Vec<EventId>,
     /// Per thread: how many events from its start on are committed without a gap.
     pub front: Vec<u16>,
+    /// Per thread: how urgent its next step is; see [`Snapshot::urgency`].
+    pub urgency: Vec<u8>,
+    /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
+    /// of them is not needed any more.
+    pub settled: Vec<u16>,
     /// Thread states by slot.
     pub snapshots: Vec<Snapshot>,
     /// Their registers.
@@ -152,6 +157,8 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             rmw_writes: Row::EMPTY,
             pure: Row::EMPTY,
             front: vec![0; layout.threads()],
+            urgency: vec![Snapshot::NEVER; layout.threads()],
+            settled: vec![0; layout.threads()],
             snapshots: vec![Snapshot::default(); slots],
             regs: vec![0; layout.reg_base[layout.threads()]],
         }
@@ -161,6 +168,13 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     #[inline(always)]
     pub fn frontier(&self, layout: &Layout, thread: usize) -> &Snapshot {
         &self.snapshots[layout.slot_base[thread] + self.front[thread] as usize]
+    }
+
+    /// Moves the first gap of a thread.
+    #[inline(always)]
+    pub fn set_front(&mut self, layout: &Layout, thread: usize, front: u16) {
+        self.front[thread] = front;
+        self.urgency[thread] = self.frontier(layout, thread).urgency;
     }
 
     /// The registers of a thread at its first gap.
@@ -238,16 +252,18 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
                 self.forget_thread(t, layout);
                 continue;
             }
-            let mut front = 0;
+            let settled = other.settled[t];
+            let mut front = settled;
             while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
                 front += 1;
             }
-            self.front[t] = front;
-            let from = layout.slot_base[t];
-            let to = from + front as usize + 1;
+            self.settled[t] = settled;
+            let from = layout.slot_base[t] + settled as usize;
+            let to = layout.slot_base[t] + front as usize + 1;
             self.snapshots[from..to].copy_from_slice(&other.snapshots[from..to]);
-            let (from, to) = (layout.reg_base[t], layout.regs(t, front as usize).end);
+            let (from, to) = (layout.regs(t, settled as usize).start, layout.regs(t, front as usize).end);
             self.regs[from..to].copy_from_slice(&other.regs[from..to]);
+            self.set_front(layout, t, front);
         }
     }
 
@@ -263,8 +279,14 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     /// A thread that is not started, or not any more.
     pub fn forget_thread(&mut self, thread: usize, layout: &Layout) {
         self.origin[thread] = INIT;
-        self.front[thread] = 0;
+        self.settled[thread] = 0;
         self.snapshots[layout.slot_base[thread]] = Snapshot::default();
+        self.set_front(layout, thread, 0);
+    }
+
+    /// Called before the first read is added: what is there will stay.
+    pub fn settle(&mut self) {
+        self.settled.copy_from_slice(&self.front);
     }
 
     /// Takes a write out again; its place in coherence is gone already.
@@ -309,7 +331,8 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.nonmaximal.remove(r);
         self.revisited.remove(r);
         let thread = layout.thread_of[r] as usize;
-        self.front[thread] = self.front[thread].min(read - layout.base[thread]);
+        let front = self.front[thread].min(read - layout.base[thread]);
+        self.set_front(layout, thread, front);
     }
 
     /// The committed reads of its own thread that read a write which is only now committed.

@@ -19,6 +19,8 @@ pub enum Next {
     Event,
     /// It has ended.
     Ended,
+    /// It stands before joins, and nothing else that is an event comes after them.
+    Tail,
     /// An assumption failed, or a choice turned out wrong.
     Blocked,
     /// It waits for a value that it did not read.
@@ -177,6 +179,9 @@ impl<M> Machine<'_, M> {
             match self.run(pc, regs, &mut outcomes) {
                 Stop::Event(pc, loc, value) => {
                     let node = trie.child(parent, Key { pc, loc, outcomes }, self.code);
+                    if self.code.tails[pc as usize] && regs[FP] as usize == HIDDEN {
+                        return Snapshot { node, next: Next::Tail, value, urgency: Snapshot::NEVER };
+                    }
                     let urgency = Snapshot::urgency(trie.node(node).kind, trie.node(node).half);
                     return Snapshot { node, next: Next::Event, value, urgency };
                 }
@@ -189,6 +194,26 @@ impl<M> Machine<'_, M> {
                     self.needs_room = true;
                     return Snapshot::stopped(Next::Cut);
                 }
+            }
+        }
+    }
+
+    /// Whether a thread that stands before the join at `pc` ends if it joins one thread after the other.
+    pub fn ends_by_joining<const W: usize>(
+        &mut self,
+        mut pc: Pc,
+        regs: &mut [u64],
+        can_join: impl Fn(u64) -> bool,
+    ) -> bool
+    where
+        M: MemoryModel<W>,
+    {
+        loop {
+            match self.run(pc, regs, &mut Outcomes::NONE.clone()) {
+                Stop::Event(at, _, thread) if can_join(thread) => pc = at + 1,
+                Stop::Segment(at, _) => pc = at,
+                Stop::Other(next) => return next == Next::Ended,
+                _ => return false,
             }
         }
     }
