@@ -300,6 +300,8 @@ pub struct Code {
     pub chosen: Vec<Pc>,
     /// For operations in loops that read memory: the registers of the frame whose values matter then.
     pub live: Vec<Option<Box<[u64]>>>,
+    /// Reads after which the thread may wait, fail an assumption, or be back in a loop.
+    pub may_wait: Vec<bool>,
     /// Joins after which no event comes but more such joins.
     pub tails: Vec<bool>,
     /// Whether objects are made or freed at run time.

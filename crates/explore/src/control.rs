@@ -8,6 +8,8 @@ use crate::graph::{Graph, Layout};
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
+use fencepost_ir::Location;
+use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,6 +54,8 @@ pub enum Need {
     Thread(u16, u32),
     /// Registers of a thread.
     Registers(usize),
+    /// No room, but caution: see `waiting`.
+    Caution,
 }
 
 struct Queue<M: MemoryModel<W>, const W: usize> {
@@ -75,6 +79,10 @@ pub struct Control<M: MemoryModel<W>, const W: usize> {
     max_executions: u64,
     max_nodes: u64,
     interrupt: Option<&'static AtomicBool>,
+    /// Whether reads that wait are added like all others.
+    cautious: bool,
+    /// Cells that threads wait for, and cells with writes that are not atomic.
+    watched: Mutex<[FxHashSet<Location>; 2]>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -83,7 +91,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
     /// For that many workers.
-    pub fn new(workers: usize, limits: &Limits<'static>) -> Control<M, W> {
+    pub fn new(workers: usize, limits: &Limits<'static>, cautious: bool) -> Control<M, W> {
         Control {
             stop: AtomicBool::new(false),
             reason: Mutex::new(None),
@@ -96,7 +104,23 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
             max_executions: limits.max_executions.unwrap_or(u64::MAX),
             max_nodes: limits.max_nodes.unwrap_or(u64::MAX),
             interrupt: limits.interrupt,
+            cautious,
+            watched: Mutex::default(),
         }
+    }
+
+    /// Whether reads that wait are added like all others.
+    #[inline(always)]
+    pub fn is_cautious(&self) -> bool {
+        self.cautious
+    }
+
+    /// Notes that a cell is waited for, or that a write to it is not atomic; true if both are so.
+    #[cold]
+    pub fn is_plain_and_waited_for(&self, location: Location, plain: bool) -> bool {
+        let mut watched = lock(&self.watched);
+        watched[usize::from(plain)].insert(location);
+        watched[usize::from(!plain)].contains(&location)
     }
 
     /// Whether to stop now. Looks at the clock only now and then.

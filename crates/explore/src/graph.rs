@@ -8,9 +8,9 @@
 //! the present writes to x; `readers[w]` and `init_readers[x]` invert `rf`.
 
 use crate::interpret::{Next, Snapshot};
-use crate::memory::{LocId, Memory};
+use crate::memory::{LocId, Memory, NO_LOC};
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, NodeId, Trie};
+use crate::path::{EventId, INIT, NodeId};
 use crate::row::Row;
 use fencepost_ir::Order;
 use std::ops::Range;
@@ -78,6 +78,9 @@ impl Layout {
     }
 }
 
+/// The note of a thread that does not sleep.
+pub const AWAKE: (LocId, u32) = (NO_LOC, 0);
+
 /// A partial execution.
 pub struct Graph<M: MemoryModel<W>, const W: usize> {
     /// Committed events.
@@ -125,6 +128,11 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
     /// of them is not needed any more.
     pub settled: Vec<u16>,
+    /// Per thread: the cell that it sleeps for and how many writes to it there were then; see `waiting`. Only a note:
+    /// whether a thread can go on depends on the events.
+    pub asleep: Vec<(LocId, u32)>,
+    /// Reads of threads that wait for ever.
+    pub dead: Row<W>,
     /// Thread states by slot.
     pub snapshots: Vec<Snapshot>,
     /// Their registers.
@@ -159,6 +167,8 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             front: vec![0; layout.threads()],
             urgency: vec![Snapshot::NEVER; layout.threads()],
             settled: vec![0; layout.threads()],
+            asleep: vec![AWAKE; layout.threads()],
+            dead: Row::EMPTY,
             snapshots: vec![Snapshot::default(); slots],
             regs: vec![0; layout.reg_base[layout.threads()]],
         }
@@ -246,6 +256,8 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.revisited = other.revisited & kept;
         self.rmw_writes = other.rmw_writes & kept;
         self.pure = other.pure & kept;
+        self.dead = other.dead & kept;
+        self.asleep.fill(AWAKE);
         for t in 0..layout.threads() {
             self.origin[t] = other.origin[t];
             if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
@@ -347,19 +359,11 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         readers
     }
 
-    /// Drops the non-maximal mark of events whose coherence-later writes are gone.
-    pub fn refresh_maximality(&mut self, trie: &Trie<M, W>) {
-        for e in self.nonmaximal.iter() {
-            let node = trie.node(self.node[e]);
-            let maximal = match node.kind {
-                Kind::Read => self.is_maximal(self.rf[e], node.loc(), &self.before[e]),
-                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.before[e]),
-                _ => continue,
-            };
-            if maximal {
-                self.nonmaximal.remove(e);
-            }
-        }
+    /// Whether a thread sleeps and there is nothing new for it.
+    #[inline(always)]
+    pub fn is_asleep(&self, thread: usize) -> bool {
+        let (loc, writes) = self.asleep[thread];
+        loc != NO_LOC && self.co[loc as usize].len() as u32 == writes
     }
 
     /// No write after `source` in coherence is in `among`.

@@ -19,6 +19,7 @@ pub mod path;
 pub mod row;
 pub mod run;
 pub mod visit;
+mod waiting;
 
 pub use collect::{AccessId, Stats, Trace, Visitor};
 pub use control::{Limits, StopReason};

@@ -40,6 +40,28 @@ fn loop_ranges(ops: &[Op], first: usize) -> Vec<bool> {
     inside
 }
 
+/// The reads after which a thread may wait or fail an assumption before its next event, or be back in a loop.
+pub fn may_wait(code: &Code) -> Vec<bool> {
+    // Where something of the kind may come before the next event; calls and returns may lead anywhere.
+    let waits = |op: &Op| matches!(op, Op::Wait(_) | Op::Assume(_) | Op::Call { .. } | Op::Return(_));
+    let mut ahead: Vec<bool> = code.ops.iter().map(waits).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (pc, op) in code.ops.iter().enumerate().rev() {
+            let goes_on = op.falls_through().then_some(pc + 1);
+            let mut next = op.targets().into_iter().flatten().map(|to| to as usize).chain(goes_on);
+            let passes = !op.is_event() || matches!(op, Op::Fence(_) | Op::Skip { .. });
+            if !ahead[pc] && passes && next.any(|to| ahead.get(to) == Some(&true)) {
+                ahead[pc] = true;
+                changed = true;
+            }
+        }
+    }
+    let waits_after = |pc: usize| code.live[pc].is_some() || ahead.get(pc + 1) == Some(&true);
+    code.ops.iter().enumerate().map(|(pc, op)| matches!(op, Op::Load { .. }) && waits_after(pc)).collect()
+}
+
 /// The joins after which a function does nothing but compute, join more and return: nobody can tell when they happen.
 pub fn tails(code: &Code) -> Vec<bool> {
     // What may follow: the greatest set that is closed under going on.

@@ -1,7 +1,7 @@
 //! Lowering: `ir` functions become operations (`code.rs`).
 
 use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
-use crate::liveness::{live_in_loops, tails};
+use crate::liveness::{live_in_loops, may_wait, tails};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue, Until,
     Width, private::private_objects,
@@ -41,6 +41,7 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
     code.uses_objects = code.ops.iter().any(|op| matches!(op, Op::Free { .. } | Op::Alloc { .. }));
     code.live = live_in_loops(&code, &counters);
     code.tails = tails(&code);
+    code.may_wait = may_wait(&code);
     for thread in &program.threads {
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
     }

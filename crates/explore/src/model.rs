@@ -28,6 +28,9 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
     /// Whether a read may be committed before the write of its own thread that it reads.
     const READS_UNCOMMITTED: bool;
 
+    /// Whether it has data races.
+    const RACES: bool = false;
+
     /// The clauses in force.
     fn clauses(&self) -> Clauses;
 

@@ -72,8 +72,12 @@ pub struct Options<'a> {
     pub limits: Limits<'static>,
     /// Is shown every complete execution.
     pub visitor: Option<Visitor<'a>>,
+    /// Is told when the exploration starts over with more room: the executions shown so far will come again.
+    pub restarted: Option<&'a (dyn Fn() + Sync)>,
     /// Whether the first finding that is an error ends the exploration.
     pub stop_at_error: bool,
+    /// Whether reads that wait are added like all others: slower, and the same result; for tests.
+    pub cautious: bool,
     /// A clause of the model that is not in force: for tests that show that a test notices.
     pub without: Option<Clause>,
 }
@@ -82,7 +86,16 @@ impl Options<'_> {
     /// One worker, no limits.
     pub fn new(model: ModelName) -> Self {
         let limits = Limits::default();
-        Options { model, jobs: 1, limits, visitor: None, stop_at_error: false, without: None }
+        Options {
+            model,
+            jobs: 1,
+            limits,
+            visitor: None,
+            restarted: None,
+            stop_at_error: false,
+            cautious: false,
+            without: None,
+        }
     }
 }
 
@@ -155,19 +168,26 @@ fn explore_model<F: Family>(
     let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
     let mut spawned = Vec::new();
+    let mut cautious = options.cautious;
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
         let attempt = match layout.events() {
-            0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options),
-            65..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options),
-            129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options),
-            257..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options),
+            0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options, cautious),
+            65..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, cautious),
+            129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options, cautious),
+            257..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, cautious),
             _ => return Ok(too_many_events()),
         };
+        if attempt.is_err()
+            && let Some(restarted) = options.restarted
+        {
+            restarted();
+        }
         match attempt {
             Ok(exploration) => return Ok(exploration),
             Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
+            Err(Need::Caution) => cautious = true,
             Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
             Err(Need::Thread(parent, number)) => {
                 spawned.push((parent, number));
@@ -202,9 +222,10 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     memory: &Memory,
     question: &Question,
     options: &Options<'_>,
+    cautious: bool,
 ) -> Result<Exploration, Need> {
     let jobs = options.jobs.max(1);
-    let control = Control::new(jobs, &options.limits);
+    let control = Control::new(jobs, &options.limits, cautious);
     let collector = || Collector::new(question, options.visitor, options.stop_at_error);
     let mut first = Explorer::new(subject, model.clone(), memory.clone(), &control, collector());
     let mut graph = first.start();

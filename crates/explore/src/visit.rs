@@ -13,7 +13,7 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, DISAGREED, FP, HIDDEN, Half, Op, RESULT};
+use crate::code::{Arg, CasRead, Code, DISAGREED, FP, Half, Op, RESULT};
 use crate::collect::{Collector, View};
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
@@ -23,7 +23,8 @@ use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
-use fencepost_ir::{Value, Width};
+use crate::waiting::{Watch, is_blocked};
+use fencepost_ir::{Order, Value, Width};
 
 /// What is explored: the lowered program and where its events lie.
 pub struct Subject<'a> {
@@ -41,6 +42,10 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) memory: Memory,
     /// Graphs for revisits, used again and again.
     pool: Vec<Graph<M, W>>,
+    /// Cells that threads wait for.
+    pub(crate) watch: Watch,
+    /// Registers of a thread that is run on trial.
+    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -58,7 +63,18 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     ) -> Explorer<'a, M, W> {
         let trie = Trie::new(subject.layout.threads(), &subject.layout.base, model.clone());
         let tail = (NO_NODE, Vec::new());
-        Explorer { subject, model, trie, memory, pool: Vec::new(), tail, control, collector }
+        Explorer {
+            subject,
+            model,
+            trie,
+            memory,
+            pool: Vec::new(),
+            watch: Watch::default(),
+            scratch: Vec::new(),
+            tail,
+            control,
+            collector,
+        }
     }
 
     /// The graph in which every initial thread stands before its first event.
@@ -119,7 +135,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
         for (t, &marked) in graph.urgency.iter().enumerate() {
-            let mut own = marked;
+            let mut own = if graph.is_asleep(t) { Snapshot::NEVER } else { marked };
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
@@ -132,7 +148,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         best
     }
 
-    fn event_of(&self, graph: &Graph<M, W>, thread: usize) -> EventId {
+    pub(crate) fn event_of(&self, graph: &Graph<M, W>, thread: usize) -> EventId {
         self.subject.layout.base[thread] + graph.front[thread]
     }
 
@@ -146,17 +162,30 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
+        let mut found = Found::default();
         for i in (0..writes).rev() {
             let source = graph.co[loc as usize][i];
-            self.read_from(graph, thread, event, snapshot, source, i + 1 == writes);
+            self.read_from(graph, thread, event, snapshot, source, i + 1 == writes, &mut found);
             // An older write would be read although something newer comes before this read.
             if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
-                return;
+                return self.after_reads(graph, thread, snapshot, found);
             }
         }
-        self.read_from(graph, thread, event, snapshot, INIT, writes == 0);
+        self.read_from(graph, thread, event, snapshot, INIT, writes == 0, &mut found);
+        self.after_reads(graph, thread, snapshot, found);
     }
 
+    /// Waiting, if it comes to that: see `waiting.rs`.
+    #[inline(always)]
+    fn after_reads(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot, found: Found) {
+        if found.blocked && !found.going_on {
+            self.sleep(graph, thread, self.trie.node(snapshot.node).loc());
+        } else if found.newest_waits {
+            self.wait_for_ever(graph, thread, snapshot);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
     fn read_from(
         &mut self,
         graph: &mut Graph<M, W>,
@@ -164,24 +193,31 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         event: EventId,
         snapshot: Snapshot,
         source: EventId,
-        maximal: bool,
+        newest: bool,
+        found: &mut Found,
     ) {
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
-        if self.is_hopeless(graph, event, source) {
-            self.clear_source(graph, event);
-            graph.remove_read(event);
-            return;
-        }
-        if maximal || self.model.read_consistent(&self.trie, graph, event) {
-            if !maximal {
-                graph.nonmaximal.insert(event as usize);
-            }
+        if !self.is_hopeless(graph, event, source)
+            && (newest || self.model.read_consistent(&self.trie, graph, event))
+        {
             let front = graph.front[thread];
             self.advance_thread(graph, thread);
-            self.descend(graph);
+            let next = graph.frontier(self.subject.layout, thread).next;
+            if is_blocked(next) && self.may_sleep(snapshot.node) {
+                found.blocked = true;
+                found.newest_waits |= newest && next != Next::Blocked;
+                self.note_waiting(snapshot.node);
+            } else {
+                // What is newer, if anything, lets nobody go on.
+                if !(newest || (found.blocked && !found.going_on)) {
+                    graph.nonmaximal.insert(event as usize);
+                }
+                found.going_on = true;
+                self.descend(graph);
+                graph.nonmaximal.remove(event as usize);
+            }
             graph.set_front(self.subject.layout, thread, front);
-            graph.nonmaximal.remove(event as usize);
         }
         self.clear_source(graph, event);
         graph.remove_read(event);
@@ -191,7 +227,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// fit nowhere, and only a revisit of `taken` or an older read can make room. Every such revisit deletes what came
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
-    fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+    fn is_hopeless(&mut self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
         let node = self.trie.node(graph.node[event as usize]);
         if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
             return false;
@@ -214,7 +250,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
 
     /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.
     #[inline(always)]
-    fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
+    pub(crate) fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
         let e = event as usize;
         graph.reserve_cells(self.memory.cells());
         graph.node[e] = snapshot.node;
@@ -226,7 +262,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
 
     /// Makes a present read read from `source`: value, order, prefix and rows follow.
     #[inline(always)]
-    fn set_source(&mut self, graph: &mut Graph<M, W>, event: EventId, source: EventId) {
+    pub(crate) fn set_source(&mut self, graph: &mut Graph<M, W>, event: EventId, source: EventId) {
         let e = event as usize;
         let node = self.trie.node(graph.node[e]);
         graph.rf[e] = source;
@@ -247,7 +283,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     #[inline(always)]
-    fn clear_source(&mut self, graph: &mut Graph<M, W>, event: EventId) {
+    pub(crate) fn clear_source(&mut self, graph: &mut Graph<M, W>, event: EventId) {
         let e = event as usize;
         match graph.rf[e] {
             INIT => graph.init_readers[self.trie.node(graph.node[e]).loc() as usize].remove(e),
@@ -340,6 +376,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.co[loc as usize].push(event);
         loop {
             if self.keeps_atomicity(graph, event, loc, at)
+                && !self.wakes_the_dead(graph, loc, at)
                 && (at == last || self.model.write_consistent(&self.trie, graph, event))
             {
                 if at != last {
@@ -363,6 +400,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         self.place(graph, event, snapshot);
         let node = self.trie.node(snapshot.node);
         graph.order[e] = node.ann.order;
+        if node.ann.order == Order::Plain {
+            let loc = node.loc();
+            self.note_plain_write(loc);
+        }
+        let node = self.trie.node(snapshot.node);
         graph.writes.insert(e);
         graph.readers[e] =
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
@@ -419,7 +461,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Whether this parent is the one from which the revisited graph is to be reached: everything deleted, and `r`,
     /// had been added coherence-maximally, in an order that the kept events do not contradict.
     fn canonical(
-        &self,
+        &mut self,
         graph: &Graph<M, W>,
         r: usize,
         z: EventId,
@@ -441,13 +483,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
     /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case.
     fn was_added_maximally(
-        &self,
+        &mut self,
         graph: &Graph<M, W>,
         gone: Row<W>,
         prefix: Row<W>,
         perhaps: Row<W>,
     ) -> bool {
-        if gone.meets(&graph.nonmaximal) {
+        if gone.meets(&(graph.nonmaximal | graph.dead)) {
             return false;
         }
         for d in gone.iter() {
@@ -462,7 +504,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 Kind::Read => {
                     let source = graph.rf[d];
                     (source == INIT || kept.contains(source as usize))
-                        && graph.is_maximal(source, node.loc(), &earlier)
+                        && self.reads_canonically(graph, d, &earlier)
                 }
                 Kind::Choice => graph.value[d] == 0,
                 _ => true,
@@ -490,7 +532,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let kept = graph.present.without(&(deleted | Row::single(re)));
         child.copy_kept(graph, kept | Row::single(re), layout);
         child.detach_read(r, graph, self.trie.node(graph.node[re]).loc(), layout);
-        child.refresh_maximality(&self.trie);
+        self.refresh_maximality(&mut child);
 
         let (z_thread, r_thread) = (layout.thread_of[z as usize] as usize, layout.thread_of[re] as usize);
         self.place_write(&mut child, z, snapshot);
@@ -505,6 +547,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         child.co[loc as usize].push(z);
         loop {
             if self.keeps_atomicity(&child, z, loc, at)
+                && !self.wakes_the_dead(&child, loc, at)
                 && (at == last || self.model.write_consistent(&self.trie, &child, z))
             {
                 if at != last {
@@ -517,6 +560,22 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             }
         }
         self.pool.push(child);
+    }
+
+    /// Drops the non-maximal mark of events whose coherence-later writes are gone.
+    fn refresh_maximality(&mut self, graph: &mut Graph<M, W>) {
+        for e in graph.nonmaximal.iter() {
+            let node = self.trie.node(graph.node[e]);
+            let before = graph.before[e];
+            let maximal = match node.kind {
+                Kind::Read => self.reads_canonically(graph, e, &before),
+                Kind::Write => graph.is_maximal(e as EventId, node.loc(), &before),
+                _ => continue,
+            };
+            if maximal {
+                graph.nonmaximal.remove(e);
+            }
+        }
     }
 
     /// The read `r` comes back, reading `z`, which has its place by now.
@@ -541,8 +600,9 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             .iter()
             .all(|&w| !(child.readers[w as usize] | Row::single(w as usize)).meets(&before));
         if coherent && (maximal || self.model.read_consistent(&self.trie, child, r)) {
-            let marks = (child.nonmaximal, child.revisited);
-            if !child.is_maximal(z, loc, &child.before[re]) {
+            let marks = (child.nonmaximal, child.revisited, child.dead);
+            let before = child.before[re];
+            if !self.reads_canonically(child, re, &before) {
                 child.nonmaximal.insert(re);
             }
             child.revisited.insert(re);
@@ -550,9 +610,16 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
             }
-            self.descend(child);
+            let next = child.frontier(self.subject.layout, thread).next;
+            if !(is_blocked(next) && self.may_sleep(child.node[re])) {
+                self.descend(child);
+            } else if next != Next::Blocked && child.co_after(z, loc).is_empty() {
+                // It went on with what it read before, and might wait for ever instead.
+                child.dead.insert(re);
+                self.descend(child);
+            }
             child.set_front(self.subject.layout, thread, front);
-            (child.nonmaximal, child.revisited) = marks;
+            (child.nonmaximal, child.revisited, child.dead) = marks;
         }
         self.clear_source(child, r);
         child.remove_read(r);
@@ -595,7 +662,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     /// Takes a thread over its first gap, which has just been filled, to its next one.
-    fn advance_thread(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+    pub(crate) fn advance_thread(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let Subject { code, layout } = *self.subject;
         loop {
             let index = graph.front[thread] as usize;
@@ -634,7 +701,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if next.node == NO_NODE {
                 break;
             }
-            if let Some(earlier) = self.spins(graph, thread, index + 1) {
+            let registers = &graph.regs[layout.regs(thread, index + 1)];
+            if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
                 graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
                 break;
@@ -644,36 +712,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             }
         }
         graph.set_front(layout, thread, graph.front[thread]);
-    }
-
-    /// The slot in which the thread was before at the read that it stands before in slot `index`, with the same values in
-    /// all registers that matter and nothing but reads in between.
-    fn spins(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> Option<usize> {
-        let Subject { code, layout } = *self.subject;
-        let first = layout.slot_base[thread];
-        let pc = self.trie.node(graph.snapshots[first + index].node).pc();
-        let live = code.live[pc as usize].as_ref()?;
-        let regs = |index: usize| &graph.regs[layout.regs(thread, index)];
-        let now = regs(index);
-        let fp = now[FP] as usize;
-        for earlier in (graph.settled[thread] as usize..index).rev() {
-            let event = layout.base[thread] as usize + earlier;
-            if !matches!(self.trie.node(graph.node[event]).kind, Kind::Read | Kind::Fence(_) | Kind::Skip) {
-                return None;
-            }
-            if self.trie.node(graph.snapshots[first + earlier].node).pc() != pc {
-                continue;
-            }
-            let then = regs(earlier);
-            let same = |r: usize| live[r / 64] >> (r % 64) & 1 == 0 || now[fp + r] == then[fp + r];
-            if then[FP] as usize == fp
-                && now[HIDDEN..fp] == then[HIDDEN..fp]
-                && (0..live.len() * 64).all(|r| fp + r >= now.len() || same(r))
-            {
-                return Some(earlier);
-            }
-        }
-        None
     }
 
     /// A snapshot whose event has no room stops the exploration; it starts again with more.
@@ -691,7 +729,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     #[inline(always)]
-    fn descend(&mut self, graph: &mut Graph<M, W>) {
+    pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
         if self.control.is_hungry() && self.control.give(graph, &self.trie, &self.memory, self.subject.layout)
         {
             return;
@@ -700,8 +738,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     /// No thread can go on: the graph is a complete execution, or a blocked one.
-    fn finish(&mut self, graph: &mut Graph<M, W>) {
+    pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
+        for t in 0..layout.threads() {
+            if graph.is_asleep(t) {
+                return self.finish_asleep(graph, t);
+            }
+        }
         for t in 0..layout.threads() {
             if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {
                 return self.run_tail(graph, t);
@@ -766,35 +809,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.set_front(layout, thread, graph.front[thread]);
     }
 
-    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait for ever.
-    fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
-        let layout = self.subject.layout;
-        let mut stuck = false;
-        for t in 0..layout.threads() {
-            let end = graph.front[t] as usize;
-            let start = match graph.frontier(layout, t).next {
-                Next::Ended | Next::NotStarted | Next::Tail => continue,
-                Next::Event => {
-                    // A join of a thread that does not end.
-                    stuck = true;
-                    continue;
-                }
-                Next::Waiting => end.saturating_sub(1),
-                Next::Spinning => graph.frontier(layout, t).value as usize,
-                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
-            };
-            let base = layout.base[t] as usize;
-            stuck = true;
-            for e in base + start..base + end {
-                let node = self.trie.node(graph.node[e]);
-                if node.kind == Kind::Read && !graph.co_after(graph.rf[e], node.loc()).is_empty() {
-                    return false;
-                }
-            }
-        }
-        stuck
-    }
-
     /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
     fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
         let threads = &self.subject.layout.thread_of;
@@ -806,6 +820,17 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 !between.any(|&v| threads[v as usize] != threads[w])
             })
     }
+}
+
+/// What came of the sources that a read could have.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    /// Some do not let the thread go on, and are not read.
+    blocked: bool,
+    /// Some do.
+    going_on: bool,
+    /// The newest one makes it wait.
+    newest_waits: bool,
 }
 
 /// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.

@@ -94,6 +94,7 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
     const DEPENDENCIES: bool = false;
     const OUT_OF_ORDER: bool = false;
     const READS_UNCOMMITTED: bool = false;
+    const RACES: bool = true;
 
     fn clauses(&self) -> Clauses {
         self.clauses

@@ -1,0 +1,246 @@
+//! Programs that wait: putting reads off must give the executions, each once, that adding them gives, and the same answer
+//! to whether some thread may wait for ever.
+
+use fencepost_explore::{FindingKind, ModelName, Options, Trace, explore};
+use fencepost_ir::{
+    Ann, BinaryOp, Extend, Fence, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Order,
+    Program, Reg, RmwOp, Rvalue, Span, Thread, Until, Value, Width, bound_loops,
+};
+use std::fmt::Write;
+use std::sync::Mutex;
+
+const MODELS: [ModelName; 5] =
+    [ModelName::Sc, ModelName::Tso, ModelName::Pso, ModelName::Ra, ModelName::Rc11];
+
+/// SplitMix64: small, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+
+    fn order(&mut self, orders: [Order; 3]) -> Ann {
+        Ann::order(orders[self.below(3) as usize])
+    }
+}
+
+const WIDTH: Width = Width::W32;
+
+struct Body<'r> {
+    random: &'r mut Random,
+    function: Function,
+    text: String,
+    last: Reg,
+}
+
+impl Body<'_> {
+    fn emit(&mut self, instr: Instr) {
+        self.function.push(instr, Span::default());
+    }
+
+    fn register(&mut self) -> Reg {
+        let name = format!("r{}", self.function.regs.len());
+        self.function.new_reg(name)
+    }
+
+    fn cell(&mut self) -> (u64, Operand) {
+        let cell = self.random.below(2);
+        (cell, Operand::Const(Value::pointer(ObjectId(cell as u32), 0)))
+    }
+
+    fn load(&mut self) -> Reg {
+        let dst = self.register();
+        let (cell, addr) = self.cell();
+        let ann = self.random.order([Order::Relaxed, Order::Acquire, Order::SeqCst]);
+        let _ = write!(self.text, "R{cell}.{:?}", ann.order);
+        self.emit(Instr::Load { dst, addr, width: WIDTH, extend: Extend::Sign, ann });
+        dst
+    }
+
+    /// A register that says whether another one has some small value.
+    fn compared(&mut self, a: Reg) -> Reg {
+        let dst = self.register();
+        let value = self.random.below(3);
+        let _ = write!(self.text, "=={value} ");
+        let (a, b) = (Operand::Reg(a), Operand::Const(Value(value)));
+        self.emit(Instr::Assign { dst, value: Rvalue::Binary(BinaryOp::Eq, WIDTH, Extend::Zero, a, b) });
+        dst
+    }
+
+    fn store(&mut self, value: Operand) {
+        let (cell, addr) = self.cell();
+        let ann = self.random.order([Order::Relaxed, Order::Release, Order::SeqCst]);
+        let _ = write!(self.text, "W{cell}.{:?}={value:?} ", ann.order);
+        self.emit(Instr::Store { addr, value, width: WIDTH, ann });
+    }
+
+    /// A loop that reads until it may leave, with one read or two.
+    fn spin(&mut self, reads: u32) {
+        let start = self.function.next_label();
+        self.text.push_str("until ");
+        let mut branches = Vec::new();
+        for _ in 0..reads {
+            let read = self.load();
+            let done = self.compared(read);
+            branches.push(self.function.body.len());
+            let next = Label(self.function.next_label().0 + 1);
+            self.emit(Instr::Branch { condition: Operand::Reg(done), then_to: start, else_to: next });
+        }
+        self.emit(Instr::Jump(start));
+        let end = self.function.next_label();
+        for at in branches {
+            if let Instr::Branch { then_to, .. } = &mut self.function.body[at] {
+                *then_to = end;
+            }
+        }
+    }
+
+    fn statement(&mut self) {
+        match self.random.below(13) {
+            0..=3 => {
+                let value = Operand::Const(Value(1 + self.random.below(2)));
+                self.store(value);
+            }
+            4 => {
+                let value = Operand::Reg(self.last);
+                self.store(value);
+            }
+            5 => {
+                self.last = self.load();
+                self.text.push(' ');
+            }
+            6 => {
+                let (cell, addr) = self.cell();
+                let _ = write!(self.text, "add{cell} ");
+                let dst = self.register();
+                self.last = dst;
+                self.emit(Instr::Rmw {
+                    dst: Some(dst),
+                    addr,
+                    width: WIDTH,
+                    extend: Extend::Sign,
+                    op: RmwOp::Add,
+                    operand: Operand::Const(Value(1)),
+                    read: Ann::order(Order::Relaxed),
+                    write: Ann::order(Order::Relaxed),
+                });
+            }
+            7 => {
+                let (cell, addr) = self.cell();
+                let value = self.random.below(2);
+                let _ = write!(self.text, "cas{cell}({value},2) ");
+                let dst = self.register();
+                self.last = dst;
+                self.emit(Instr::CompareExchange {
+                    dst: Some(dst),
+                    success: None,
+                    addr,
+                    width: WIDTH,
+                    extend: Extend::Sign,
+                    expected: Operand::Const(Value(value)),
+                    desired: Operand::Const(Value(2)),
+                    read: Ann::order(Order::Acquire),
+                    write: Ann::order(Order::Release),
+                    failure: Ann::order(Order::Relaxed),
+                    weak: false,
+                });
+            }
+            8 => {
+                self.text.push_str("fence ");
+                self.emit(Instr::Fence(Fence::C11(Order::SeqCst)));
+            }
+            9 => {
+                let (cell, addr) = self.cell();
+                let value = self.random.below(3);
+                let op = if self.random.below(2) == 0 { BinaryOp::Eq } else { BinaryOp::Ne };
+                let _ = write!(self.text, "await{cell}{op:?}{value} ");
+                let ann = self.random.order([Order::Relaxed, Order::Acquire, Order::SeqCst]);
+                let until = Until { op, operand: Operand::Const(Value(value)) };
+                let dst = self.register();
+                self.last = dst;
+                self.emit(Instr::Await {
+                    dst: Some(dst),
+                    addr,
+                    width: WIDTH,
+                    extend: Extend::Sign,
+                    until,
+                    ann,
+                });
+            }
+            10 => {
+                self.text.push_str("assume ");
+                let read = self.load();
+                let holds = self.compared(read);
+                self.emit(Instr::Assume(Operand::Reg(holds)));
+            }
+            11 => self.spin(1),
+            _ => self.spin(2),
+        }
+    }
+}
+
+fn generate(random: &mut Random) -> (Program, String) {
+    let mut program = Program::default();
+    for cell in ["x", "y"] {
+        program.objects.push(Object::scalar(cell, WIDTH, Value::ZERO, Span::default()));
+    }
+    let mut text = String::new();
+    for t in 0..2 + random.below(2) {
+        let length = 1 + random.below(3);
+        let mut function = Function { name: format!("t{t}"), ..Function::default() };
+        let last = function.new_reg("r0");
+        let mut body = Body { random, function, text: String::new(), last };
+        (0..length).for_each(|_| body.statement());
+        let _ = write!(text, "| {}", body.text);
+        let id = FunctionId(program.functions.len() as u32);
+        program.functions.push(body.function);
+        program.threads.push(Thread { name: format!("t{t}"), function: id, args: Vec::new() });
+    }
+    (bound_loops(&program, 3), text)
+}
+
+/// The executions, sorted; whether somebody may wait for ever; and how many graphs were blocked.
+fn found(program: &Program, model: ModelName, cautious: bool) -> (Vec<Trace>, bool, u64) {
+    let traces = Mutex::new(Vec::new());
+    let visitor = |trace: Trace| traces.lock().expect("not poisoned").push(trace);
+    let restarted = || traces.lock().expect("not poisoned").clear();
+    let options =
+        Options { visitor: Some(&visitor), restarted: Some(&restarted), cautious, ..Options::new(model) };
+    let exploration = explore(program, &options).expect("supported");
+    let stuck = exploration.findings.iter().any(|f| f.kind == FindingKind::Deadlock);
+    let mut traces = traces.into_inner().expect("not poisoned");
+    traces.sort();
+    (traces, stuck, exploration.stats.blocked)
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn putting_reads_off_changes_nothing() {
+    let cases = number("FENCEPOST_CASES", 400);
+    let mut random = Random(number("FENCEPOST_SEED", 1));
+    let (mut blocked, mut blocked_cautiously, mut stuck_programs) = (0, 0, 0);
+    for case in 0..cases {
+        let (program, text) = generate(&mut random);
+        for model in MODELS {
+            let (plain, stuck, few) = found(&program, model, false);
+            let (expected, expected_stuck, many) = found(&program, model, true);
+            let name = model.name();
+            assert_eq!(plain.len(), expected.len(), "case {case} under {name}: {text}");
+            assert!(plain == expected, "case {case} under {name}: other executions: {text}");
+            assert_eq!(stuck, expected_stuck, "case {case} under {name}: waiting for ever: {text}");
+            blocked += few;
+            blocked_cautiously += many;
+            stuck_programs += u64::from(stuck);
+        }
+    }
+    assert!(blocked < blocked_cautiously, "{blocked} blocked, {blocked_cautiously} with caution");
+    assert!(stuck_programs > cases, "threads wait for ever in only {stuck_programs} runs");
+}
