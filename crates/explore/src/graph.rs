@@ -8,9 +8,9 @@
 //! the present writes to x; `readers[w]` and `init_readers[x]` invert `rf`.
 
 use crate::interpret::{Next, Snapshot};
-use crate::memory::{LocId, Memory, NO_LOC};
+use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, NodeId};
+use crate::path::{EventId, INIT, Kind, NodeId, Trie};
 use crate::row::Row;
 use fencepost_ir::Order;
 use std::ops::Range;
@@ -78,8 +78,16 @@ impl Layout {
     }
 }
 
-/// The note of a thread that does not sleep.
-pub const AWAKE: (LocId, u32) = (NO_LOC, 0);
+/// A thread went to sleep before a read, because the newest value would not let it go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleep<const W: usize> {
+    /// How many events the thread had.
+    pub at: u16,
+    /// What it would read.
+    pub loc: LocId,
+    /// The events that were there then.
+    pub before: Row<W>,
+}
 
 /// A partial execution.
 pub struct Graph<M: MemoryModel<W>, const W: usize> {
@@ -128,11 +136,8 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
     /// of them is not needed any more.
     pub settled: Vec<u16>,
-    /// Per thread: the cell that it sleeps for and how many writes to it there were then; see `waiting`. Only a note:
-    /// whether a thread can go on depends on the events.
-    pub asleep: Vec<(LocId, u32)>,
-    /// Reads of threads that wait for ever.
-    pub dead: Row<W>,
+    /// Per thread: the times at which it went to sleep before a read, oldest first; see `waiting`.
+    pub asleep: Vec<Vec<Sleep<W>>>,
     /// Thread states by slot.
     pub snapshots: Vec<Snapshot>,
     /// Their registers.
@@ -167,8 +172,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             front: vec![0; layout.threads()],
             urgency: vec![Snapshot::NEVER; layout.threads()],
             settled: vec![0; layout.threads()],
-            asleep: vec![AWAKE; layout.threads()],
-            dead: Row::EMPTY,
+            asleep: vec![Vec::new(); layout.threads()],
             snapshots: vec![Snapshot::default(); slots],
             regs: vec![0; layout.reg_base[layout.threads()]],
         }
@@ -256,10 +260,9 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.revisited = other.revisited & kept;
         self.rmw_writes = other.rmw_writes & kept;
         self.pure = other.pure & kept;
-        self.dead = other.dead & kept;
-        self.asleep.fill(AWAKE);
         for t in 0..layout.threads() {
             self.origin[t] = other.origin[t];
+            self.asleep[t].clone_from(&other.asleep[t]);
             if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
                 self.forget_thread(t, layout);
                 continue;
@@ -292,6 +295,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     pub fn forget_thread(&mut self, thread: usize, layout: &Layout) {
         self.origin[thread] = INIT;
         self.settled[thread] = 0;
+        self.asleep[thread].clear();
         self.snapshots[layout.slot_base[thread]] = Snapshot::default();
         self.set_front(layout, thread, 0);
     }
@@ -359,11 +363,42 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         readers
     }
 
+    /// The events that a thread had considered when it went to sleep before the read that it stands before.
+    #[inline(always)]
+    pub fn considered(&self, thread: usize) -> Option<&Sleep<W>> {
+        self.asleep[thread].last().filter(|sleep| sleep.at == self.front[thread])
+    }
+
     /// Whether a thread sleeps and there is nothing new for it.
     #[inline(always)]
     pub fn is_asleep(&self, thread: usize) -> bool {
-        let (loc, writes) = self.asleep[thread];
-        loc != NO_LOC && self.co[loc as usize].len() as u32 == writes
+        self.considered(thread).is_some_and(|sleep| {
+            self.co[sleep.loc as usize].iter().all(|&w| sleep.before.contains(w as usize))
+        })
+    }
+
+    /// Forgets the sleep that is younger than a read.
+    pub fn forget_sleep_after(&mut self, read: EventId) {
+        for asleep in &mut self.asleep {
+            while asleep.last().is_some_and(|sleep| sleep.before.contains(read as usize)) {
+                asleep.pop();
+            }
+        }
+    }
+
+    /// Drops the non-maximal mark of events whose coherence-later writes are gone.
+    pub fn refresh_maximality(&mut self, trie: &Trie<M, W>) {
+        for e in self.nonmaximal.iter() {
+            let node = trie.node(self.node[e]);
+            let maximal = match node.kind {
+                Kind::Read => self.is_maximal(self.rf[e], node.loc(), &self.before[e]),
+                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.before[e]),
+                _ => continue,
+            };
+            if maximal {
+                self.nonmaximal.remove(e);
+            }
+        }
     }
 
     /// No write after `source` in coherence is in `among`.

@@ -44,8 +44,6 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
-    /// Registers of a thread that is run on trial.
-    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -70,7 +68,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             memory,
             pool: Vec::new(),
             watch: Watch::default(),
-            scratch: Vec::new(),
             tail,
             control,
             collector,
@@ -162,30 +159,39 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
-        let mut found = Found::default();
+        // A thread that has slept has considered what was there.
+        let considered = graph.considered(thread).map(|sleep| sleep.before);
+        let mut sleeps = considered.is_some();
+        let last = |source: EventId, i: usize, sleeps: &mut bool| {
+            let newest = i == writes;
+            let new = considered.is_none_or(|seen| source != INIT && !seen.contains(source as usize));
+            *sleeps &= !(newest && new);
+            (newest, new)
+        };
         for i in (0..writes).rev() {
             let source = graph.co[loc as usize][i];
-            self.read_from(graph, thread, event, snapshot, source, i + 1 == writes, &mut found);
+            let (newest, new) = last(source, i + 1, &mut sleeps);
+            if new {
+                sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
+            }
             // An older write would be read although something newer comes before this read.
             if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
-                return self.after_reads(graph, thread, snapshot, found);
+                if sleeps {
+                    self.sleep(graph, thread, loc);
+                }
+                return;
             }
         }
-        self.read_from(graph, thread, event, snapshot, INIT, writes == 0, &mut found);
-        self.after_reads(graph, thread, snapshot, found);
-    }
-
-    /// Waiting, if it comes to that: see `waiting.rs`.
-    #[inline(always)]
-    fn after_reads(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot, found: Found) {
-        if found.blocked && !found.going_on {
-            self.sleep(graph, thread, self.trie.node(snapshot.node).loc());
-        } else if found.newest_waits {
-            self.wait_for_ever(graph, thread, snapshot);
+        let (newest, new) = last(INIT, 0, &mut sleeps);
+        if new {
+            sleeps |= self.read_from(graph, thread, event, snapshot, INIT, newest) && newest;
+        }
+        if sleeps {
+            self.sleep(graph, thread, loc);
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Explores the read with this source. True if the thread cannot go on with what it reads: then it is not read.
     fn read_from(
         &mut self,
         graph: &mut Graph<M, W>,
@@ -194,26 +200,23 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         snapshot: Snapshot,
         source: EventId,
         newest: bool,
-        found: &mut Found,
-    ) {
+    ) -> bool {
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
+        let mut blocked = false;
         if !self.is_hopeless(graph, event, source)
             && (newest || self.model.read_consistent(&self.trie, graph, event))
         {
             let front = graph.front[thread];
             self.advance_thread(graph, thread);
             let next = graph.frontier(self.subject.layout, thread).next;
-            if is_blocked(next) && self.may_sleep(snapshot.node) {
-                found.blocked = true;
-                found.newest_waits |= newest && next != Next::Blocked;
+            blocked = is_blocked(next) && self.may_sleep(snapshot.node);
+            if blocked {
                 self.note_waiting(snapshot.node);
             } else {
-                // What is newer, if anything, lets nobody go on.
-                if !(newest || (found.blocked && !found.going_on)) {
+                if !newest {
                     graph.nonmaximal.insert(event as usize);
                 }
-                found.going_on = true;
                 self.descend(graph);
                 graph.nonmaximal.remove(event as usize);
             }
@@ -221,13 +224,14 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
         self.clear_source(graph, event);
         graph.remove_read(event);
+        blocked
     }
 
     /// The read of a read-modify-write reads what another one, with read `taken`, has read already. Its write will then
     /// fit nowhere, and only a revisit of `taken` or an older read can make room. Every such revisit deletes what came
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
-    fn is_hopeless(&mut self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+    fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
         let node = self.trie.node(graph.node[event as usize]);
         if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
             return false;
@@ -376,7 +380,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.co[loc as usize].push(event);
         loop {
             if self.keeps_atomicity(graph, event, loc, at)
-                && !self.wakes_the_dead(graph, loc, at)
                 && (at == last || self.model.write_consistent(&self.trie, graph, event))
             {
                 if at != last {
@@ -461,7 +464,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Whether this parent is the one from which the revisited graph is to be reached: everything deleted, and `r`,
     /// had been added coherence-maximally, in an order that the kept events do not contradict.
     fn canonical(
-        &mut self,
+        &self,
         graph: &Graph<M, W>,
         r: usize,
         z: EventId,
@@ -483,13 +486,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
     /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case.
     fn was_added_maximally(
-        &mut self,
+        &self,
         graph: &Graph<M, W>,
         gone: Row<W>,
         prefix: Row<W>,
         perhaps: Row<W>,
     ) -> bool {
-        if gone.meets(&(graph.nonmaximal | graph.dead)) {
+        if gone.meets(&graph.nonmaximal) {
             return false;
         }
         for d in gone.iter() {
@@ -504,7 +507,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 Kind::Read => {
                     let source = graph.rf[d];
                     (source == INIT || kept.contains(source as usize))
-                        && self.reads_canonically(graph, d, &earlier)
+                        && graph.is_maximal(source, node.loc(), &earlier)
                 }
                 Kind::Choice => graph.value[d] == 0,
                 _ => true,
@@ -532,7 +535,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let kept = graph.present.without(&(deleted | Row::single(re)));
         child.copy_kept(graph, kept | Row::single(re), layout);
         child.detach_read(r, graph, self.trie.node(graph.node[re]).loc(), layout);
-        self.refresh_maximality(&mut child);
+        child.refresh_maximality(&self.trie);
+        child.forget_sleep_after(r);
 
         let (z_thread, r_thread) = (layout.thread_of[z as usize] as usize, layout.thread_of[re] as usize);
         self.place_write(&mut child, z, snapshot);
@@ -547,7 +551,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         child.co[loc as usize].push(z);
         loop {
             if self.keeps_atomicity(&child, z, loc, at)
-                && !self.wakes_the_dead(&child, loc, at)
                 && (at == last || self.model.write_consistent(&self.trie, &child, z))
             {
                 if at != last {
@@ -560,22 +563,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             }
         }
         self.pool.push(child);
-    }
-
-    /// Drops the non-maximal mark of events whose coherence-later writes are gone.
-    fn refresh_maximality(&mut self, graph: &mut Graph<M, W>) {
-        for e in graph.nonmaximal.iter() {
-            let node = self.trie.node(graph.node[e]);
-            let before = graph.before[e];
-            let maximal = match node.kind {
-                Kind::Read => self.reads_canonically(graph, e, &before),
-                Kind::Write => graph.is_maximal(e as EventId, node.loc(), &before),
-                _ => continue,
-            };
-            if maximal {
-                graph.nonmaximal.remove(e);
-            }
-        }
     }
 
     /// The read `r` comes back, reading `z`, which has its place by now.
@@ -600,9 +587,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             .iter()
             .all(|&w| !(child.readers[w as usize] | Row::single(w as usize)).meets(&before));
         if coherent && (maximal || self.model.read_consistent(&self.trie, child, r)) {
-            let marks = (child.nonmaximal, child.revisited, child.dead);
-            let before = child.before[re];
-            if !self.reads_canonically(child, re, &before) {
+            let marks = (child.nonmaximal, child.revisited);
+            if !child.is_maximal(z, loc, &child.before[re]) {
                 child.nonmaximal.insert(re);
             }
             child.revisited.insert(re);
@@ -610,16 +596,9 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
             }
-            let next = child.frontier(self.subject.layout, thread).next;
-            if !(is_blocked(next) && self.may_sleep(child.node[re])) {
-                self.descend(child);
-            } else if next != Next::Blocked && child.co_after(z, loc).is_empty() {
-                // It went on with what it read before, and might wait for ever instead.
-                child.dead.insert(re);
-                self.descend(child);
-            }
+            self.descend(child);
             child.set_front(self.subject.layout, thread, front);
-            (child.nonmaximal, child.revisited, child.dead) = marks;
+            (child.nonmaximal, child.revisited) = marks;
         }
         self.clear_source(child, r);
         child.remove_read(r);
@@ -820,17 +799,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 !between.any(|&v| threads[v as usize] != threads[w])
             })
     }
-}
-
-/// What came of the sources that a read could have.
-#[derive(Clone, Copy, Default)]
-struct Found {
-    /// Some do not let the thread go on, and are not read.
-    blocked: bool,
-    /// Some do.
-    going_on: bool,
-    /// The newest one makes it wait.
-    newest_waits: bool,
 }
 
 /// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.

@@ -1,29 +1,33 @@
 //! Reads that wait: `await`, `assume`, and loops that go round without having written anything.
 //!
-//! A thread that reads a value that will not do is back where it was. Such a read is not added to the graph: the thread
-//! sleeps until a write to that cell comes, and only values that let it go on are read. An execution in which it first
-//! read other values is the same without those reads, as far as anybody else can tell. This keeps the exploration
-//! canonical, with *coherence-maximal* replaced by *coherence-maximal among the writes that let the thread go on*:
-//! `docs/EXPLORATION.md` has the argument.
+//! A thread that reads a value that will not do is back where it was. Such a read is not added to the graph; its thread
+//! *sleeps*, and is looked at again when there is a new write to the cell. This is the in-place revisit of blocked
+//! reads `[KMV24]`: as nothing depends on a blocked read, a write that comes later need not delete anything to be read by
+//! it. An execution in which the thread first read other values is the same without those reads, as far as anybody else
+//! can tell.
 //!
-//! Two things need care.
-//! * A thread may wait for ever although it could have gone on earlier. So where the newest value does not let it go on
-//!   but an older one does, there is one more branch, in which it reads the newest value and is dead. A dead read takes
-//!   part in no revisit, and the branch is given up when a newer value comes.
-//! * A read that is not added cannot race. So in models with races the cell must be accessed atomically only; and it must
-//!   be a global one, which is always initialised and never freed. Otherwise the exploration starts over with caution:
-//!   every value is then read, as long as the thread that read it stays blocked.
+//! * Where the newest value does not let a thread go on, sleeping is its canonical choice, and reading an older value that
+//!   lets it go on is one of the others.
+//! * A sleeping thread has considered the writes that were there. Of later ones it reads those that let it go on.
+//! * A read that went on and is revisited by a write that does not let it go on stays in the graph, blocked, like any
+//!   other read: later writes may revisit it again.
+//! * Sleep that is younger than a revisited read is forgotten with all that is younger.
+//!
+//! At the end, a thread that still sleeps has read the newest value, and waits for ever if the others cannot go on either.
+//!
+//! A read that is not added cannot race. So in models with races the cell must be accessed atomically only; and it must be
+//! a global one, which is always initialised and never freed. Otherwise the exploration starts over with caution: every
+//! value is then read, and a write that comes later revisits.
 
-use crate::code::{FP, HIDDEN, Half, Op};
+use crate::code::{FP, HIDDEN, Half};
 use crate::control::Need;
-use crate::graph::Graph;
-use crate::interpret::{Machine, Next, Snapshot};
+use crate::graph::{Graph, Sleep};
+use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, NO_NODE, NodeId};
-use crate::row::Row;
+use crate::path::{INIT, Kind, NodeId};
 use crate::visit::{Explorer, Subject};
-use fencepost_ir::{Order, Value};
+use fencepost_ir::Order;
 
 /// Cells that somebody waits for, and cells that somebody writes without atomicity.
 #[derive(Default)]
@@ -76,25 +80,12 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
     }
 
-    /// Nothing that the thread can read lets it go on: the others go first. It is looked at again when there is a new write.
+    /// The newest value does not let the thread go on: the others go first.
     pub(crate) fn sleep(&mut self, graph: &mut Graph<M, W>, thread: usize, loc: LocId) {
-        let before = graph.asleep[thread];
-        graph.asleep[thread] = (loc, graph.co[loc as usize].len() as u32);
+        let sleep = Sleep { at: graph.front[thread], loc, before: graph.present };
+        graph.asleep[thread].push(sleep);
         self.visit(graph);
-        graph.asleep[thread] = before;
-    }
-
-    /// The thread reads the newest value, which does not let it go on, and stays there.
-    pub(crate) fn wait_for_ever(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
-        let event = self.event_of(graph, thread);
-        let front = graph.front[thread];
-        self.read_newest(graph, thread, snapshot);
-        if matches!(graph.frontier(self.subject.layout, thread).next, Next::Waiting | Next::Spinning) {
-            graph.dead.insert(event as usize);
-            self.descend(graph);
-            graph.dead.remove(event as usize);
-        }
-        self.unread(graph, thread, event, front);
+        graph.asleep[thread].pop();
     }
 
     fn read_newest(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
@@ -107,80 +98,16 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         self.advance_thread(graph, thread);
     }
 
-    fn unread(&mut self, graph: &mut Graph<M, W>, thread: usize, event: EventId, front: u16) {
-        graph.set_front(self.subject.layout, thread, front);
-        self.clear_source(graph, event);
-        graph.remove_read(event);
-    }
-
     /// At the end, a thread that still sleeps has read the newest value and waits.
     pub(crate) fn finish_asleep(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let snapshot = *graph.frontier(self.subject.layout, thread);
         let event = self.event_of(graph, thread);
         let front = graph.front[thread];
-        let asleep = std::mem::replace(&mut graph.asleep[thread], crate::graph::AWAKE);
         self.read_newest(graph, thread, snapshot);
         self.finish(graph);
-        self.unread(graph, thread, event, front);
-        graph.asleep[thread] = asleep;
-    }
-
-    /// Whether the read `d` reads the coherence-latest write of `among` that it could canonically read. That the source is
-    /// among them, or is earlier, is not looked at.
-    pub(crate) fn reads_canonically(&mut self, graph: &Graph<M, W>, d: usize, among: &Row<W>) -> bool {
-        let node = graph.node[d];
-        let loc = self.trie.node(node).loc() as usize;
-        let source = graph.rf[d];
-        let sleepy = self.may_sleep(node);
-        for i in (0..graph.co[loc].len()).rev() {
-            let w = graph.co[loc][i];
-            if w == source {
-                return true;
-            }
-            if among.contains(w as usize) && !(sleepy && self.would_block(graph, d, graph.value[w as usize]))
-            {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Whether the thread of the read `d` could not go on if the read gave this value.
-    fn would_block(&mut self, graph: &Graph<M, W>, d: usize, value: u64) -> bool {
-        let Subject { code, layout } = *self.subject;
-        let node = self.trie.node(graph.node[d]);
-        let (thread, index, pc) = (node.thread as usize, node.index as usize, node.pc());
-        let mut regs = std::mem::take(&mut self.scratch);
-        regs.clear();
-        regs.extend_from_slice(&graph.regs[layout.regs(thread, index)]);
-        if let Op::Load { dst, width, extend, .. } = code.ops[pc as usize]
-            && dst != 0
-        {
-            let fp = regs[FP] as usize;
-            regs[fp + dst as usize] = width.extend(extend, Value(value)).0;
-        }
-        let mut machine = Machine {
-            code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
-        let next = machine.advance(&mut self.trie, graph.node[d], &mut regs);
-        if machine.needs_room {
-            self.control.overflow(Need::Registers(thread));
-        }
-        let blocks = is_blocked(next.next)
-            || (next.node != NO_NODE && self.spins(graph, thread, index + 1, next.node, &regs).is_some());
-        self.scratch = regs;
-        blocks
-    }
-
-    /// A dead read would see a newer value if the write came to this place of its cell.
-    pub(crate) fn wakes_the_dead(&self, graph: &Graph<M, W>, loc: LocId, at: usize) -> bool {
-        !graph.dead.is_empty()
-            && (graph.init_readers[loc as usize].meets(&graph.dead)
-                || graph.co[loc as usize][..at].iter().any(|&w| graph.readers[w as usize].meets(&graph.dead)))
+        graph.set_front(self.subject.layout, thread, front);
+        self.clear_source(graph, event);
+        graph.remove_read(event);
     }
 
     /// The slot in which the thread was before at the read that it stands before in slot `index`, with the same values in

@@ -233,6 +233,14 @@ fn putting_reads_off_changes_nothing() {
             let (plain, stuck, few) = found(&program, model, false);
             let (expected, expected_stuck, many) = found(&program, model, true);
             let name = model.name();
+            if plain != expected {
+                for t in expected.iter().filter(|t| !plain.contains(t)) {
+                    eprintln!("missing {t:?}");
+                }
+                for t in plain.iter().filter(|t| !expected.contains(t)) {
+                    eprintln!("extra {t:?}");
+                }
+            }
             assert_eq!(plain.len(), expected.len(), "case {case} under {name}: {text}");
             assert!(plain == expected, "case {case} under {name}: other executions: {text}");
             assert_eq!(stuck, expected_stuck, "case {case} under {name}: waiting for ever: {text}");
