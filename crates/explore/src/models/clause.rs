@@ -93,6 +93,12 @@ impl Clauses {
         Clauses { missing }
     }
 
+    /// Whether all clauses are in force.
+    #[inline(always)]
+    pub fn are_complete(self) -> bool {
+        self.missing.is_none()
+    }
+
     /// Whether a clause is in force.
     #[inline(always)]
     pub fn has(self, clause: Clause) -> bool {

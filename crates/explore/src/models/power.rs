@@ -160,10 +160,15 @@ impl<const W: usize> MemoryModel<W> for Power {
     fn coherence_before(
         &self,
         _trie: &Trie<Self, W>,
-        _graph: &Graph<Self, W>,
+        graph: &Graph<Self, W>,
         node: &Node<PowerStatic<W>, W>,
     ) -> Row<W> {
-        self.clauses.row(Clause::Coherence, node.po_loc)
+        let mut before = self.clauses.row(Clause::Coherence, node.po_loc);
+        if node.kind == Kind::Read && self.clauses.are_complete() {
+            // What is known since a join is known: by com*;sync;hb*, observation forbids to read anything older.
+            before = node.statics.syncs.iter().fold(before, |row, join| row | graph.rows[join].sp);
+        }
+        before
     }
 
     fn rows(
