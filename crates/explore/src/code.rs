@@ -9,7 +9,7 @@
 //! words (caller's frame, return address, destination of the result); operands are relative to the frame.
 
 use crate::memory::BadAccess;
-use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, RmwOp, UnaryOp, Width};
+use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, ObjectId, RmwOp, UnaryOp, Width};
 
 /// A position in [`Code::ops`].
 pub type Pc = u32;
@@ -304,6 +304,8 @@ pub struct Code {
     pub may_wait: Vec<bool>,
     /// Joins after which no event comes but more such joins.
     pub tails: Vec<bool>,
+    /// The lock of atomic sections, if they became critical sections.
+    pub section_lock: Option<ObjectId>,
     /// Whether objects are made or freed at run time.
     pub uses_objects: bool,
     /// Initial threads: function and arguments.

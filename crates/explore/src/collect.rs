@@ -173,7 +173,7 @@ impl<'a> Collector<'a> {
         }
         let mut error = false;
         for (kind, places, object) in findings(view, race, stuck, complete) {
-            error |= !kind.is_warning();
+            error |= !kind.is_warning() && !kind.is_unknown();
             self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
                 kind: *kind,
                 places: places.clone(),

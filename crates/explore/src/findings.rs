@@ -5,6 +5,7 @@ use crate::interpret::{FaultKind, Next};
 use crate::memory::{BadAccess, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
+use crate::row::Row;
 use fencepost_ir::{FailKind, ObjectId, Order, Program};
 
 /// The kinds of finding.
@@ -30,6 +31,8 @@ pub enum FindingKind {
     LocalLoop,
     /// The engine or the library model cannot go on: the answer is unknown.
     Unsupported,
+    /// An atomic section and an access outside sections, at the same time: the answer is unknown.
+    OutsideSection,
 }
 
 impl FindingKind {
@@ -54,6 +57,7 @@ impl FindingKind {
             FindingKind::BadCall => "FP0502",
             FindingKind::LocalLoop => "FP0503",
             FindingKind::Unsupported => "FP0901",
+            FindingKind::OutsideSection => "FP0902",
         }
     }
 
@@ -78,7 +82,13 @@ impl FindingKind {
             FindingKind::BadCall => "bad call",
             FindingKind::LocalLoop => "endless loop",
             FindingKind::Unsupported => "unsupported",
+            FindingKind::OutsideSection => "outside section",
         }
+    }
+
+    /// Whether it says that there is no answer.
+    pub fn is_unknown(self) -> bool {
+        matches!(self, FindingKind::Unsupported | FindingKind::OutsideSection)
     }
 
     /// A leak is a warning; the others are errors.
@@ -182,6 +192,9 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     if view.subject.code.uses_objects {
         lifetimes(view, &mut found);
     }
+    if let Some(lock) = view.subject.code.section_lock {
+        outside_sections(view, lock, &mut found);
+    }
     uninitialised(view, &mut found);
     if stuck && found.is_empty() {
         found.push((FindingKind::Deadlock, view.stuck_places(), None));
@@ -237,6 +250,43 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
                 _ => FindingKind::UseAfterFree,
             };
             found.push((kind, vec![view.place(e), view.place(f)], view.object_name(object)));
+        }
+    }
+}
+
+/// Accesses in atomic sections, which are critical sections here, that accesses outside may come between.
+fn outside_sections<M: MemoryModel<W>, const W: usize>(
+    view: &View<'_, M, W>,
+    lock: ObjectId,
+    found: &mut Found,
+) {
+    let graph = view.graph;
+    let layout = view.subject.layout;
+    let node = |e: usize| view.trie.node(graph.node[e]);
+    let mut inside = Row::EMPTY;
+    for t in 0..layout.threads() {
+        let mut holds = false;
+        let first = layout.base[t] as usize;
+        for e in first..first + graph.front[t] as usize {
+            if graph.writes.contains(e) && view.object_at(e as EventId) == Some(lock) {
+                holds = graph.value[e] != 0;
+            } else if holds && (graph.reads | graph.writes).contains(e) {
+                inside.insert(e);
+            }
+        }
+    }
+    for a in inside.iter() {
+        let others = if graph.writes.contains(a) { graph.reads | graph.writes } else { graph.writes };
+        for b in others.without(&inside).iter() {
+            let together = node(a).loc() == node(b).loc()
+                && node(a).thread != node(b).thread
+                && !M::happens_before(graph, a, b)
+                && !M::happens_before(graph, b, a);
+            if together {
+                let object = view.object_at(a as EventId).and_then(|o| view.object_name(o));
+                found.push((FindingKind::OutsideSection, vec![view.place(a), view.place(b)], object));
+                return;
+            }
         }
     }
 }
@@ -299,6 +349,9 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
             own.unwrap_or_else(|| "a mutex is unlocked by a thread that does not hold it".into())
         }
         FindingKind::Unsupported => own.unwrap_or_else(|| "the calls are nested too deeply".into()),
+        FindingKind::OutsideSection => {
+            format!("`{object}` is accessed in an atomic section and outside of sections at the same time")
+        }
         FindingKind::DataRace => format!("data race on `{object}`"),
         FindingKind::NullPointer => "access through a null pointer".into(),
         FindingKind::BadPointer => "access through a value that is no pointer".into(),

@@ -15,7 +15,7 @@ use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::visit::{Explorer, Subject};
-use fencepost_ir::{Program, Value};
+use fencepost_ir::{ObjectId, Program, Value};
 
 /// The models that this engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,6 +76,8 @@ pub struct Options<'a> {
     pub restarted: Option<&'a (dyn Fn() + Sync)>,
     /// Whether the first finding that is an error ends the exploration.
     pub stop_at_error: bool,
+    /// The lock of the atomic sections, if `as_critical_sections` made them critical ones: accesses outside are looked for.
+    pub section_lock: Option<ObjectId>,
     /// Whether reads that wait are added like all others: slower, and the same result; for tests.
     pub cautious: bool,
     /// A clause of the model that is not in force: for tests that show that a test notices.
@@ -93,6 +95,7 @@ impl Options<'_> {
             visitor: None,
             restarted: None,
             stop_at_error: false,
+            section_lock: None,
             cautious: false,
             without: None,
         }
@@ -161,7 +164,8 @@ fn explore_model<F: Family>(
     family: F,
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
-    let code = lower(program, <F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER)?;
+    let mut code = lower(program, <F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER)?;
+    code.section_lock = options.section_lock;
     let mut memory = Memory::new(program);
     let question = Question::new(program, &mut memory);
     let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;

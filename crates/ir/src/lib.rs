@@ -11,6 +11,7 @@
 //! * [`flow`]: uses, definitions and successors of instructions.
 //! * [`locals`]: local objects of `main` as global ones.
 //! * [`private`]: local objects that only their own function's accesses can reach.
+//! * [`sections`]: atomic sections as critical ones.
 //! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
@@ -22,6 +23,7 @@ pub mod private;
 pub mod program;
 pub mod property;
 pub mod relation;
+pub mod sections;
 pub mod text;
 pub mod unroll;
 pub mod value;
