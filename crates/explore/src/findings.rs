@@ -244,7 +244,7 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
                 continue;
             }
             let kind = match other.kind {
-                Kind::Free if f < e => FindingKind::DoubleFree,
+                Kind::Free if f < e || M::happens_before(graph, f, e) => FindingKind::DoubleFree,
                 Kind::Free => continue,
                 _ if scope => FindingKind::UseAfterScope,
                 _ => FindingKind::UseAfterFree,

@@ -163,6 +163,11 @@ impl<'a, const W: usize> Psc<'a, W> {
         Row::range(e - self.node(e).index as usize, e)
     }
 
+    /// Choices and the ends of lives are events of the exploration, not of the model.
+    fn is_event(&self, e: usize) -> bool {
+        !matches!(self.node(e).kind, Kind::Choice | Kind::Free)
+    }
+
     fn po_other_location(&self, e: usize) -> Row<W> {
         self.po_before(e).without(&self.node(e).po_loc)
     }
@@ -173,13 +178,18 @@ impl<'a, const W: usize> Psc<'a, W> {
         let node = self.node(y);
         let po = self.po_before(y);
         let mut before = clauses.row(Clause::ScbPo, po);
-        // hb grows along po, so the last one of the others knows most.
-        if let Some(last) = self.po_other_location(y).last() {
-            let between = self.graph.rows[last].hb;
-            let mut through = between.iter().fold(Row::EMPTY, |row, u| row | self.po_other_location(u));
-            through |= self.ends_before_joins(between | Row::single(last));
-            before |= clauses.row(Clause::ScbThroughOthers, through);
+        // hb grows along po, so the last one of the others knows most; the start of the thread is one of them.
+        let last = self.po_other_location(y).iter().filter(|&v| self.is_event(v)).last();
+        let between = match (last, self.graph.origin[node.thread as usize]) {
+            (Some(last), _) => self.graph.rows[last].hb,
+            (None, INIT) => Row::EMPTY,
+            (None, start) => self.graph.rows[start as usize].hb | Row::single(start as usize),
+        };
+        let mut through = last.map_or(Row::EMPTY, |last| self.last_of_joined(last));
+        for u in between.iter().filter(|&u| self.is_event(u)) {
+            through |= self.po_other_location(u) | self.last_of_joined(u);
         }
+        before |= clauses.row(Clause::ScbThroughOthers, through);
         for x in (clauses.row(Clause::ScbHbLoc, self.graph.rows[y].hb) & accesses).iter() {
             if self.node(x).loc() == node.loc() {
                 before.insert(x);
@@ -188,16 +198,15 @@ impl<'a, const W: usize> Psc<'a, W> {
         before & accesses
     }
 
-    /// The last events of the threads that are joined in a set: the end of a thread comes after them.
-    fn ends_before_joins(&self, set: Row<W>) -> Row<W> {
-        let mut ends = Row::EMPTY;
-        for j in set.iter().filter(|&e| self.node(e).kind == Kind::Join) {
-            let last = super::last_of(self.trie, self.graph, joined(self.graph, self.node(j)));
-            if last != INIT {
-                ends.insert(last as usize);
-            }
+    /// For a join, the last event of the other thread: its end comes after that and happens before the join.
+    fn last_of_joined(&self, e: usize) -> Row<W> {
+        if self.node(e).kind != Kind::Join {
+            return Row::EMPTY;
         }
-        ends
+        match super::last_of(self.trie, self.graph, joined(self.graph, self.node(e))) {
+            INIT => Row::EMPTY,
+            last => Row::single(last as usize),
+        }
     }
 
     /// Coherence-earlier writes than `write`, and the reads of any of them (initial value included).
