@@ -1,6 +1,7 @@
 //! The instructions that access memory.
 
 use crate::Stop;
+use crate::events::Events;
 use crate::findings::ProblemKind;
 use crate::interpret::{Interpreter, Step, fault};
 use crate::run::{End, Place, Register, Run};
@@ -306,7 +307,7 @@ fn exchange(run: &Run, place: &Place, old: Option<Value>, parts: &Exchange) -> V
         run.assign(parts.dst, loaded(place, parts.extend, value));
         let outcome = Some(Value(u64::from(succeeds)));
         let depends = value.depends | expected.depends;
-        run.assign(parts.success, Register { value: outcome, depends, picks: 0 });
+        run.assign(parts.success, Register { value: outcome, depends, picks: Events::NONE });
         if parts.weak {
             run.chose(i64::from(succeeds));
         }

@@ -433,7 +433,7 @@ fn started_by(trace: &Trace) -> impl Iterator<Item = ThreadId> + '_ {
 
 /// Whether who has joined a thread has waited for its end, and who still waits does so with reason. If not `all`
 /// threads are there, the others may still do the right thing.
-fn joins_agree(chosen: &Chosen<'_>, all: bool) -> bool {
+pub fn joins_agree(chosen: &Chosen<'_>, all: bool) -> bool {
     let of = |thread: ThreadId| chosen.iter().find(|(t, _)| *t == thread).map(|(_, trace)| *trace);
     chosen.iter().all(|(_, trace)| {
         let joined = trace.events.iter().all(|event| match event.role {
@@ -554,7 +554,7 @@ pub fn skeleton(world: &World<'_>, chosen: &Chosen<'_>) -> (Execution, Vec<(Thre
                     (event.pick, &mut execution.pick),
                 ];
                 for (set, relation) in relations {
-                    if set >> j & 1 != 0 {
+                    if set.contains(j) {
                         relation.insert(from, to);
                     }
                 }

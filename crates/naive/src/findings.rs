@@ -39,6 +39,7 @@ pub enum ProblemKind {
     Deadlock,
     DivisionByZero,
     BadCall,
+    EndlessLoop,
     Unsupported,
 }
 
@@ -62,6 +63,7 @@ impl ProblemKind {
             ProblemKind::Deadlock => "deadlock",
             ProblemKind::DivisionByZero => "division by zero",
             ProblemKind::BadCall => "bad call",
+            ProblemKind::EndlessLoop => "endless loop",
             ProblemKind::Unsupported => "unsupported",
         }
     }
@@ -94,6 +96,43 @@ pub struct Claim {
 
 /// All that is wrong with a consistent execution in which no thread can go on.
 pub fn claims(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
+    let mut found = mistakes(whole, model);
+    // Who waits for ever and what is left behind matters if nothing else is wrong.
+    if found.is_empty() {
+        found.extend(deadlock(whole));
+    }
+    if found.is_empty() {
+        leaks(whole, &mut found);
+    }
+    found
+}
+
+/// Whether an execution shows this. For a deadlock the sites say which threads wait, for a leak and a loop without end
+/// they say nothing.
+pub fn holds(whole: &Whole<'_>, model: &Model, kind: ProblemKind, sites: &[Site]) -> bool {
+    let found = match kind {
+        ProblemKind::Deadlock => deadlock(whole).into_iter().collect(),
+        ProblemKind::Leak => {
+            let mut found = Vec::new();
+            leaks(whole, &mut found);
+            found
+        }
+        _ => mistakes(whole, model),
+    };
+    let sorted = |sites: &[Site]| {
+        let mut sites: Vec<Site> = match kind {
+            ProblemKind::Deadlock => sites.iter().map(|&(thread, _)| (thread, (0, 0))).collect(),
+            ProblemKind::Leak | ProblemKind::EndlessLoop => Vec::new(),
+            _ => sites.to_vec(),
+        };
+        sites.sort_unstable();
+        sites
+    };
+    found.iter().any(|claim| claim.kind == kind && sorted(&claim.sites) == sorted(sites))
+}
+
+/// What has gone wrong, whatever may still happen.
+fn mistakes(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
     let mut found = Vec::new();
     let mut add = |kind, sites, disputed| found.push(Claim { kind, sites, disputed });
     for &(thread, trace) in whole.chosen {
@@ -114,13 +153,12 @@ pub fn claims(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
             add(ProblemKind::Uninitialised, vec![whole.site(read)], false);
         }
     }
-    let fine = found.is_empty();
-    if fine && let Some(sites) = waiting_for_ever(whole) {
-        found.push(Claim { kind: ProblemKind::Deadlock, sites, disputed: false });
-    } else if fine && whole.chosen.iter().all(|(_, trace)| trace.end == End::Done) {
-        leaks(whole, &mut found);
-    }
     found
+}
+
+fn deadlock(whole: &Whole<'_>) -> Option<Claim> {
+    let sites = waiting_for_ever(whole)?;
+    Some(Claim { kind: ProblemKind::Deadlock, sites, disputed: false })
 }
 
 /// Accesses that are not over before the end of their object's life, and second ends.
@@ -179,7 +217,7 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
             End::Joining(_) => trace.events.len(),
             End::Waiting => trace.events.iter().rposition(|e| e.kind == EventKind::Read)?,
             End::Spinning(from) => from,
-            End::Blocked | End::Cut | End::Failed | End::Stuck => return None,
+            End::Blocked | End::Cut | End::Failed | End::Stuck | End::Open => return None,
         };
         let first = whole.first_event(thread);
         for e in first + from..first + trace.events.len() {
@@ -194,7 +232,11 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
     (!sites.is_empty()).then_some(sites)
 }
 
+/// Heap objects that a complete execution accesses and whose life it does not end.
 fn leaks(whole: &Whole<'_>, found: &mut Vec<Claim>) {
+    if whole.chosen.iter().any(|(_, trace)| trace.end != End::Done) {
+        return;
+    }
     let touched: BTreeSet<ObjectId> =
         whole.execution.events.iter().filter_map(|e| Some(e.location?.object)).collect();
     let ended: BTreeSet<ObjectId> =

@@ -8,6 +8,7 @@
 //! for, the thread waits for ever in this execution. An `assert` orders nothing; a thread ends where one fails, except
 //! that on machines that run ahead of it what comes behind it may have happened already, so there it may also go on.
 
+use crate::events::Events;
 use crate::findings::{Problem, ProblemKind};
 use crate::live::Live;
 use crate::run::{End, Frame, Register, Role, Run, Start, Trace};
@@ -37,6 +38,8 @@ pub enum Memory<'p> {
         /// Accesses that read the initial value.
         from_init: &'p BTreeSet<u32>,
     },
+    /// What the next load reads, if it may read anything, as far as it is known.
+    Next(Option<Option<Value>>),
 }
 
 impl Memory<'_> {
@@ -50,6 +53,7 @@ impl Memory<'_> {
             }
             Memory::Known { from_init, .. } if from_init.contains(&run.accesses) => vec![Some(initial)],
             Memory::Known { values, .. } => vec![values.get(&run.accesses).copied()],
+            Memory::Next(value) => value.into_iter().collect(),
         }
     }
 }
@@ -319,7 +323,7 @@ impl Interpreter<'_> {
         span: Span,
     ) -> Run {
         run.fence(self.rules.thread_fence, Role::Join(thread, result), span);
-        run.assign(dst, Register { value: result, depends: 0, picks: 0 });
+        run.assign(dst, Register { value: result, depends: Events::NONE, picks: Events::NONE });
         run.next()
     }
 

@@ -13,12 +13,15 @@
 //! explanations (values out of thin air) are candidates as far as their values are among these.
 //!
 //! [`enumerate`] gives the executions themselves, as litmus tests need them; [`summarise`] counts those of a C program
-//! and says what is wrong with it (`findings`). [`replay`] rebuilds one execution from its reads-from and coherence.
+//! and says what is wrong with it (`findings`). [`replay`] rebuilds one execution from its reads-from and coherence, and
+//! [`confirm`] checks a counterexample that an engine found.
 //!
 //! Not supported, and refused: atomic sections.
 
 mod access;
 mod combine;
+mod confirm;
+mod events;
 mod findings;
 mod interpret;
 mod key;
@@ -28,6 +31,7 @@ mod run;
 mod world;
 
 pub use combine::{enumerate, summarise};
+pub use confirm::{Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm};
 pub use findings::{Claim, Problem, ProblemKind, Site};
 pub use key::{AccessId, Key};
 pub use replay::replay;

@@ -7,6 +7,7 @@
 //! The cells of a private object ([`fencepost_ir::Instr::Local`]) are kept here like registers: nobody else can see them,
 //! so what is read from them is determined, and they make no events.
 
+use crate::events::Events;
 use crate::findings::{Problem, ProblemKind};
 use crate::{Limits, Stop};
 use fencepost_ir::{
@@ -14,12 +15,8 @@ use fencepost_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A set of events of one trace, by index.
-pub type Events = u128;
-/// How many events a trace may have.
-const MAX_EVENTS: usize = 128;
 /// How many calls may be active.
-const MAX_CALLS: usize = 1_000;
+const MAX_CALLS: usize = 6_000;
 
 /// What an event is beside an access or a fence. These are fences to the memory model; see `combine`.
 #[derive(Clone, PartialEq, Debug)]
@@ -91,6 +88,8 @@ pub enum End {
     Failed,
     /// Something that must be known is not. Only in replays.
     Stuck,
+    /// It could go on, but nobody says how. Only in replays.
+    Open,
 }
 
 /// One run of a thread.
@@ -135,7 +134,7 @@ pub struct Register {
 impl Register {
     /// A value that depends on nothing.
     pub fn constant(value: Value) -> Register {
-        Register { value: Some(value), depends: 0, picks: 0 }
+        Register { value: Some(value), depends: Events::NONE, picks: Events::NONE }
     }
 }
 
@@ -230,8 +229,8 @@ impl Run {
             start,
             events: Vec::new(),
             accesses: 0,
-            ctrl: 0,
-            ctrl_pick: 0,
+            ctrl: Events::NONE,
+            ctrl_pick: Events::NONE,
             reservation: None,
             choices: Vec::new(),
             problems: Vec::new(),
@@ -253,7 +252,7 @@ impl Run {
         if self.steps > limits.steps {
             return Err(Stop::Limit("instructions in one run of a thread"));
         }
-        if self.events.len() + 2 > MAX_EVENTS {
+        if self.events.len() + 2 > Events::MOST {
             return Err(Stop::Limit("events in one thread"));
         }
         if self.frames.len() > MAX_CALLS {
@@ -360,8 +359,8 @@ impl Run {
             copying: false,
             span,
             at: self.at(),
-            addr: 0,
-            data: 0,
+            addr: Events::NONE,
+            data: Events::NONE,
             ctrl: self.ctrl,
             pick: self.ctrl_pick,
             rmw: None,
@@ -388,7 +387,7 @@ impl Run {
             span: place.span,
             at: place.at,
             addr: place.addr.depends,
-            data: 0,
+            data: Events::NONE,
             ctrl: self.ctrl,
             pick: self.ctrl_pick | place.addr.picks,
             rmw: None,
@@ -413,7 +412,7 @@ impl Run {
         if !place.private {
             let event = self.access(place, EventKind::Read, old, ann);
             self.events[event].copying = copying;
-            return (Some(event), Register { value: old, depends: 1 << event, picks: 0 });
+            return (Some(event), Register { value: old, depends: Events::one(event), picks: Events::NONE });
         }
         self.silent += 1;
         self.check_scope(place);

@@ -90,6 +90,21 @@ impl<'p> World<'p> {
         World { program, things: RefCell::new(things), made: RefCell::default(), started: RefCell::default() }
     }
 
+    /// The same with threads that have their numbers already, as (starter, how many it started before, number).
+    pub fn with_threads(program: &'p Program, threads: &[(u32, u32, u32)]) -> World<'p> {
+        let world = World::new(program);
+        let first = program.threads.len() as u32;
+        // A number that nobody has is nobody's child; there are no more numbers than starts.
+        let mut started = vec![(ThreadId(u32::MAX), 0); threads.len()];
+        for &(parent, count, number) in threads {
+            if let Some(place) = number.checked_sub(first).and_then(|i| started.get_mut(i as usize)) {
+                *place = (ThreadId(parent), count);
+            }
+        }
+        world.started.replace(started);
+        world
+    }
+
     /// The number of the thread that `parent` starts after it has started `count` others.
     pub fn thread(&self, parent: ThreadId, count: u32) -> ThreadId {
         let mut started = self.started.borrow_mut();
@@ -196,6 +211,11 @@ impl<'p> World<'p> {
     /// Size in bytes.
     pub fn size(&self, object: ObjectId) -> Option<u32> {
         self.look(object, |thing| thing.object.size)
+    }
+
+    /// Its name.
+    pub fn name(&self, object: ObjectId) -> Option<String> {
+        self.look(object, |thing| thing.object.name.clone())
     }
 
     /// Where it was declared.
