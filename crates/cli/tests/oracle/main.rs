@@ -2,16 +2,19 @@
 //! of findings, under every model. The enumerator shares no code with the explorer and judges with the cat models.
 //!
 //! Programs that are too large for enumeration are skipped; how many pairs of program and model were compared is part
-//! of the test. `FENCEPOST_CANDIDATES` makes room for more.
+//! of the test. `FENCEPOST_CANDIDATES` makes room for more. Then random programs, as many as `FENCEPOST_CASES` says,
+//! from the seed `FENCEPOST_SEED`.
 
 mod compare;
+mod random;
 
 use compare::{Outcome, Room, compare, compiled};
 use fencepost_explore::ModelName;
+use random::{Random, Sketch};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Programs with a parameter `N`, and values that are smaller than its default.
@@ -106,6 +109,46 @@ fn explorer_and_enumerator_agree_on_the_corpus() {
     println!("{same} pairs with {executions} executions agree; skipped: {skipped:?}");
     assert!(different.is_empty(), "{}", different.join("\n"));
     assert!(!only.is_empty() || same >= 600, "only {same} pairs were compared");
+}
+
+#[test]
+fn explorer_and_enumerator_agree_on_random_programs() {
+    let cases = number("FENCEPOST_CASES").unwrap_or(1_000);
+    let seed = number("FENCEPOST_SEED").unwrap_or(0);
+    let room = Room { candidates: 1_500, traces: 200, time: Duration::from_secs(20) };
+    let compare_one = |sketch: &Sketch, model: ModelName| {
+        let text = sketch.text();
+        let program = compiled("random.c", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        compare(&program, model, room)
+    };
+    let (next, compared) = (AtomicU64::new(0), AtomicU64::new(0));
+    let different = Mutex::new(Vec::new());
+    let run = || loop {
+        let case = next.fetch_add(1, Ordering::Relaxed);
+        if case >= cases {
+            return;
+        }
+        let sketch = Sketch::new(&mut Random::new(seed.wrapping_mul(1_000_003).wrapping_add(case)));
+        for model in ModelName::ALL {
+            let outcome = compare_one(&sketch, model);
+            compared.fetch_add(u64::from(matches!(outcome, Outcome::Same { .. })), Ordering::Relaxed);
+            if let Outcome::Different(_) = outcome {
+                let is_bad = |s: &Sketch| matches!(compare_one(s, model), Outcome::Different(_));
+                let smallest = sketch.clone().shrink(&is_bad);
+                let outcome = compare_one(&smallest, model);
+                let report = format!("case {case} {}: {outcome:?}\n{}", model.name(), smallest.text());
+                different.lock().expect("not poisoned").push(report);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(run);
+        run();
+    });
+    let (different, compared) = (different.into_inner().expect("not poisoned"), compared.into_inner());
+    println!("{compared} pairs agree, {} differ, of {}", different.len(), 7 * cases);
+    assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n"));
+    assert!(compared > 4 * cases, "only {compared} pairs were compared");
 }
 
 #[test]
