@@ -7,7 +7,9 @@
 use fencepost_explore::{Action, Exploration, Finding, FindingKind, ModelName};
 use fencepost_ir::{Program, Value};
 use fencepost_models::Model;
-use fencepost_naive::{ProblemKind, Recorded, RecordedAction, RecordedStep, Refused, confirm};
+use fencepost_naive::{
+    Claim, Limits, ProblemKind, Recorded, RecordedAction, RecordedStep, Refused, confirm, summarise,
+};
 use fencepost_report::outcome::{Outcome, Verdict};
 
 /// Takes the findings out that are not confirmed; the reason why the first of them was not.
@@ -39,7 +41,28 @@ pub fn confirmed(program: &Program, model: ModelName, finding: &Finding) -> Resu
     let Some(cat) = Model::builtin(model.name()) else {
         return Err(Refused::Wrong("its model has no cat file".into()));
     };
+    if finding.steps.is_empty() {
+        return shown_by_enumeration(program, &cat, finding, kind);
+    }
     confirm(program, &cat, &record(finding, kind))
+}
+
+/// A finding without an execution (a thread that is started with what is no function): is there one that shows it?
+/// Threads may have other numbers there.
+fn shown_by_enumeration(
+    program: &Program,
+    model: &Model,
+    finding: &Finding,
+    kind: ProblemKind,
+) -> Result<(), Refused> {
+    let limits = Limits { candidates: 20_000, traces: 1_000, ..Limits::default() };
+    let found = summarise(program, model, &limits).map_err(|stop| Refused::TooLarge(stop.to_string()))?;
+    let at = finding.places.first().map(|place| place.at);
+    let same = |claim: &Claim| claim.kind == kind && claim.sites.first().map(|site| site.1) == at;
+    match found.claims.iter().any(same) {
+        true => Ok(()),
+        false => Err(Refused::Wrong("no execution shows it".into())),
+    }
 }
 
 fn describe(finding: &Finding, refused: &Refused) -> String {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::check::as_compiled;
 use fencepost_diag::SourceFile;
-use fencepost_explore::{Limits, Options, explore};
+use fencepost_explore::{Options, explore};
 use fencepost_ir::bound_loops;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,11 @@ fn for_model(program: &Program, model: ModelName) -> Program {
 }
 
 fn findings(program: &Program, model: ModelName) -> Vec<Finding> {
-    let limits = Limits { max_executions: Some(300), max_nodes: Some(20_000), ..Limits::default() };
+    let limits = fencepost_explore::Limits {
+        max_executions: Some(300),
+        max_nodes: Some(20_000),
+        ..fencepost_explore::Limits::default()
+    };
     let options = Options { limits, ..Options::new(model) };
     explore(program, &options).map_or_else(|_| Vec::new(), |found| found.findings)
 }
@@ -155,6 +159,26 @@ fn a_record_that_was_tampered_with_is_refused() {
         }
     }
     assert!(count > 100, "{count} records");
+}
+
+fn compile(text: &str) -> Program {
+    let compiled = fencepost_c::compile(&SourceFile::new("t.c", text), &fencepost_c::Options::default());
+    compiled.unwrap_or_else(|failure| panic!("{}", failure.render())).program
+}
+
+#[test]
+fn a_finding_without_an_execution_is_looked_for() {
+    let text = "#include <pthread.h>\nstatic void *(*f)(void *);\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); return 0; }\n";
+    for model in ModelName::ALL {
+        let program = for_model(&compile(text), model);
+        let found = findings(&program, model);
+        assert!(found.len() == 1 && found[0].kind == FindingKind::BadCall, "{found:?}");
+        assert_eq!(confirmed(&program, model, &found[0]), Ok(()));
+        let mut moved = found[0].clone();
+        moved.places[0].at.1 += 1;
+        assert!(confirmed(&program, model, &moved).is_err());
+    }
 }
 
 #[test]
