@@ -1,7 +1,7 @@
 //! One program under one model, by the explorer and by the naive enumerator.
 
 use fencepost_diag::SourceFile;
-use fencepost_explore::{FindingKind, ModelName, Options, explore};
+use fencepost_explore::{Clause, FindingKind, ModelName, Options, explore};
 use fencepost_ir::{Program, bound_loops};
 use fencepost_models::Model;
 use fencepost_models::mapping::{self, Mapping, Target};
@@ -62,6 +62,11 @@ pub struct Room {
 
 /// Compares the number of complete executions and the kinds of findings.
 pub fn compare(program: &Program, name: ModelName, room: Room) -> Outcome {
+    compare_without(program, name, room, None)
+}
+
+/// The same with one clause of the explorer's model switched off.
+pub fn compare_without(program: &Program, name: ModelName, room: Room, without: Option<Clause>) -> Outcome {
     let program = &for_model(program, name);
     let model = Model::builtin(name.name()).expect("built in");
     let limits = Limits {
@@ -74,7 +79,7 @@ pub fn compare(program: &Program, name: ModelName, room: Room) -> Outcome {
         Ok(summary) => summary,
         Err(stop) => return Outcome::Skipped(stop.to_string()),
     };
-    let mut options = Options::new(name);
+    let mut options = Options { without, ..Options::new(name) };
     options.limits.deadline = Some(Instant::now() + 10 * room.time);
     let found = match explore(program, &options) {
         Ok(found) => found,

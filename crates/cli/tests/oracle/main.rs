@@ -9,7 +9,7 @@ mod compare;
 mod directed;
 mod random;
 
-use compare::{Outcome, Room, compare, compiled};
+use compare::{Outcome, Room, compare, compare_without, compiled};
 use fencepost_explore::ModelName;
 use random::{Random, Sketch};
 use std::collections::BTreeMap;
@@ -158,6 +158,34 @@ fn explorer_and_enumerator_agree_on_random_programs() {
     println!("{compared} pairs agree, {} differ, of {}", different.len(), 7 * cases);
     assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n"));
     assert!(compared > 4 * cases, "only {compared} pairs were compared");
+}
+
+#[test]
+fn a_missing_clause_is_noticed() {
+    use fencepost_explore::Clause;
+    let clauses = [
+        (ModelName::Sc, Clause::Global),
+        (ModelName::Tso, Clause::FullFence),
+        (ModelName::Tso, Clause::WriteWrite),
+        (ModelName::Pso, Clause::Rfe),
+        (ModelName::Ra, Clause::ReleaseWrite),
+        (ModelName::Rc11, Clause::AcquireRead),
+        (ModelName::Rc11, Clause::PscBase),
+        (ModelName::Rc11, Clause::Coherence),
+        (ModelName::Power, Clause::FullFence),
+        (ModelName::Power, Clause::LightFence),
+        (ModelName::Armv8, Clause::AfterAcquire),
+        (ModelName::Armv8, Clause::BeforeRelease),
+    ];
+    let room = Room { candidates: 1_500, traces: 200, time: Duration::from_secs(20) };
+    for (model, clause) in clauses {
+        let noticed = |case: u64| {
+            let text = Sketch::new(&mut Random::new(case)).text();
+            let program = compiled("random.c", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            matches!(compare_without(&program, model, room, Some(clause)), Outcome::Different(_))
+        };
+        assert!((0..400).any(noticed), "{} without {clause:?} is not noticed", model.name());
+    }
 }
 
 /// How the two differ on directed programs, of those that `wanted` says.

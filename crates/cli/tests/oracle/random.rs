@@ -59,10 +59,11 @@ fn register(random: &mut Random) -> &'static str {
     random.one_of(&["a", "b"])
 }
 
-/// A statement of a thread.
-fn statement(random: &mut Random) -> String {
+/// A statement of a thread; `plain` ones are loads, stores and fences only, which make the classical shapes.
+fn statement(random: &mut Random, plain: bool) -> String {
     let (x, a) = (cell(random), register(random));
-    match random.below(20) {
+    let which = if plain { [0, 0, 4, 4, 11][random.below(5)] } else { random.below(23) };
+    match which {
         0..=3 => {
             let order = random.one_of(LOADS);
             format!("{a} = atomic_load_explicit(&{x}, memory_order_{order});")
@@ -95,6 +96,9 @@ fn statement(random: &mut Random) -> String {
         16 => format!("pthread_mutex_lock(&m); {a} = q; q = 2; pthread_mutex_unlock(&m);"),
         17 => "if (pthread_mutex_trylock(&m) == 0) { q = 1; pthread_mutex_unlock(&m); }".to_string(),
         18 => format!("if ({a}) *h = 1;"),
+        19 => format!("while (atomic_load_explicit(&{x}, memory_order_{}) == 0) ;", random.one_of(LOADS)),
+        20 => format!("{a} = __VERIFIER_nondet_bool();"),
+        21 => format!("if ({a}) pthread_exit(0);"),
         _ => format!("assert({a} != {});", random.one_of(&["1", "2"])),
     }
 }
@@ -115,8 +119,9 @@ impl Sketch {
     pub fn new(random: &mut Random) -> Sketch {
         let count = if random.chance(75) { 2 } else { 3 };
         let most = if count == 2 { 4 } else { 2 };
-        let threads = (0..count).map(|_| (0..1 + random.below(most)).map(|_| statement(random)).collect());
-        let threads = threads.collect();
+        let (plain, strong) = (random.chance(50), random.chance(20));
+        let mut thread = || (0..1 + random.below(most)).map(|_| statement(random, plain)).collect();
+        let threads = (0..count).map(|_| thread()).collect();
         let mut perhaps = |percent: usize| -> Vec<Vec<String>> {
             let list = |random: &mut Random| random.chance(percent).then(|| of_main(random));
             (0..count).map(|_| list(random).into_iter().collect()).collect()
@@ -130,6 +135,9 @@ impl Sketch {
         }
         at_the_end.push("free(h);".to_string());
         let mut sketch = Sketch { threads, before_start, before_join, at_the_end };
+        if strong {
+            sketch.strengthen();
+        }
         // Sometimes the object is freed while the threads still run.
         if random.chance(20) {
             sketch.at_the_end.pop();
@@ -138,11 +146,21 @@ impl Sketch {
         sketch
     }
 
+    /// All accesses and fences of the threads become sequentially consistent, and `main` does nothing beside them.
+    fn strengthen(&mut self) {
+        for statement in self.threads.iter_mut().flatten() {
+            for order in UPDATES {
+                *statement = statement.replace(&format!("memory_order_{order}"), "memory_order_seq_cst");
+            }
+        }
+        self.before_start.iter_mut().chain(&mut self.before_join).for_each(Vec::clear);
+    }
+
     /// The program as C.
     pub fn text(&self) -> String {
         let mut text = String::from(
             "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <assert.h>\n\
-             atomic_int x, y;\nint p, q;\nint *h;\nint r[3];\n\
+             extern _Bool __VERIFIER_nondet_bool(void);\natomic_int x, y;\nint p, q;\nint *h;\nint r[3];\n\
              pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n",
         );
         let mut line = |indent: &str, content: &str| {
