@@ -25,7 +25,7 @@ use crate::live::Live;
 use crate::run::{End, Register, Role, Run, Start, Trace, TraceEvent};
 use crate::world::{Storage, World};
 use crate::{Limits, Stop};
-use fencepost_ir::{EventKind, Execution, Instr, Location, Order, Program, ThreadId, Value};
+use fencepost_ir::{EventKind, Execution, Fence, Instr, Location, Order, Program, ThreadId, Value};
 use fencepost_models::Model;
 use std::collections::BTreeMap;
 
@@ -125,6 +125,7 @@ struct Replayer<'p> {
     world: World<'p>,
     live: Live,
     model: &'p Model,
+    thread_fence: Fence,
     recorded: &'p Recorded,
     /// Whether accesses to private cells are in the record.
     with_private: bool,
@@ -176,6 +177,7 @@ impl<'p> Replayer<'p> {
             world: World::with_threads(program, &threads),
             live: Live::new(program),
             model,
+            thread_fence: thread_fence(model),
             recorded,
             with_private,
             limits: Limits { steps: 4 * ENDLESS, ..Limits::default() },
@@ -309,8 +311,8 @@ impl<'p> Replayer<'p> {
     }
 
     fn interpreter(&self, thread: u32, read: Option<Option<Value>>) -> Interpreter<'_> {
-        let rules =
-            Rules { spins: None, assertions: Assertions::EndOrGoOn, thread_fence: thread_fence(self.model) };
+        let (assertions, thread_fence) = (Assertions::EndOrGoOn, self.thread_fence);
+        let rules = Rules { spins: None, assertions, thread_fence };
         Interpreter { world: &self.world, thread: ThreadId(thread), memory: Memory::Next(read), rules }
     }
 
@@ -346,13 +348,13 @@ impl<'p> Replayer<'p> {
             }
             Some(&Instr::Join { thread: other, dst }) if steps.get(led.next).is_some_and(|s| s.at == at) => {
                 let Some(number) = led.run.operand(other).value else { return stop(led, End::Stuck) };
-                if steps[led.next].action != RecordedAction::Join(number.0 as u32) {
+                let RecordedAction::Join(other) = steps[led.next].action else { return Ok(Vec::new()) };
+                if u64::from(other) != number.0 {
                     return Ok(Vec::new());
                 }
-                let result = self.results.get(&(number.0 as u32)).copied();
+                let result = self.results.get(&other).copied();
                 let span = function.spans.get(at.1 as usize).copied().unwrap_or_default();
-                let other = ThreadId(number.0 as u32);
-                led.run = self.interpreter(thread, None).joined(led.run, other, dst, result, span);
+                led.run = self.interpreter(thread, None).joined(led.run, ThreadId(other), dst, result, span);
                 led.next += 1;
                 return Ok(vec![(led, None)]);
             }
@@ -361,6 +363,12 @@ impl<'p> Replayer<'p> {
         if led.idle > ENDLESS {
             led.run.problems.push(Problem { kind: ProblemKind::EndlessLoop, at, message: None });
             return stop(led, End::Failed);
+        }
+        // Most instructions do nothing that could be in the record.
+        if let None | Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_)) =
+            instr
+        {
+            return self.local(thread, led);
         }
         let round = self.live.before(at.0 as usize, at.1 as usize).and_then(|live| match instr {
             Some(instr) if reads(instr) => led.run.comes_round(live),
@@ -383,6 +391,19 @@ impl<'p> Replayer<'p> {
             return stop(led, end);
         }
         Ok(next)
+    }
+
+    /// An instruction that makes no event and has one outcome.
+    fn local(&self, thread: u32, mut led: Led) -> Result<Vec<(Led, Option<End>)>, Refused> {
+        let (run, end) = match self.interpreter(thread, None).step(led.run)? {
+            Step::End(run, end) => (Some(run), Some(end)),
+            Step::Runs(runs) => (runs.into_iter().next(), None),
+            Step::Some(_) | Step::Perhaps(_) => (None, None),
+        };
+        let Some(run) = run else { return Ok(Vec::new()) };
+        led.run = run;
+        led.idle += 1;
+        Ok(vec![(led, end)])
     }
 
     /// What the next load of the run reads by the record, as far as it is known.
