@@ -1,7 +1,7 @@
 //! `fencepost check`: C programs, from text to verdict. Reads like the pipeline.
 
 use crate::args::{CheckArgs, Engine};
-use crate::{exit, states};
+use crate::{exit, revalidate, states};
 use fencepost_c::{Compiled, SourceMap};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_explore::{
@@ -91,12 +91,13 @@ fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, S
     };
     let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let settings = Options { jobs, limits, stop_at_error: !options.all, ..Options::new(model) };
-    let found = explore(&program, &settings).map_err(|unsupported| {
+    let mut found = explore(&program, &settings).map_err(|unsupported| {
         let message = format!("{} cannot be explored", unsupported.what);
         compiled.sources.render(&Diagnostic::error(unsupported.span, message))
     })?;
+    let unconfirmed = revalidate::drop_unconfirmed(&program, model, &mut found);
     let report = Reporter { program: &program, sources: &compiled.sources };
-    Ok(report.outcome(name, model, options, &found, start))
+    Ok(revalidate::with_unconfirmed(report.outcome(name, model, options, &found, start), unconfirmed))
 }
 
 pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {

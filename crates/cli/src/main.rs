@@ -6,6 +6,7 @@ mod check;
 mod litmus;
 mod model;
 mod prove;
+mod revalidate;
 mod show_models;
 mod states;
 mod witness;

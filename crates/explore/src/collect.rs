@@ -3,12 +3,12 @@
 use crate::code::{Code, Op, outermost_reg};
 use crate::findings::{Action, Finding, FindingKind, Place, Step, findings};
 use crate::graph::Graph;
-use crate::interpret::Next;
+use crate::interpret::{Fault, FaultKind, Next};
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
 use crate::visit::Subject;
-use fencepost_ir::{FinalCondition, Location, Observable, Program, Property, Value, Width};
+use fencepost_ir::{FailKind, FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -179,6 +179,7 @@ impl<'a> Collector<'a> {
                 places: places.clone(),
                 object,
                 steps: view.steps(),
+                coherence: view.coherence(),
             });
         }
         error && self.stop_at_error
@@ -194,7 +195,8 @@ impl<'a> Collector<'a> {
     ) {
         let places = vec![Place { thread: thread as u32, at: subject.code.source[pc as usize] }];
         let kind = FindingKind::BadCall;
-        let finding = Finding { kind, places: places.clone(), object: None, steps: Vec::new() };
+        let (steps, coherence) = (Vec::new(), Vec::new());
+        let finding = Finding { kind, places: places.clone(), object: None, steps, coherence };
         self.findings.entry((kind, places)).or_insert(finding);
     }
 
@@ -293,14 +295,39 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
 
     /// The execution, thread by thread, for people.
     pub fn steps(&self) -> Vec<Vec<Step>> {
+        let threads = 0..self.subject.layout.threads();
+        threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect()
+    }
+
+    /// The events of a thread that are shown: those up to its first gap. Behind a failed assertion, which orders nothing,
+    /// there may be events that the execution depends on.
+    fn shown(&self, t: usize) -> std::ops::Range<usize> {
         let layout = self.subject.layout;
-        let threads = 0..layout.threads();
-        threads
-            .map(|t| {
-                let first = layout.base[t] as usize;
-                (first..first + self.graph.front[t] as usize).map(|e| self.step(e)).collect()
-            })
-            .collect()
+        let (first, mut end) = (layout.base[t] as usize, (layout.base[t] + self.graph.front[t]) as usize);
+        if let Next::Failed(Fault { kind: FaultKind::Fail(FailKind::Assertion), .. }) =
+            self.graph.frontier(layout, t).next
+        {
+            let limit = layout.base[t + 1] as usize;
+            while end < limit && self.graph.present.contains(end) {
+                end += 1;
+            }
+        }
+        first..end
+    }
+
+    /// The writes of each cell that has any, as threads and steps, in coherence order.
+    pub fn coherence(&self) -> Vec<Vec<(u32, u32)>> {
+        let layout = self.subject.layout;
+        let id = |&w: &EventId| {
+            let thread = layout.thread_of[w as usize];
+            (u32::from(thread), u32::from(w - layout.base[thread as usize]))
+        };
+        let shown = |&&(t, i): &&(u32, u32)| (i as usize) < self.shown(t as usize).len();
+        let lists = self.graph.co.iter().map(|list| {
+            let ids: Vec<(u32, u32)> = list.iter().map(id).collect();
+            ids.iter().filter(shown).copied().collect()
+        });
+        lists.filter(|list: &Vec<_>| !list.is_empty()).collect()
     }
 
     fn step(&self, e: usize) -> Step {

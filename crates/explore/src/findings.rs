@@ -117,6 +117,8 @@ pub struct Finding {
     pub object: Option<String>,
     /// The execution, thread by thread.
     pub steps: Vec<Vec<Step>>,
+    /// Per cell that is written: the writes in coherence order, each as thread and step.
+    pub coherence: Vec<Vec<(u32, u32)>>,
 }
 
 /// One event of a thread, for people.

@@ -1,50 +1,104 @@
 //! Whole executions from traces: one trace per thread, all `rf`, all `co`, then the axioms.
+//!
+//! Starting a thread and joining it: program order goes on in the other thread, so that `po` leads from what is before
+//! the start through all of the started thread to what is behind the join. On machines a full fence stands at both
+//! places, since nobody starts or joins a thread without one; language models give program order its meaning by
+//! themselves, and there the two are events without an effect of their own.
+//!
+//! The choices of `co` and `rf` are made cell by cell. After each of them the model is asked whether what is there can
+//! still become consistent: axioms that can only be violated more by more edges ([`Checker::extendable`]) are final.
 
-use crate::trace::{End, Trace, Universe, traces};
-use crate::{Found, Key, Limits, NaiveExecution, Stop};
-use fencepost_ir::{Ann, Event, EventKind, Execution, Location, ObjectId, Program, ThreadId, Value, Width};
-use fencepost_models::{Checker, Model};
-use std::collections::BTreeMap;
+use crate::findings::{Claim, claims};
+use crate::interpret::{Assertions, Interpreter, Memory, Results, Rules, Universe, traces};
+use crate::live::Live;
+use crate::run::{End, Role, Start, Trace};
+use crate::world::World;
+use crate::{Found, Key, Limits, NaiveExecution, Stop, Summary};
+use fencepost_ir::{
+    Ann, Event, EventKind, Execution, Fence, Location, ObjectId, Program, ThreadId, Value, Width,
+};
+use fencepost_models::{Checker, Model, parser};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// All consistent executions of a program whose loops are bounded.
+/// One trace per thread that runs.
+pub type Chosen<'t> = [(ThreadId, &'t Trace)];
+
+/// A whole execution with what it was made of.
+pub struct Whole<'a> {
+    /// The program with what was made at run time.
+    pub world: &'a World<'a>,
+    /// The traces.
+    pub chosen: &'a Chosen<'a>,
+    /// The number of each thread's first event.
+    pub starts: &'a [(ThreadId, usize)],
+    /// The execution.
+    pub execution: &'a Execution,
+}
+
+/// All consistent executions of a program whose loops are bounded. What goes wrong is noted, and counts as an execution.
 pub fn enumerate(program: &Program, model: &Model, limits: &Limits) -> Result<Found, Stop> {
-    let started = Instant::now();
-    let traces = all_traces(program, limits)?;
-    let mut search = Search { program, model, limits, started, found: Found::default() };
-    let mut chosen = Vec::new();
-    search.choose_traces(&traces, &mut chosen)?;
-    Ok(search.found)
+    let rules = Rules { spins: None, assertions: Assertions::Note, thread_fence: thread_fence(model) };
+    let mut found = Found::default();
+    let mut search = Search::new(program, model, limits, rules);
+    let mut whole = |checker: &mut Checker<'_>, whole: &Whole<'_>| {
+        let ends = |end| whole.chosen.iter().any(|(_, trace)| trace.end == end);
+        let stopped = |t: &(ThreadId, &Trace)| !matches!(t.1.end, End::Done | End::Failed);
+        if ends(End::Cut) {
+            found.cut += 1;
+        } else if whole.chosen.iter().any(stopped) {
+            found.blocked += 1;
+        } else {
+            let judgement = checker.judge(whole.execution);
+            found.executions.push(NaiveExecution {
+                flags: judgement.flags,
+                undefined: judgement.undefined,
+                ..whole.execution()
+            });
+        }
+    };
+    let candidates = search.run(&mut whole)?;
+    Ok(Found { candidates, ..found })
 }
 
-/// The traces of all threads over all values that can be stored; see the crate's documentation for when it ends.
-fn all_traces(program: &Program, limits: &Limits) -> Result<Vec<Vec<Trace>>, Stop> {
-    let mut universe: Universe = initial_cells(program).map(|(l, _, v)| (l, [v].into())).collect();
-    let mut round = 0;
-    loop {
-        let threads = (0..program.threads.len() as u32).map(ThreadId);
-        let all: Vec<Vec<Trace>> =
-            threads.map(|t| traces(program, t, &universe, limits)).collect::<Result<_, _>>()?;
-        let before: usize = universe.values().map(|v| v.len()).sum();
-        for event in all.iter().flatten().flat_map(|t| &t.events) {
-            if let (EventKind::Write, Some(location), Some(value)) = (event.kind, event.location, event.value)
-            {
-                universe.entry(location).or_default().insert(value);
-            }
+/// The numbers of executions of a program whose loops are bounded, and what is wrong with it. A thread that comes round
+/// in a loop without having done anything spins, and the execution counts as blocked.
+pub fn summarise(program: &Program, model: &Model, limits: &Limits) -> Result<Summary, Stop> {
+    let live = Live::new(program);
+    // Machines that commit events out of order run ahead of an assertion, which orders nothing.
+    let ahead = matches!(model.name(), "power" | "armv8");
+    let rules = Rules {
+        spins: Some(&live),
+        assertions: if ahead { Assertions::EndOrGoOn } else { Assertions::End },
+        thread_fence: thread_fence(model),
+    };
+    let mut summary = Summary::default();
+    let mut claimed: BTreeSet<Claim> = BTreeSet::new();
+    let mut search = Search::new(program, model, limits, rules);
+    let mut whole = |_: &mut Checker<'_>, whole: &Whole<'_>| {
+        let ends = |end| whole.chosen.iter().any(|(_, trace)| trace.end == end);
+        let complete = whole.chosen.iter().all(|(_, trace)| trace.end == End::Done);
+        match complete {
+            true => summary.executions += 1,
+            false if ends(End::Cut) => summary.cut += 1,
+            false => summary.blocked += 1,
         }
-        round += 1;
-        let after: usize = universe.values().map(|v| v.len()).sum();
-        let stores = |t: &Trace| t.events.iter().filter(|e| e.kind == EventKind::Write).count();
-        let most: usize = all.iter().map(|list| list.iter().map(stores).max().unwrap_or(0)).sum();
-        if before == after || round > most {
-            return Ok(all);
-        }
-    }
+        claimed.extend(claims(whole, model));
+    };
+    let candidates = search.run(&mut whole)?;
+    Ok(Summary { candidates, claims: claimed.into_iter().collect(), ..summary })
 }
 
-/// All cells with their initial values.
-pub fn initial_cells(program: &Program) -> impl Iterator<Item = (Location, Width, Value)> + '_ {
+/// What starting and joining a thread is to the model; see the module's documentation.
+pub fn thread_fence(model: &Model) -> Fence {
+    let file = parser::parse(&model.source().text).ok();
+    let language = file.and_then(|file| file.architecture).is_some_and(|name| name == "C");
+    if language { Fence::Compiler } else { Fence::Sync }
+}
+
+/// All declared cells with their initial values.
+fn declared_cells(program: &Program) -> impl Iterator<Item = (Location, Width, Value)> + '_ {
     program.objects.iter().enumerate().flat_map(|(i, object)| {
         object.cells.iter().map(move |cell| {
             let location = Location { object: ObjectId(i as u32), offset: cell.offset };
@@ -53,25 +107,136 @@ pub fn initial_cells(program: &Program) -> impl Iterator<Item = (Location, Width
     })
 }
 
+/// A cell and a value that may be written to it.
+type Written = BTreeSet<(Location, Value)>;
+
+/// Is shown each consistent execution, with the checker that found it so.
+type Visitor<'v> = &'v mut dyn FnMut(&mut Checker<'_>, &Whole<'_>);
+
 struct Search<'p> {
-    program: &'p Program,
+    world: World<'p>,
     model: &'p Model,
     limits: &'p Limits,
+    rules: Rules<'p>,
     started: Instant,
-    found: Found,
+    candidates: u64,
+    /// The traces of each thread, and what any of them writes.
+    traces: BTreeMap<ThreadId, (Vec<Trace>, Written)>,
 }
 
-impl Search<'_> {
+impl<'p> Search<'p> {
+    fn new(program: &'p Program, model: &'p Model, limits: &'p Limits, rules: Rules<'p>) -> Search<'p> {
+        let world = World::new(program);
+        let (started, traces) = (Instant::now(), BTreeMap::new());
+        Search { world, model, limits, rules, started, candidates: 0, traces }
+    }
+
+    fn run(&mut self, visitor: Visitor<'_>) -> Result<u64, Stop> {
+        self.traces = self.all_traces()?;
+        let traces = std::mem::take(&mut self.traces);
+        let first = (0..self.world.program.threads.len() as u32).map(ThreadId).collect();
+        self.choose_traces(&traces, first, &mut Vec::new(), visitor)?;
+        Ok(self.candidates)
+    }
+
+    /// The traces of all threads over all values that can be stored, all arguments of threads and all their results; see
+    /// the crate's documentation for when it ends.
+    fn all_traces(&self) -> Result<BTreeMap<ThreadId, (Vec<Trace>, Written)>, Stop> {
+        let program = self.world.program;
+        let (mut universe, mut results) = (Universe::new(), Results::new());
+        let mut starts: BTreeMap<ThreadId, Vec<Start>> = BTreeMap::new();
+        for (i, thread) in program.threads.iter().enumerate() {
+            let args = thread.args.iter().map(|&value| Some(value)).collect();
+            starts.insert(ThreadId(i as u32), vec![(thread.function, args)]);
+        }
+        let mut round = 0;
+        loop {
+            let mut all: BTreeMap<ThreadId, (Vec<Trace>, Written)> = BTreeMap::new();
+            for (&thread, list) in &starts {
+                let memory = Memory::Any(&universe, &results);
+                let interpreter = Interpreter { world: &self.world, thread, memory, rules: self.rules };
+                let (found, written) = all.entry(thread).or_default();
+                for start in list {
+                    found.extend(traces(&interpreter, start.clone(), self.limits)?);
+                    self.in_time()?;
+                }
+                written.extend(found.iter().flat_map(written_by));
+            }
+            let mut changed = false;
+            for (&thread, (list, written)) in &all {
+                for &(location, value) in written {
+                    changed |= universe.entry(location).or_default().insert(value);
+                }
+                for trace in list {
+                    if let (End::Done, Some(result)) = (trace.end, trace.result) {
+                        changed |= results.entry(thread).or_default().insert(result);
+                    }
+                    for event in &trace.events {
+                        if let Role::Spawn(child, start) = &event.role {
+                            let known = starts.entry(*child).or_default();
+                            if !known.contains(start) {
+                                known.push(start.clone());
+                                changed = true;
+                            }
+                        }
+                    }
+                }
+            }
+            round += 1;
+            // Each link of a chain of values is a store, or the start or the end of a thread.
+            let links = |t: &Trace| {
+                let is_link =
+                    |e: &&crate::run::TraceEvent| e.kind == EventKind::Write || e.role != Role::None;
+                t.events.iter().filter(is_link).count()
+            };
+            let most: usize = all.values().map(|(list, _)| list.iter().map(links).max().unwrap_or(0)).sum();
+            if !changed || round > most {
+                return Ok(all);
+            }
+        }
+    }
+
+    fn in_time(&self) -> Result<(), Stop> {
+        if self.limits.time.is_some_and(|time| self.started.elapsed() > time) {
+            return Err(Stop::Time);
+        }
+        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Stop::Interrupted);
+        }
+        Ok(())
+    }
+
+    /// Chooses traces for the threads of `pending` and those that they start.
     fn choose_traces<'t>(
         &mut self,
-        traces: &'t [Vec<Trace>],
-        chosen: &mut Vec<&'t Trace>,
+        traces: &'t BTreeMap<ThreadId, (Vec<Trace>, Written)>,
+        mut pending: Vec<ThreadId>,
+        chosen: &mut Vec<(ThreadId, &'t Trace)>,
+        visitor: Visitor<'_>,
     ) -> Result<(), Stop> {
-        let Some((first, rest)) = traces.split_first() else { return self.candidates(chosen) };
-        for trace in first {
-            chosen.push(trace);
-            if self.readable(chosen, rest) {
-                self.choose_traces(rest, chosen)?;
+        self.count()?;
+        if pending.is_empty() {
+            if !joins_agree(chosen, true) {
+                return Ok(());
+            }
+            let mut sorted = chosen.clone();
+            sorted.sort_by_key(|&(thread, _)| thread);
+            return self.executions(&sorted, visitor);
+        }
+        let thread = pending.remove(0);
+        let start = chosen.iter().flat_map(|(_, t)| &t.events).find_map(|e| match &e.role {
+            Role::Spawn(child, start) if *child == thread => Some(start),
+            _ => None,
+        });
+        for trace in traces.get(&thread).map_or(&[][..], |(list, _)| list) {
+            if start.is_some_and(|start| *start != trace.start) {
+                continue;
+            }
+            chosen.push((thread, trace));
+            if joins_agree(chosen, false) && self.readable(traces, chosen) {
+                let mut pending = pending.clone();
+                pending.extend(started_by(trace));
+                self.choose_traces(traces, pending, chosen, visitor)?;
             }
             chosen.pop();
         }
@@ -79,137 +244,221 @@ impl Search<'_> {
     }
 
     /// May every read so far still find its value, in a chosen trace, initially, or in a thread to come?
-    fn readable(&self, chosen: &[&Trace], rest: &[Vec<Trace>]) -> bool {
-        let writes = |t: &Trace, location, value| {
-            t.events.iter().any(|e| e.kind == EventKind::Write && e.location == location && e.value == value)
-        };
-        chosen.iter().flat_map(|t| &t.events).filter(|e| e.kind == EventKind::Read).all(|e| {
-            initial_cells(self.program).any(|(l, _, v)| Some(l) == e.location && Some(v) == e.value)
-                || chosen.iter().any(|t| writes(t, e.location, e.value))
-                || rest.iter().flatten().any(|t| writes(t, e.location, e.value))
+    fn readable(&self, traces: &BTreeMap<ThreadId, (Vec<Trace>, Written)>, chosen: &Chosen<'_>) -> bool {
+        let is_chosen = |thread: &ThreadId| chosen.iter().any(|(t, _)| t == thread);
+        let mut written: Written = chosen.iter().flat_map(|(_, trace)| written_by(trace)).collect();
+        for (_, (_, later)) in traces.iter().filter(|(thread, _)| !is_chosen(thread)) {
+            written.extend(later);
+        }
+        chosen.iter().flat_map(|(_, t)| &t.events).filter(|e| e.kind == EventKind::Read).all(|e| {
+            let (Some(location), Some(value)) = (e.location, e.value) else { return false };
+            let initial = self.world.initial(location, e.width).unwrap_or_default();
+            initial == value || written.contains(&(location, value))
         })
     }
 
-    /// All `rf` and `co` over one choice of traces.
-    fn candidates(&mut self, chosen: &[&Trace]) -> Result<(), Stop> {
-        let mut execution = skeleton(self.program, chosen);
-        let events = &execution.events;
-        let sources: Vec<(usize, Vec<usize>)> = (0..events.len())
-            .filter(|&r| events[r].kind == EventKind::Read)
-            .map(|r| (r, (0..events.len()).filter(|&w| may_read(&events[w], &events[r])).collect()))
-            .collect();
-        let mut writes: BTreeMap<Location, Vec<usize>> = BTreeMap::new();
-        for (i, event) in events.iter().enumerate() {
-            if let (EventKind::Write, Some(location)) = (event.kind, event.location) {
-                writes.entry(location).or_default().push(i);
+    /// All consistent executions over one choice of traces.
+    fn executions(&mut self, chosen: &Chosen<'_>, visitor: Visitor<'_>) -> Result<(), Stop> {
+        let (mut execution, starts) = skeleton(&self.world, chosen);
+        let model = self.model;
+        let mut checker = Checker::new(model, &execution);
+        let mut cells: BTreeMap<Location, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for (i, event) in execution.events.iter().enumerate() {
+            let Some(location) = event.location else { continue };
+            let (writes, reads) = cells.entry(location).or_default();
+            if event.kind == EventKind::Write { writes } else { reads }.push(i);
+        }
+        let mut options = Vec::new();
+        for (writes, reads) in cells.into_values() {
+            let mut cell = Cell { writes, reads, rf: Vec::new(), found: Vec::new() };
+            self.order(&mut cell, 1, &mut execution, &mut checker)?;
+            if cell.found.is_empty() {
+                return Ok(());
             }
+            options.push(cell.found);
         }
-        let writes: Vec<Vec<usize>> = writes.into_values().collect();
-        let mut checker = Checker::new(self.model, &execution);
-        self.choose_rf(&sources, &writes, &mut execution, &mut checker, chosen)
-    }
-
-    fn choose_rf(
-        &mut self,
-        sources: &[(usize, Vec<usize>)],
-        writes: &[Vec<usize>],
-        execution: &mut Execution,
-        checker: &mut Checker<'_>,
-        chosen: &[&Trace],
-    ) -> Result<(), Stop> {
-        let Some(((read, candidates), rest)) = sources.split_first() else {
-            return self.choose_co(writes, execution, checker, chosen);
+        let mut report = |checker: &mut Checker<'_>, execution: &Execution| {
+            let whole = Whole { world: &self.world, chosen, starts: &starts, execution };
+            visitor(checker, &whole);
         };
-        for &write in candidates {
-            execution.rf.insert(write, *read);
-            self.choose_rf(rest, writes, execution, checker, chosen)?;
-            execution.rf.remove(write, *read);
+        let mut candidates = self.candidates;
+        let ask =
+            |n: u64| if n > self.limits.candidates { Err(Stop::Limit(CANDIDATES)) } else { self.in_time() };
+        let mut combine = Combine { count: &mut candidates, ask: &ask, report: &mut report };
+        let result = combine.cells(&options, &mut execution, &mut checker);
+        self.candidates = candidates;
+        result
+    }
+
+    /// Counts a candidate, whole or in part.
+    fn count(&mut self) -> Result<(), Stop> {
+        self.candidates += 1;
+        if self.candidates > self.limits.candidates {
+            return Err(Stop::Limit(CANDIDATES));
         }
-        Ok(())
+        self.in_time()
     }
 
-    /// All total orders per location that begin with the initial write, which is the first of its list.
-    fn choose_co(
-        &mut self,
-        writes: &[Vec<usize>],
-        execution: &mut Execution,
-        checker: &mut Checker<'_>,
-        chosen: &[&Trace],
-    ) -> Result<(), Stop> {
-        let Some((list, rest)) = writes.split_first() else { return self.judge(execution, checker, chosen) };
-        let mut order = list.clone();
-        self.permute(1, &mut order, rest, execution, checker, chosen)
+    /// Whether what is there may become consistent, as far as the model can say.
+    fn extendable(&mut self, execution: &Execution, checker: &mut Checker<'_>) -> Result<bool, Stop> {
+        self.count()?;
+        Ok(checker.extendable(execution))
     }
 
-    fn permute(
+    /// All coherence orders of a cell whose first `from` writes have their places; the first is the initial one.
+    fn order(
         &mut self,
+        cell: &mut Cell,
         from: usize,
-        order: &mut Vec<usize>,
-        rest: &[Vec<usize>],
         execution: &mut Execution,
         checker: &mut Checker<'_>,
-        chosen: &[&Trace],
     ) -> Result<(), Stop> {
-        if from >= order.len() {
-            set_order(execution, order, true);
-            self.choose_co(rest, execution, checker, chosen)?;
-            set_order(execution, order, false);
-            return Ok(());
+        if from >= cell.writes.len() {
+            set_order(execution, &cell.writes, true);
+            let result = self.sources(cell, execution, checker);
+            set_order(execution, &cell.writes, false);
+            return result;
         }
-        for i in from..order.len() {
-            order.swap(from, i);
-            self.permute(from + 1, order, rest, execution, checker, chosen)?;
-            order.swap(from, i);
+        for i in from..cell.writes.len() {
+            cell.writes.swap(from, i);
+            // What has its place is before all that has none yet.
+            let placed = from + 1;
+            set_before(execution, &cell.writes, placed, true);
+            let good = cell.writes.len() <= 2 || self.extendable(execution, checker)?;
+            set_before(execution, &cell.writes, placed, false);
+            if good {
+                self.order(cell, placed, execution, checker)?;
+            }
+            cell.writes.swap(from, i);
         }
         Ok(())
     }
 
-    fn judge(
+    /// All ways for the reads of a cell to find their values, given its coherence order.
+    fn sources(
         &mut self,
-        execution: &Execution,
+        cell: &mut Cell,
+        execution: &mut Execution,
         checker: &mut Checker<'_>,
-        chosen: &[&Trace],
     ) -> Result<(), Stop> {
-        self.found.candidates += 1;
-        if self.found.candidates > self.limits.candidates {
-            return Err(Stop::Limit("candidate executions"));
-        }
-        if self.limits.time.is_some_and(|time| self.started.elapsed() > time) {
-            return Err(Stop::Time);
-        }
-        if self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(Stop::Interrupted);
-        }
-        if !checker.consistent(execution) {
+        let Some(&read) = cell.reads.get(cell.rf.len()) else {
+            let pairs = cell.rf.iter().copied().zip(cell.reads.iter().copied()).collect();
+            cell.found.push((cell.writes.clone(), pairs));
             return Ok(());
-        }
-        if chosen.iter().any(|t| t.end == End::Cut) {
-            self.found.cut += 1;
-        } else if chosen.iter().any(|t| t.end == End::Blocked) {
-            self.found.blocked += 1;
-        } else {
-            let judgement = checker.judge(execution);
-            self.found.executions.push(NaiveExecution {
-                execution: execution.clone(),
-                registers: final_registers(chosen),
-                memory: final_memory(execution),
-                failures: chosen.iter().flat_map(|t| t.failures.clone()).collect(),
-                flags: judgement.flags,
-                undefined: judgement.undefined,
-                key: Key::new(execution, chosen.iter().map(|t| t.choices.clone()).collect()),
-            });
+        };
+        for write in cell.writes.clone() {
+            if execution.events[write].value != execution.events[read].value {
+                continue;
+            }
+            execution.rf.insert(write, read);
+            if self.extendable(execution, checker)? {
+                cell.rf.push(write);
+                self.sources(cell, execution, checker)?;
+                cell.rf.pop();
+            }
+            execution.rf.remove(write, read);
         }
         Ok(())
     }
 }
 
-fn may_read(write: &Event, read: &Event) -> bool {
-    write.kind == EventKind::Write && write.location == read.location && write.value == read.value
+const CANDIDATES: &str = "candidate executions";
+
+/// The coherence order of a cell, and the sources of its reads.
+type CellChoice = (Vec<usize>, Vec<(usize, usize)>);
+
+/// A cell whose order and sources are being chosen.
+struct Cell {
+    writes: Vec<usize>,
+    reads: Vec<usize>,
+    /// The sources of the first reads.
+    rf: Vec<usize>,
+    found: Vec<CellChoice>,
+}
+
+/// Puts choices for all cells together.
+struct Combine<'a> {
+    count: &'a mut u64,
+    ask: &'a dyn Fn(u64) -> Result<(), Stop>,
+    report: &'a mut dyn FnMut(&mut Checker<'_>, &Execution),
+}
+
+impl Combine<'_> {
+    fn cells(
+        &mut self,
+        options: &[Vec<CellChoice>],
+        execution: &mut Execution,
+        checker: &mut Checker<'_>,
+    ) -> Result<(), Stop> {
+        let Some((first, rest)) = options.split_first() else {
+            *self.count += 1;
+            (self.ask)(*self.count)?;
+            if checker.consistent(execution) {
+                (self.report)(checker, execution);
+            }
+            return Ok(());
+        };
+        for (order, sources) in first {
+            set_order(execution, order, true);
+            sources.iter().for_each(|&(w, r)| execution.rf.insert(w, r));
+            let mut good = true;
+            if first.len() > 1 && !rest.is_empty() {
+                *self.count += 1;
+                (self.ask)(*self.count)?;
+                good = checker.extendable(execution);
+            }
+            if good {
+                self.cells(rest, execution, checker)?;
+            }
+            set_order(execution, order, false);
+            sources.iter().for_each(|&(w, r)| execution.rf.remove(w, r));
+        }
+        Ok(())
+    }
+}
+
+/// What a trace writes.
+fn written_by(trace: &Trace) -> impl Iterator<Item = (Location, Value)> + '_ {
+    let writes = trace.events.iter().filter(|e| e.kind == EventKind::Write);
+    writes.filter_map(|e| Some((e.location?, e.value?)))
+}
+
+/// The threads that a trace starts.
+fn started_by(trace: &Trace) -> impl Iterator<Item = ThreadId> + '_ {
+    trace.events.iter().filter_map(|e| match e.role {
+        Role::Spawn(thread, _) => Some(thread),
+        _ => None,
+    })
+}
+
+/// Whether who has joined a thread has waited for its end, and who still waits does so with reason. If not `all`
+/// threads are there, the others may still do the right thing.
+pub fn joins_agree(chosen: &Chosen<'_>, all: bool) -> bool {
+    let of = |thread: ThreadId| chosen.iter().find(|(t, _)| *t == thread).map(|(_, trace)| *trace);
+    chosen.iter().all(|(_, trace)| {
+        let joined = trace.events.iter().all(|event| match event.role {
+            Role::Join(thread, result) => match of(thread) {
+                Some(other) => other.end == End::Done && other.result == result,
+                None => !all,
+            },
+            _ => true,
+        });
+        let waits = match trace.end {
+            End::Joining(Some(thread)) => of(thread).is_none_or(|other| other.end != End::Done),
+            _ => true,
+        };
+        joined && waits
+    })
 }
 
 /// Adds a total order to co, or takes it away.
 pub fn set_order(execution: &mut Execution, order: &[usize], present: bool) {
-    for (i, &a) in order.iter().enumerate() {
+    set_before(execution, order, order.len(), present);
+}
+
+/// Adds to co that each of the first `placed` writes is before all behind it, or takes it away.
+fn set_before(execution: &mut Execution, order: &[usize], placed: usize, present: bool) {
+    for (i, &a) in order.iter().enumerate().take(placed) {
         for &b in &order[i + 1..] {
             match present {
                 true => execution.co.insert(a, b),
@@ -219,43 +468,69 @@ pub fn set_order(execution: &mut Execution, order: &[usize], present: bool) {
     }
 }
 
-/// The registers of each thread at its end.
-pub fn final_registers(chosen: &[&Trace]) -> Vec<Vec<Value>> {
-    chosen.iter().map(|t| t.registers.iter().map(|r| r.unwrap_or_default()).collect()).collect()
-}
-
-/// The value of the coherence-last write of each cell.
-pub fn final_memory(execution: &Execution) -> Vec<(Location, Width, Value)> {
-    let mut memory = BTreeMap::new();
-    for (i, event) in execution.events.iter().enumerate() {
-        if let (EventKind::Write, Some(location)) = (event.kind, event.location)
-            && execution.co.successors(i).next().is_none()
-        {
-            memory.insert(location, (event.width, event.value));
+impl Whole<'_> {
+    /// The execution with its final state. No model is asked.
+    pub fn execution(&self) -> NaiveExecution {
+        let count = self.chosen.last().map_or(0, |(t, _)| t.0 as usize + 1);
+        let (mut registers, mut choices) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        let mut failures = Vec::new();
+        for &(thread, trace) in self.chosen {
+            registers[thread.0 as usize] = trace.registers.iter().map(|r| r.unwrap_or_default()).collect();
+            choices[thread.0 as usize] = trace.choices.clone();
+            let text = |p: &crate::Problem| p.message.clone().unwrap_or_else(|| p.kind.name().to_string());
+            failures.extend(trace.problems.iter().map(text));
+        }
+        NaiveExecution {
+            registers,
+            memory: self.final_memory(),
+            failures,
+            flags: Vec::new(),
+            undefined: false,
+            key: Key::new(self.execution, choices),
+            execution: self.execution.clone(),
         }
     }
-    memory.into_iter().map(|(location, (width, value))| (location, width, value)).collect()
+
+    /// The value of the coherence-last write of each cell.
+    fn final_memory(&self) -> Vec<(Location, Width, Value)> {
+        let mut memory: BTreeMap<Location, (Width, Value)> =
+            declared_cells(self.world.program).map(|(l, width, value)| (l, (width, value))).collect();
+        for (i, event) in self.execution.events.iter().enumerate() {
+            if let (EventKind::Write, Some(location)) = (event.kind, event.location)
+                && self.execution.co.successors(i).next().is_none()
+            {
+                memory.insert(location, (event.width, event.value));
+            }
+        }
+        memory.into_iter().map(|(location, (width, value))| (location, width, value)).collect()
+    }
 }
 
-/// The events with program order, dependencies and `rmw`; no `rf` and no `co`.
-pub fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
-    let mut events: Vec<Event> = initial_cells(program)
-        .map(|(location, width, value)| Event {
+/// The events with program order, dependencies and `rmw`, without `rf` and `co`; and where each thread's events begin.
+pub fn skeleton(world: &World<'_>, chosen: &Chosen<'_>) -> (Execution, Vec<(ThreadId, usize)>) {
+    let accessed: BTreeMap<Location, Width> = chosen
+        .iter()
+        .flat_map(|(_, trace)| &trace.events)
+        .filter_map(|event| Some((event.location?, event.width)))
+        .collect();
+    let mut events: Vec<Event> = accessed
+        .into_iter()
+        .map(|(location, width)| Event {
             thread: None,
             kind: EventKind::Write,
             location: Some(location),
             width,
-            value,
+            value: world.initial(location, width).unwrap_or_default(),
             ann: Ann::PLAIN,
             amo: false,
-            span: program.objects[location.object.0 as usize].span,
+            span: world.span(location.object),
         })
         .collect();
     let mut starts = Vec::new();
-    for (thread, trace) in (0u32..).zip(chosen) {
-        starts.push(events.len());
+    for &(thread, trace) in chosen {
+        starts.push((thread, events.len()));
         events.extend(trace.events.iter().map(|e| Event {
-            thread: Some(ThreadId(thread)),
+            thread: Some(thread),
             kind: e.kind,
             location: e.location,
             width: e.width,
@@ -266,7 +541,7 @@ pub fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
         }));
     }
     let mut execution = Execution::new(events);
-    for (&start, trace) in starts.iter().zip(chosen) {
+    for (&(_, start), (_, trace)) in starts.iter().zip(chosen) {
         for (i, event) in trace.events.iter().enumerate() {
             let to = start + i;
             for j in 0..i {
@@ -279,7 +554,7 @@ pub fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
                     (event.pick, &mut execution.pick),
                 ];
                 for (set, relation) in relations {
-                    if set >> j & 1 != 0 {
+                    if set.contains(j) {
                         relation.insert(from, to);
                     }
                 }
@@ -292,5 +567,37 @@ pub fn skeleton(program: &Program, chosen: &[&Trace]) -> Execution {
             }
         }
     }
-    execution
+    order_threads(&mut execution, chosen, &starts);
+    (execution, starts)
+}
+
+/// Program order through starts and joins.
+fn order_threads(execution: &mut Execution, chosen: &Chosen<'_>, starts: &[(ThreadId, usize)]) {
+    let events_of = |thread: ThreadId| {
+        let at = starts.iter().position(|(t, _)| *t == thread)?;
+        let start = starts[at].1;
+        Some(start..start + chosen[at].1.events.len())
+    };
+    let (mut spawns, mut joins) = (Vec::new(), Vec::new());
+    for (&(_, start), (_, trace)) in starts.iter().zip(chosen) {
+        for (i, event) in trace.events.iter().enumerate() {
+            match event.role {
+                Role::Spawn(thread, _) => spawns.push((start + i, thread)),
+                Role::Join(thread, _) => joins.push((start + i, thread)),
+                _ => {}
+            }
+        }
+    }
+    for &(spawn, thread) in &spawns {
+        events_of(thread).into_iter().flatten().for_each(|e| execution.po.insert(spawn, e));
+        // A thread without events orders all the same.
+        let others = joins.iter().filter(|(_, joined)| *joined == thread);
+        others.for_each(|&(join, _)| execution.po.insert(spawn, join));
+    }
+    for &(join, thread) in &joins {
+        events_of(thread).into_iter().flatten().for_each(|e| execution.po.insert(e, join));
+    }
+    if !(spawns.is_empty() && joins.is_empty()) {
+        execution.po = execution.po.transitive_closure();
+    }
 }

@@ -1,25 +1,38 @@
 //! All executions of a small program by brute force: the oracle that the explorer is tested against.
 //!
 //! The method is that of herd-like simulators, in three steps that share no code with any engine:
-//! 1. `trace`: each thread is run by itself; a load may return any value that some store may write to its location.
-//!    The values start as the initial ones and grow with what the traces store.
+//! 1. `interpret`: each thread is run by itself; a load may return any value that some store may write to its location,
+//!    a join any result of the thread. The values start as the initial ones and grow with what the traces store, and so
+//!    do the threads that are started and their arguments and results.
 //! 2. `combine`: one trace per thread, every `rf` whose values agree, every total `co` per location.
 //! 3. The model judges each candidate.
 //!
 //! Values: after `k` rounds of step 1 every value is known that a chain of `k` stores, each computed from a load of the
-//! one before, can make. An execution without a cycle of value dependencies has no longer chain than it has stores, so
-//! the rounds end there, although `x = x + 1` in two threads would go on for ever. Cyclic explanations (values out of
-//! thin air) are candidates as far as their values are among these.
+//! one before, can make. An execution without a cycle of value dependencies has no longer chain than it has stores,
+//! starts and ends of threads, so the rounds end there, although `x = x + 1` in two threads would go on for ever. Cyclic
+//! explanations (values out of thin air) are candidates as far as their values are among these.
 //!
-//! Not supported, and refused: calls, threads that start threads, locks, allocation, atomic sections, accesses that
-//! do not hit a cell exactly.
+//! [`enumerate`] gives the executions themselves, as litmus tests need them; [`summarise`] counts those of a C program
+//! and says what is wrong with it (`findings`). [`replay`] rebuilds one execution from its reads-from and coherence, and
+//! [`confirm`] checks a counterexample that an engine found.
+//!
+//! Not supported, and refused: atomic sections.
 
+mod access;
 mod combine;
+mod confirm;
+mod events;
+mod findings;
+mod interpret;
 mod key;
+mod live;
 mod replay;
-mod trace;
+mod run;
+mod world;
 
-pub use combine::enumerate;
+pub use combine::{enumerate, summarise};
+pub use confirm::{Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm};
+pub use findings::{Claim, Problem, ProblemKind, Site};
 pub use key::{AccessId, Key};
 pub use replay::replay;
 
@@ -123,6 +136,28 @@ pub struct Found {
     pub blocked: u64,
     /// Consistent executions that reach the loop bound.
     pub cut: u64,
-    /// Candidates that were judged.
+    /// Candidates that were judged, whole or in part.
     pub candidates: u64,
+}
+
+/// The executions of a C program in numbers, and what is wrong with it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Consistent executions in which every thread ends.
+    pub executions: u64,
+    /// Consistent executions in which some thread does not.
+    pub blocked: u64,
+    /// Those of them that reach the loop bound, which are not among the blocked.
+    pub cut: u64,
+    /// What is wrong with some execution, each once, sorted.
+    pub claims: Vec<Claim>,
+    /// Candidates that were judged, whole or in part.
+    pub candidates: u64,
+}
+
+impl Summary {
+    /// Whether one may see something otherwise; see [`Claim::disputed`].
+    pub fn is_disputed(&self) -> bool {
+        self.claims.iter().any(|claim| claim.disputed)
+    }
 }

@@ -3,12 +3,14 @@
 //! Each thread is run with the values of its loads as far as they are known, and only runs whose accesses are those of the
 //! witness go on. What all runs of a thread store tells the loads that read it their value, and so on to a fixpoint. An
 //! access may be known before an earlier load of its thread is, as in load buffering, so unknown values are no obstacle;
-//! see `trace`.
+//! see `interpret`.
 
-use crate::combine::{final_memory, final_registers, initial_cells, set_order, skeleton};
-use crate::trace::{End, Interpreter, Memory, Run, Step, Trace};
+use crate::combine::{Whole, set_order, skeleton};
+use crate::interpret::{Assertions, Interpreter, Memory, Rules, Step};
+use crate::run::{End, Run, Trace};
+use crate::world::World;
 use crate::{Key, Limits, NaiveExecution, Stop};
-use fencepost_ir::{EventKind, Location, Program, ThreadId, Value};
+use fencepost_ir::{EventKind, Fence, Location, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A thread and the number of one of its accesses.
@@ -33,7 +35,7 @@ pub fn replay(program: &Program, key: &Key, limits: &Limits) -> Result<Vec<Naive
 type Values = BTreeMap<u32, Value>;
 
 struct Replayer<'p> {
-    program: &'p Program,
+    world: World<'p>,
     limits: &'p Limits,
     rf: Vec<(Access, Option<Access>)>,
     co: &'p [(Location, Vec<Option<Access>>)],
@@ -41,7 +43,6 @@ struct Replayer<'p> {
     shape: Vec<Vec<(EventKind, Option<Location>)>>,
     /// Per thread, which loads read an initial value.
     from_init: Vec<BTreeSet<u32>>,
-    initial: BTreeMap<Location, Value>,
 }
 
 impl<'p> Replayer<'p> {
@@ -77,8 +78,7 @@ impl<'p> Replayer<'p> {
             }
             list.push(access);
         }
-        let initial = initial_cells(program).map(|(location, _, value)| (location, value)).collect();
-        Some(Replayer { program, limits, rf, co: &key.co, shape, from_init, initial })
+        Some(Replayer { world: World::new(program), limits, rf, co: &key.co, shape, from_init })
     }
 
     /// Runs threads until nothing more becomes known; where only a choice can go on, tries each.
@@ -114,9 +114,12 @@ impl<'p> Replayer<'p> {
 
     /// The runs of a thread that have the accesses of the witness, as far as they get.
     fn runs(&self, thread: usize, values: &Values, pinned: &[i64]) -> Result<Vec<Trace>, Stop> {
-        let memory = Memory::Known { values, from_init: &self.from_init[thread], initial: &self.initial };
-        let interpreter = Interpreter { program: self.program, thread: ThreadId(thread as u32), memory };
-        let mut todo = vec![interpreter.start()];
+        let memory = Memory::Known { values, from_init: &self.from_init[thread] };
+        let rules = Rules { spins: None, assertions: Assertions::Note, thread_fence: Fence::Compiler };
+        let (world, thread_id) = (&self.world, ThreadId(thread as u32));
+        let interpreter = Interpreter { world, thread: thread_id, memory, rules };
+        let Some(start) = interpreter.initial_start() else { return Ok(Vec::new()) };
+        let mut todo = vec![interpreter.start(start)];
         let mut done = Vec::new();
         while let Some(mut run) = todo.pop() {
             run.count_step(self.limits)?;
@@ -132,11 +135,15 @@ impl<'p> Replayer<'p> {
                     }
                     todo.extend(Some(run).filter(|run| self.fits(thread, run, pinned)));
                 }
-                Step::End(run, End::Stuck) => done.push(run.finish(End::Stuck)),
-                Step::End(run, End::Done) if run.accesses().count() == self.shape[thread].len() => {
-                    done.push(run.finish(End::Done))
+                Step::End(run, end) => done.extend(self.ended(thread, run, end)),
+                Step::Some(outcomes) => {
+                    for (run, end) in outcomes.into_iter().rev() {
+                        match end {
+                            Some(end) => done.extend(self.ended(thread, run, end)),
+                            None => todo.extend(Some(run).filter(|run| self.fits(thread, run, pinned))),
+                        }
+                    }
                 }
-                Step::End(..) => {}
             }
             if done.len() + todo.len() > self.limits.traces {
                 return Err(Stop::Limit("traces of one thread"));
@@ -145,12 +152,22 @@ impl<'p> Replayer<'p> {
         Ok(done)
     }
 
+    /// A run that is over, if it may be the witness's.
+    fn ended(&self, thread: usize, run: Run, end: End) -> Option<Trace> {
+        let fits = match end {
+            End::Stuck => true,
+            End::Done | End::Failed => run.accesses().count() == self.shape[thread].len(),
+            _ => false,
+        };
+        fits.then(|| run.finish(end))
+    }
+
     fn fits(&self, thread: usize, run: &Run, pinned: &[i64]) -> bool {
         let shape = &self.shape[thread];
         let same = |(at, (kind, location)): (usize, (EventKind, Option<Location>))| {
             shape.get(at).is_some_and(|&(k, l)| k == kind && l.is_none_or(|l| Some(l) == location))
         };
-        run.accesses().enumerate().all(same) && run.choices().iter().zip(pinned).all(|(a, b)| a == b)
+        run.accesses().enumerate().all(same) && run.choices.iter().zip(pinned).all(|(a, b)| a == b)
     }
 
     /// A load whose source stores the same known value in all runs reads that value. Whether anything was new.
@@ -186,7 +203,8 @@ impl<'p> Replayer<'p> {
     }
 
     fn execution(&self, chosen: &[&Trace]) -> NaiveExecution {
-        let mut execution = skeleton(self.program, chosen);
+        let chosen: Vec<(ThreadId, &Trace)> = (0..).map(ThreadId).zip(chosen.iter().copied()).collect();
+        let (mut execution, starts) = skeleton(&self.world, &chosen);
         let mut events: BTreeMap<Access, usize> = BTreeMap::new();
         let mut initial: BTreeMap<Location, usize> = BTreeMap::new();
         let mut counts = vec![0; chosen.len()];
@@ -216,21 +234,13 @@ impl<'p> Replayer<'p> {
             let order: Vec<usize> = initial.get(location).copied().into_iter().chain(writes).collect();
             set_order(&mut execution, &order, true);
         }
-        let choices = chosen.iter().map(|t| t.choices.clone()).collect();
-        NaiveExecution {
-            registers: final_registers(chosen),
-            memory: final_memory(&execution),
-            failures: chosen.iter().flat_map(|t| t.failures.clone()).collect(),
-            flags: Vec::new(),
-            undefined: false,
-            key: Key::new(&execution, choices),
-            execution,
-        }
+        let whole = Whole { world: &self.world, chosen: &chosen, starts: &starts, execution: &execution };
+        whole.execution()
     }
 }
 
 fn is_complete(run: &Trace) -> bool {
-    run.end == End::Done && run.events.iter().all(|e| e.value.is_some())
+    matches!(run.end, End::Done | End::Failed) && run.events.iter().all(|e| e.value.is_some())
 }
 
 /// The first thread whose runs differ in their choices, and these.

@@ -202,10 +202,10 @@ fn choices_assumptions_assertions_and_cuts_are_counted() {
 
 #[test]
 fn what_is_not_supported_is_named() {
-    let locked = program(vec![vec![Instr::Lock(at(0))]]);
+    let section = program(vec![vec![Instr::AtomicBegin]]);
     let model = Model::builtin("sc").expect("a model");
-    let stop = enumerate(&locked, &model, &Limits::default()).expect_err("not supported");
-    assert_eq!(stop.to_string(), "the naive enumerator does not support locks");
+    let stop = enumerate(&section, &model, &Limits::default()).expect_err("not supported");
+    assert_eq!(stop.to_string(), "the naive enumerator does not support atomic sections");
     let few = Limits { candidates: 3, ..Limits::default() };
     let sb = program(vec![vec![store(0, number(1)), load(0, 1)], vec![store(1, number(1)), load(0, 0)]]);
     assert_eq!(enumerate(&sb, &model, &few).expect_err("too many"), Stop::Limit("candidate executions"));

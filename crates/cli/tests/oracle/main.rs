@@ -1,0 +1,245 @@
+//! The explorer against the naive enumerator on C programs: the same number of complete executions, and the same kinds
+//! of findings, under every model. The enumerator shares no code with the explorer and judges with the cat models.
+//!
+//! Programs that are too large for enumeration are skipped; how many pairs of program and model were compared is part
+//! of the test. `FENCEPOST_CANDIDATES` makes room for more. Then random programs, as many as `FENCEPOST_CASES` says,
+//! from the seed `FENCEPOST_SEED`.
+
+mod compare;
+mod directed;
+mod random;
+
+use compare::{Outcome, Room, compare, compare_without, compiled};
+use fencepost_explore::ModelName;
+use random::{Random, Sketch};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Programs with a parameter `N`, and values that are smaller than its default.
+const PARAMETERS: &[(&str, &[&str])] = &[
+    ("count_cas", &["2", "3"]),
+    ("count_fetch_add", &["2"]),
+    ("count_fib_join", &["1"]),
+    ("count_peterson_rounds", &["1"]),
+    ("count_readers", &["2", "3"]),
+    ("count_ticket_lock", &["1", "2"]),
+    ("count_treiber", &["1", "2"]),
+];
+
+/// Pairs in which the explorer counts more executions than there are by the rule of `docs/LIMITS.md`: a failing
+/// compare-exchange in a loop is an iteration that writes nothing, but under ARMv8 the explorer chooses whether it
+/// succeeds before it reads, and does not see a spin where there is a choice.
+const UNSEEN_SPINS: &[(&str, &str)] =
+    &[("linux_cmpxchg_lock", "armv8"), ("lock_caslock_2_acq", "armv8"), ("lock_caslock_2_rlx", "armv8")];
+
+/// Directed programs on which the explorer is wrong, under these models; each has an ignored test of its own below.
+const WRONG: &[(&str, &[&str])] = &[
+    ("sc_across_start", &["rc11"]),
+    ("sc_across_join", &["rc11"]),
+    ("double_free_after_join", &["sc", "tso", "pso", "ra", "rc11", "power", "armv8"]),
+    ("choice_between_writes", &["rc11"]),
+];
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus");
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .expect("the corpus is there")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok())
+}
+
+fn room() -> Room {
+    let candidates = number("FENCEPOST_CANDIDATES").unwrap_or(8_000);
+    Room { candidates, traces: 600, time: Duration::from_secs(10 + candidates / 1_000) }
+}
+
+#[test]
+fn explorer_and_enumerator_agree_on_the_corpus() {
+    let only = std::env::var("FENCEPOST_ONLY").unwrap_or_default();
+    let mut work = Vec::new();
+    for path in corpus() {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().to_string();
+        if !name.contains(&only) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let parameters = PARAMETERS.iter().find(|(n, _)| *n == name).map_or(&[][..], |p| p.1);
+        for model in ModelName::ALL {
+            work.push((name.clone(), text.clone(), None, model));
+            for n in parameters {
+                work.push((name.clone(), text.clone(), Some(*n), model));
+            }
+        }
+    }
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let run = || {
+        while let Some((name, text, n, model)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let defines: Vec<(&str, &str)> = n.iter().map(|n| ("N", *n)).collect();
+            let program = compiled(name, text, &defines).expect("a program of the corpus compiles");
+            let started = std::time::Instant::now();
+            let outcome = compare(&program, *model, room());
+            let title = format!("{name} {} {}", defines.first().map_or("", |d| d.1), model.name());
+            if !only.is_empty() || std::env::var("FENCEPOST_VERBOSE").is_ok() {
+                println!("{title}: {outcome:?} {:.2}", started.elapsed().as_secs_f64());
+            }
+            results.lock().expect("not poisoned").push((title, outcome));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(run);
+        run();
+    });
+    let results = results.into_inner().expect("not poisoned");
+    let is_known = |title: &str| {
+        UNSEEN_SPINS.iter().any(|(name, model)| title.starts_with(name) && title.ends_with(model))
+    };
+    let (mut different, mut same, mut executions, mut skipped) = (Vec::new(), 0, 0, BTreeMap::new());
+    for (title, outcome) in results {
+        match outcome {
+            Outcome::Same { executions: n } => {
+                same += 1;
+                executions += n;
+            }
+            Outcome::Different(_) if is_known(&title) => {}
+            Outcome::Different(text) => different.push(format!("{title}: {text}")),
+            Outcome::Skipped(reason) => *skipped.entry(reason).or_insert(0) += 1,
+        }
+    }
+    println!("{same} pairs with {executions} executions agree; skipped: {skipped:?}");
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(!only.is_empty() || same >= 600, "only {same} pairs were compared");
+}
+
+#[test]
+fn explorer_and_enumerator_agree_on_random_programs() {
+    let cases = number("FENCEPOST_CASES").unwrap_or(1_000);
+    let seed = number("FENCEPOST_SEED").unwrap_or(0);
+    let room = Room { candidates: 1_500, traces: 200, time: Duration::from_secs(20) };
+    let compare_one = |sketch: &Sketch, model: ModelName| {
+        let text = sketch.text();
+        let program = compiled("random.c", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        compare(&program, model, room)
+    };
+    let (next, compared) = (AtomicU64::new(0), AtomicU64::new(0));
+    let different = Mutex::new(Vec::new());
+    let run = || loop {
+        let case = next.fetch_add(1, Ordering::Relaxed);
+        if case >= cases {
+            return;
+        }
+        let sketch = Sketch::new(&mut Random::new(seed.wrapping_mul(1_000_003).wrapping_add(case)));
+        for model in ModelName::ALL {
+            let outcome = compare_one(&sketch, model);
+            compared.fetch_add(u64::from(matches!(outcome, Outcome::Same { .. })), Ordering::Relaxed);
+            if let Outcome::Different(_) = outcome {
+                let is_bad = |s: &Sketch| matches!(compare_one(s, model), Outcome::Different(_));
+                let smallest = sketch.clone().shrink(&is_bad);
+                let outcome = compare_one(&smallest, model);
+                let report = format!("case {case} {}: {outcome:?}\n{}", model.name(), smallest.text());
+                different.lock().expect("not poisoned").push(report);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(run);
+        run();
+    });
+    let (different, compared) = (different.into_inner().expect("not poisoned"), compared.into_inner());
+    println!("{compared} pairs agree, {} differ, of {}", different.len(), 7 * cases);
+    assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n"));
+    assert!(compared > 4 * cases, "only {compared} pairs were compared");
+}
+
+#[test]
+fn a_missing_clause_is_noticed() {
+    use fencepost_explore::Clause;
+    let clauses = [
+        (ModelName::Sc, Clause::Global),
+        (ModelName::Tso, Clause::FullFence),
+        (ModelName::Tso, Clause::WriteWrite),
+        (ModelName::Pso, Clause::Rfe),
+        (ModelName::Ra, Clause::ReleaseWrite),
+        (ModelName::Rc11, Clause::AcquireRead),
+        (ModelName::Rc11, Clause::PscBase),
+        (ModelName::Rc11, Clause::Coherence),
+        (ModelName::Power, Clause::FullFence),
+        (ModelName::Power, Clause::LightFence),
+        (ModelName::Armv8, Clause::AfterAcquire),
+        (ModelName::Armv8, Clause::BeforeRelease),
+    ];
+    let room = Room { candidates: 1_500, traces: 200, time: Duration::from_secs(20) };
+    for (model, clause) in clauses {
+        let noticed = |case: u64| {
+            let text = Sketch::new(&mut Random::new(case)).text();
+            let program = compiled("random.c", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            matches!(compare_without(&program, model, room, Some(clause)), Outcome::Different(_))
+        };
+        assert!((0..400).any(noticed), "{} without {clause:?} is not noticed", model.name());
+    }
+}
+
+/// How the two differ on directed programs, of those that `wanted` says.
+fn differences(wanted: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let mut different = Vec::new();
+    for (name, text) in directed::PROGRAMS {
+        let program = compiled(name, text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        for model in ModelName::ALL.into_iter().filter(|model| wanted(name, model.name())) {
+            match compare(&program, model, room()) {
+                Outcome::Same { .. } => {}
+                outcome => different.push(format!("{name} {}: {outcome:?}", model.name())),
+            }
+        }
+    }
+    different
+}
+
+#[test]
+fn explorer_and_enumerator_agree_on_directed_programs() {
+    let is_wrong = |n: &str, m: &str| WRONG.iter().any(|(name, models)| *name == n && models.contains(&m));
+    let different = differences(|name, model| !is_wrong(name, model));
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+#[ignore = "the explorer reports an assertion of a program with seq_cst accesses only: psc stops at the start and the \
+            end of a thread, although what comes before the start is strongly before what comes behind it"]
+fn seq_cst_goes_through_starts_and_joins() {
+    let different = differences(|name, _| name.starts_with("sc_across"));
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+#[ignore = "the explorer misses a double free if the thread with the larger number comes first"]
+fn a_double_free_is_found_in_either_order() {
+    let different = differences(|name, _| name.starts_with("double_free"));
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+#[ignore = "the explorer takes a choice for an event of another location in po \\ loc, and forbids what RC11 allows"]
+fn a_choice_orders_nothing() {
+    let different = differences(|name, _| name == "choice_between_writes");
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+#[ignore = "the explorer does not see a spin where it has made a choice: see UNSEEN_SPINS"]
+fn a_failing_exchange_in_a_loop_is_a_spin_under_armv8() {
+    for (name, _) in UNSEEN_SPINS {
+        let path = corpus().into_iter().find(|path| path.file_stem().is_some_and(|stem| stem == *name));
+        let text = std::fs::read_to_string(path.expect("in the corpus")).expect("readable");
+        let program = compiled(name, &text, &[]).expect("compiles");
+        let outcome = compare(&program, ModelName::Armv8, room());
+        assert!(matches!(outcome, Outcome::Same { .. }), "{name}: {outcome:?}");
+    }
+}

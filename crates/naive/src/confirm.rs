@@ -1,0 +1,613 @@
+//! Re-validation of a counterexample: is this record of an execution, made by some engine, an execution of the program
+//! that the model allows, and does it show what it is said to show?
+//!
+//! 1. Each thread is run by the interpreter of this crate, led by the record: its accesses, starts, joins and ends of lives
+//!    must be those of the record, instruction by instruction, with the same values and memory orders. A load gets the value
+//!    that the record says; where that is a pointer to an object made at run time, whose number is the engine's own
+//!    affair, it gets what its source stores here, as soon as that is known, and the two numberings must agree one to one.
+//! 2. Reads-from must connect equal values of one cell, and coherence must be an order of all writes of each cell.
+//! 3. The cat model must allow the execution.
+//! 4. What is claimed must be true of it (`findings`): a failed assertion or another mistake of a thread happens at that
+//!    instruction of that thread; two accesses at those places race by the model's `race`; an access at that place is not
+//!    over before the life of its object ends at the other place; a read at that place reads uninitialised memory; all
+//!    threads have ended or wait for ever; all have ended and an object is left.
+//!
+//! The record may stop where a thread could go on: a consistent execution cut off there is consistent, and what has gone
+//! wrong by then has gone wrong. Only for a deadlock and a leak must all threads be at an end. Behind a failed assertion
+//! the record may go on, because machines run ahead of it.
+//!
+//! Values that depend on themselves would leave a thread without the value it needs; such a record is refused.
+
+use crate::combine::{Whole, joins_agree, set_order, skeleton, thread_fence};
+use crate::findings::{Problem, ProblemKind, Site, holds};
+use crate::interpret::{Assertions, Interpreter, Memory, Rules, Step};
+use crate::live::Live;
+use crate::run::{End, Register, Role, Run, Start, Trace, TraceEvent};
+use crate::world::{Storage, World};
+use crate::{Limits, Stop};
+use fencepost_ir::{EventKind, Execution, Fence, Instr, Location, Order, Program, ThreadId, Value};
+use fencepost_models::Model;
+use std::collections::BTreeMap;
+
+/// A thread and one of its recorded steps.
+pub type StepId = (u32, u32);
+
+/// What an engine says about an execution.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// What is wrong with it.
+    pub kind: ProblemKind,
+    /// Where.
+    pub sites: Vec<Site>,
+    /// The steps of each thread in program order. Fences and choices may be left out, except those of `Nondet`.
+    pub steps: Vec<Vec<RecordedStep>>,
+    /// Per cell that is written: its writes in coherence order, without the initial one.
+    pub coherence: Vec<Vec<StepId>>,
+}
+
+/// One step of a thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedStep {
+    /// Function and instruction.
+    pub at: (u32, u32),
+    /// What it does.
+    pub action: RecordedAction,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordedAction {
+    /// Reads memory.
+    Read {
+        /// The cell, for people: the name of its object and something behind it.
+        cell: String,
+        /// The value in the cell.
+        value: Value,
+        /// The memory order.
+        order: Order,
+        /// The write that it reads; `None` is the initial one.
+        from: Option<StepId>,
+    },
+    /// Writes memory.
+    Write {
+        /// The cell.
+        cell: String,
+        /// The value.
+        value: Value,
+        /// The memory order.
+        order: Order,
+    },
+    /// Chooses; for a `Nondet` the number above its first value, for others anything.
+    Choose(u64),
+    /// A fence, or nothing.
+    Fence,
+    /// Starts the thread of that number.
+    Spawn(u32),
+    /// Has waited for the end of a thread.
+    Join(u32),
+    /// Ends the life of an object.
+    End,
+}
+
+/// Why a record is refused.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// It is wrong.
+    Wrong(String),
+    /// It is too large to be replayed.
+    TooLarge(String),
+}
+
+impl From<Stop> for Refused {
+    fn from(stop: Stop) -> Refused {
+        Refused::TooLarge(stop.to_string())
+    }
+}
+
+fn wrong<T>(why: impl Into<String>) -> Result<T, Refused> {
+    Err(Refused::Wrong(why.into()))
+}
+
+/// Local steps without an event that count as a loop without end.
+const ENDLESS: usize = 10_000_000;
+
+/// Checks a record; see the module's documentation.
+pub fn confirm(program: &Program, model: &Model, recorded: &Recorded) -> Result<(), Refused> {
+    // An engine may keep the cells of private objects out of the record or in it.
+    let without = Replayer::new(program, model, recorded, false).confirm();
+    match without {
+        Err(Refused::Wrong(_)) => Replayer::new(program, model, recorded, true).confirm().or(without),
+        _ => without,
+    }
+}
+
+struct Replayer<'p> {
+    world: World<'p>,
+    live: Live,
+    model: &'p Model,
+    thread_fence: Fence,
+    recorded: &'p Recorded,
+    /// Whether accesses to private cells are in the record.
+    with_private: bool,
+    limits: Limits,
+    /// Values of loads whose recorded value has a meaning only to who made the record.
+    learnt: BTreeMap<StepId, Value>,
+    results: BTreeMap<u32, Value>,
+    starts: BTreeMap<u32, Start>,
+}
+
+/// A run that is led by the record.
+#[derive(Clone)]
+struct Led {
+    run: Run,
+    /// The next step of the record.
+    next: usize,
+    /// Steps and the events that they are.
+    matched: Vec<(usize, usize)>,
+    /// Instructions since the last event.
+    idle: usize,
+}
+
+/// A run of a thread as far as the record leads.
+struct Replayed {
+    trace: Trace,
+    matched: Vec<(usize, usize)>,
+}
+
+impl<'p> Replayer<'p> {
+    fn new(
+        program: &'p Program,
+        model: &'p Model,
+        recorded: &'p Recorded,
+        with_private: bool,
+    ) -> Replayer<'p> {
+        let mut threads = Vec::new();
+        for (parent, steps) in (0..).zip(&recorded.steps) {
+            let children = steps.iter().filter_map(|step| match step.action {
+                RecordedAction::Spawn(child) => Some(child),
+                _ => None,
+            });
+            threads.extend((0..).zip(children).map(|(count, child)| (parent, count, child)));
+        }
+        let mut starts = BTreeMap::new();
+        for (i, thread) in (0..).zip(&program.threads) {
+            starts.insert(i, (thread.function, thread.args.iter().map(|&value| Some(value)).collect()));
+        }
+        Replayer {
+            world: World::with_threads(program, &threads),
+            live: Live::new(program),
+            model,
+            thread_fence: thread_fence(model),
+            recorded,
+            with_private,
+            limits: Limits { steps: 4 * ENDLESS, ..Limits::default() },
+            learnt: BTreeMap::new(),
+            results: BTreeMap::new(),
+            starts,
+        }
+    }
+
+    fn confirm(mut self) -> Result<(), Refused> {
+        let threads = self.replay()?;
+        let traces: Vec<(ThreadId, &Trace)> =
+            threads.iter().map(|(&t, replayed)| (ThreadId(t), &replayed.trace)).collect();
+        if !joins_agree(&traces, true) {
+            return wrong("a join does not fit the end of its thread");
+        }
+        let (mut execution, starts) = skeleton(&self.world, &traces);
+        let mut events: BTreeMap<StepId, usize> = BTreeMap::new();
+        for (&(thread, first), replayed) in starts.iter().zip(threads.values()) {
+            let of_thread = replayed.matched.iter();
+            events.extend(of_thread.map(|&(step, event)| ((thread.0, step as u32), first + event)));
+        }
+        self.read_from(&events, &mut execution)?;
+        self.cohere(&events, &mut execution)?;
+        self.compare_pointers(&events, &execution)?;
+        let judgement = self.model.check(&execution);
+        if !judgement.consistent {
+            let axioms = judgement.failed.join(", ");
+            return wrong(format!("{} forbids the execution by {axioms}", self.model.name()));
+        }
+        let whole = Whole { world: &self.world, chosen: &traces, starts: &starts, execution: &execution };
+        match holds(&whole, self.model, self.recorded.kind, &self.recorded.sites) {
+            true => Ok(()),
+            false => wrong(format!("the execution shows no {} there", self.recorded.kind.name())),
+        }
+    }
+
+    /// The runs of all threads: again and again, as long as something new becomes known.
+    fn replay(&mut self) -> Result<BTreeMap<u32, Replayed>, Refused> {
+        let most = 2 * self.recorded.steps.iter().map(|steps| steps.len() + 1).sum::<usize>();
+        for _ in 0..=most {
+            let mut runs = BTreeMap::new();
+            for (&thread, start) in &self.starts {
+                runs.insert(thread, self.thread(thread, start)?);
+            }
+            if self.learn(&runs) {
+                continue;
+            }
+            let started = |t: usize| self.starts.contains_key(&(t as u32));
+            if (0..self.recorded.steps.len()).any(|t| !started(t) && !self.recorded.steps[t].is_empty()) {
+                return wrong("a thread does something before it is started");
+            }
+            let unknown = |r: &Replayed| {
+                r.trace.end == End::Stuck || r.trace.events.iter().any(|event| event.value.is_none())
+            };
+            return match runs.values().any(unknown) {
+                true => wrong("a value depends on itself"),
+                false => Ok(runs),
+            };
+        }
+        wrong("the values of the threads do not settle")
+    }
+
+    /// What the runs say about values, results and threads. Whether anything was new.
+    fn learn(&mut self, runs: &BTreeMap<u32, Replayed>) -> bool {
+        let before = (self.learnt.len(), self.results.len(), self.starts.clone());
+        let mut stored: BTreeMap<StepId, Value> = BTreeMap::new();
+        for (&thread, replayed) in runs {
+            for &(step, event) in &replayed.matched {
+                if let Some(value) = replayed.trace.events[event].value {
+                    stored.insert((thread, step as u32), value);
+                }
+            }
+            if let (End::Done, Some(result)) = (replayed.trace.end, replayed.trace.result) {
+                self.results.insert(thread, result);
+            }
+            for event in &replayed.trace.events {
+                if let Role::Spawn(child, start) = &event.role {
+                    self.starts.insert(child.0, start.clone());
+                }
+            }
+        }
+        for (thread, steps) in (0..).zip(&self.recorded.steps) {
+            for (number, step) in (0..).zip(steps) {
+                if let RecordedAction::Read { from: Some(source), .. } = step.action
+                    && let Some(&value) = stored.get(&source)
+                {
+                    self.learnt.insert((thread, number), value);
+                }
+            }
+        }
+        before != (self.learnt.len(), self.results.len(), self.starts.clone())
+    }
+
+    fn steps(&self, thread: u32) -> &'p [RecordedStep] {
+        self.recorded.steps.get(thread as usize).map_or(&[], |steps| steps)
+    }
+
+    /// A number that only who made the record knows.
+    fn is_foreign(&self, value: Value) -> bool {
+        let declared = self.world.program.objects.len() as u32;
+        value.as_pointer().is_some_and(|(object, _)| object.0 >= declared)
+    }
+
+    /// The run of a thread that the record leads furthest.
+    fn thread(&self, thread: u32, start: &Start) -> Result<Replayed, Refused> {
+        let steps = self.steps(thread);
+        let first = self.interpreter(thread, None).start(start.clone());
+        let mut todo = vec![Led { run: first, next: 0, matched: Vec::new(), idle: 0 }];
+        let (mut furthest, mut open, mut stuck) = (0, None, None);
+        while let Some(mut led) = todo.pop() {
+            led.run.count_step(&self.limits)?;
+            furthest = furthest.max(led.next);
+            for (led, end) in self.step(thread, led)?.into_iter().rev() {
+                match end {
+                    None => todo.push(led),
+                    Some(End::Stuck) => stuck = Some((led, End::Stuck)),
+                    Some(_) if led.next < steps.len() => {}
+                    Some(End::Open) => open = Some((led, End::Open)),
+                    Some(end) => return Ok(replayed(led, end)),
+                }
+            }
+            if todo.len() > self.limits.traces {
+                return Err(Refused::TooLarge("too many ways to replay a thread".into()));
+            }
+        }
+        match open.or(stuck) {
+            Some((led, end)) => Ok(replayed(led, end)),
+            None => wrong(format!("thread {thread} does not do what its step {furthest} says")),
+        }
+    }
+
+    fn interpreter(&self, thread: u32, read: Option<Option<Value>>) -> Interpreter<'_> {
+        let (assertions, thread_fence) = (Assertions::EndOrGoOn, self.thread_fence);
+        let rules = Rules { spins: None, assertions, thread_fence };
+        Interpreter { world: &self.world, thread: ThreadId(thread), memory: Memory::Next(read), rules }
+    }
+
+    /// One instruction, as far as the record allows it.
+    fn step(&self, thread: u32, mut led: Led) -> Result<Vec<(Led, Option<End>)>, Refused> {
+        let steps = self.steps(thread);
+        let at = led.run.at();
+        let function = &self.world.program.functions[at.0 as usize];
+        let instr = function.body.get(at.1 as usize);
+        let stop = |led: Led, end| Ok(vec![(led, Some(end))]);
+        let unknown = |operand| led.run.operand(operand).value.is_none();
+        match instr {
+            Some(
+                &Instr::Branch { condition, .. }
+                | &Instr::Assume(condition)
+                | &Instr::Assert { condition, .. },
+            ) if unknown(condition) => return stop(led, End::Stuck),
+            Some(&Instr::Nondet { dst, first, last }) => {
+                let choice = match steps.get(led.next) {
+                    None => return stop(led, End::Open),
+                    Some(&RecordedStep { at: there, action: RecordedAction::Choose(n) }) if there == at => n,
+                    Some(_) => return Ok(Vec::new()),
+                };
+                let value = first.wrapping_add(choice as i64);
+                if value < first || value > last {
+                    return Ok(Vec::new());
+                }
+                led.run.assign(Some(dst), Register::constant(Value::from_i64(value)));
+                led.run.chose(value);
+                led.run = led.run.next();
+                led.next += 1;
+                return Ok(vec![(led, None)]);
+            }
+            Some(&Instr::Join { thread: other, dst }) if steps.get(led.next).is_some_and(|s| s.at == at) => {
+                let Some(number) = led.run.operand(other).value else { return stop(led, End::Stuck) };
+                let RecordedAction::Join(other) = steps[led.next].action else { return Ok(Vec::new()) };
+                if u64::from(other) != number.0 {
+                    return Ok(Vec::new());
+                }
+                let result = self.results.get(&other).copied();
+                let span = function.spans.get(at.1 as usize).copied().unwrap_or_default();
+                led.run = self.interpreter(thread, None).joined(led.run, ThreadId(other), dst, result, span);
+                led.next += 1;
+                return Ok(vec![(led, None)]);
+            }
+            _ => {}
+        }
+        if led.idle > ENDLESS {
+            led.run.problems.push(Problem { kind: ProblemKind::EndlessLoop, at, message: None });
+            return stop(led, End::Failed);
+        }
+        // Most instructions do nothing that could be in the record.
+        if let None | Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_)) =
+            instr
+        {
+            return self.local(thread, led);
+        }
+        let round = self.live.before(at.0 as usize, at.1 as usize).and_then(|live| match instr {
+            Some(instr) if reads(instr) => led.run.comes_round(live),
+            _ => None,
+        });
+        let interpreter = self.interpreter(thread, self.next_read(thread, &led));
+        let outcomes = match interpreter.step(led.run.clone())? {
+            Step::Runs(runs) => runs.into_iter().map(|run| (run, None)).collect(),
+            Step::End(run, end) => vec![(run, Some(end))],
+            Step::Some(outcomes) => outcomes,
+            Step::Perhaps(run) => vec![(run, None)],
+        };
+        let mut next: Vec<(Led, Option<End>)> = Vec::new();
+        for (run, end) in outcomes {
+            next.extend(self.follow(thread, &led, run, instr).map(|led| (led, end)));
+        }
+        // The record is over, and the thread could go on or comes round in a loop.
+        if next.is_empty() && led.next == steps.len() {
+            let end = round.map_or(End::Open, End::Spinning);
+            return stop(led, end);
+        }
+        Ok(next)
+    }
+
+    /// An instruction that makes no event and has one outcome.
+    fn local(&self, thread: u32, mut led: Led) -> Result<Vec<(Led, Option<End>)>, Refused> {
+        let (run, end) = match self.interpreter(thread, None).step(led.run)? {
+            Step::End(run, end) => (Some(run), Some(end)),
+            Step::Runs(runs) => (runs.into_iter().next(), None),
+            Step::Some(_) | Step::Perhaps(_) => (None, None),
+        };
+        let Some(run) = run else { return Ok(Vec::new()) };
+        led.run = run;
+        led.idle += 1;
+        Ok(vec![(led, end)])
+    }
+
+    /// What the next load of the run reads by the record, as far as it is known.
+    fn next_read(&self, thread: u32, led: &Led) -> Option<Option<Value>> {
+        let steps = self.steps(thread);
+        let at = led.run.at();
+        let number = (led.next..steps.len()).find(|&i| !is_silent(&steps[i], at))?;
+        match &steps[number] {
+            RecordedStep { at: there, action: RecordedAction::Read { value, .. } } if *there == at => {
+                let foreign = self.is_foreign(*value);
+                let learnt = self.learnt.get(&(thread, number as u32)).copied();
+                Some(if foreign { learnt } else { Some(*value) })
+            }
+            _ => None,
+        }
+    }
+
+    /// The run after an instruction, if what it did is what the record says.
+    fn follow(&self, thread: u32, led: &Led, run: Run, instr: Option<&Instr>) -> Option<Led> {
+        let steps = self.steps(thread);
+        let at = led.run.at();
+        let mut next = led.next;
+        let pass = |next: &mut usize| {
+            while steps.get(*next).is_some_and(|step| is_silent(step, at)) {
+                *next += 1;
+            }
+        };
+        let mut matched = led.matched.clone();
+        if self.with_private {
+            for _ in led.run.silent..run.silent {
+                pass(&mut next);
+                let step = steps.get(next).filter(|step| step.at == at)?;
+                if !matches!(step.action, RecordedAction::Read { .. } | RecordedAction::Write { .. }) {
+                    return None;
+                }
+                next += 1;
+            }
+        }
+        let new = led.run.events.len()..run.events.len();
+        for event in new.clone() {
+            if matches!(run.events[event].kind, EventKind::Fence(_)) && run.events[event].role == Role::None {
+                // One fence is one step, or none.
+                let there = |s: &RecordedStep| s.at == at && s.action == RecordedAction::Fence;
+                next += usize::from(steps.get(next).is_some_and(there));
+                continue;
+            }
+            pass(&mut next);
+            let step = steps.get(next).filter(|step| step.at == at)?;
+            if !self.is_same(step, &run.events[event]) {
+                return None;
+            }
+            matched.push((next, event));
+            next += 1;
+        }
+        match instr {
+            // What might have been a store, and choices.
+            Some(Instr::StoreExclusive { .. } | Instr::CompareExchange { .. } | Instr::TryLock { .. }) => {
+                pass(&mut next)
+            }
+            // The end of a private object is no event here.
+            Some(Instr::EndLocal(_)) if new.is_empty() => {
+                let there = |s: &RecordedStep| s.at == at && s.action == RecordedAction::End;
+                next += usize::from(steps.get(next).is_some_and(there));
+            }
+            _ => {}
+        }
+        let idle = if new.is_empty() { led.idle + 1 } else { 0 };
+        Some(Led { run, next, matched, idle })
+    }
+
+    /// Whether a step is an event, as far as the event is known.
+    fn is_same(&self, step: &RecordedStep, event: &TraceEvent) -> bool {
+        let access = |cell: &str, value: Value, order: Order, kind: EventKind| {
+            let known = event.value.is_none_or(|v| v == value || self.is_foreign(value));
+            event.kind == kind
+                && event.ann.order == order
+                && known
+                && event.location.is_some_and(|location| self.is_cell(cell, location))
+        };
+        match (&step.action, &event.role) {
+            (RecordedAction::Read { cell, value, order, .. }, Role::None) => {
+                access(cell, *value, *order, EventKind::Read)
+            }
+            (RecordedAction::Write { cell, value, order }, Role::None) => {
+                access(cell, *value, *order, EventKind::Write)
+            }
+            (RecordedAction::Spawn(thread), Role::Spawn(child, _)) => *thread == child.0,
+            (RecordedAction::Join(thread), Role::Join(other, _)) => *thread == other.0,
+            (RecordedAction::End, Role::End(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the record's name for a cell is that of a cell of this object. Allocations have no name of their own.
+    fn is_cell(&self, cell: &str, location: Location) -> bool {
+        if self.world.storage(location.object) == Some(Storage::Heap) {
+            return true;
+        }
+        let name = self.world.name(location.object).unwrap_or_default();
+        cell.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '+']))
+    }
+
+    /// Adds `rf`: of equal values in one cell.
+    fn read_from(&self, events: &BTreeMap<StepId, usize>, execution: &mut Execution) -> Result<(), Refused> {
+        for (&(thread, step), &read) in events {
+            let RecordedAction::Read { from, .. } = self.steps(thread)[step as usize].action else {
+                continue;
+            };
+            let location = execution.events[read].location;
+            let write = match from {
+                Some(source) => events.get(&source).copied(),
+                None => execution.events.iter().position(|e| e.is_init() && e.location == location),
+            };
+            let Some(write) = write else { return wrong("a read has a source that is not there") };
+            let (from, to) = (&execution.events[write], &execution.events[read]);
+            if from.kind != EventKind::Write || from.location != location || from.value != to.value {
+                return wrong("a read and its source differ");
+            }
+            execution.rf.insert(write, read);
+        }
+        Ok(())
+    }
+
+    /// Adds `co`: one order per cell, of all its writes.
+    fn cohere(&self, events: &BTreeMap<StepId, usize>, execution: &mut Execution) -> Result<(), Refused> {
+        let mut missing: BTreeMap<Location, Vec<usize>> = BTreeMap::new();
+        for (i, event) in execution.events.iter().enumerate() {
+            if let (EventKind::Write, Some(location)) = (event.kind, event.location) {
+                missing.entry(location).or_default().push(i);
+            }
+        }
+        for list in &self.recorded.coherence {
+            let known = list.iter().filter_map(|id| events.get(id).copied());
+            let order: Vec<usize> = known.collect();
+            // The cells of private objects may be in the record.
+            let Some(&first) = order.first() else { continue };
+            let location = execution.events[first].location;
+            let all = location.and_then(|location| missing.remove(&location)).unwrap_or_default();
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            let Some((&initial, others)) = all.split_first() else {
+                return wrong("a cell has two coherence orders");
+            };
+            if sorted != others || order.len() != list.len() {
+                return wrong("a coherence order is not one of all writes of a cell");
+            }
+            let order: Vec<usize> = [initial].into_iter().chain(order).collect();
+            set_order(execution, &order, true);
+        }
+        match missing.values().all(|writes| writes.len() == 1) {
+            true => Ok(()),
+            false => wrong("a write has no place in coherence"),
+        }
+    }
+
+    /// The numbers that the record has for objects made at run time and those of this crate correspond.
+    fn compare_pointers(
+        &self,
+        events: &BTreeMap<StepId, usize>,
+        execution: &Execution,
+    ) -> Result<(), Refused> {
+        let (mut there, mut here) = (BTreeMap::new(), BTreeMap::new());
+        for (&(thread, step), &event) in events {
+            let (RecordedAction::Read { value, .. } | RecordedAction::Write { value, .. }) =
+                self.steps(thread)[step as usize].action
+            else {
+                continue;
+            };
+            let own = execution.events[event].value;
+            if self.is_foreign(value) != self.is_foreign(own) {
+                return wrong("a value is a pointer in one run and none in the other");
+            }
+            let (Some((a, offset)), Some((b, own_offset))) = (value.as_pointer(), own.as_pointer()) else {
+                continue;
+            };
+            let same = *there.entry(a).or_insert(b) == b && *here.entry(b).or_insert(a) == a;
+            if self.is_foreign(value) && (!same || offset != own_offset) {
+                return wrong("pointers to different objects are taken for the same");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn replayed(led: Led, end: End) -> Replayed {
+    Replayed { trace: led.run.finish(end), matched: led.matched }
+}
+
+/// A choice or a fence of this instruction: nothing that a thread does to memory.
+fn is_silent(step: &RecordedStep, at: (u32, u32)) -> bool {
+    step.at == at && matches!(step.action, RecordedAction::Choose(_) | RecordedAction::Fence)
+}
+
+fn reads(instr: &Instr) -> bool {
+    matches!(
+        instr,
+        Instr::Load { .. }
+            | Instr::CopyLoad { .. }
+            | Instr::Rmw { .. }
+            | Instr::CompareExchange { .. }
+            | Instr::Await { .. }
+            | Instr::AwaitRmw { .. }
+            | Instr::Lock(_)
+            | Instr::Unlock(_)
+            | Instr::TryLock { .. }
+    )
+}
