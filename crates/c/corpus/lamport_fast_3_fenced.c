@@ -2,6 +2,7 @@
  * Lamport's fast mutual exclusion for three threads, with relaxed atomics and a full fence after every
  * announcement.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=9216 tso=9216 ra=11094
  * why: No fence stands between the two stores of an announcement, nor between those of a leaving thread. Where
  *      stores can be seen out of order, a thread on the slow way can miss a flag, and with three threads that is
  *      enough to let two in. TSO and RA keep stores in order.

@@ -2,6 +2,7 @@
  * Double-checked locking of a singleton, with fences: a reconstruction of a program of paper 001, Table 1
  * (`dcl_singleton y`, 7 traces there). The paper unrolls loops 7 times.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
  * why: The value is written before the pointer and read after it.
  */
 #include <pthread.h>

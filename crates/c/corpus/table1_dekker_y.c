@@ -2,6 +2,7 @@
  * Dekker's algorithm with one round per thread, with fences: a reconstruction of a program of paper 001, Table 1
  * (`dekker y`, 246 traces there). The paper unrolls loops 10 times.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=4 tso=4 pso=6 ra=4 rc11=6 power=6 armv8=6
  * why: Full fences between announcing and looking.
  */
 #include <pthread.h>

@@ -2,6 +2,7 @@
  * Threads that enter messages into a shared hash table by compare-and-swap: a reconstruction of a program of paper
  * 001, Table 1 (19 traces there, loops unrolled 5 times).
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
  * why: Every slot is taken by one compare-and-swap.
  */
 #include <pthread.h>

@@ -2,6 +2,7 @@
  * Lamport's fast mutual exclusion, two threads, with fences: a reconstruction of a program of paper 001, Table 1
  * (`lamport y`, 50 traces there). The paper unrolls loops 8 times.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=16 tso=16 pso=26 ra=16 rc11=28 power=26 armv8=26
  * why: Full fences after each announcement.
  */
 #include <pthread.h>

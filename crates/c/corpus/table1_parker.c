@@ -2,6 +2,7 @@
  * The parker of the Java runtime: a thread parks until it is unparked; the unparker makes a condition true first,
  * without fences: a reconstruction of a program of paper 001, Table 1 (`parker`). The paper unrolls loops 5 times.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=8 tso=10 pso=11 ra=10 rc11=13 power=13 armv8=144
  * why: A permit is left over from before. Taking it may be seen late, after the condition was read (store
  *      buffering): the wakeup is lost and the waiter parks for ever.
  */

@@ -3,6 +3,7 @@
  * with fences: a reconstruction of a program of paper 001, Table 1 (`parker y`, 1126 traces there). The paper
  * unrolls loops 5 times.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=8 tso=8 pso=9 ra=8 rc11=11 power=11 armv8=14
  * why: A permit is left over from before. The fence after taking it keeps the look at the condition behind it.
  *      But the relaxed look at `parked` that ends the wait does not: the condition may still be seen as it was, and
  *      the second wakeup never comes. SC, TSO, PSO and RA keep those two reads in order.

@@ -3,6 +3,7 @@
  * fences: a reconstruction of a program of paper 001, Table 1 (`pgsql y`, 16 traces there). The paper unrolls
  * loops 8 times.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=1 tso=1 pso=1 ra=1 rc11=1 power=1 armv8=1
  * why: The fence makes the flag visible before the latch.
  */
 #include <pthread.h>

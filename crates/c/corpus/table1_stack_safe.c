@@ -1,6 +1,7 @@
 /*
  * A stack under a lock: a reconstruction of a program of paper 001, Table 1 (1005 traces there).
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=20 tso=20 pso=20 ra=20 rc11=20 power=20 armv8=20
  * why: The popper looks before it takes, and everything is under the lock.
  */
 #include <pthread.h>

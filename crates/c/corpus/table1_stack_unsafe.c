@@ -1,6 +1,7 @@
 /*
  * A stack under a lock whose popper does not look: a reconstruction of a program of paper 001, Table 1.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=5 tso=5 pso=5 ra=5 rc11=5 power=5 armv8=5
  * why: The popper may come first and take from the empty stack.
  */
 #include <pthread.h>

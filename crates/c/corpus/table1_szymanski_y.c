@@ -2,6 +2,7 @@
  * Szymanski's algorithm for two threads, with fences: a reconstruction of a program of paper 001, Table 1
  * (`szymanski y`, 226 traces there).
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=29 tso=29 pso=29 ra=29 rc11=29 power=29 armv8=29
  * why: Full fences after each announcement.
  */
 #include <pthread.h>

@@ -139,6 +139,9 @@ pub struct CheckArgs {
     /// How C11 atomics are compiled for a hardware model, where there is more than one way
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub mapping: String,
+    /// Let a weak compare-exchange fail although the values are equal, where the target can do that
+    #[arg(long)]
+    pub spurious: bool,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,

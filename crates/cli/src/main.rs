@@ -3,6 +3,7 @@
 mod args;
 mod batch;
 mod check;
+mod explored;
 mod litmus;
 mod model;
 mod prove;

@@ -1,6 +1,6 @@
 //! What an exploration finds: final states, counts, faults, and executions for whoever wants to see them.
 
-use crate::code::{Code, Op, outermost_reg};
+use crate::code::{Code, Op, RESULT, outermost_reg};
 use crate::findings::{Action, Finding, FindingKind, Place, Step, findings};
 use crate::graph::Graph;
 use crate::interpret::Next;
@@ -11,7 +11,7 @@ use crate::visit::Subject;
 use fencepost_ir::{FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counters of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +107,8 @@ pub struct Collector<'a> {
     scratch: Vec<Value>,
     /// What went wrong, each kind and place once.
     pub findings: BTreeMap<(FindingKind, Vec<Place>), Finding>,
+    /// Where the unroll bound cut: functions and instructions.
+    pub cuts: BTreeSet<(u32, u32)>,
     /// Whether the first error ends the search.
     stop_at_error: bool,
     /// One execution that satisfies the condition.
@@ -124,6 +126,7 @@ impl<'a> Collector<'a> {
             last: State::new(),
             scratch: Vec::new(),
             findings: BTreeMap::new(),
+            cuts: BTreeSet::new(),
             stop_at_error,
             witness: None,
             visitor,
@@ -134,6 +137,7 @@ impl<'a> Collector<'a> {
     pub fn merge(&mut self, other: Collector<'a>) {
         self.stats.add(&other.stats);
         self.states.extend(other.states);
+        self.cuts.extend(other.cuts);
         for (key, finding) in other.findings {
             self.findings.entry(key).or_insert(finding);
         }
@@ -168,6 +172,7 @@ impl<'a> Collector<'a> {
             self.execution(view, race.is_some());
         } else if cut {
             self.stats.cut += 1;
+            self.cuts.extend(view.cut_places());
         } else {
             self.stats.blocked += 1;
         }
@@ -264,6 +269,13 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
     pub fn is_copying(&self, event: usize) -> bool {
         let pc = self.trie.node(self.graph.node[event]).pc();
         matches!(self.code().ops[pc as usize], Op::Load { copying: true, .. })
+    }
+
+    /// The loops at which the unroll bound stopped threads.
+    fn cut_places(&self) -> impl Iterator<Item = (u32, u32)> {
+        let layout = self.subject.layout;
+        let cut = (0..layout.threads()).filter(|&t| self.graph.frontier(layout, t).next == Next::Cut);
+        cut.map(|t| self.code().source[self.graph.frontier_regs(layout, t)[RESULT] as usize])
     }
 
     /// Where threads wait.

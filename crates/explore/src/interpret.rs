@@ -279,7 +279,11 @@ impl<M> Machine<'_, M> {
                         regs[DISAGREED] = 1;
                     }
                 }
-                Op::Cut => return Stop::Other(Next::Cut),
+                Op::Cut => {
+                    // A thread that was cut has no result; the place says which loop it was.
+                    regs[RESULT] = u64::from(pc);
+                    return Stop::Other(Next::Cut);
+                }
                 Op::Halt => return self.ended(regs),
                 _ => match self.other(pc, regs, &mut fp) {
                     Ok(next) => {

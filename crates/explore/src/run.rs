@@ -95,6 +95,8 @@ pub struct Exploration {
     pub states: Vec<Vec<Value>>,
     /// What is wrong with the program, each kind and place once.
     pub findings: Vec<Finding>,
+    /// The loops that the unroll bound cut, as functions and instructions.
+    pub cuts: Vec<(u32, u32)>,
     /// An execution that satisfies the final condition.
     pub witness: Option<Trace>,
     /// Why the exploration ended early, if it did.
@@ -189,6 +191,7 @@ fn too_many_events() -> Exploration {
         stats: Stats::default(),
         states: Vec::new(),
         findings: Vec::new(),
+        cuts: Vec::new(),
         witness: None,
         stopped: Some(StopReason::TooManyEvents),
     }
@@ -218,10 +221,12 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     }
     let (stats, witness) = (collector.stats, collector.witness.clone());
     let findings = collector.findings.values().cloned().collect();
+    let cuts = collector.cuts.iter().copied().collect();
     Ok(Exploration {
         stats,
         states: collector.into_states(),
         findings,
+        cuts,
         witness,
         stopped: control.stop_reason(),
     })

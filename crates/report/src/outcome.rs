@@ -44,7 +44,7 @@ pub struct Outcome {
     pub scope: Scope,
     /// The bounds that cut something, and where.
     pub bounds: Vec<Bound>,
-    /// Why there is no verdict.
+    /// Why the search ended early: then there is no verdict, unless something was found before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Complete consistent executions.
@@ -69,6 +69,29 @@ pub struct Bound {
     pub name: &'static str,
     /// Its value.
     pub value: u64,
+    /// What it cut, if that is known: loops.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Position>,
+}
+
+impl Bound {
+    /// A bound that does not say what it cut.
+    pub fn new(name: &'static str, value: u64) -> Bound {
+        Bound { name, value, places: Vec::new() }
+    }
+}
+
+/// A place in a source file, whoever is there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Position {
+    /// The file.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1.
+    pub column: usize,
+    /// The source text.
+    pub text: String,
 }
 
 /// A place in a source file.
@@ -158,7 +181,18 @@ impl Outcome {
             }
             out.push('\n');
         }
-        out + &self.headline() + "\n"
+        out += &self.headline();
+        out.push('\n');
+        for bound in &self.bounds {
+            for place in &bound.places {
+                let _ = writeln!(
+                    out,
+                    "  {} {} cut the loop at {}:{}: {}",
+                    bound.name, bound.value, place.file, place.line, place.text
+                );
+            }
+        }
+        out
     }
 }
 

@@ -1,0 +1,50 @@
+//! `fencepost check` from the command line: its options and what it prints.
+
+mod support;
+
+use serde_json::Value;
+use support::fencepost;
+
+/// The answer to a check as JSON.
+fn answer(arguments: &[&str]) -> Value {
+    let output = fencepost(&["check", "--json", "-j1"]).args(arguments).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(text.trim())
+        .unwrap_or_else(|_| panic!("{arguments:?}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+fn a_weak_compare_exchange_fails_without_a_reason_only_if_asked() {
+    let file = "crates/cli/tests/data/weak_cas.c";
+    let runs: [(&str, &str, &str); 9] = [
+        ("sc", "", "unsafe"),
+        ("ra", "", "unsafe"),
+        ("rc11", "", "unsafe"),
+        ("tso", "", "safe"),
+        ("pso", "", "safe"),
+        ("power", "", "unsafe"),
+        ("power", "trailing-sync", "unsafe"),
+        ("armv8", "lse", "safe"),
+        ("armv8", "llsc", "unsafe"),
+    ];
+    for (model, mapping, spurious) in runs {
+        let arguments = [file, "-m", model, "--mapping", mapping];
+        let strong = answer(&arguments);
+        assert_eq!(strong["verdict"], "safe", "{model} {mapping}: {strong}");
+        assert_eq!(strong["executions"], 2, "{model} {mapping}: {strong}");
+        let weak = answer(&[&arguments[..], &["--spurious"]].concat());
+        assert_eq!(weak["verdict"], spurious, "{model} {mapping}: {weak}");
+    }
+}
+
+#[test]
+fn the_bound_names_the_loops_that_it_cut() {
+    let found = answer(&["crates/c/corpus/treiber_acq.c", "--unroll", "1"]);
+    assert_eq!((&found["verdict"], &found["scope"]), (&"safe".into(), &"bounded".into()));
+    let bound = &found["bounds"][0];
+    assert_eq!((&bound["name"], &bound["value"]), (&"unroll".into(), &1.into()));
+    assert_eq!(bound["places"][0]["text"], "for (int i = 0; i < 2; i++)");
+    assert_eq!(bound["places"][0]["line"], 42);
+    let whole = answer(&["crates/c/corpus/treiber_acq.c"]);
+    assert_eq!(whole["bounds"], Value::Array(Vec::new()), "{whole}");
+}
