@@ -2,6 +2,7 @@
 
 use crate::args::{CheckArgs, Engine};
 use crate::explored::Reporter;
+use crate::teller::Source;
 use crate::{exit, states};
 use fencepost_c::Compiled;
 use fencepost_diag::{Diagnostic, SourceFile};
@@ -93,7 +94,7 @@ fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, S
         let message = format!("{} cannot be explored", unsupported.what);
         compiled.sources.render(&Diagnostic::error(unsupported.span, message))
     })?;
-    let report = Reporter { program: &program, sources: &compiled.sources };
+    let report = Reporter { source: Source { program: &program, sources: &compiled.sources } };
     Ok(report.outcome(name, model, options, &found, start))
 }
 

@@ -1,22 +1,17 @@
 //! What the explorer found, as an answer with places in the source and an execution that a programmer can follow.
 
 use crate::args::CheckArgs;
-use fencepost_c::SourceMap;
-use fencepost_diag::{Diagnostic, Span};
-use fencepost_explore::{
-    Action, Exploration, Finding, FindingKind, ModelName, Place, Step, StopReason, headline,
-};
-use fencepost_ir::Program;
-use fencepost_report::outcome::{self, Bound, Location, Outcome, Position, Scope, TraceStep, Verdict};
+use crate::teller::{Source, Teller};
+use fencepost_diag::Diagnostic;
+use fencepost_explore::{Exploration, Finding, FindingKind, ModelName, StopReason, headline};
+use fencepost_report::outcome::{self, Bound, Location, Outcome, Position, Scope, Verdict};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Turns what the explorer found into an answer with places in the source.
 pub struct Reporter<'a> {
-    /// The program that was explored.
-    pub program: &'a Program,
-    /// Its sources.
-    pub sources: &'a SourceMap,
+    /// What was explored.
+    pub source: Source<'a>,
 }
 
 impl Reporter<'_> {
@@ -32,7 +27,7 @@ impl Reporter<'_> {
         let unsupported = found.findings.iter().find(|f| f.kind == FindingKind::Unsupported);
         let wrong = |f: &&Finding| !f.kind.is_warning() && f.kind != FindingKind::Unsupported;
         let stop_reason = match (unsupported, found.stopped) {
-            (Some(finding), _) => Some(headline(self.program, finding)),
+            (Some(finding), _) => Some(headline(self.source.program, finding)),
             (None, reason) => reason.map(|reason| stop_text(reason).to_string()),
         };
         let verdict = match &stop_reason {
@@ -64,95 +59,42 @@ impl Reporter<'_> {
     /// Where loops are in the source, each once.
     fn loops(&self, cuts: &[(u32, u32)]) -> Vec<Position> {
         let places = cuts.iter().map(|&at| {
-            let Location { file, line, column, .. } = self.location(&Place { thread: 0, at });
-            Position { file, line, column, text: self.sources.line(self.span(at).start).to_string() }
+            let Location { file, line, column, .. } = self.source.location(0, at);
+            let text = self.source.sources.line(self.source.span(at).start).to_string();
+            Position { file, line, column, text }
         });
         places.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    fn span(&self, at: (u32, u32)) -> Span {
-        let function = self.program.functions.get(at.0 as usize);
-        function.and_then(|f| f.spans.get(at.1 as usize).or(f.spans.last())).copied().unwrap_or_default()
-    }
-
-    fn location(&self, place: &Place) -> Location {
-        let span = self.span(place.at);
-        let (file, line, column) = self.sources.position(span.start).unwrap_or(("", 0, 0));
-        let text = self.sources.expression(span);
-        Location { file: file.to_string(), line, column, thread: place.thread, text }
-    }
-
+    /// A finding, told so that a programmer can follow it.
     fn finding(&self, finding: &Finding) -> outcome::Finding {
-        let message = headline(self.program, finding);
-        let first = finding.places.first();
-        let span = first.map_or(Span::default(), |place| self.span(place.at));
+        let teller = Teller::new(self.source, finding);
+        let message = teller.message(&headline(self.source.program, finding));
+        let mut places = teller.places();
+        if finding.kind == FindingKind::Deadlock {
+            // Who waits for a thread to end is not to blame.
+            places.sort_by_key(|place| place.joins);
+        }
+        let mut labels = places.iter().map(|place| (self.source.span(place.at), place.label.clone()));
+        let (span, label) = labels.next().unwrap_or_default();
         let mut diagnostic = if finding.kind.is_warning() {
             Diagnostic::warning(span, message.clone())
         } else {
             Diagnostic::error(span, message.clone())
         };
-        diagnostic = diagnostic.code(finding.kind.code());
-        if let Some(place) = first {
-            diagnostic = diagnostic.label(format!("thread {}", place.thread));
-        }
-        for place in finding.places.iter().skip(1) {
-            diagnostic = diagnostic.related(self.span(place.at), format!("thread {}", place.thread));
+        diagnostic = diagnostic.code(finding.kind.code()).label(label);
+        for (span, label) in labels {
+            diagnostic = diagnostic.related(span, label);
         }
         outcome::Finding {
             code: finding.kind.code(),
             kind: finding.kind.name(),
             severity: if finding.kind.is_warning() { "warning" } else { "error" },
             message,
-            locations: finding.places.iter().map(|place| self.location(place)).collect(),
-            trace: if finding.kind.is_warning() { Vec::new() } else { self.trace(&finding.steps) },
-            rendered: self.sources.render(&diagnostic),
+            locations: places.iter().map(|place| self.source.location(place.thread, place.at)).collect(),
+            trace: if finding.kind.is_warning() { Vec::new() } else { teller.trace() },
+            rendered: self.source.sources.render(&diagnostic),
         }
-    }
-
-    /// The steps of all threads in the order in which the execution was put together: what is read was written before,
-    /// as far as the model lets it, and a thread runs on while it can.
-    fn trace(&self, threads: &[Vec<Step>]) -> Vec<TraceStep> {
-        let mut steps: Vec<(u32, usize, usize)> = Vec::new();
-        for (t, list) in threads.iter().enumerate() {
-            steps.extend(list.iter().enumerate().map(|(i, step)| (step.time, t, i)));
-        }
-        steps.sort_unstable();
-        let steps = steps.into_iter().filter_map(|(_, t, i)| {
-            let step = &threads[t][i];
-            let place = Place { thread: t as u32, at: step.at };
-            let action = self.action(threads, step)?;
-            Some(TraceStep { thread: t as u32, location: self.location(&place), action })
-        });
-        steps.collect()
-    }
-
-    fn action(&self, threads: &[Vec<Step>], step: &Step) -> Option<String> {
-        let shown = |value: u64| self.program.show_value(fencepost_ir::Value(value));
-        Some(match &step.action {
-            Action::Read { cell, value, from, newer, .. } => {
-                let source = match from {
-                    None => "the initial value".to_string(),
-                    Some((thread, index)) => {
-                        let writer =
-                            threads.get(*thread as usize).and_then(|steps| steps.get(*index as usize));
-                        let place = writer.map(|w| self.location(&Place { thread: *thread, at: w.at }));
-                        format!("written by thread {thread} at line {}", place.map_or(0, |l| l.line))
-                    }
-                };
-                let stale = match newer {
-                    0 => String::new(),
-                    1 => "; a newer value was not seen".to_string(),
-                    n => format!("; {n} newer values were not seen"),
-                };
-                format!("reads {cell} = {}, {source}{stale}", shown(*value))
-            }
-            Action::Write { cell, value, .. } => format!("writes {cell} = {}", shown(*value)),
-            Action::Choose { value } => format!("chooses {}", shown(*value)),
-            Action::Fence => "fence".to_string(),
-            Action::Spawn { thread } => format!("starts thread {thread}"),
-            Action::Join { thread } => format!("joins thread {thread}"),
-            Action::Free { object } => format!("ends the life of {object}"),
-        })
     }
 }
 

@@ -9,6 +9,8 @@ mod model;
 mod prove;
 mod show_models;
 mod states;
+mod story;
+mod teller;
 mod witness;
 
 use args::{Arguments, Command};

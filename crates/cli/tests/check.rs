@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::fencepost;
+use support::{fencepost, run};
 
 /// The answer to a check as JSON.
 fn answer(arguments: &[&str]) -> Value {
@@ -47,4 +47,40 @@ fn the_bound_names_the_loops_that_it_cut() {
     assert_eq!(bound["places"][0]["line"], 42);
     let whole = answer(&["crates/c/corpus/treiber_acq.c"]);
     assert_eq!(whole["bounds"], Value::Array(Vec::new()), "{whole}");
+}
+
+/// A program for every finding code: the whole text, as the programmer reads it.
+#[test]
+fn every_finding_is_told() {
+    let programs = [
+        ("FP0101", "dekker_2_rlx", "tso"),
+        ("FP0101", "litmus_mp_rlx", "power"),
+        ("FP0201", "litmus_mp_race", "rc11"),
+        ("FP0301", "finding_null", "rc11"),
+        ("FP0302", "finding_out_of_bounds", "rc11"),
+        ("FP0303", "treiber_aba", "rc11"),
+        ("FP0304", "finding_use_after_scope", "rc11"),
+        ("FP0305", "finding_double_free", "rc11"),
+        ("FP0306", "finding_invalid_free", "rc11"),
+        ("FP0307", "finding_uninitialised_heap", "rc11"),
+        ("FP0308", "finding_leak", "rc11"),
+        ("FP0309", "finding_bad_pointer", "rc11"),
+        ("FP0310", "finding_mixed_size", "rc11"),
+        ("FP0401", "finding_deadlock", "armv8"),
+        ("FP0401", "sync_cond_lost", "rc11"),
+        ("FP0402", "finding_unlock_by_other", "rc11"),
+        ("FP0501", "finding_division", "rc11"),
+        ("FP0502", "finding_bad_call", "rc11"),
+    ];
+    for (code, program, model) in programs {
+        let file = format!("crates/c/corpus/{program}.c");
+        let text = run(&["check", "-j1", "-m", model, &file]);
+        assert!(text.contains(code), "{program}: {text}");
+        insta::assert_snapshot!(format!("{code}_{program}_{model}"), text);
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_unknown() {
+    insta::assert_snapshot!(run(&["check", "-j1", "crates/cli/tests/data/deep_recursion.c"]));
 }

@@ -1,10 +1,10 @@
 //! What an exploration finds: final states, counts, faults, and executions for whoever wants to see them.
 
-use crate::code::{Code, Op, RESULT, outermost_reg};
-use crate::findings::{Action, Finding, FindingKind, Place, Step, findings};
+use crate::code::{Code, FP, HIDDEN, Op, RESULT, outermost_reg};
+use crate::findings::{Action, Calls, Finding, FindingKind, Place, Step, findings};
 use crate::graph::Graph;
 use crate::interpret::Next;
-use crate::memory::{LocId, Memory};
+use crate::memory::{LocId, Memory, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
 use crate::visit::Subject;
@@ -182,7 +182,9 @@ impl<'a> Collector<'a> {
             self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
                 kind: *kind,
                 places: places.clone(),
+                calls: places.iter().map(|place| view.calls_to(place)).collect(),
                 object: object.and_then(|o| view.memory.describe(o)).map(|(name, _)| name.to_string()),
+                made: view.made(),
                 steps: view.steps(),
             });
         }
@@ -199,7 +201,14 @@ impl<'a> Collector<'a> {
     ) {
         let places = vec![Place { thread: thread as u32, at: subject.code.source[pc as usize] }];
         let kind = FindingKind::BadCall;
-        let finding = Finding { kind, places: places.clone(), object: None, steps: Vec::new() };
+        let finding = Finding {
+            kind,
+            places: places.clone(),
+            calls: Vec::new(),
+            object: None,
+            made: Vec::new(),
+            steps: Vec::new(),
+        };
         self.findings.entry((kind, places)).or_insert(finding);
     }
 
@@ -315,6 +324,10 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
         let layout = self.subject.layout;
         let node = self.trie.node(graph.node[e]);
         let value = graph.value[e];
+        let place_of = |write: EventId| {
+            let place = graph.co[node.loc() as usize].iter().position(|&w| w == write);
+            place.map_or(0, |place| place as u32 + 1)
+        };
         let action = match node.kind {
             Kind::Read => {
                 let source = graph.rf[e];
@@ -322,10 +335,13 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
                     let thread = layout.thread_of[source as usize];
                     (u32::from(thread), u32::from(source - layout.base[thread as usize]))
                 });
-                let newer = graph.co_after(source, node.loc()).len() as u32;
-                Action::Read { cell: self.cell(node.loc()), value, order: graph.order[e], from, newer }
+                let (cell, value) = (self.memory.show(node.loc()), self.show_value(node.loc(), value));
+                Action::Read { id: node.loc(), cell, value, from, place: place_of(source) }
             }
-            Kind::Write => Action::Write { cell: self.cell(node.loc()), value, order: graph.order[e] },
+            Kind::Write => {
+                let (cell, value) = (self.memory.show(node.loc()), self.show_value(node.loc(), value));
+                Action::Write { id: node.loc(), cell, value, place: place_of(e as EventId) }
+            }
             Kind::Choice => Action::Choose { value },
             Kind::Spawn => Action::Spawn { thread: value as u32 },
             Kind::Join => Action::Join { thread: value as u32 },
@@ -335,12 +351,57 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
             }
             _ => Action::Fence,
         };
-        let time = graph.before[e].iter().count() as u32;
-        Step { at: self.code().source[node.pc() as usize], action, time }
+        let thread = usize::from(node.thread);
+        let slot = layout.slot_base[thread] + e - layout.base[thread] as usize;
+        let regs = &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
+        Step { at: self.code().source[node.pc() as usize], calls: self.calls(regs), action }
     }
 
-    fn cell(&self, loc: LocId) -> String {
-        self.memory.show(loc)
+    /// A number, or the name of what a pointer points to.
+    fn show_value(&self, loc: LocId, value: u64) -> String {
+        let value = self.memory.location(loc).1.sign_extend(Value(value));
+        let pointee = value.as_pointer().and_then(|(object, offset)| {
+            let (name, _) = self.memory.describe(object)?;
+            Some(if offset == 0 { format!("&{name}") } else { format!("&{name}+{offset}") })
+        });
+        pointee.unwrap_or_else(|| value.as_i64().to_string())
+    }
+
+    /// The active calls of a thread with these registers, innermost first.
+    fn calls(&self, regs: &[u64]) -> Calls {
+        let mut calls = Calls::new();
+        let mut frame = regs[FP] as usize;
+        while frame > HIDDEN && frame + 1 < regs.len() {
+            let back = regs[frame + 1] as usize;
+            calls.extend(back.checked_sub(1).and_then(|pc| self.code().source.get(pc)));
+            frame = regs[frame] as usize;
+        }
+        calls
+    }
+
+    /// The calls that led to a place of a finding: where the thread stands, or where it last made an event there.
+    fn calls_to(&self, place: &Place) -> Calls {
+        let layout = self.subject.layout;
+        let t = place.thread as usize;
+        let stands =
+            matches!(self.graph.frontier(layout, t).next, Next::Failed(fault) if fault.at == place.at);
+        let first = layout.base[t] as usize;
+        let events = (first..first + self.graph.front[t] as usize).rev();
+        match events.map(|e| self.step(e)).find(|step| step.at == place.at) {
+            Some(step) if !stands => step.calls,
+            _ => self.calls(self.graph.frontier_regs(layout, t)),
+        }
+    }
+
+    /// Objects on the heap by name, and who made them.
+    fn made(&self) -> Vec<(String, Place)> {
+        let objects = self.memory.objects(Storage::Heap);
+        let made = objects.filter_map(|object| {
+            let (thread, pc) = self.memory.maker(object)?;
+            let (name, _) = self.memory.describe(object)?;
+            Some((name.to_string(), Place { thread: u32::from(thread), at: self.code().source[pc as usize] }))
+        });
+        made.collect()
     }
 }
 

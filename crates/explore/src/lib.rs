@@ -22,7 +22,7 @@ pub mod visit;
 
 pub use collect::{AccessId, Stats, Trace, Visitor};
 pub use control::{Limits, StopReason};
-pub use findings::{Action, Finding, FindingKind, Place, Step, headline};
+pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
 pub use lower::Unsupported;
 pub use models::clause::Clause;
 pub use run::{Exploration, ModelName, Options, explore};

@@ -196,23 +196,36 @@ impl Outcome {
     }
 }
 
-/// A line per step: place, source text, what happens.
+/// The longest piece of source text in a trace.
+const TEXT: usize = 48;
+
+/// A block per run of steps of one thread, a line per step: line, source text, what happens.
 fn show_trace(steps: &[TraceStep]) -> String {
     let mut out = String::from("  an execution that shows it:\n");
-    let place = |step: &TraceStep| format!("{}:{}", step.location.file, step.location.line);
-    let text = |step: &TraceStep| step.location.text.lines().next().unwrap_or("").trim().to_string();
+    let one_file = steps.iter().all(|step| step.location.file == steps[0].location.file);
+    let place = |step: &TraceStep| match one_file {
+        true => step.location.line.to_string(),
+        false => format!("{}:{}", step.location.file, step.location.line),
+    };
+    let text = |step: &TraceStep| shortened(step.location.text.trim());
     let width = steps.iter().map(|s| place(s).len()).max().unwrap_or(0);
-    let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0).min(44);
+    let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0);
+    let mut thread = None;
     for step in steps {
-        let short: String = text(step).chars().take(code).collect();
-        let _ = writeln!(
-            out,
-            "    thread {:<2} {:width$}  {:code$}  {}",
-            step.thread,
-            place(step),
-            short,
-            step.action
-        );
+        if thread != Some(step.thread) {
+            thread = Some(step.thread);
+            let _ = writeln!(out, "    thread {}", step.thread);
+        }
+        let line = format!("      {:>width$}  {:code$}  {}", place(step), text(step), step.action);
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.lines().next().unwrap_or("");
+    if text.chars().count() <= TEXT {
+        return text.to_string();
+    }
+    text.chars().take(TEXT - 3).collect::<String>() + "..."
 }
