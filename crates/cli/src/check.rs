@@ -1,12 +1,14 @@
 //! `fencepost check`: C programs, from text to verdict. Reads like the pipeline.
 
-use crate::args::{CheckArgs, Engine};
+use crate::args::{CheckArgs, Dependencies, Engine};
+use crate::cpp_flags::PreprocessorFlags;
 use crate::explored::Reporter;
+use crate::progress::{Line, PROGRESS, is_watched};
 use crate::teller::Source;
 use crate::{exit, states};
 use fencepost_c::Compiled;
 use fencepost_diag::{Diagnostic, SourceFile};
-use fencepost_explore::{Limits, ModelName, Options, explore};
+use fencepost_explore::{Exploration, Limits, ModelName, Options, explore};
 use fencepost_ir::{Instr, Program, bound_loops};
 use fencepost_models::mapping::{self, Mapping, Target};
 use fencepost_report::litmus::{Failure, json_line};
@@ -28,6 +30,10 @@ pub fn run(options: &CheckArgs) -> u8 {
         );
         return exit::BAD_INPUT;
     };
+    if options.paths.len() > 1 && (options.dot.is_some() || options.svg.is_some()) {
+        eprintln!("error: --dot and --svg draw the counterexample of one program");
+        return exit::BAD_INPUT;
+    }
     let _ = ctrlc::set_handler(|| {
         if INTERRUPT.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -86,31 +92,53 @@ fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, S
         deadline: options.timeout.and_then(|s| Duration::try_from_secs_f64(s).ok()).map(|t| start + t),
         max_executions: options.max_executions,
         max_nodes: None,
+        max_bytes: options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
+        progress: is_watched(options.quiet).then_some(&PROGRESS),
     };
+    let line = limits.progress.map(|_| Line::new(name));
     let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
-    let settings = Options { jobs, limits, stop_at_error: !options.all, ..Options::new(model) };
+    let dependencies = options.deps == Dependencies::Source;
+    let stop_at_error = !options.all;
+    let settings = Options { jobs, limits, stop_at_error, dependencies, ..Options::new(model) };
     let found = explore(&program, &settings).map_err(|unsupported| {
         let message = format!("{} cannot be explored", unsupported.what);
         compiled.sources.render(&Diagnostic::error(unsupported.span, message))
     })?;
+    drop(line);
     let report = Reporter { source: Source { program: &program, sources: &compiled.sources } };
+    draw(&report, &found, options)?;
     Ok(report.outcome(name, model, options, &found, start))
+}
+
+/// Writes the first counterexample where the user wants it.
+fn draw(report: &Reporter<'_>, found: &Exploration, options: &CheckArgs) -> Result<(), String> {
+    if options.dot.is_none() && options.svg.is_none() {
+        return Ok(());
+    }
+    let Some(picture) = report.picture(found) else {
+        eprintln!("note: there is no counterexample to draw");
+        return Ok(());
+    };
+    for (path, text) in [(&options.dot, picture.dot()), (&options.svg, picture.svg())] {
+        if let Some(path) = path {
+            std::fs::write(path, text)
+                .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {
     let loader = |path: &str| std::fs::read_to_string(path).ok();
-    let define = |text: &String| match text.split_once('=') {
-        Some((name, value)) => (name.to_string(), Some(value.to_string())),
-        None => (text.clone(), None),
-    };
-    let mut include_dirs = options.include_dirs.clone();
+    let flags = PreprocessorFlags::of(options)?;
+    let mut include_dirs = flags.include_dirs;
     let folder = Path::new(&file.name).parent().map(|p| p.display().to_string()).unwrap_or_default();
     include_dirs.insert(0, if folder.is_empty() { ".".into() } else { folder });
     let settings = fencepost_c::Options {
-        defines: options.defines.iter().map(define).collect(),
+        defines: flags.defines,
         include_dirs,
-        includes: options.includes.clone(),
+        includes: flags.includes,
         loader: Some(&loader),
     };
     fencepost_c::compile(file, &settings).map_err(|failure| failure.render())
@@ -135,6 +163,9 @@ pub fn as_compiled(program: &Program, model: ModelName, options: &CheckArgs) -> 
         ModelName::Power => Target::Power,
         ModelName::Armv8 => Target::Armv8,
     };
+    if options.deps == Dependencies::None && options.mapping.split(',').any(|word| word == "branch") {
+        return Err("error: with --deps none, the branches of --mapping branch would order nothing".into());
+    }
     // Fetch operations in one piece have the same executions and far fewer failing tries.
     let default = if target == Target::Power { "fused," } else { "" };
     let choice = Mapping::parse(target, &format!("{default}{}", options.mapping))

@@ -1,10 +1,11 @@
 //! What the explorer found, as an answer with places in the source and an execution that a programmer can follow.
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, Dependencies};
 use crate::teller::{Source, Teller};
 use fencepost_diag::Diagnostic;
 use fencepost_explore::{Exploration, Finding, FindingKind, ModelName, StopReason, headline};
 use fencepost_report::outcome::{self, Bound, Location, Outcome, Position, Scope, Verdict};
+use fencepost_report::picture::Picture;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -43,6 +44,10 @@ impl Reporter<'_> {
             model: model.name().to_string(),
             engine: Some("explore"),
             checks: None,
+            assumes: matches!(model, ModelName::Power | ModelName::Armv8).then_some(match options.deps {
+                Dependencies::Source => "source dependencies kept",
+                Dependencies::None => "no dependencies kept",
+            }),
             verdict,
             scope: if cut { Scope::Bounded } else { Scope::All },
             bounds: if cut { vec![unroll] } else { Vec::new() },
@@ -54,6 +59,12 @@ impl Reporter<'_> {
             seconds: start.elapsed().as_secs_f64(),
             findings: found.findings.iter().map(|finding| self.finding(finding)).collect(),
         }
+    }
+
+    /// The first counterexample, if there is one that has steps.
+    pub fn picture(&self, found: &Exploration) -> Option<Picture> {
+        let wrong = found.findings.iter().find(|f| !f.kind.is_warning() && !f.steps.is_empty())?;
+        Some(Teller::new(self.source, wrong).picture())
     }
 
     /// Where loops are in the source, each once.
@@ -103,6 +114,7 @@ fn stop_text(reason: StopReason) -> &'static str {
         StopReason::Timeout => "the time limit was reached",
         StopReason::MaxExecutions => "the limit on executions was reached",
         StopReason::MaxNodes => "the limit on visited graphs was reached",
+        StopReason::MaxMemory => "the limit on memory was reached",
         StopReason::Interrupted => "interrupted",
         StopReason::TooManyEvents => "an execution has more than 1024 events",
     }

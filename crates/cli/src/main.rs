@@ -3,9 +3,11 @@
 mod args;
 mod batch;
 mod check;
+mod cpp_flags;
 mod explored;
 mod litmus;
 mod model;
+mod progress;
 mod prove;
 mod show_models;
 mod states;

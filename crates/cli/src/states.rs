@@ -169,6 +169,7 @@ fn report(
         // Races, lifetimes, misuse of mutexes and threads that spin for ever are the explorer's business.
         checks: name.ends_with(".c").then_some("assertions"),
         engine: Some(if engine == Engine::Reduce { "reduce" } else { "states" }),
+        assumes: None,
         verdict,
         scope: if bounds.is_empty() { Scope::All } else { Scope::Bounded },
         findings: findings.collect(),

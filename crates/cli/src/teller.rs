@@ -4,9 +4,10 @@
 use crate::story::{self, Note, StepId, Told};
 use fencepost_c::SourceMap;
 use fencepost_diag::Span;
-use fencepost_explore::{Action, Finding, FindingKind, Step};
+use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
 use fencepost_ir::{Instr, Program};
 use fencepost_report::outcome::{Location, TraceStep};
+use fencepost_report::picture::{self, Arrow, Kind, Picture};
 use std::collections::BTreeMap;
 
 /// A function and an instruction of it.
@@ -142,8 +143,8 @@ impl<'a> Teller<'a> {
         spots.collect()
     }
 
-    /// The execution in an order that explains it, up to what went wrong.
-    pub fn trace(&self) -> Vec<TraceStep> {
+    /// The steps that are shown, in an order that explains them, up to what went wrong.
+    fn story(&self) -> Vec<Told> {
         let mut told = story::tell(&self.finding.steps, &|read, write| self.is_update(read, write));
         told.truncate(self.end(&told));
         let private = story::private_cells(&self.finding.steps);
@@ -154,7 +155,12 @@ impl<'a> Teller<'a> {
             }
             _ => true,
         };
-        let shown: Vec<&Told> = told.iter().filter(|told| is_shown(told)).collect();
+        told.into_iter().filter(is_shown).collect()
+    }
+
+    /// The execution in an order that explains it, up to what went wrong.
+    pub fn trace(&self) -> Vec<TraceStep> {
+        let shown = self.story();
         let mut lines: Vec<TraceStep> = Vec::new();
         let mut at = 0;
         while at < shown.len() {
@@ -166,6 +172,63 @@ impl<'a> Teller<'a> {
             self.add_waiting(&mut lines);
         }
         lines
+    }
+
+    /// The same as a picture.
+    pub fn picture(&self) -> Picture {
+        let story = self.story();
+        let mut picture = Picture { title: self.title(), ..Picture::default() };
+        let mut boxes: BTreeMap<StepId, usize> = BTreeMap::new();
+        for told in &story {
+            let Some(step) = self.step(told.step) else { continue };
+            let event = match &step.action {
+                Action::Read { cell, value, .. } => {
+                    format!("R {} = {}", self.rename(cell), self.rename(value))
+                }
+                Action::Write { cell, value, .. } => {
+                    format!("W {} = {}", self.rename(cell), self.rename(value))
+                }
+                Action::Choose { value } => format!("choose {value}"),
+                Action::Fence => "fence".to_string(),
+                Action::Spawn { thread } => format!("start thread {thread}"),
+                Action::Join { thread } => format!("join thread {thread}"),
+                Action::Free { object } => format!("free {}", self.rename(object)),
+            };
+            let at = self.source.outside(step.at, &step.calls);
+            let Location { line, text, .. } = self.source.location(0, at);
+            boxes.insert(told.step, picture.boxes.len());
+            let (thread, place) = (told.step.0 as u32, format!("{line}: {text}"));
+            picture.boxes.push(picture::Step { thread, event, place });
+        }
+        let mut writes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        for (&step, &number) in &boxes {
+            if let Some(Action::Write { id, place, .. }) = self.step(step).map(|s| &s.action) {
+                writes.insert((*id, *place), number);
+            }
+        }
+        let newer = |id: u32, place: u32| {
+            writes.range((id, place + 1)..=(id, u32::MAX)).next().map(|(_, &number)| number)
+        };
+        for (&step, &number) in &boxes {
+            let mut arrow = |from, to, kind| picture.arrows.push(Arrow { from, to, kind });
+            match self.step(step).map(|s| &s.action) {
+                Some(Action::Read { id, from, place, .. }) => {
+                    let source = from.and_then(|(t, i)| boxes.get(&(t as usize, i as usize)));
+                    source.inspect(|&&source| arrow(source, number, Kind::Rf));
+                    newer(*id, *place).inspect(|&write| arrow(number, write, Kind::Fr));
+                }
+                Some(Action::Write { id, place, .. }) => {
+                    newer(*id, *place).inspect(|&write| arrow(number, write, Kind::Co));
+                }
+                _ => {}
+            }
+        }
+        picture
+    }
+
+    fn title(&self) -> String {
+        let message = self.message(&headline(self.source.program, self.finding));
+        format!("{}: {message}", self.finding.kind.code())
     }
 
     fn step(&self, (thread, index): StepId) -> Option<&'a Step> {
@@ -209,23 +272,23 @@ impl<'a> Teller<'a> {
     }
 
     /// The next line, and how many steps it tells.
-    fn line(&self, steps: &[&Told]) -> (Option<TraceStep>, usize) {
+    fn line(&self, steps: &[Told]) -> (Option<TraceStep>, usize) {
         let Some((step, thread)) = steps.first().and_then(|t| Some((self.step(t.step)?, t.step.0))) else {
             return (None, 1);
         };
         let at = self.source.outside(step.at, &step.calls);
         let location = self.source.location(thread as u32, at);
-        let is_same = |other: &&Told| {
+        let is_same = |other: &Told| {
             other.step.0 == thread
                 && self.step(other.step).is_some_and(|s| self.source.outside(s.at, &s.calls) == at)
         };
         let (action, used) = if at != step.at {
-            let inside = steps.iter().take_while(|t| is_same(t)).count();
+            let inside = steps.iter().take_while(|&t| is_same(t)).count();
             (self.library_call(thread, &steps[..inside]), inside)
         } else {
             let pair = steps.get(1).filter(|t| self.is_update(steps[0].step, t.step));
             let write = pair.and_then(|t| self.step(t.step));
-            (self.action(steps[0], step, write, &location.text), 1 + usize::from(pair.is_some()))
+            (self.action(&steps[0], step, write, &location.text), 1 + usize::from(pair.is_some()))
         };
         (action.map(|action| TraceStep { thread: thread as u32, location, action }), used)
     }
@@ -242,7 +305,7 @@ impl<'a> Teller<'a> {
     }
 
     /// What a call of the library does, seen from outside: whose work it builds on.
-    fn library_call(&self, thread: usize, steps: &[&Told]) -> Option<String> {
+    fn library_call(&self, thread: usize, steps: &[Told]) -> Option<String> {
         let mut others: Vec<String> = Vec::new();
         for told in steps {
             if let Action::Read { from: Some((t, i)), .. } = self.step(told.step)?.action

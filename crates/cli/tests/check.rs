@@ -84,3 +84,76 @@ fn every_finding_is_told() {
 fn what_cannot_be_followed_is_unknown() {
     insta::assert_snapshot!(run(&["check", "-j1", "crates/cli/tests/data/deep_recursion.c"]));
 }
+
+#[test]
+fn dependencies_may_be_distrusted() {
+    let file = "crates/cli/tests/data/address_dependency.c";
+    for model in ["power", "armv8"] {
+        let kept = answer(&[file, "-m", model]);
+        assert_eq!(
+            (&kept["verdict"], &kept["assumes"]),
+            (&"safe".into(), &"source dependencies kept".into())
+        );
+        let none = answer(&[file, "-m", model, "--deps", "none"]);
+        assert_eq!(none["verdict"], "unsafe", "{model}: {none}");
+    }
+    let refused = answer(&[file, "-m", "power", "--deps", "none", "--mapping", "branch"]);
+    assert!(refused["error"].as_str().is_some_and(|error| error.contains("--mapping branch")), "{refused}");
+}
+
+#[test]
+fn json_has_the_fields_that_tools_rely_on() {
+    let found = answer(&["crates/c/corpus/finding_race.c"]);
+    for key in ["verdict", "scope", "bounds", "executions", "blocked", "cut", "seconds", "findings"] {
+        assert!(!found[key].is_null(), "{key}: {found}");
+    }
+    let finding = &found["findings"][0];
+    for key in ["code", "kind", "severity", "message", "locations", "trace"] {
+        assert!(!finding[key].is_null(), "{key}: {found}");
+    }
+    assert_eq!(finding["locations"].as_array().map(Vec::len), Some(2));
+    assert_eq!(finding["trace"][0]["location"]["line"], 21);
+}
+
+#[test]
+fn several_files_are_one_line_each_and_flags_come_after_two_dashes() {
+    let files = ["crates/c/corpus/count_fib_join.c", "crates/c/corpus/finding_race.c"];
+    let output =
+        fencepost(&["check", "--json", "-j1", files[0], files[1], "--", "-DN=3"]).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!((&answers[0]["executions"], &answers[1]["verdict"]), (&175.into(), &"unsafe".into()));
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(run(&["check", files[0], "--", "-O2"]));
+}
+
+#[test]
+fn limits_make_the_answer_unknown() {
+    let file = "crates/c/corpus/count_fetch_add.c";
+    let limits = [["--max-executions", "100"], ["--timeout", "0.001"], ["--max-memory", "1"]];
+    for limit in limits {
+        let found = answer(&[&[file, "-D", "N=9", "--unroll", "10"], &limit[..]].concat());
+        assert_eq!(found["verdict"], "unknown", "{limit:?}: {found}");
+        assert!(found["stop_reason"].is_string(), "{limit:?}: {found}");
+    }
+}
+
+#[test]
+fn counterexamples_are_drawn() {
+    let folder = std::env::temp_dir().join(format!("fencepost-draw-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (dot, svg) = (folder.join("a.dot"), folder.join("a.svg"));
+    let names = [dot.display().to_string(), svg.display().to_string()];
+    let drawn = ["--dot", &names[0], "--svg", &names[1]];
+    answer(&[&["crates/c/corpus/litmus_mp_rlx.c", "-m", "power"], &drawn[..]].concat());
+    insta::assert_snapshot!("mp_as_a_graph", std::fs::read_to_string(&dot).expect("written"));
+    insta::assert_snapshot!("mp_as_a_picture", std::fs::read_to_string(&svg).expect("written"));
+    std::fs::remove_file(&dot).expect("it is there");
+    let safe = fencepost(&["check", "crates/c/corpus/litmus_corr.c"]).args(drawn).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&safe.stderr).contains("no counterexample to draw"));
+    assert!(!dot.exists());
+    let two = ["check", "crates/c/corpus/litmus_corr.c", "crates/c/corpus/litmus_corr.c"];
+    assert_eq!(fencepost(&two).args(drawn).status().expect("it runs").code(), Some(3));
+    let _ = std::fs::remove_dir_all(&folder);
+}

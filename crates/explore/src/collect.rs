@@ -7,6 +7,7 @@ use crate::interpret::Next;
 use crate::memory::{LocId, Memory, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
+use crate::progress;
 use crate::visit::Subject;
 use fencepost_ir::{FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
@@ -28,16 +29,19 @@ pub struct Stats {
     pub cut: u64,
     /// Executions with a data race.
     pub racy: u64,
+    /// The share of the search tree that was seen, as far as somebody watches; see `progress.rs`.
+    pub share: u64,
 }
 
 impl Stats {
-    fn add(&mut self, other: &Stats) {
+    pub(crate) fn add(&mut self, other: &Stats) {
         self.nodes += other.nodes;
         self.executions += other.executions;
         self.satisfying += other.satisfying;
         self.blocked += other.blocked;
         self.cut += other.cut;
         self.racy += other.racy;
+        self.share = self.share.saturating_add(other.share);
     }
 }
 
@@ -111,6 +115,8 @@ pub struct Collector<'a> {
     pub cuts: BTreeSet<(u32, u32)>,
     /// Whether the first error ends the search.
     stop_at_error: bool,
+    /// Leaves until the next sample for an estimate of the total; `None` if nobody watches.
+    pub sample: Option<u64>,
     /// One execution that satisfies the condition.
     pub witness: Option<Trace>,
     visitor: Option<Visitor<'a>>,
@@ -128,6 +134,7 @@ impl<'a> Collector<'a> {
             findings: BTreeMap::new(),
             cuts: BTreeSet::new(),
             stop_at_error,
+            sample: None,
             witness: None,
             visitor,
         }
@@ -162,6 +169,14 @@ impl<'a> Collector<'a> {
         race: Option<(EventId, EventId)>,
         stuck: bool,
     ) -> bool {
+        if let Some(left) = &mut self.sample {
+            *left -= 1;
+            if *left == 0 {
+                *left = progress::SAMPLE;
+                let share = progress::share(view).saturating_mul(progress::SAMPLE);
+                self.stats.share = self.stats.share.saturating_add(share);
+            }
+        }
         let mut complete = true;
         let mut cut = false;
         for next in view.graph.threads_next(view.subject.layout) {

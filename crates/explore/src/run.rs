@@ -14,6 +14,7 @@ use crate::models::clause::{Clause, Clauses};
 use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
+use crate::progress;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{Program, Value};
 
@@ -74,6 +75,8 @@ pub struct Options<'a> {
     pub visitor: Option<Visitor<'a>>,
     /// Whether the first finding that is an error ends the exploration.
     pub stop_at_error: bool,
+    /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
+    pub dependencies: bool,
     /// A clause of the model that is not in force: for tests that show that a test notices.
     pub without: Option<Clause>,
 }
@@ -82,7 +85,8 @@ impl Options<'_> {
     /// One worker, no limits.
     pub fn new(model: ModelName) -> Self {
         let limits = Limits::default();
-        Options { model, jobs: 1, limits, visitor: None, stop_at_error: false, without: None }
+        let (visitor, without) = (None, None);
+        Options { model, jobs: 1, limits, visitor, stop_at_error: false, dependencies: true, without }
     }
 }
 
@@ -105,7 +109,7 @@ pub struct Exploration {
 
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
-    let clauses = Clauses::without(options.without);
+    let clauses = Clauses::without(options.without, options.dependencies);
     let order = |which| GlobalOrderOf(GlobalOrder { which, clauses });
     let c11 = |variant| Rc11Of(Rc11 { variant, clauses });
     match options.model {
@@ -207,8 +211,8 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
 ) -> Result<Exploration, Need> {
     let jobs = options.jobs.max(1);
     let control = Control::new(jobs, &options.limits);
-    let collector = || Collector::new(question, options.visitor, options.stop_at_error);
-    let mut first = Explorer::new(subject, model.clone(), memory.clone(), &control, collector());
+    let mut first =
+        Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
     let mut graph = first.start();
     let collector = if jobs == 1 {
         first.visit(&mut graph);
@@ -232,6 +236,13 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     })
 }
 
+/// A collector for one worker.
+fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a> {
+    let mut collector = Collector::new(question, options.visitor, options.stop_at_error);
+    collector.sample = options.limits.progress.map(|_| progress::SAMPLE);
+    collector
+}
+
 fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     subject: &'a Subject<'a>,
     question: &'a Question,
@@ -251,7 +262,7 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..options.jobs)
             .map(|_| {
-                let collector = Collector::new(question, options.visitor, options.stop_at_error);
+                let collector = collector(question, options);
                 let explorer =
                     Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
                 scope.spawn(move || work(explorer))

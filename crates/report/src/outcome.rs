@@ -38,6 +38,9 @@ pub struct Outcome {
     /// What was looked for, if not everything that a finding can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<&'static str>,
+    /// What the answer assumes of the compiler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumes: Option<&'static str>,
     /// The verdict.
     pub verdict: Verdict,
     /// How far it holds.
@@ -156,7 +159,11 @@ impl Outcome {
             (Verdict::Safe, Some(checks)) => format!(" ({checks} only)"),
             _ => String::new(),
         };
-        let mut line = format!("{}: {verdict}{only} under {}", self.file, self.model);
+        let assumes = match (self.verdict, self.assumes) {
+            (Verdict::Safe, Some(assumes)) => format!(", {assumes}"),
+            _ => String::new(),
+        };
+        let mut line = format!("{}: {verdict}{only} under {}{assumes}", self.file, self.model);
         let _ = match self.states {
             Some(states) => write!(line, " ({states} states"),
             None => write!(line, " ({} executions", self.executions),
