@@ -22,7 +22,8 @@ fn the_estimate_has_the_right_size() {
     for part in [2, 4, 10] {
         let limits =
             Limits { progress: Some(&PROGRESS), max_executions: Some(19_404 / part), ..Limits::default() };
-        let found = explore(&program, &Options { limits, ..Options::new(ModelName::Rc11) }).expect("supported");
+        let found =
+            explore(&program, &Options { limits, ..Options::new(ModelName::Rc11) }).expect("supported");
         let seen = PROGRESS.stats();
         assert!(seen.executions > 0 && seen.executions <= found.stats.executions);
         let estimate = PROGRESS.estimate().expect("an estimate");
