@@ -157,3 +157,16 @@ fn counterexamples_are_drawn() {
     assert_eq!(fencepost(&two).args(drawn).status().expect("it runs").code(), Some(3));
     let _ = std::fs::remove_dir_all(&folder);
 }
+
+#[test]
+fn every_code_is_documented() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a file");
+    let (source, page) = (read("crates/explore/src/findings.rs"), read("docs/FINDINGS.md"));
+    let codes: Vec<&str> =
+        source.split('"').filter(|word| word.len() == 6 && word.starts_with("FP")).collect();
+    assert!(codes.len() >= 18, "{codes:?}");
+    for code in codes {
+        assert!(page.contains(&format!("| {code} |")), "{code} is not in docs/FINDINGS.md");
+    }
+}

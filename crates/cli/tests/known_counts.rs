@@ -96,6 +96,12 @@ fn treiber_stack() {
     holds("count_treiber.c", &["rc11"], 2, &[36, 18_192], 3);
 }
 
+/// The hash table of the literature on partial orders, with 12 and 13 threads.
+#[test]
+fn indexer() {
+    holds("table1_indexer.c", &["sc", "tso", "rc11"], 12, &[8, 64], 13);
+}
+
 /// [AAJL16, Table 1]: the fenced programs under POWER. What is counted there are complete executions and those that end in
 /// an assumption; a loop is unrolled as often as the paper says, and what would go on then ends in an assumption too.
 #[test]
