@@ -6,7 +6,7 @@
 
 use crate::ast::{FunctionDef, LocalId};
 use crate::lower::Storage;
-use fencepost_ir::{Function, Instr, Operand, Reg, Rvalue};
+use fencepost_ir::{Function, Instr, Reg};
 
 /// The variables that must live in memory.
 pub fn suspects(
@@ -45,9 +45,9 @@ fn unassigned_uses(function: &Function, watched: &[(LocalId, Reg)]) -> u64 {
         }
         assigned[at] = meet;
         let Some(instr) = function.body.get(at) else { continue };
-        each_use(instr, |reg| bad |= bit(reg) & !meet);
+        instr.for_each_use(|reg| bad |= bit(reg) & !meet);
         let mut after = meet;
-        each_definition(instr, |reg| after |= bit(reg));
+        instr.for_each_definition(|reg| after |= bit(reg));
         match instr {
             Instr::Jump(label) => work.push((label.0 as usize, after)),
             Instr::Branch { then_to, else_to, .. } => {
@@ -59,82 +59,4 @@ fn unassigned_uses(function: &Function, watched: &[(LocalId, Reg)]) -> u64 {
         }
     }
     bad
-}
-
-fn each_use(instr: &Instr, mut visit: impl FnMut(Reg)) {
-    let mut operand = |operand: &Operand| {
-        if let Operand::Reg(reg) = operand {
-            visit(*reg);
-        }
-    };
-    match instr {
-        Instr::Assign { value, .. } => match value {
-            Rvalue::Use(a) | Rvalue::Unary(_, _, _, a) => operand(a),
-            Rvalue::Binary(_, _, _, a, b) => [a, b].into_iter().for_each(operand),
-            Rvalue::Select(a, b, c) => [a, b, c].into_iter().for_each(operand),
-        },
-        Instr::Load { addr, .. } | Instr::CopyLoad { addr, .. } | Instr::TryLock { addr, .. } => {
-            operand(addr)
-        }
-        Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => {
-            [addr, value].into_iter().for_each(operand);
-        }
-        Instr::Rmw { addr, operand: value, .. } => [addr, value].into_iter().for_each(operand),
-        Instr::CompareExchange { addr, expected, desired, .. } => {
-            [addr, expected, desired].into_iter().for_each(operand);
-        }
-        Instr::Await { addr, until, .. } => [addr, &until.operand].into_iter().for_each(operand),
-        Instr::AwaitRmw { addr, until, operand: value, .. } => {
-            [addr, &until.operand, value].into_iter().for_each(operand);
-        }
-        Instr::Branch { condition, .. } | Instr::Assume(condition) | Instr::Assert { condition, .. } => {
-            operand(condition);
-        }
-        Instr::Call { args, callee, .. } | Instr::Spawn { args, callee, .. } => {
-            args.iter().for_each(&mut operand);
-            if let fencepost_ir::Callee::Pointer(pointer) = callee {
-                operand(pointer);
-            }
-        }
-        Instr::Return(value) | Instr::Exit(value) => value.iter().for_each(operand),
-        Instr::Join { thread, .. } => operand(thread),
-        Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) | Instr::EndLocal(addr) => operand(addr),
-        Instr::Alloc { size, .. } => operand(size),
-        Instr::ObjectSize { addr, .. } => operand(addr),
-        Instr::Fence(_)
-        | Instr::Jump(_)
-        | Instr::Nondet { .. }
-        | Instr::Local { .. }
-        | Instr::ThreadLocal { .. }
-        | Instr::SelfThread { .. }
-        | Instr::Halt
-        | Instr::Fail { .. }
-        | Instr::Cut
-        | Instr::AtomicBegin
-        | Instr::AtomicEnd => {}
-    }
-}
-
-fn each_definition(instr: &Instr, mut visit: impl FnMut(Reg)) {
-    match instr {
-        Instr::Assign { dst, .. }
-        | Instr::Load { dst, .. }
-        | Instr::CopyLoad { dst, .. }
-        | Instr::Nondet { dst, .. }
-        | Instr::Alloc { dst, .. }
-        | Instr::Local { dst, .. }
-        | Instr::ThreadLocal { dst, .. }
-        | Instr::SelfThread { dst }
-        | Instr::ObjectSize { dst, .. }
-        | Instr::TryLock { dst, .. }
-        | Instr::StoreExclusive { status: dst, .. } => visit(*dst),
-        Instr::Rmw { dst, .. }
-        | Instr::Await { dst, .. }
-        | Instr::AwaitRmw { dst, .. }
-        | Instr::Call { dst, .. }
-        | Instr::Spawn { dst, .. }
-        | Instr::Join { dst, .. } => dst.iter().copied().for_each(visit),
-        Instr::CompareExchange { dst, success, .. } => dst.iter().chain(success).copied().for_each(visit),
-        _ => {}
-    }
 }

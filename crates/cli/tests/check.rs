@@ -39,13 +39,15 @@ fn a_weak_compare_exchange_fails_without_a_reason_only_if_asked() {
 
 #[test]
 fn the_bound_names_the_loops_that_it_cut() {
-    let found = answer(&["crates/c/corpus/treiber_acq.c", "--unroll", "1"]);
+    let file = "crates/cli/tests/data/count_up.c";
+    let found = answer(&[file, "--unroll", "3"]);
     assert_eq!((&found["verdict"], &found["scope"]), (&"safe".into(), &"bounded".into()));
     let bound = &found["bounds"][0];
-    assert_eq!((&bound["name"], &bound["value"]), (&"unroll".into(), &1.into()));
-    assert_eq!(bound["places"][0]["text"], "for (int i = 0; i < 2; i++)");
-    assert_eq!(bound["places"][0]["line"], 42);
-    let whole = answer(&["crates/c/corpus/treiber_acq.c"]);
+    assert_eq!((&bound["name"], &bound["value"]), (&"unroll".into(), &3.into()));
+    assert_eq!(bound["places"][0]["text"], "while (atomic_fetch_add(&x, 1) < 5)");
+    assert_eq!(bound["places"][0]["line"], 8);
+    assert_eq!(bound["places"][1], Value::Null);
+    let whole = answer(&[file]);
     assert_eq!(whole["bounds"], Value::Array(Vec::new()), "{whole}");
 }
 

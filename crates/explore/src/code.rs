@@ -8,6 +8,7 @@
 //! A thread's registers are one array: the hidden ones first, then a frame per active call. A frame begins with three
 //! words (caller's frame, return address, destination of the result); operands are relative to the frame.
 
+use crate::memory::BadAccess;
 use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, RmwOp, UnaryOp, Width};
 
 /// A position in [`Code::ops`].
@@ -182,6 +183,31 @@ pub enum Op {
         addr: Arg,
         scope: bool,
     },
+    /// A private object of the frame begins its life; `dst` becomes the offset 0 in it.
+    Private {
+        dst: u16,
+        object: u16,
+    },
+    /// It ends its life.
+    PrivateEnd {
+        object: u16,
+    },
+    /// Reads a private object; the address is an offset.
+    PrivateLoad {
+        dst: u16,
+        object: u16,
+        addr: Arg,
+        width: Width,
+        extend: Extend,
+        copying: bool,
+    },
+    /// Writes a private object.
+    PrivateStore {
+        object: u16,
+        addr: Arg,
+        value: Arg,
+        width: Width,
+    },
     ObjectSize {
         dst: u16,
         addr: Arg,
@@ -201,6 +227,47 @@ pub struct CasRead {
     pub expected: Arg,
     /// The annotation otherwise.
     pub ann: Ann,
+}
+
+/// A local object that only its own function accesses (`fencepost_ir::private`): its cells are words of the frame. The
+/// first word tells by a bit for each cell whether it has a value, and by the last bit whether the object is alive; then
+/// come the cells.
+#[derive(Clone, Debug)]
+pub struct PrivateObject {
+    /// Its first word in the frame.
+    pub at: u16,
+    /// Name and cells.
+    pub object: Object,
+}
+
+impl PrivateObject {
+    /// Cells that fit the word of bits.
+    pub const MAX_CELLS: usize = 63;
+    /// In that word: the object is alive.
+    pub const ALIVE: u64 = 1 << 63;
+
+    /// Words in the frame.
+    pub fn words(&self) -> u16 {
+        1 + self.object.cells.len() as u16
+    }
+
+    /// The cell that an access hits.
+    #[inline(always)]
+    pub fn cell(&self, offset: u64, width: Width) -> Result<usize, BadAccess> {
+        let cells = &self.object.cells;
+        // The cells of an array lie evenly.
+        let guess = offset as usize / width.bytes() as usize;
+        if cells.get(guess).is_some_and(|c| u64::from(c.offset) == offset && c.width == width) {
+            return Ok(guess);
+        }
+        if let Some(at) = cells.iter().position(|c| u64::from(c.offset) == offset && c.width == width) {
+            return Ok(at);
+        }
+        let inside = offset.checked_add(u64::from(width.bytes())).is_some_and(|end| {
+            cells.iter().any(|c| u64::from(c.offset) < end && u64::from(c.offset + c.width.bytes()) > offset)
+        });
+        Err(if inside { BadAccess::MixedSize } else { BadAccess::OutOfBounds })
+    }
 }
 
 /// A lowered function.
@@ -227,10 +294,14 @@ pub struct Code {
     pub lists: Vec<Vec<Arg>>,
     /// Objects that `Local` copies.
     pub templates: Vec<Object>,
+    /// Private objects of all functions.
+    pub privates: Vec<PrivateObject>,
     /// Operations that happen, or look as they do, because of the last choice; sorted.
     pub chosen: Vec<Pc>,
     /// For operations in loops that read memory: the registers of the frame whose values matter then.
     pub live: Vec<Option<Box<[u64]>>>,
+    /// Joins after which no event comes but more such joins.
+    pub tails: Vec<bool>,
     /// Whether objects are made or freed at run time.
     pub uses_objects: bool,
     /// Initial threads: function and arguments.
@@ -251,6 +322,8 @@ pub const SPAWNS: usize = 4;
 pub const RESULT: usize = 5;
 /// Registers that belong to no frame.
 pub const HIDDEN: usize = 6;
+/// Words of registers that a thread may use at most.
+pub const MAX_REGISTERS: usize = 1 << 14;
 /// Words of a frame before its registers.
 pub const FRAME: usize = 3;
 
@@ -323,6 +396,8 @@ impl Op {
             | Op::Local { dst, .. }
             | Op::ThreadLocal { dst, .. }
             | Op::ObjectSize { dst, .. }
+            | Op::Private { dst, .. }
+            | Op::PrivateLoad { dst, .. }
             | Op::Owns { dst, .. } => dst,
             _ => 0,
         }
@@ -341,7 +416,8 @@ impl Op {
             | Op::Assert { condition } => used(condition),
             Op::Agree { a, .. } => used(a),
             Op::BranchReserved { addr, .. } | Op::Skip { addr, .. } | Op::Free { addr, .. } => used(addr),
-            Op::ObjectSize { addr, .. } => used(addr),
+            Op::ObjectSize { addr, .. } | Op::PrivateLoad { addr, .. } => used(addr),
+            Op::PrivateStore { addr, value, .. } => [addr, value].into_iter().for_each(used),
             Op::Load { addr, failure, .. } => {
                 used(addr);
                 if let Some(cas) = failure {

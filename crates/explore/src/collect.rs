@@ -180,7 +180,7 @@ impl<'a> Collector<'a> {
         let mut complete = true;
         let mut cut = false;
         for next in view.graph.threads_next(view.subject.layout) {
-            complete &= matches!(next, Next::Ended | Next::NotStarted);
+            complete &= matches!(next, Next::Ended | Next::NotStarted | Next::Tail);
             cut |= next == Next::Cut;
         }
         if complete {
@@ -198,7 +198,7 @@ impl<'a> Collector<'a> {
                 kind: *kind,
                 places: places.clone(),
                 calls: places.iter().map(|place| view.calls_to(place)).collect(),
-                object: object.and_then(|o| view.memory.describe(o)).map(|(name, _)| name.to_string()),
+                object,
                 made: view.made(),
                 steps: view.steps(),
             });
@@ -289,6 +289,11 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
         matches!(node.kind, Kind::Read | Kind::Write).then(|| self.memory.location(node.loc()).0.object)
     }
 
+    /// The name of an object.
+    pub fn object_name(&self, object: fencepost_ir::ObjectId) -> Option<String> {
+        self.memory.describe(object).map(|(name, _)| name.to_string())
+    }
+
     /// Whether a read only copies, so that it may read what was never written.
     pub fn is_copying(&self, event: usize) -> bool {
         let pc = self.trie.node(self.graph.node[event]).pc();
@@ -367,8 +372,7 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
             _ => Action::Fence,
         };
         let thread = usize::from(node.thread);
-        let slot = layout.slot_base[thread] + e - layout.base[thread] as usize;
-        let regs = &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
+        let regs = &graph.regs[layout.regs(thread, e - layout.base[thread] as usize)];
         Step { at: self.code().source[node.pc() as usize], calls: self.calls(regs), action }
     }
 

@@ -58,7 +58,7 @@ pub enum Need {
     /// A thread: started by whom, after how many others.
     Thread(u16, u32),
     /// Registers of a thread.
-    Registers,
+    Registers(usize),
 }
 
 struct Queue<M: MemoryModel<W>, const W: usize> {

@@ -168,18 +168,24 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     race: Option<(EventId, EventId)>,
     stuck: bool,
     complete: bool,
-) -> Vec<(FindingKind, Vec<Place>, Option<ObjectId>)> {
+) -> Vec<(FindingKind, Vec<Place>, Option<String>)> {
     let mut found = Vec::new();
     for t in 0..view.subject.layout.threads() {
         if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
-            found.push((kind_of(fault.kind), vec![Place { thread: t as u32, at: fault.at }], None));
+            let object = match fault.kind {
+                FaultKind::Uninitialised(object) | FaultKind::UseAfterScope(object) => {
+                    Some(view.subject.code.privates[object as usize].object.name.clone())
+                }
+                _ => None,
+            };
+            found.push((kind_of(fault.kind), vec![Place { thread: t as u32, at: fault.at }], object));
         }
     }
     if let Some((a, b)) = race {
         found.push((
             FindingKind::DataRace,
             vec![view.place(a as usize), view.place(b as usize)],
-            view.object_at(a),
+            view.object_at(a).and_then(|o| view.object_name(o)),
         ));
     }
     if view.subject.code.uses_objects {
@@ -195,7 +201,7 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     found
 }
 
-type Found = Vec<(FindingKind, Vec<Place>, Option<ObjectId>)>;
+type Found = Vec<(FindingKind, Vec<Place>, Option<String>)>;
 
 fn kind_of(fault: FaultKind) -> FindingKind {
     match fault {
@@ -207,6 +213,8 @@ fn kind_of(fault: FaultKind) -> FindingKind {
         FaultKind::BadAccess(BadAccess::NotAPointer) => FindingKind::BadPointer,
         FaultKind::BadAccess(BadAccess::OutOfBounds) => FindingKind::OutOfBounds,
         FaultKind::BadAccess(BadAccess::MixedSize) => FindingKind::MixedSize,
+        FaultKind::Uninitialised(_) => FindingKind::Uninitialised,
+        FaultKind::UseAfterScope(_) => FindingKind::UseAfterScope,
         FaultKind::InvalidFree => FindingKind::InvalidFree,
         FaultKind::BadCall => FindingKind::BadCall,
         FaultKind::BadJoin => FindingKind::Misuse,
@@ -237,7 +245,7 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
                 _ if scope => FindingKind::UseAfterScope,
                 _ => FindingKind::UseAfterFree,
             };
-            found.push((kind, vec![view.place(e), view.place(f)], Some(object)));
+            found.push((kind, vec![view.place(e), view.place(f)], view.object_name(object)));
         }
     }
 }
@@ -248,7 +256,8 @@ fn uninitialised<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found
     for e in graph.reads.iter() {
         let node = view.trie.node(graph.node[e]);
         if graph.rf[e] == INIT && !view.memory.is_initialised(node.loc()) && !view.is_copying(e) {
-            found.push((FindingKind::Uninitialised, vec![view.place(e)], view.object_at(e as EventId)));
+            let object = view.object_at(e as EventId).and_then(|o| view.object_name(o));
+            found.push((FindingKind::Uninitialised, vec![view.place(e)], object));
         }
     }
 }
@@ -276,7 +285,7 @@ fn leaks<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut F
         let maker = view.memory.maker(object);
         let place =
             maker.map(|(t, pc)| Place { thread: u32::from(t), at: view.subject.code.source[pc as usize] });
-        found.push((FindingKind::Leak, place.into_iter().collect(), Some(object)));
+        found.push((FindingKind::Leak, place.into_iter().collect(), view.object_name(object)));
     }
 }
 

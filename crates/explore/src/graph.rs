@@ -13,6 +13,7 @@ use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, NodeId, Trie};
 use crate::row::Row;
 use fencepost_ir::Order;
+use std::ops::Range;
 
 /// Where the events and snapshots of each thread lie; the same for all graphs of an exploration.
 #[derive(Clone, Debug)]
@@ -23,24 +24,35 @@ pub struct Layout {
     pub slot_base: Vec<usize>,
     /// Thread of each event.
     pub thread_of: Vec<u16>,
-    /// Registers per snapshot.
-    pub stride: usize,
+    /// Registers per snapshot of each thread.
+    pub stride: Vec<usize>,
+    /// First register of each thread's first snapshot, and one past the last at the end.
+    pub reg_base: Vec<usize>,
     /// Threads that are started by others, after the initial ones: by whom, and how many that one had started before.
     pub spawned: Vec<(u16, u32)>,
 }
 
 impl Layout {
-    /// Room for `capacity[t]` events in thread `t`.
-    pub fn new(capacity: &[usize], stride: usize, spawned: Vec<(u16, u32)>) -> Layout {
+    /// Room for `capacity[t]` events in thread `t`, and `stride[t]` registers in each of its snapshots.
+    pub fn new(capacity: &[usize], stride: &[usize], spawned: Vec<(u16, u32)>) -> Layout {
         let mut base = vec![0];
         let mut slot_base = vec![0];
+        let mut reg_base = vec![0];
         let mut thread_of = Vec::new();
         for (t, &room) in capacity.iter().enumerate() {
             base.push(base[t] + room as EventId);
             slot_base.push(slot_base[t] + room + 1);
+            reg_base.push(reg_base[t] + (room + 1) * stride[t]);
             thread_of.resize(thread_of.len() + room, t as u16);
         }
-        Layout { base, slot_base, thread_of, stride, spawned }
+        Layout { base, slot_base, thread_of, stride: stride.to_vec(), reg_base, spawned }
+    }
+
+    /// Where the registers of a thread lie after `index` of its events.
+    #[inline(always)]
+    pub fn regs(&self, thread: usize, index: usize) -> Range<usize> {
+        let from = self.reg_base[thread] + index * self.stride[thread];
+        from..from + self.stride[thread]
     }
 
     /// Number of threads.
@@ -108,6 +120,11 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     pub origin: Vec<EventId>,
     /// Per thread: how many events from its start on are committed without a gap.
     pub front: Vec<u16>,
+    /// Per thread: how urgent its next step is; see [`Snapshot::urgency`].
+    pub urgency: Vec<u8>,
+    /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
+    /// of them is not needed any more.
+    pub settled: Vec<u16>,
     /// Thread states by slot.
     pub snapshots: Vec<Snapshot>,
     /// Their registers.
@@ -140,8 +157,10 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             rmw_writes: Row::EMPTY,
             pure: Row::EMPTY,
             front: vec![0; layout.threads()],
+            urgency: vec![Snapshot::NEVER; layout.threads()],
+            settled: vec![0; layout.threads()],
             snapshots: vec![Snapshot::default(); slots],
-            regs: vec![0; slots * layout.stride],
+            regs: vec![0; layout.reg_base[layout.threads()]],
         }
     }
 
@@ -151,10 +170,16 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         &self.snapshots[layout.slot_base[thread] + self.front[thread] as usize]
     }
 
+    /// Moves the first gap of a thread.
+    #[inline(always)]
+    pub fn set_front(&mut self, layout: &Layout, thread: usize, front: u16) {
+        self.front[thread] = front;
+        self.urgency[thread] = self.frontier(layout, thread).urgency;
+    }
+
     /// The registers of a thread at its first gap.
     pub fn frontier_regs(&self, layout: &Layout, thread: usize) -> &[u64] {
-        let slot = layout.slot_base[thread] + self.front[thread] as usize;
-        &self.regs[slot * layout.stride..(slot + 1) * layout.stride]
+        &self.regs[layout.regs(thread, self.front[thread] as usize)]
     }
 
     /// The reads of a source at a cell.
@@ -227,16 +252,18 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
                 self.forget_thread(t, layout);
                 continue;
             }
-            let mut front = 0;
+            let settled = other.settled[t];
+            let mut front = settled;
             while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
                 front += 1;
             }
-            self.front[t] = front;
-            let from = layout.slot_base[t];
-            let to = from + front as usize + 1;
+            self.settled[t] = settled;
+            let from = layout.slot_base[t] + settled as usize;
+            let to = layout.slot_base[t] + front as usize + 1;
             self.snapshots[from..to].copy_from_slice(&other.snapshots[from..to]);
-            let (from, to) = (from * layout.stride, to * layout.stride);
+            let (from, to) = (layout.regs(t, settled as usize).start, layout.regs(t, front as usize).end);
             self.regs[from..to].copy_from_slice(&other.regs[from..to]);
+            self.set_front(layout, t, front);
         }
     }
 
@@ -252,8 +279,14 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     /// A thread that is not started, or not any more.
     pub fn forget_thread(&mut self, thread: usize, layout: &Layout) {
         self.origin[thread] = INIT;
-        self.front[thread] = 0;
+        self.settled[thread] = 0;
         self.snapshots[layout.slot_base[thread]] = Snapshot::default();
+        self.set_front(layout, thread, 0);
+    }
+
+    /// Called before the first read is added: what is there will stay.
+    pub fn settle(&mut self) {
+        self.settled.copy_from_slice(&self.front);
     }
 
     /// Takes a write out again; its place in coherence is gone already.
@@ -298,7 +331,8 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.nonmaximal.remove(r);
         self.revisited.remove(r);
         let thread = layout.thread_of[r] as usize;
-        self.front[thread] = self.front[thread].min(read - layout.base[thread]);
+        let front = self.front[thread].min(read - layout.base[thread]);
+        self.set_front(layout, thread, front);
     }
 
     /// The committed reads of its own thread that read a write which is only now committed.

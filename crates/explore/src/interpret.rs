@@ -1,11 +1,12 @@
 //! Runs a thread from one event to the next. Local operations only: nothing here knows the memory model.
 
 use crate::code::{
-    ALLOCATIONS, Arg, Code, DISAGREED, FP, FRAME, HIDDEN, Half, Op, Pc, RESERVATION, RESULT, SPAWNS, Target,
+    ALLOCATIONS, Arg, Code, DISAGREED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
+    RESERVATION, RESULT, SPAWNS, Target,
 };
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
-use crate::path::{Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, SEGMENT_FULL, Trie};
+use crate::path::{Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, SEGMENT_FULL, SEGMENT_PRIVATE, Trie};
 use fencepost_ir::{FailKind, ObjectId, Span, Value, Width};
 
 /// What a thread does next.
@@ -18,6 +19,8 @@ pub enum Next {
     Event,
     /// It has ended.
     Ended,
+    /// It stands before joins, and nothing else that is an event comes after them.
+    Tail,
     /// An assumption failed, or a choice turned out wrong.
     Blocked,
     /// It waits for a value that it did not read.
@@ -48,6 +51,10 @@ pub enum FaultKind {
     DivisionByZero,
     /// A bad address.
     BadAccess(BadAccess),
+    /// A private object is read before it is written; its number.
+    Uninitialised(u16),
+    /// A private object is used after its end.
+    UseAfterScope(u16),
     /// `free` of what is no live allocation's start.
     InvalidFree,
     /// A call through a bad pointer.
@@ -82,7 +89,9 @@ impl Default for Snapshot {
 impl Snapshot {
     /// The urgency of a thread that cannot go on.
     pub const NEVER: u8 = u8::MAX;
-    /// The urgency of a join: it depends on the other thread.
+    /// The urgency of what does not branch.
+    pub const AT_ONCE: u8 = 1;
+    /// Marks a join, whose urgency depends on the other thread.
     pub const JOIN: u8 = 5;
 
     /// The second half of a read-modify-write comes first, then what does not branch, then writes before reads, since
@@ -90,7 +99,7 @@ impl Snapshot {
     fn urgency(kind: Kind, half: Half) -> u8 {
         match kind {
             Kind::Write if half == Half::Amo => 0,
-            Kind::Skip | Kind::Fence(_) | Kind::Segment | Kind::Spawn | Kind::Free => 1,
+            Kind::Skip | Kind::Fence(_) | Kind::Segment | Kind::Spawn | Kind::Free => Snapshot::AT_ONCE,
             Kind::Write => 2,
             Kind::Choice => 3,
             Kind::Read => 4,
@@ -170,6 +179,9 @@ impl<M> Machine<'_, M> {
             match self.run(pc, regs, &mut outcomes) {
                 Stop::Event(pc, loc, value) => {
                     let node = trie.child(parent, Key { pc, loc, outcomes }, self.code);
+                    if self.code.tails[pc as usize] && regs[FP] as usize == HIDDEN {
+                        return Snapshot { node, next: Next::Tail, value, urgency: Snapshot::NEVER };
+                    }
                     let urgency = Snapshot::urgency(trie.node(node).kind, trie.node(node).half);
                     return Snapshot { node, next: Next::Event, value, urgency };
                 }
@@ -182,6 +194,26 @@ impl<M> Machine<'_, M> {
                     self.needs_room = true;
                     return Snapshot::stopped(Next::Cut);
                 }
+            }
+        }
+    }
+
+    /// Whether a thread that stands before the join at `pc` ends if it joins one thread after the other.
+    pub fn ends_by_joining<const W: usize>(
+        &mut self,
+        mut pc: Pc,
+        regs: &mut [u64],
+        can_join: impl Fn(u64) -> bool,
+    ) -> bool
+    where
+        M: MemoryModel<W>,
+    {
+        loop {
+            match self.run(pc, regs, &mut Outcomes::NONE.clone()) {
+                Stop::Event(at, _, thread) if can_join(thread) => pc = at + 1,
+                Stop::Segment(at, _) => pc = at,
+                Stop::Other(next) => return next == Next::Ended,
+                _ => return false,
             }
         }
     }
@@ -279,6 +311,40 @@ impl<M> Machine<'_, M> {
                         regs[DISAGREED] = 1;
                     }
                 }
+                Op::PrivateLoad { dst, object, addr, width, extend, copying } => {
+                    let word = match self.private_cell(frame, object, addr, width) {
+                        Ok((word, known)) if known || copying => word,
+                        Ok(_) => return self.fault(pc, FaultKind::Uninitialised(object)),
+                        Err(kind) => return self.fault(pc, kind),
+                    };
+                    frame[dst as usize] = width.extend(extend, Value(frame[word])).0;
+                    if let Some(segment) = self.private_segment::<W>(object, fp + word) {
+                        return Stop::Segment(pc + 1, segment);
+                    }
+                }
+                Op::PrivateStore { object, addr, value, width } => {
+                    let word = match self.private_cell(frame, object, addr, width) {
+                        Ok((word, _)) => word,
+                        Err(kind) => return self.fault(pc, kind),
+                    };
+                    frame[word] = width.zero_extend(Value(get(frame, value))).0;
+                    let flags = self.code.privates[object as usize].at as usize;
+                    frame[flags] |= 1 << (word - flags - 1);
+                    if let Some(segment) = self.private_segment::<W>(object, fp + word) {
+                        return Stop::Segment(pc + 1, segment);
+                    }
+                }
+                Op::Private { dst, object } => {
+                    let private = &self.code.privates[object as usize];
+                    let flags = private.at as usize;
+                    frame[flags] = PrivateObject::ALIVE;
+                    for (i, cell) in private.object.cells.iter().enumerate() {
+                        frame[flags + 1 + i] = cell.init.map_or(0, |v| cell.width.zero_extend(v).0);
+                        frame[flags] |= u64::from(cell.init.is_some()) << i;
+                    }
+                    frame[dst as usize] = 0;
+                }
+                Op::PrivateEnd { object } => frame[self.code.privates[object as usize].at as usize] = 0,
                 Op::Cut => {
                     // A thread that was cut has no result; the place says which loop it was.
                     regs[RESULT] = u64::from(pc);
@@ -296,6 +362,34 @@ impl<M> Machine<'_, M> {
             pc += 1;
         }
         self.fault(pc, FaultKind::LocalLoop)
+    }
+
+    /// The word of the frame that an access to a private object hits, and whether it has a value.
+    #[inline(always)]
+    fn private_cell(
+        &self,
+        frame: &[u64],
+        object: u16,
+        addr: Arg,
+        width: Width,
+    ) -> Result<(usize, bool), FaultKind> {
+        let private = &self.code.privates[object as usize];
+        let flags = private.at as usize;
+        if frame[flags] & PrivateObject::ALIVE == 0 {
+            return Err(FaultKind::UseAfterScope(object));
+        }
+        let cell = private.cell(get(frame, addr), width).map_err(FaultKind::BadAccess)?;
+        Ok((flags + 1 + cell, frame[flags] >> cell & 1 != 0))
+    }
+
+    /// Where a model looks at dependencies, which of several cells was accessed is part of the path.
+    #[inline(always)]
+    fn private_segment<const W: usize>(&self, object: u16, word: usize) -> Option<LocId>
+    where
+        M: MemoryModel<W>,
+    {
+        (M::DEPENDENCIES && self.code.privates[object as usize].object.cells.len() > 1)
+            .then(|| SEGMENT_PRIVATE - word as LocId)
     }
 
     fn ended(&self, regs: &[u64]) -> Stop {
@@ -445,6 +539,3 @@ impl<M> Machine<'_, M> {
         }
     }
 }
-
-/// Words of registers that a thread may use at most.
-const MAX_REGISTERS: usize = 1 << 14;

@@ -40,6 +40,49 @@ fn loop_ranges(ops: &[Op], first: usize) -> Vec<bool> {
     inside
 }
 
+/// The joins after which a function does nothing but compute, join more and return: nobody can tell when they happen.
+pub fn tails(code: &Code) -> Vec<bool> {
+    // What may follow: the greatest set that is closed under going on.
+    let mut quiet: Vec<bool> = code.ops.iter().map(is_quiet).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (pc, op) in code.ops.iter().enumerate().rev() {
+            let mut next = op.targets().into_iter().flatten().map(|to| to as usize);
+            let goes_on = op.falls_through().then_some(pc + 1);
+            if quiet[pc] && !next.all(|to| quiet[to]) || quiet[pc] && goes_on.is_some_and(|to| !quiet[to]) {
+                quiet[pc] = false;
+                changed = true;
+            }
+        }
+    }
+    quiet.iter().zip(&code.ops).map(|(&quiet, op)| quiet && matches!(op, Op::Join { .. })).collect()
+}
+
+fn is_quiet(op: &Op) -> bool {
+    match op {
+        Op::Join { dst, .. } => *dst == 0,
+        Op::Move { .. }
+        | Op::Unary { .. }
+        | Op::Binary { .. }
+        | Op::Select { .. }
+        | Op::Jump(_)
+        | Op::Branch { .. }
+        | Op::Private { .. }
+        | Op::PrivateEnd { .. }
+        | Op::PrivateLoad { .. }
+        | Op::PrivateStore { .. }
+        | Op::Return(_) => true,
+        _ => false,
+    }
+}
+
+/// The words of a private object in its frame.
+fn private_words(code: &Code, object: u16) -> std::ops::Range<usize> {
+    let private = &code.privates[object as usize];
+    private.at as usize..(private.at + private.words()) as usize
+}
+
 /// Live registers before each operation: the least solution of live = use | (live after \ def).
 fn live_before(code: &Code, first: usize, end: usize, frame: usize) -> Vec<Vec<u64>> {
     let words = frame.div_ceil(64);
@@ -57,6 +100,17 @@ fn live_before(code: &Code, first: usize, end: usize, frame: usize) -> Vec<Vec<u
             let defined = op.defines() as usize;
             if defined != 0 {
                 set[defined / 64] &= !(1 << (defined % 64));
+            }
+            match *op {
+                Op::Private { object, .. } => {
+                    private_words(code, object).for_each(|r| set[r / 64] &= !(1 << (r % 64)));
+                }
+                Op::PrivateLoad { object, .. }
+                | Op::PrivateStore { object, .. }
+                | Op::PrivateEnd { object } => {
+                    private_words(code, object).for_each(|r| set[r / 64] |= 1 << (r % 64));
+                }
+                _ => {}
             }
             op.for_each_use(&code.lists, |used| {
                 if let Arg::Reg(r) = used {

@@ -1,9 +1,10 @@
 //! Lowering: `ir` functions become operations (`code.rs`).
 
-use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, Target, frame_reg};
-use crate::liveness::live_in_loops;
+use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
+use crate::liveness::{live_in_loops, tails};
 use fencepost_ir::{
-    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue, Until, Width,
+    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue, Until,
+    Width, private::private_objects,
 };
 
 /// Something that this engine does not run.
@@ -27,8 +28,10 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
             index: index as u32,
             regs: (function.regs.len() + FRAME) as u16,
             starts: Vec::new(),
+            private: Vec::new(),
             out_of_order,
         };
+        lowering.place_private_objects();
         lowering.run()?;
         let frame = lowering.regs;
         code.functions.push(FunctionCode { entry, frame, params: function.params as u16 });
@@ -37,6 +40,7 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
     }
     code.uses_objects = code.ops.iter().any(|op| matches!(op, Op::Free { .. } | Op::Alloc { .. }));
     code.live = live_in_loops(&code, &counters);
+    code.tails = tails(&code);
     for thread in &program.threads {
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
     }
@@ -51,6 +55,8 @@ struct Lowering<'a> {
     regs: u16,
     /// Where each instruction begins.
     starts: Vec<Pc>,
+    /// For each instruction: the private object, by its number in `Code::privates`, that it is about.
+    private: Vec<Option<u16>>,
     out_of_order: bool,
 }
 
@@ -86,6 +92,45 @@ impl Lowering<'_> {
         self.code.source.push((self.index, self.function.body.len() as u32));
         self.resolve_labels(first);
         Ok(())
+    }
+
+    /// Gives private objects their words of the frame. Cells that overlap, and very many, stay in memory.
+    fn place_private_objects(&mut self) {
+        let found = private_objects(self.function);
+        let mut numbers = Vec::new();
+        for &at in &found.made_by {
+            let Instr::Local { object, .. } = &self.function.body[at as usize] else { continue };
+            let overlap = object.cells.windows(2).any(|w| w[0].offset + w[0].width.bytes() > w[1].offset);
+            if overlap || object.cells.len() > PrivateObject::MAX_CELLS {
+                numbers.push(None);
+                continue;
+            }
+            let private = PrivateObject { at: self.regs, object: (**object).clone() };
+            self.regs += private.words();
+            numbers.push(Some(self.code.privates.len() as u16));
+            self.code.privates.push(private);
+        }
+        self.private = found.object.iter().map(|k| numbers[(*k)? as usize]).collect();
+    }
+
+    /// An instruction about a private object.
+    fn private_object(&mut self, object: u16, instr: &Instr) {
+        match *instr {
+            Instr::Local { dst, .. } => self.push(Op::Private { dst: frame_reg(dst), object }),
+            Instr::Load { dst, addr, width, extend, .. } => {
+                let (dst, addr) = (frame_reg(dst), arg(addr));
+                self.push(Op::PrivateLoad { dst, object, addr, width, extend, copying: false });
+            }
+            Instr::CopyLoad { dst, addr, width, extend, .. } => {
+                let (dst, addr) = (frame_reg(dst), arg(addr));
+                self.push(Op::PrivateLoad { dst, object, addr, width, extend, copying: true });
+            }
+            Instr::Store { addr, value, width, .. } => {
+                self.push(Op::PrivateStore { object, addr: arg(addr), value: arg(value), width });
+            }
+            Instr::EndLocal(_) => self.push(Op::PrivateEnd { object }),
+            _ => {}
+        }
     }
 
     fn temporary(&mut self) -> u16 {
@@ -127,6 +172,10 @@ impl Lowering<'_> {
     }
 
     fn instruction(&mut self, at: usize, instr: &Instr) -> Result<(), Unsupported> {
+        if let Some(object) = self.private[at] {
+            self.private_object(object, instr);
+            return Ok(());
+        }
         match *instr {
             Instr::Assign { dst, value } => self.assign(frame_reg(dst), value),
             Instr::Load { dst, addr, width, extend, ann } => {

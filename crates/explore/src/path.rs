@@ -5,7 +5,7 @@
 //! fences in between, earlier accesses to the same cell, reservations. A model turns it into its own static rows when
 //! the node is made; during exploration they are only read.
 
-use crate::code::{Arg, CasRead, Code, FRAME, HIDDEN, Half, Op, Pc, Target};
+use crate::code::{Arg, CasRead, Code, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, Target};
 use crate::memory::{LocId, NO_LOC};
 use crate::model::MemoryModel;
 use crate::row::Row;
@@ -29,6 +29,12 @@ pub const SEGMENT_FULL: LocId = NO_LOC - 1;
 
 /// In a key: a segment that ends at the entry of a function, called through a pointer or run by a new thread.
 pub const SEGMENT_CALL: LocId = NO_LOC - 2;
+
+/// In a key: a segment that ends with an access to a word of a private object; the word is subtracted.
+pub const SEGMENT_PRIVATE: LocId = NO_LOC - 3;
+
+/// Segments have larger numbers than all cells.
+const FIRST_SEGMENT: LocId = SEGMENT_PRIVATE - MAX_REGISTERS as LocId;
 
 /// What kind of event a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +138,7 @@ impl<S, const W: usize> Node<S, W> {
     }
 
     fn is_segment(&self) -> bool {
-        self.key.loc == SEGMENT_FULL || self.key.loc == SEGMENT_CALL
+        (FIRST_SEGMENT..NO_LOC).contains(&self.key.loc)
     }
 }
 
@@ -351,6 +357,23 @@ impl<const W: usize> Facts<W> {
         None
     }
 
+    /// A private object is like registers: what is read has the dependencies of what was written, and of the address,
+    /// which chose among the cells.
+    fn private_access(&mut self, op: &Op, word: usize) {
+        match *op {
+            Op::PrivateLoad { dst, addr, .. } => {
+                self.addr_po |= self.dep(addr);
+                self.set(dst, self.deps[word] | self.dep(addr), self.picks[word] | self.pick(addr));
+            }
+            Op::PrivateStore { addr, value, .. } => {
+                self.addr_po |= self.dep(addr);
+                self.deps[word] = self.dep(value) | self.dep(addr);
+                self.picks[word] = self.pick(value) | self.pick(addr);
+            }
+            _ => {}
+        }
+    }
+
     fn fence(&mut self, fence: Fence) {
         let (events, ctrl, addr_po) = (self.events, self.ctrl, self.addr_po);
         let picked = self.ctrl_pick | self.picked_reads;
@@ -554,6 +577,21 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                 }
                 Op::Call { .. } => facts.call(code, pc, None).unwrap_or(pc + 1),
                 Op::Return(value) => facts.leave(value).unwrap_or(pc + 1),
+                Op::PrivateLoad { object, .. } | Op::PrivateStore { object, .. } if M::DEPENDENCIES => {
+                    if code.privates[object as usize].object.cells.len() > 1 {
+                        facts.private_access(op, (SEGMENT_PRIVATE - key.loc) as usize);
+                        break;
+                    }
+                    facts.private_access(op, facts.fp + code.privates[object as usize].at as usize + 1);
+                    pc + 1
+                }
+                Op::Private { object, .. } if M::DEPENDENCIES => {
+                    let private = &code.privates[object as usize];
+                    let first = facts.fp + private.at as usize;
+                    facts.deps[first..first + private.words() as usize].fill(Row::EMPTY);
+                    facts.picks[first..first + private.words() as usize].fill(Row::EMPTY);
+                    pc + 1
+                }
                 _ => facts.local(op, outcome).unwrap_or(pc + 1),
             };
         }

@@ -1,7 +1,7 @@
 //! Runs an exploration: chooses the width of rows, starts workers, and starts over when the room for events was too
 //! small (which the first execution shows, so little is lost).
 
-use crate::code::{Code, HIDDEN};
+use crate::code::{Code, FRAME, HIDDEN};
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
 use crate::control::{Control, Limits, Need, StopReason};
 use crate::findings::Finding;
@@ -158,11 +158,11 @@ fn explore_model<F: Family>(
     let mut memory = Memory::new(program);
     let question = Question::new(program, &mut memory);
     let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
-    let mut stride = HIDDEN + code.threads.iter().map(|(f, _)| first_frame(f)).max().unwrap_or(0);
+    let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
     let mut spawned = Vec::new();
     loop {
-        let layout = Layout::new(&capacity, stride, spawned.clone());
+        let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
         let attempt = match layout.events() {
             0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options),
@@ -174,10 +174,11 @@ fn explore_model<F: Family>(
         match attempt {
             Ok(exploration) => return Ok(exploration),
             Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
-            Err(Need::Registers) => stride += stride / 2 + 8,
+            Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
             Err(Need::Thread(parent, number)) => {
                 spawned.push((parent, number));
                 capacity.push(4);
+                stride.push(HIDDEN + FRAME + 4);
             }
         }
     }

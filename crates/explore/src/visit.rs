@@ -21,7 +21,7 @@ use crate::interpret::{Machine, Next, Snapshot};
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
-use crate::path::{EventId, INIT, Key, Kind, NO_NODE, Outcomes, SEGMENT_CALL, Trie};
+use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
 use fencepost_ir::{Value, Width};
 
@@ -41,6 +41,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) memory: Memory,
     /// Graphs for revisits, used again and again.
     pool: Vec<Graph<M, W>>,
+    /// The last tail of joins that was found to end: where it begins, and the registers there.
+    tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
 }
@@ -55,7 +57,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         collector: Collector<'a>,
     ) -> Explorer<'a, M, W> {
         let trie = Trie::new(subject.layout.threads(), &subject.layout.base, model.clone());
-        Explorer { subject, model, trie, memory, pool: Vec::new(), control, collector }
+        let tail = (NO_NODE, Vec::new());
+        Explorer { subject, model, trie, memory, pool: Vec::new(), tail, control, collector }
     }
 
     /// The graph in which every initial thread stands before its first event.
@@ -70,8 +73,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
-        let at = layout.slot_base[thread] * layout.stride;
-        let regs = &mut graph.regs[at..at + layout.stride];
+        let regs = &mut graph.regs[layout.regs(thread, 0)];
         let mut machine = Machine {
             code: self.subject.code,
             memory: &mut self.memory,
@@ -86,9 +88,9 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             let snapshot = machine.advance(&mut self.trie, root, regs);
             let needs_room = machine.needs_room;
             graph.snapshots[layout.slot_base[thread]] = self.checked(thread, 0, snapshot, needs_room);
-            graph.front[thread] = 0;
+            graph.set_front(layout, thread, 0);
         } else {
-            self.control.overflow(Need::Registers);
+            self.control.overflow(Need::Registers(thread));
         }
     }
 
@@ -115,14 +117,19 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     #[inline(always)]
     fn next_thread(&self, graph: &Graph<M, W>) -> Option<usize> {
         let layout = self.subject.layout;
-        let urgency = |&t: &usize| {
-            let snapshot = graph.frontier(layout, t);
-            match snapshot.urgency {
-                Snapshot::JOIN if !can_join(graph, layout, snapshot.value) => Snapshot::NEVER,
-                urgency => urgency,
+        let (mut best, mut urgency) = (None, Snapshot::NEVER);
+        for (t, &marked) in graph.urgency.iter().enumerate() {
+            let mut own = marked;
+            if own == Snapshot::JOIN {
+                // At once: the executions above then share it.
+                let joins = can_join(graph, layout, graph.frontier(layout, t).value);
+                own = if joins { Snapshot::AT_ONCE } else { Snapshot::NEVER };
             }
-        };
-        (0..layout.threads()).min_by_key(urgency).filter(|t| urgency(t) != Snapshot::NEVER)
+            if own < urgency {
+                (best, urgency) = (Some(t), own);
+            }
+        }
+        best
     }
 
     fn event_of(&self, graph: &Graph<M, W>, thread: usize) -> EventId {
@@ -134,6 +141,9 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
+        if graph.reads.is_empty() {
+            graph.settle();
+        }
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
         for i in (0..writes).rev() {
@@ -170,7 +180,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             let front = graph.front[thread];
             self.advance_thread(graph, thread);
             self.descend(graph);
-            graph.front[thread] = front;
+            graph.set_front(self.subject.layout, thread, front);
             graph.nonmaximal.remove(event as usize);
         }
         self.clear_source(graph, event);
@@ -248,8 +258,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
         let layout = self.subject.layout;
         let node = self.trie.node(graph.node[event as usize]);
-        let slot = layout.slot_base[node.thread as usize] + node.index as usize;
-        let regs = &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
+        let regs = &graph.regs[layout.regs(node.thread as usize, node.index as usize)];
         let expected = match expected {
             Arg::Reg(r) => regs[regs[FP] as usize + r as usize],
             Arg::Const(c) => c,
@@ -283,7 +292,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let front = graph.front[thread];
         self.advance_thread(graph, thread);
         self.descend(graph);
-        graph.front[thread] = front;
+        graph.set_front(self.subject.layout, thread, front);
         graph.nonmaximal.remove(e);
         graph.present.remove(e);
     }
@@ -343,7 +352,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             }
         }
         graph.co[loc as usize].remove(at);
-        graph.front[thread] = front;
+        graph.set_front(self.subject.layout, thread, front);
         graph.remove_write(event);
         self.revisit_readers(graph, event, snapshot, loc);
     }
@@ -542,7 +551,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 self.advance_thread(child, thread);
             }
             self.descend(child);
-            child.front[thread] = front;
+            child.set_front(self.subject.layout, thread, front);
             (child.nonmaximal, child.revisited) = marks;
         }
         self.clear_source(child, r);
@@ -593,7 +602,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             let slot = layout.slot_base[thread] + index;
             let event = layout.base[thread] as usize + index;
             let node_id = graph.snapshots[slot].node;
-            let (from, to) = (slot * layout.stride, (slot + 1) * layout.stride);
+            let (from, to) = (layout.regs(thread, index).start, layout.regs(thread, index + 1).start);
             // What lies behind the top frame is garbage and need not be copied.
             let fp = graph.regs[from + FP] as usize;
             let pc = self.trie.node(node_id).pc() as usize;
@@ -605,7 +614,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 Op::Join { .. } => graph.frontier_regs(layout, graph.value[event] as usize)[RESULT],
                 _ => graph.value[event],
             };
-            let registers = &mut graph.regs[to..to + layout.stride];
+            let registers = &mut graph.regs[layout.regs(thread, index + 1)];
             let dst = code.ops[pc].defines() as usize;
             if dst != 0 {
                 registers[fp + dst] = result;
@@ -623,17 +632,18 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             graph.snapshots[slot + 1] = next;
             graph.front[thread] += 1;
             if next.node == NO_NODE {
-                return;
+                break;
             }
             if let Some(earlier) = self.spins(graph, thread, index + 1) {
                 let value = earlier as u64;
                 graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
-                return;
+                break;
             }
             if !graph.present.contains(event + 1) {
-                return;
+                break;
             }
         }
+        graph.set_front(layout, thread, graph.front[thread]);
     }
 
     /// The slot in which the thread was before at the read that it stands before in slot `index`, with the same values in
@@ -643,10 +653,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let first = layout.slot_base[thread];
         let pc = self.trie.node(graph.snapshots[first + index].node).pc();
         let live = code.live[pc as usize].as_ref()?;
-        let regs = |slot: usize| &graph.regs[slot * layout.stride..(slot + 1) * layout.stride];
-        let now = regs(first + index);
+        let regs = |index: usize| &graph.regs[layout.regs(thread, index)];
+        let now = regs(index);
         let fp = now[FP] as usize;
-        for earlier in (0..index).rev() {
+        for earlier in (graph.settled[thread] as usize..index).rev() {
             let event = layout.base[thread] as usize + earlier;
             if !matches!(self.trie.node(graph.node[event]).kind, Kind::Read | Kind::Fence(_) | Kind::Skip) {
                 return None;
@@ -654,11 +664,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if self.trie.node(graph.snapshots[first + earlier].node).pc() != pc {
                 continue;
             }
-            let then = regs(first + earlier);
+            let then = regs(earlier);
             let same = |r: usize| live[r / 64] >> (r % 64) & 1 == 0 || now[fp + r] == then[fp + r];
             if then[FP] as usize == fp
                 && now[HIDDEN..fp] == then[HIDDEN..fp]
-                && (0..live.len() * 64).all(|r| fp + r >= layout.stride || same(r))
+                && (0..live.len() * 64).all(|r| fp + r >= now.len() || same(r))
             {
                 return Some(earlier);
             }
@@ -670,9 +680,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     #[inline(always)]
     fn checked(&mut self, thread: usize, index: usize, snapshot: Snapshot, needs_room: bool) -> Snapshot {
         if needs_room {
-            self.control.overflow(Need::Registers);
+            self.control.overflow(Need::Registers(thread));
         }
-        if snapshot.next == Next::Event && index >= self.subject.layout.capacity(thread) {
+        if matches!(snapshot.next, Next::Event | Next::Tail) && index >= self.subject.layout.capacity(thread)
+        {
             self.control.overflow(Need::Events(thread));
             return Snapshot::stopped(Next::Cut);
         }
@@ -689,8 +700,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     /// No thread can go on: the graph is a complete execution, or a blocked one.
-    fn finish(&mut self, graph: &Graph<M, W>) {
+    fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
+        for t in 0..layout.threads() {
+            if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {
+                return self.run_tail(graph, t);
+            }
+        }
         let disagreed = |t: usize| {
             graph.frontier(layout, t).next != Next::NotStarted
                 && graph.frontier_regs(layout, t)[DISAGREED] != 0
@@ -708,6 +724,48 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
     }
 
+    /// Whether a thread that has nothing left but joins can join them all. What its registers say is looked at once.
+    fn tail_ends(&mut self, graph: &Graph<M, W>, thread: usize) -> bool {
+        let layout = self.subject.layout;
+        let snapshot = graph.frontier(layout, thread);
+        let regs = graph.frontier_regs(layout, thread);
+        let all_ended = |t: usize| {
+            t == thread || matches!(graph.frontier(layout, t).next, Next::Ended | Next::NotStarted)
+        };
+        if !(0..layout.threads()).all(all_ended) {
+            return false;
+        }
+        if self.tail.0 == snapshot.node && self.tail.1 == regs {
+            return true;
+        }
+        let mut copy = regs.to_vec();
+        let pc = self.trie.node(snapshot.node).pc();
+        let mut machine = Machine {
+            code: self.subject.code,
+            memory: &mut self.memory,
+            model: &self.model,
+            thread: thread as u16,
+            needs_room: false,
+        };
+        let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
+        if ends {
+            self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());
+        }
+        ends
+    }
+
+    /// Goes on with the joins of a tail after all, one by one.
+    fn run_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let layout = self.subject.layout;
+        let slot = layout.slot_base[thread] + graph.front[thread] as usize;
+        let tail = graph.snapshots[slot];
+        graph.snapshots[slot] = Snapshot { next: Next::Event, urgency: Snapshot::JOIN, ..tail };
+        graph.set_front(layout, thread, graph.front[thread]);
+        self.visit(graph);
+        graph.snapshots[slot] = tail;
+        graph.set_front(layout, thread, graph.front[thread]);
+    }
+
     /// Some thread waits or spins, and every such thread has seen the newest values: it will wait for ever.
     fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
         let layout = self.subject.layout;
@@ -715,7 +773,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         for t in 0..layout.threads() {
             let end = graph.front[t] as usize;
             let start = match graph.frontier(layout, t).next {
-                Next::Ended | Next::NotStarted => continue,
+                Next::Ended | Next::NotStarted | Next::Tail => continue,
                 Next::Event => {
                     // A join of a thread that does not end.
                     stuck = true;

@@ -8,13 +8,17 @@
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
+//! * [`flow`]: uses, definitions and successors of instructions.
 //! * [`locals`]: local objects of `main` as global ones.
+//! * [`private`]: local objects that only their own function's accesses can reach.
 //! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
 mod arithmetic;
 pub mod execution;
+pub mod flow;
 pub mod locals;
+pub mod private;
 pub mod program;
 pub mod property;
 pub mod relation;

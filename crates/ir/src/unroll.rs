@@ -6,31 +6,36 @@
 //! loop's head. Each head gets a counter register of the jumps that are left, set on every other edge into the head and
 //! decreased on its back edges; a back edge at zero goes to [`Instr::Cut`] instead.
 //! The counter depends on no load, so bounding adds no dependencies.
+//!
+//! A loop that counts needs no bound: every way out of it is decided by values that no load, choice or call within the
+//! loop influences. How often it runs is settled when it is entered, so `for (i = 0; i < n; i++)` runs `n` times,
+//! whatever the bound.
 
 use crate::program::{BinaryOp, Extend, Function, Instr, Label, Operand, Program, Reg, Rvalue, Width};
 use crate::value::Value;
 use fencepost_diag::Span;
 
-/// The program with all loops bounded; a program without loops is unchanged.
+/// The program with all loops bounded that do not count; a program without such loops is unchanged.
 pub fn bound_loops(program: &Program, bound: u32) -> Program {
+    bound_where(program, bound, |function, back, head| !is_counting(function, back, head))
+}
+
+fn bound_where(
+    program: &Program,
+    bound: u32,
+    wanted: impl Fn(&Function, &[(u32, u32)], u32) -> bool,
+) -> Program {
     let mut program = program.clone();
     for function in &mut program.functions {
-        let back = back_edges(function);
+        let mut back = back_edges(function);
+        let mut heads = heads_of(&back);
+        heads.retain(|&head| wanted(function, &back, head));
+        back.retain(|(_, to)| heads.contains(to));
         if !back.is_empty() {
             *function = Unroller::new(function, back, bound).run();
         }
     }
     program
-}
-
-/// The labels that control may go to after instruction `at`.
-fn successors(instr: &Instr, at: u32) -> Vec<u32> {
-    match instr {
-        Instr::Jump(target) => vec![target.0],
-        Instr::Branch { then_to, else_to, .. } => vec![then_to.0, else_to.0],
-        Instr::Return(_) | Instr::Cut => Vec::new(),
-        _ => vec![at + 1],
-    }
 }
 
 /// The edges that close a loop, as (from, to), found by a depth-first walk from the entry.
@@ -46,7 +51,7 @@ fn back_edges(function: &Function) -> Vec<(u32, u32)> {
     let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
     let enter = |at: u32, marks: &mut Vec<Mark>| {
         marks[at as usize] = Mark::Open;
-        let mut next = successors(&function.body[at as usize], at);
+        let mut next: Vec<u32> = function.body[at as usize].successors(at).collect();
         next.reverse();
         (at, next)
     };
@@ -71,6 +76,137 @@ fn back_edges(function: &Function) -> Vec<(u32, u32)> {
     edges.sort_unstable();
     edges.dedup();
     edges
+}
+
+fn heads_of(back: &[(u32, u32)]) -> Vec<u32> {
+    let mut heads: Vec<u32> = back.iter().map(|&(_, to)| to).collect();
+    heads.sort_unstable();
+    heads.dedup();
+    heads
+}
+
+/// The instructions of the loop with this head: those from which a back edge to it can be reached without passing it.
+fn loop_body(function: &Function, back: &[(u32, u32)], head: u32) -> Vec<bool> {
+    let mut inside = vec![false; function.body.len()];
+    inside[head as usize] = true;
+    let mut work: Vec<u32> = back.iter().filter(|&&(_, to)| to == head).map(|&(from, _)| from).collect();
+    while let Some(at) = work.pop() {
+        if std::mem::replace(&mut inside[at as usize], true) {
+            continue;
+        }
+        let leads_here = |(from, instr): (usize, &Instr)| {
+            instr.successors(from as u32).any(|next| next == at).then_some(from as u32)
+        };
+        work.extend(function.body.iter().enumerate().filter_map(leads_here));
+    }
+    inside
+}
+
+/// Whether the ways out of a loop depend on counting alone: no value that a load, a choice or a call within the loop
+/// gave, and no branch on such a value, has a say in them.
+fn is_counting(function: &Function, back: &[(u32, u32)], head: u32) -> bool {
+    let inside = loop_body(function, back, head);
+    let is_inside = |at: u32| inside.get(at as usize).copied().unwrap_or(false);
+    let leaves = |at: u32| !function.body[at as usize].successors(at).all(is_inside);
+    let mut data = DataInLoop::new(function, &inside, head);
+    // A branch on data makes more registers depend on data, which may make more branches do so.
+    while data.spread() {}
+    let branch = |at: u32| matches!(function.body[at as usize], Instr::Branch { .. });
+    let mut exits =
+        (0..inside.len() as u32).filter(|&at| is_inside(at) && leaves(at) && branch(at)).peekable();
+    exits.peek().is_some() && exits.all(|at| !data.decides(at))
+}
+
+/// Which registers hold values that depend on what a loop reads, before each instruction of it.
+struct DataInLoop<'f> {
+    function: &'f Function,
+    inside: &'f [bool],
+    head: u32,
+    before: Vec<Vec<bool>>,
+    /// Registers that hold one value or another, for a branch on data, where its ways meet again.
+    merged: Vec<Vec<bool>>,
+}
+
+impl<'f> DataInLoop<'f> {
+    fn new(function: &'f Function, inside: &'f [bool], head: u32) -> DataInLoop<'f> {
+        let nothing = vec![vec![false; function.regs.len()]; inside.len()];
+        DataInLoop { function, inside, head, before: nothing.clone(), merged: nothing }
+    }
+
+    fn members(&self) -> impl Iterator<Item = u32> + use<'f> {
+        let inside = self.inside;
+        (0..inside.len() as u32).filter(|&at| inside[at as usize])
+    }
+
+    /// Whether the instruction uses a value that depends on data.
+    fn decides(&self, at: u32) -> bool {
+        let mut found = false;
+        self.function.body[at as usize].for_each_use(|reg| found |= self.before[at as usize][reg.0 as usize]);
+        found
+    }
+
+    /// One round; true if something changed.
+    fn spread(&mut self) -> bool {
+        let mut changed = false;
+        for at in self.members() {
+            let instr = &self.function.body[at as usize];
+            let mut after = self.before[at as usize].clone();
+            let dependent = !matches!(instr, Instr::Assign { .. }) || self.decides(at);
+            instr.for_each_definition(|reg| after[reg.0 as usize] = dependent);
+            for next in instr.successors(at).filter(|&next| self.inside.get(next as usize) == Some(&true)) {
+                let merged = &self.merged[next as usize];
+                for (reg, known) in self.before[next as usize].iter_mut().enumerate() {
+                    let new = after[reg] | merged[reg];
+                    changed |= new && !*known;
+                    *known |= new;
+                }
+            }
+            if matches!(instr, Instr::Branch { .. }) && self.decides(at) {
+                changed |= self.merge(at);
+            }
+        }
+        changed
+    }
+
+    /// Notes what a branch on data leaves open where its ways meet again.
+    fn merge(&mut self, branch: u32) -> bool {
+        let ways: Vec<Vec<bool>> =
+            self.function.body[branch as usize].successors(branch).map(|to| self.reached(to)).collect();
+        let on_all = |at: u32| ways.iter().all(|way| way[at as usize]);
+        let on_some = |at: u32| ways.iter().any(|way| way[at as usize]) && !on_all(at);
+        let mut open = vec![false; self.function.regs.len()];
+        for at in self.members().filter(|&at| on_some(at)) {
+            self.function.body[at as usize].for_each_definition(|reg| open[reg.0 as usize] = true);
+        }
+        let mut changed = false;
+        for from in self.members().filter(|&at| on_some(at) || at == branch) {
+            for to in self.function.body[from as usize].successors(from) {
+                if self.inside.get(to as usize) != Some(&true) || !(on_all(to) || to == self.head) {
+                    continue;
+                }
+                for (known, &new) in self.merged[to as usize].iter_mut().zip(&open) {
+                    changed |= new && !*known;
+                    *known |= new;
+                }
+            }
+        }
+        changed
+    }
+
+    /// What can be reached within the same run of the loop's body.
+    fn reached(&self, start: u32) -> Vec<bool> {
+        let mut seen = vec![false; self.inside.len()];
+        let mut work = vec![start];
+        while let Some(at) = work.pop() {
+            if at != self.head
+                && self.inside.get(at as usize) == Some(&true)
+                && !std::mem::replace(&mut seen[at as usize], true)
+            {
+                work.extend(self.function.body[at as usize].successors(at));
+            }
+        }
+        seen
+    }
 }
 
 /// A loop head: its counter, and where its two trampolines stand in the new body.
@@ -99,10 +235,7 @@ impl<'f> Unroller<'f> {
             regs: old.regs.clone(),
             ..Function::default()
         };
-        let mut targets: Vec<u32> = back.iter().map(|&(_, to)| to).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        let heads = targets
+        let heads = heads_of(&back)
             .into_iter()
             .map(|at| Head {
                 at,
@@ -278,8 +411,49 @@ mod tests {
             again(0, 1, 7),
         ];
         let program = function(body, 2);
-        assert_eq!(run(&bound_loops(&program, 1).functions[0]), (4, false));
-        assert_eq!(run(&bound_loops(&program, 0).functions[0]), (1, true));
+        let all = |bound| bound_where(&program, bound, |_, _, _| true);
+        assert_eq!(run(&all(1).functions[0]), (4, false));
+        assert_eq!(run(&all(0).functions[0]), (1, true));
+        assert_eq!(run(&bound_loops(&program, 0).functions[0]), (4, false), "these loops count");
+    }
+
+    #[test]
+    fn a_loop_that_data_has_a_say_in_does_not_count() {
+        let constant = |n: u64| Operand::Const(Value(n));
+        let (count, read) = (Operand::Reg(Reg(0)), Operand::Reg(Reg(1)));
+        let less = Rvalue::Binary(BinaryOp::Sub, Width::W64, Extend::Zero, count, constant(1));
+        let address = constant(Value::pointer(crate::ObjectId(0), 0).0);
+        let load = |dst: u32| Instr::Load {
+            dst: Reg(dst),
+            addr: address,
+            width: Width::W64,
+            extend: Extend::Zero,
+            ann: crate::Ann::PLAIN,
+        };
+        let again = |condition, to: u32, out: u32| Instr::Branch {
+            condition,
+            then_to: Label(to),
+            else_to: Label(out),
+        };
+        let counts = |body: Vec<Instr>| {
+            let function = &function(body, 2).functions[0];
+            let back = back_edges(function);
+            is_counting(function, &back, back[0].1)
+        };
+        let down = || Instr::Assign { dst: Reg(0), value: less };
+        // do { read; r0 -= 1 } while (r0)
+        assert!(counts(vec![load(1), down(), again(count, 0, 3)]));
+        // do { r0 -= 1; r1 = r0; if (r1) continue; else break; r1 = read }: the register is used for both
+        let copy = Instr::Assign { dst: Reg(1), value: Rvalue::Use(count) };
+        assert!(counts(vec![down(), copy, again(read, 3, 5), load(1), Instr::Jump(Label(0))]));
+        // do { r0 = read; r0 -= 1 } while (r0)
+        assert!(!counts(vec![load(0), down(), again(count, 0, 3)]));
+        // do { read; if (read) break; r0 -= 1 } while (r0)
+        assert!(!counts(vec![load(1), again(read, 4, 2), down(), again(count, 0, 4)]));
+        // do { read; if (read) r0 -= 1 } while (r0)
+        assert!(!counts(vec![load(1), again(read, 2, 3), down(), again(count, 0, 4)]));
+        // for (;;) read
+        assert!(!counts(vec![load(1), Instr::Jump(Label(0))]));
     }
 
     #[test]

@@ -72,14 +72,12 @@ pub enum Clause {
     SequenceSameThread,
     SequenceRmw,
     PscBase,
-    PscFence,
     PscFenceEco,
     ScbPo,
     ScbThroughOthers,
     ScbHbLoc,
     ScbCo,
     ScbFr,
-    HbBeforeFence,
     HbAfterScFence,
 }
 

@@ -6,56 +6,65 @@
 //! psc_F = [F & SC];(hb | hb;eco;hb);[F & SC]
 //! acyclic psc_base | psc_F
 //! ```
-//! RA has psc_F only. Computed from scratch over the SC events of the graph, and only when there are two of them.
+//! RA has psc_F only.
+//!
+//! The graph was acyclic before the event `e` came, and the only edges that lead out of `e` go to the writes that are
+//! coherence-later (`fr` or `co`), from there on by `rf` to their reads. So there is a cycle iff one of these is among what
+//! comes before `e`, which is searched backwards. What is before an SC fence is closed under hb, so it is a row:
+//! `below`, everything that happens before some SC fence that happens before an event, is part of the model's rows.
+//! Every SC access that happens before an SC fence is also psc-before it: its hb begins with po, or it is a release that
+//! is read directly, and then the read is at the same location.
 
-use super::clause::{Clause, Clauses};
+use super::clause::Clause;
+use super::joined;
 use super::rc11::{Rc11, Rc11Static, Variant};
 use crate::graph::Graph;
 use crate::path::{EventId, INIT, Kind, Node, Trie};
 use crate::row::Row;
 use fencepost_ir::Order;
 
-/// Whether the SC axiom holds.
-pub fn is_acyclic<const W: usize>(trie: &Trie<Rc11, W>, graph: &Graph<Rc11, W>, model: Rc11) -> bool {
-    let psc = Psc { trie, graph, clauses: model.clauses };
+/// Whether the SC axiom still holds after `event`, an access with coherence-later writes, was added.
+pub fn stays_acyclic<const W: usize>(
+    trie: &Trie<Rc11, W>,
+    graph: &Graph<Rc11, W>,
+    model: Rc11,
+    event: EventId,
+) -> bool {
+    let e = event as usize;
+    let psc = Psc { trie, graph, model };
     let with_base = model.variant == Variant::Rc11 && model.clauses.has(Clause::PscBase);
-    let mut fences = Row::EMPTY;
-    let mut events = Row::EMPTY;
-    for e in graph.present.iter() {
-        match psc.node(e).kind {
-            Kind::Fence(_) => fences.insert(e),
-            Kind::Read | Kind::Write if model.variant == Variant::Rc11 && graph.order[e] == Order::SeqCst => {
-            }
-            _ => continue,
-        }
-        events.insert(e);
-    }
-    if events.iter().nth(1).is_none() {
+    let is_sc = with_base && graph.order[e] == Order::SeqCst;
+    let below = graph.rows[e].below;
+    if below.is_empty() && !is_sc {
         return true;
     }
-    let mut todo = events;
-    let mut before = vec![Row::EMPTY; 64 * W];
-    while let Some(b) = todo.pop() {
-        before[b] = psc.predecessors(b, events, fences, with_base);
+    let (later, read_later) = psc.communicated_to(event);
+    let clause = if psc.node(e).kind == Kind::Read { Clause::ScbFr } else { Clause::ScbCo };
+    let by_scb = model.clauses.row(clause, if with_base { later } else { Row::EMPTY });
+    let by_eco = model.clauses.row(Clause::PscFenceEco, later | read_later);
+    let accesses = if with_base { psc.sc_accesses() } else { Row::EMPTY };
+    // From the fences before `e`, and from `e` itself; only the former have eco in psc.
+    let from_fences = Before { below, accesses: Row::EMPTY };
+    if !below.is_empty() && psc.reaches(from_fences, accesses, by_scb, by_eco) {
+        return false;
     }
-    no_cycle(events, &mut before)
+    !is_sc
+        || !psc.reaches(Before { below: Row::EMPTY, accesses: Row::single(e) }, accesses, by_scb, Row::EMPTY)
 }
 
-/// Removes events without predecessors until none is left, or a cycle remains.
-fn no_cycle<const W: usize>(mut events: Row<W>, before: &mut [Row<W>]) -> bool {
-    loop {
-        let free: Vec<usize> = events.iter().filter(|&e| !before[e].meets(&events)).collect();
-        if free.is_empty() {
-            return events.is_empty();
-        }
-        free.into_iter().for_each(|e| events.remove(e));
-    }
+/// What was found to be psc-before the event.
+#[derive(Clone, Copy, PartialEq)]
+struct Before<const W: usize> {
+    /// What happens before a fence that was found, and the fence.
+    below: Row<W>,
+    /// SC accesses that were found, apart from those.
+    accesses: Row<W>,
 }
 
 struct Psc<'a, const W: usize> {
     trie: &'a Trie<Rc11, W>,
     graph: &'a Graph<Rc11, W>,
-    clauses: Clauses,
+    model: Rc11,
 }
 
 impl<'a, const W: usize> Psc<'a, W> {
@@ -63,28 +72,91 @@ impl<'a, const W: usize> Psc<'a, W> {
         self.trie.node(self.graph.node[e])
     }
 
-    /// psc predecessors of the SC event `b`.
-    fn predecessors(&self, b: usize, events: Row<W>, fences: Row<W>, with_base: bool) -> Row<W> {
-        let hb = self.graph.rows[b].hb;
-        let mut result = Row::EMPTY;
-        if with_base {
-            let hb_to_fence = if fences.contains(b) { hb } else { Row::EMPTY };
-            let ends = Row::single(b) | self.clauses.row(Clause::HbBeforeFence, hb_to_fence);
-            let starts = ends.iter().fold(Row::EMPTY, |row, y| row | self.scb_before(y));
-            let through = self.fences_before(starts, fences);
-            result = (starts & events) | self.clauses.row(Clause::HbAfterScFence, through);
-        }
-        if fences.contains(b) {
-            result |= self.clauses.row(Clause::PscFence, hb & fences);
-            let through = hb.iter().fold(Row::EMPTY, |row, y| row | self.eco_before(y));
-            result |= self.clauses.row(Clause::PscFenceEco, self.fences_before(through, fences));
-        }
-        result
+    fn sc_accesses(&self) -> Row<W> {
+        let accesses = (self.graph.reads | self.graph.writes).iter();
+        accesses
+            .filter(|&e| self.graph.order[e] == Order::SeqCst)
+            .fold(Row::EMPTY, |row, e| row | Row::single(e))
     }
 
-    /// The fences that happen before one of the events.
-    fn fences_before(&self, events: Row<W>, fences: Row<W>) -> Row<W> {
-        events.iter().fold(Row::EMPTY, |row, x| row | self.graph.rows[x].hb) & fences
+    /// The writes that are coherence-later than an access or its source, and their reads.
+    fn communicated_to(&self, event: EventId) -> (Row<W>, Row<W>) {
+        let e = event as usize;
+        let node = self.node(e);
+        let from = if node.kind == Kind::Read { self.graph.rf[e] } else { event };
+        let (mut later, mut read_later) = (Row::EMPTY, Row::EMPTY);
+        for &w in self.graph.co_after(from, node.loc()) {
+            later.insert(w as usize);
+            read_later |= self.graph.readers[w as usize];
+        }
+        (later, read_later)
+    }
+
+    /// Goes backwards along psc; true if something was found that the event is psc-before: an edge by scb may end at any of
+    /// it, one by eco only below a fence.
+    fn reaches(&self, mut found: Before<W>, accesses: Row<W>, by_scb: Row<W>, by_eco: Row<W>) -> bool {
+        loop {
+            if (found.below | found.accesses).meets(&by_scb) || found.below.meets(&by_eco) {
+                return true;
+            }
+            let next = self.step(found, accesses);
+            if next == found {
+                return false;
+            }
+            found = next;
+        }
+    }
+
+    fn step(&self, found: Before<W>, accesses: Row<W>) -> Before<W> {
+        let Before { below, accesses: mut outside } = found;
+        let mut result = below;
+        let clauses = self.model.clauses;
+        if !below.is_empty() {
+            let (scb, eco) = self.communicating_before(below);
+            result |= self.below_any(clauses.row(Clause::PscFenceEco, eco));
+            outside |= scb & accesses;
+        }
+        for b in found.accesses.iter() {
+            result |= clauses.row(Clause::HbAfterScFence, self.graph.rows[b].below);
+            outside |= self.scb_before(b, accesses);
+            if self.node(b).kind == Kind::Write {
+                let earlier = self.up_to(b as EventId, b);
+                outside |= earlier & accesses;
+                result |= clauses.row(Clause::HbAfterScFence, self.below_any(earlier));
+            }
+        }
+        Before { below: result, accesses: outside.without(&result) }
+    }
+
+    /// What happens before a fence that happens before one of the events.
+    fn below_any(&self, events: Row<W>) -> Row<W> {
+        (events & self.graph.fenced).iter().fold(Row::EMPTY, |row, x| row | self.graph.rows[x].below)
+    }
+
+    /// What co or fr leads from into a set, and what eco leads from into it.
+    fn communicating_before(&self, set: Row<W>) -> (Row<W>, Row<W>) {
+        let (mut scb, mut eco) = (Row::EMPTY, Row::EMPTY);
+        for (x, writes) in self.graph.co.iter().enumerate() {
+            // The coherence-latest write in the set, and the latest that is in the set or is read there.
+            let in_set = writes.iter().rposition(|&w| set.contains(w as usize));
+            let seen = writes.iter().rposition(|&w| self.graph.readers[w as usize].meets(&set));
+            let Some(last) = in_set.max(seen) else { continue };
+            let mut row = self.graph.init_readers[x];
+            for (i, &w) in writes[..=last].iter().enumerate() {
+                if Some(i) == in_set {
+                    scb |= row;
+                }
+                // The end itself counts if it is read in the set.
+                if i < last || seen == Some(last) {
+                    row.insert(w as usize);
+                }
+                if i < last {
+                    row |= self.graph.readers[w as usize];
+                }
+            }
+            eco |= row;
+        }
+        (scb, eco)
     }
 
     fn po_before(&self, e: usize) -> Row<W> {
@@ -95,33 +167,37 @@ impl<'a, const W: usize> Psc<'a, W> {
         self.po_before(e).without(&self.node(e).po_loc)
     }
 
-    fn scb_before(&self, y: usize) -> Row<W> {
+    /// SC accesses before the access `y` by the parts of scb that are within hb.
+    fn scb_before(&self, y: usize, accesses: Row<W>) -> Row<W> {
+        let clauses = self.model.clauses;
         let node = self.node(y);
-        let mut before = self.clauses.row(Clause::ScbPo, self.po_before(y));
-        let between = self.po_other_location(y).iter().fold(Row::EMPTY, |row, v| row | self.graph.rows[v].hb);
-        let through = between.iter().fold(Row::EMPTY, |row, u| row | self.po_other_location(u));
-        before |= self.clauses.row(Clause::ScbThroughOthers, through);
-        if !matches!(node.kind, Kind::Read | Kind::Write) {
-            return before;
+        let po = self.po_before(y);
+        let mut before = clauses.row(Clause::ScbPo, po);
+        // hb grows along po, so the last one of the others knows most.
+        if let Some(last) = self.po_other_location(y).last() {
+            let between = self.graph.rows[last].hb;
+            let mut through = between.iter().fold(Row::EMPTY, |row, u| row | self.po_other_location(u));
+            through |= self.ends_before_joins(between | Row::single(last));
+            before |= clauses.row(Clause::ScbThroughOthers, through);
         }
-        for x in self.clauses.row(Clause::ScbHbLoc, self.graph.rows[y].hb).iter() {
-            if self.node(x).loc() == node.loc() && matches!(self.node(x).kind, Kind::Read | Kind::Write) {
+        for x in (clauses.row(Clause::ScbHbLoc, self.graph.rows[y].hb) & accesses).iter() {
+            if self.node(x).loc() == node.loc() {
                 before.insert(x);
             }
         }
-        if node.kind == Kind::Write {
-            let mut com = self.up_to(y as EventId, y);
-            for (clause, kind) in [(Clause::ScbCo, Kind::Write), (Clause::ScbFr, Kind::Read)] {
-                if !self.clauses.has(clause) {
-                    com = com
-                        .iter()
-                        .filter(|&x| self.node(x).kind != kind)
-                        .fold(Row::EMPTY, |row, x| row | Row::single(x));
-                }
+        before & accesses
+    }
+
+    /// The last events of the threads that are joined in a set: the end of a thread comes after them.
+    fn ends_before_joins(&self, set: Row<W>) -> Row<W> {
+        let mut ends = Row::EMPTY;
+        for j in set.iter().filter(|&e| self.node(e).kind == Kind::Join) {
+            let last = super::last_of(self.trie, self.graph, joined(self.graph, self.node(j)));
+            if last != INIT {
+                ends.insert(last as usize);
             }
-            before |= com;
         }
-        before
+        ends
     }
 
     /// Coherence-earlier writes than `write`, and the reads of any of them (initial value included).
@@ -136,17 +212,5 @@ impl<'a, const W: usize> Psc<'a, W> {
         }
         before.remove(at);
         before
-    }
-
-    /// eco predecessors.
-    fn eco_before(&self, y: usize) -> Row<W> {
-        match self.node(y).kind {
-            Kind::Write => self.up_to(y as EventId, y),
-            Kind::Read if self.graph.rf[y] != INIT => {
-                let source = self.graph.rf[y];
-                self.up_to(source, y) | Row::single(source as usize)
-            }
-            _ => Row::EMPTY,
-        }
     }
 }

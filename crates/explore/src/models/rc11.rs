@@ -55,6 +55,8 @@ pub struct Rc11Rows<const W: usize> {
     msg: Row<W>,
     /// Messages of the thread's atomic reads so far, this one included.
     acc: Row<W>,
+    /// What happens before an SC fence that happens before this event, or is this event; and that fence.
+    pub below: Row<W>,
 }
 
 /// A consume counts as an acquire, as compilers treat it.
@@ -187,15 +189,21 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             }
             _ => {}
         }
+        rows.below = below(graph, node, &rows.hb);
         rows
     }
 
-    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        !self.clauses.has(Clause::Global) || super::psc::is_acyclic(trie, graph, *self)
+    /// Below some SC fence.
+    fn is_fenced(rows: &Rc11Rows<W>) -> bool {
+        !rows.below.is_empty()
     }
 
-    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, _event: EventId) -> bool {
-        !self.clauses.has(Clause::Global) || super::psc::is_acyclic(trie, graph, *self)
+    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        !self.clauses.has(Clause::Global) || super::psc::stays_acyclic(trie, graph, *self, event)
+    }
+
+    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        !self.clauses.has(Clause::Global) || super::psc::stays_acyclic(trie, graph, *self, event)
     }
 
     /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
@@ -233,6 +241,24 @@ fn program_order_hb<const W: usize>(graph: &Graph<Rc11, W>, node: &Node<Rc11Stat
     let rows = &graph.rows[previous as usize];
     let acquired = if node.statics.acquire_fence { rows.acc } else { Row::EMPTY };
     rows.hb | Row::single(previous as usize) | acquired
+}
+
+/// See [`Rc11Rows::below`]: what the previous event knows, and what the events know that come before this one only.
+#[inline(always)]
+fn below<const W: usize>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>, hb: &Row<W>) -> Row<W> {
+    if matches!(node.kind, Kind::Fence(_)) {
+        return *hb | Row::single(node.event as usize);
+    }
+    let mut new = *hb & graph.fenced;
+    let mut below = Row::EMPTY;
+    let previous = previous(graph, node);
+    if previous != INIT {
+        let rows = &graph.rows[previous as usize];
+        below = rows.below;
+        new = new.without(&rows.hb);
+        new.remove(previous as usize);
+    }
+    new.iter().fold(below, |row, x| row | graph.rows[x].below)
 }
 
 impl Rc11 {

@@ -120,19 +120,16 @@ impl Text for Object {
     fn print(&self, out: &mut String) {
         out.push_str("object ");
         self.name.print(out);
+        // Not at the end, where the span of an instruction that makes the object comes.
+        self.span.print(out);
         print_field(out, "size", &self.size);
         print_field(out, "cells", &self.cells);
-        self.span.print(out);
     }
 
     fn parse(parser: &mut Parser) -> Result<Self, Box<Diagnostic>> {
         parser.word("object")?;
-        Ok(Object {
-            name: Text::parse(parser)?,
-            size: parser.field("size")?,
-            cells: parser.field("cells")?,
-            span: Span::parse(parser)?,
-        })
+        let (name, span) = (Text::parse(parser)?, Span::parse(parser)?);
+        Ok(Object { name, span, size: parser.field("size")?, cells: parser.field("cells")? })
     }
 }
 
