@@ -1,6 +1,7 @@
 /*
  * Dijkstra's algorithm of 1965 for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=96 tso=115 ra=115
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -2,6 +2,7 @@
  * The algorithm of Eisenberg and McGuire for two threads, with relaxed atomics and a full fence after every
  * announcement.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=18782 tso=18782 ra=18782
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
  *      critical section keep it inside and give the language models their happens-before.
  */

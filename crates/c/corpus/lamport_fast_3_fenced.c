@@ -2,9 +2,10 @@
  * Lamport's fast mutual exclusion for three threads, with relaxed atomics and a full fence after every
  * announcement.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
- * why: No fence stands between the two stores of an announcement, nor between those of a leaving thread. Where
- *      stores can be seen out of order, a thread on the slow way can miss a flag, and with three threads that is
- *      enough to let two in. TSO and RA keep stores in order.
+ * count: sc=9216 tso=9216 ra=11094
+ * why: No fence stands between the two stores of a leaving thread. Where they can be seen out of order, a thread on
+ *      the slow way sees all flags down while y is still its own and goes in; then the late y = 0 of the thread that
+ *      left lets a third one in by the fast way. TSO and RA keep stores in order; so does a fence between the two.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 /*
  * A test-and-set lock, two threads, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=18 tso=18 pso=36 ra=18 rc11=36 power=36 armv8=36
  * why: The store that unlocks may overtake the store to `shared` wherever stores are not kept in order (PSO,
  *      POWER, ARMv8) and gives no happens-before (RC11). TSO keeps stores in order and RA makes every atomic
  *      release and acquire.

@@ -1,6 +1,7 @@
 /*
  * A test-and-test-and-set lock, three threads, with acquire and release.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * count: sc=162 tso=162 pso=162 ra=162 rc11=162 power=162 armv8=162
  * why: Taking the lock acquires what releasing it released, which is all that mutual exclusion of plain data
  *      needs.
  */

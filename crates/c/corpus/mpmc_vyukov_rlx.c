@@ -1,6 +1,7 @@
 /*
  * Vyukov's bounded queue for many producers and consumers, with relaxed accesses only.
  * expect: sc=safe tso=safe pso=unsafe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=14 tso=14 pso=14 ra=14 rc11=14 power=14 armv8=14
  * why: The sequence number may be seen before the value (PSO, POWER, ARMv8) and the value races in RC11.
  */
 #include <pthread.h>

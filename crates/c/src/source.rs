@@ -48,6 +48,30 @@ impl SourceMap {
         file.text.get(range).unwrap_or("")
     }
 
+    /// The source text of a span on one line. What a macro expands to has the span of the macro's name: if arguments
+    /// follow the span, they belong to it.
+    pub fn expression(&self, span: Span) -> String {
+        let Some((base, file)) = self.locate(span.start) else { return String::new() };
+        let start = (span.start - base) as usize;
+        let mut end = span.end.saturating_sub(base) as usize;
+        let rest = file.text.get(end..).unwrap_or("");
+        let is_name = file.text.get(start..end).is_some_and(|text| text.ends_with(is_name_character));
+        if is_name && rest.starts_with('(') {
+            end += arguments(rest);
+        }
+        let text = file.text.get(start..end).unwrap_or("");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The line that an offset lies in, without its indentation.
+    pub fn line(&self, offset: u32) -> &str {
+        let Some((base, file)) = self.locate(offset) else { return "" };
+        let (before, after) = file.text.split_at_checked((offset - base) as usize).unwrap_or(("", ""));
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let end = before.len() + after.find('\n').unwrap_or(after.len());
+        file.text[start..end].trim()
+    }
+
     /// The message with file, line, column and a snippet; related places in other files become hints.
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
         let (file, local) = self.localise(diagnostic);
@@ -82,6 +106,26 @@ impl SourceMap {
     }
 }
 
+fn is_name_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The length of a parenthesised text, 0 if it does not end.
+fn arguments(text: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +140,19 @@ mod tests {
         assert_eq!(map.text(Span { start: second, end: second + 1 }), "x");
         let shown = map.render(&Diagnostic::error(Span { start: second + 2, end: second + 3 }, "m"));
         assert!(shown.contains("b.h:2:1"), "{shown}");
+    }
+
+    #[test]
+    fn a_macro_is_shown_with_its_arguments() {
+        let mut map = SourceMap::default();
+        map.add(SourceFile::new("a.c", "int x;\n  x = LD(f(y),\n    z) + (1);\n  (x); g("));
+        let shown = |start, end| map.expression(Span { start, end });
+        assert_eq!(shown(13, 15), "LD(f(y), z)");
+        assert_eq!(shown(9, 15), "x = LD(f(y), z)");
+        assert_eq!(shown(9, 10), "x");
+        assert_eq!(shown(43, 44), "g");
+        assert_eq!(map.line(13), "x = LD(f(y),");
+        assert_eq!(map.line(2), "int x;");
+        assert_eq!((map.line(1000), shown(1000, 1001).as_str()), ("", ""));
     }
 }

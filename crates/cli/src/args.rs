@@ -109,6 +109,16 @@ pub enum Engine {
     Reduce,
 }
 
+/// What dependencies mean under models that know them.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum Dependencies {
+    /// Those of the source are in the compiled program.
+    #[default]
+    Source,
+    /// They order nothing: for those who do not trust their compiler with them.
+    None,
+}
+
 /// Options of `check`.
 #[derive(Args, Default)]
 pub struct CheckArgs {
@@ -133,12 +143,21 @@ pub struct CheckArgs {
     /// At most this many stores in a buffer (states)
     #[arg(long, value_name = "N")]
     pub buffer: Option<u32>,
-    /// Give up beyond this memory: unknown (states and reduce)
+    /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,
+    /// Show no progress on the terminal
+    #[arg(short, long)]
+    pub quiet: bool,
     /// How C11 atomics are compiled for a hardware model, where there is more than one way
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub mapping: String,
+    /// Whether dependencies of the source order accesses under power and armv8
+    #[arg(long, value_enum, default_value = "source")]
+    pub deps: Dependencies,
+    /// Let a weak compare-exchange fail although the values are equal, where the target can do that
+    #[arg(long)]
+    pub spurious: bool,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
@@ -166,6 +185,15 @@ pub struct CheckArgs {
     /// Read a file before the program
     #[arg(long = "include", value_name = "FILE")]
     pub includes: Vec<String>,
+    /// Write the first counterexample as a Graphviz graph
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    /// Write the first counterexample as a picture
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Flags for the preprocessor: -D, -U, -I, -include
+    #[arg(last = true, value_name = "CPP FLAGS")]
+    pub flags: Vec<String>,
 }
 
 impl CheckArgs {

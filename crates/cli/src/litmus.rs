@@ -125,9 +125,9 @@ fn with_explorer(
 ) -> Result<Found, Trouble> {
     let limits = Limits {
         deadline: settings.timeout.map(|t| start + t),
-        max_executions: None,
         max_nodes: settings.max_nodes,
         interrupt: Some(settings.interrupt),
+        ..Limits::default()
     };
     let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };
     let found = explore(program, &options).map_err(|unsupported| {
@@ -257,6 +257,7 @@ fn show_stop(reason: StopReason, program: &Program, found: &Exploration) -> Stri
         StopReason::Timeout => "the time limit was reached",
         StopReason::MaxExecutions => "the limit on executions was reached",
         StopReason::MaxNodes => "the limit on visited graphs was reached",
+        StopReason::MaxMemory => "the limit on memory was reached",
         StopReason::Interrupted => "interrupted",
         StopReason::TooManyEvents => "an execution has more than 1024 events",
     };

@@ -3,12 +3,17 @@
 mod args;
 mod batch;
 mod check;
+mod cpp_flags;
+mod explored;
 mod litmus;
 mod model;
+mod progress;
 mod prove;
 mod revalidate;
 mod show_models;
 mod states;
+mod story;
+mod teller;
 mod witness;
 
 use args::{Arguments, Command};

@@ -13,9 +13,14 @@ use fencepost_naive::{
 use fencepost_report::outcome::{Outcome, Verdict};
 
 /// Takes the findings out that are not confirmed; the reason why the first of them was not.
-pub fn drop_unconfirmed(program: &Program, model: ModelName, found: &mut Exploration) -> Option<String> {
+pub fn drop_unconfirmed(
+    program: &Program,
+    model: ModelName,
+    dependencies: bool,
+    found: &mut Exploration,
+) -> Option<String> {
     let mut reason = None;
-    found.findings.retain(|finding| match confirmed(program, model, finding) {
+    found.findings.retain(|finding| match confirmed(program, model, dependencies, finding) {
         Ok(()) => true,
         Err(refused) => {
             reason.get_or_insert(describe(finding, &refused));
@@ -36,7 +41,12 @@ pub fn with_unconfirmed(outcome: Outcome, reason: Option<String>) -> Outcome {
 }
 
 /// Whether a finding stands up to the check. What the engine could not represent claims nothing.
-pub fn confirmed(program: &Program, model: ModelName, finding: &Finding) -> Result<(), Refused> {
+pub fn confirmed(
+    program: &Program,
+    model: ModelName,
+    dependencies: bool,
+    finding: &Finding,
+) -> Result<(), Refused> {
     let Some(kind) = kind_of(finding.kind) else { return Ok(()) };
     let Some(cat) = Model::builtin(model.name()) else {
         return Err(Refused::Wrong("its model has no cat file".into()));
@@ -44,7 +54,7 @@ pub fn confirmed(program: &Program, model: ModelName, finding: &Finding) -> Resu
     if finding.steps.is_empty() {
         return shown_by_enumeration(program, &cat, finding, kind);
     }
-    confirm(program, &cat, &record(finding, kind))
+    confirm(program, &cat, &Recorded { dependencies, ..record(finding, kind) })
 }
 
 /// A finding without an execution (a thread that is started with what is no function): is there one that shows it?
@@ -73,10 +83,10 @@ fn describe(finding: &Finding, refused: &Refused) -> String {
 /// The finding in the words of the replay.
 pub fn record(finding: &Finding, kind: ProblemKind) -> Recorded {
     let action = |action: &Action| match action.clone() {
-        Action::Read { cell, value, order, from, .. } => {
-            RecordedAction::Read { cell, value: Value(value), order, from }
+        Action::Read { cell, raw, order, from, .. } => {
+            RecordedAction::Read { cell, value: Value(raw), order, from }
         }
-        Action::Write { cell, value, order } => RecordedAction::Write { cell, value: Value(value), order },
+        Action::Write { cell, raw, order, .. } => RecordedAction::Write { cell, value: Value(raw), order },
         Action::Choose { value } => RecordedAction::Choose(value),
         Action::Fence => RecordedAction::Fence,
         Action::Spawn { thread } => RecordedAction::Spawn(thread),
@@ -92,6 +102,7 @@ pub fn record(finding: &Finding, kind: ProblemKind) -> Recorded {
         sites: finding.places.iter().map(|place| (place.thread, place.at)).collect(),
         steps: steps.collect(),
         coherence: finding.coherence.clone(),
+        dependencies: true,
     }
 }
 
@@ -115,7 +126,7 @@ pub fn kind_of(kind: FindingKind) -> Option<ProblemKind> {
         FindingKind::DivisionByZero => ProblemKind::DivisionByZero,
         FindingKind::BadCall => ProblemKind::BadCall,
         FindingKind::LocalLoop => ProblemKind::EndlessLoop,
-        FindingKind::Unsupported => return None,
+        FindingKind::Unsupported | FindingKind::OutsideSection => return None,
     })
 }
 

@@ -42,7 +42,7 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     let input = read(name, options)?;
     let mut program = match name.ends_with(".fp") {
         true => input.program,
-        false => globalise_locals_of_main(&as_compiled(&input.program, model, &options.mapping)?),
+        false => globalise_locals_of_main(&as_compiled(&input.program, model, options)?),
     };
     let refuse = |what: &str, span: Span| {
         input.sources.render(&Diagnostic::error(span, format!("{what} cannot be checked by this engine")))
@@ -135,7 +135,7 @@ fn report(
     let mut bounds: Vec<outcome::Bound> = found
         .bounds
         .iter()
-        .map(|b| outcome::Bound { name: b.name, value: u64::from(b.value.unwrap_or(options.unroll)) })
+        .map(|b| outcome::Bound::new(b.name, u64::from(b.value.unwrap_or(options.unroll))))
         .collect();
     if engine == Engine::Reduce {
         // The reduced program never leaves its bound, so the bound is always part of the answer.
@@ -143,7 +143,7 @@ fn report(
             (Some(k), _) => ("rounds", k),
             (None, age) => ("age", age.unwrap_or(2)),
         };
-        bounds.push(outcome::Bound { name, value: u64::from(value) });
+        bounds.push(outcome::Bound::new(name, u64::from(value)));
     }
     let location = |span: Span, thread: u32| {
         let (file, line, column) = sources.position(span.start).unwrap_or(("", 0, 0));
@@ -169,6 +169,7 @@ fn report(
         // Races, lifetimes, misuse of mutexes and threads that spin for ever are the explorer's business.
         checks: name.ends_with(".c").then_some("assertions"),
         engine: Some(if engine == Engine::Reduce { "reduce" } else { "states" }),
+        assumes: None,
         verdict,
         scope: if bounds.is_empty() { Scope::All } else { Scope::Bounded },
         findings: findings.collect(),
@@ -200,7 +201,9 @@ fn write_reduced(options: &ReduceArgs) -> Result<(), String> {
     let input = read(&name, &CheckArgs::default())?;
     let program = match name.ends_with(".fp") {
         true => input.program,
-        false => globalise_locals_of_main(&as_compiled(&input.program, ModelName::Tso, "")?),
+        false => {
+            globalise_locals_of_main(&as_compiled(&input.program, ModelName::Tso, &CheckArgs::default())?)
+        }
     };
     let reduced = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| {
         input.sources.render(&Diagnostic::error(e.span, format!("{} cannot be reduced", e.what)))

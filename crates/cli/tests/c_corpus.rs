@@ -1,42 +1,189 @@
-//! Every program of the C corpus under every model: the verdict that its comment expects.
+//! Every program of the C corpus under every model: the verdict and the number of executions that its comment expects.
 //!
-//! Runs are limited in executions, so that the whole corpus takes seconds; a run that ends in *unknown* for that reason
-//! is counted, and there must not be many. `FENCEPOST_EXECUTIONS` raises the limit.
+//! A run is limited in executions, so that the whole corpus takes little time. One that ends in *unknown* for that
+//! reason says nothing, and there must not be many. A run that ends must have the count of the program's comment, and a
+//! comment without a count for a run that ends within a second is a mistake.
+//!
+//! | environment | what the test does |
+//! |---|---|
+//! | - | runs of 1,000 executions |
+//! | `FENCEPOST_EXECUTIONS=N` | runs of N executions |
+//! | `FENCEPOST_FULL=1` | every count that is written down, with a minute for each |
+//! | `FENCEPOST_UPDATE=1` | writes the counts of all runs that end within 20,000 executions and 10 seconds |
+//! | `FENCEPOST_ONLY=TEXT` | only programs with this in their names |
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MODELS: [&str; 7] = ["sc", "tso", "pso", "ra", "rc11", "power", "armv8"];
 
-/// Programs with constructs that the explorer does not run; each must say so, not answer.
-const NOT_EXPLORED: [&str; 1] = ["verifier_atomic.c"];
+/// How many runs may be too large for 1,000 executions.
+const TOO_LARGE: usize = 220;
 
-/// `model=verdict` pairs of the line that begins with `expect:`.
-fn expectations(text: &str) -> Vec<(String, String)> {
-    let line = text.lines().find_map(|line| line.trim_start_matches([' ', '*']).strip_prefix("expect:"));
-    let pairs = line.unwrap_or("").split_whitespace().filter_map(|pair| pair.split_once('='));
-    pairs.map(|(model, verdict)| (model.to_string(), verdict.to_string())).collect()
+/// Limits of one run.
+#[derive(Clone, Copy)]
+struct Limits {
+    executions: u64,
+    seconds: u32,
 }
 
-/// The verdict of one run, or what it printed instead.
-fn verdict(file: &Path, model: &str, executions: &str) -> String {
+/// What the test is to do.
+#[derive(Clone, Copy)]
+enum Task {
+    /// Compare all runs that end within the limits.
+    Check(Limits),
+    /// Compare what is written down only.
+    CheckWritten(Limits),
+    /// Write the counts of all runs that end within the limits.
+    Update(Limits),
+}
+
+impl Task {
+    fn from_environment() -> Task {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| value != "0");
+        let executions = std::env::var("FENCEPOST_EXECUTIONS").ok().and_then(|text| text.parse().ok());
+        let limits = |default, seconds| Limits { executions: executions.unwrap_or(default), seconds };
+        if is_set("FENCEPOST_UPDATE") {
+            Task::Update(limits(20_000, 10))
+        } else if is_set("FENCEPOST_FULL") {
+            Task::CheckWritten(limits(1_000_000, 60))
+        } else {
+            Task::Check(limits(1_000, 5))
+        }
+    }
+
+    fn limits(self) -> Limits {
+        match self {
+            Task::Check(limits) | Task::CheckWritten(limits) | Task::Update(limits) => limits,
+        }
+    }
+}
+
+/// `model=value` pairs of the comment line that begins with `key`.
+fn pairs(text: &str, key: &str) -> BTreeMap<String, String> {
+    let line = text.lines().find_map(|line| line.trim_start_matches([' ', '*']).strip_prefix(key));
+    let pairs = line.unwrap_or("").split_whitespace().filter_map(|pair| pair.split_once('='));
+    pairs.map(|(model, value)| (model.to_string(), value.to_string())).collect()
+}
+
+/// The text with another line of counts, which stands behind the expected verdicts.
+fn with_counts(text: &str, counts: &BTreeMap<&str, u64>) -> String {
+    let is = |line: &str, key: &str| line.trim_start_matches([' ', '*']).starts_with(key);
+    let shown = MODELS.iter().filter_map(|m| counts.get(m).map(|count| format!("{m}={count}")));
+    let shown = shown.collect::<Vec<_>>().join(" ");
+    let mut out = String::new();
+    for line in text.lines().filter(|line| !is(line, "count:")) {
+        out += line;
+        out.push('\n');
+        if is(line, "expect:") && !shown.is_empty() {
+            out += &format!(" * count: {shown}\n");
+        }
+    }
+    out
+}
+
+/// What one run answered.
+struct Answer {
+    /// The verdict, or what was printed instead.
+    verdict: String,
+    /// Complete executions, if all were visited.
+    count: Option<u64>,
+    /// How long it took.
+    seconds: f64,
+}
+
+fn run(file: &Path, model: &str, limits: Limits, arguments: &[&str]) -> Answer {
+    let (seconds, executions) = (limits.seconds.to_string(), limits.executions.to_string());
     let output = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args(["check", "--json", "-j1", "--timeout", "20", "--max-executions", executions, "-m", model])
+        .args(["check", "--json", "-j1", "--timeout", &seconds, "--max-executions", &executions, "-m", model])
+        .args(arguments)
         .arg(file)
         .output()
         .expect("fencepost runs");
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text.lines().last().unwrap_or("");
     match serde_json::from_str::<serde_json::Value>(line) {
-        Ok(answer) if answer["verdict"].is_string() => answer["verdict"].as_str().unwrap_or("").to_string(),
-        _ => format!("{line}{}", String::from_utf8_lossy(&output.stderr)),
+        Ok(answer) if answer["verdict"].is_string() => Answer {
+            verdict: answer["verdict"].as_str().unwrap_or("").to_string(),
+            count: if answer["stop_reason"].is_null() { answer["executions"].as_u64() } else { None },
+            seconds: answer["seconds"].as_f64().unwrap_or(0.0),
+        },
+        _ => Answer {
+            verdict: format!("{line}{}", String::from_utf8_lossy(&output.stderr)),
+            count: None,
+            seconds: 0.0,
+        },
     }
 }
 
-#[test]
-fn every_program_has_the_expected_verdict() {
+/// What the runs of all programs have shown.
+#[derive(Default)]
+struct Findings {
+    wrong: Mutex<Vec<String>>,
+    too_large: AtomicUsize,
+    counted: AtomicUsize,
+}
+
+impl Findings {
+    fn wrong(&self, message: String) {
+        self.wrong.lock().expect("not poisoned").push(message);
+    }
+}
+
+fn check_program(file: &Path, task: Task, found: &Findings) {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_string();
+    let text = std::fs::read_to_string(file).expect("readable");
+    let (expected, counts) = (pairs(&text, "expect:"), pairs(&text, "count:"));
+    let mut new = BTreeMap::new();
+    for model in MODELS {
+        let Some(wanted) = expected.get(model) else {
+            found.wrong(format!("{name}: nothing expected under {model}"));
+            continue;
+        };
+        let written = counts.get(model);
+        if matches!(task, Task::CheckWritten(_)) && written.is_none() {
+            continue;
+        }
+        // An unsafe program is counted to the end only where a count says that there is one.
+        let all = wanted == "unsafe" && (written.is_some() || matches!(task, Task::Update(_)));
+        let answer = run(file, model, task.limits(), if all { &["--all"] } else { &[] });
+        if answer.verdict == "unknown" {
+            found.too_large.fetch_add(1, Ordering::Relaxed);
+            if matches!(task, Task::CheckWritten(_)) {
+                found.wrong(format!("{name} {model}: not answered within the limits"));
+            }
+            continue;
+        }
+        if answer.verdict != *wanted {
+            found.wrong(format!("{name} {model}: {}, expected {wanted}", answer.verdict));
+        }
+        let counted = wanted == "safe" || all;
+        let Some(count) = answer.count.filter(|_| counted) else { continue };
+        found.counted.fetch_add(1, Ordering::Relaxed);
+        new.insert(model, count);
+        match written {
+            _ if matches!(task, Task::Update(_)) => {}
+            Some(written) if *written == count.to_string() => {}
+            Some(written) => found.wrong(format!("{name} {model}: {count} executions, not {written}")),
+            None if answer.seconds > 1.0 => {}
+            None => {
+                found.wrong(format!("{name} {model}: {count} executions, which its comment does not say"))
+            }
+        }
+    }
+    if let Task::Update(_) = task {
+        let updated = with_counts(&text, &new);
+        if updated != text {
+            std::fs::write(file, updated).expect("writable");
+            println!("{name}: new counts");
+        }
+    }
+}
+
+fn corpus() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus");
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .expect("the corpus is there")
@@ -45,45 +192,30 @@ fn every_program_has_the_expected_verdict() {
         .collect();
     files.sort();
     assert!(files.len() >= 150, "{} programs", files.len());
-    let executions = std::env::var("FENCEPOST_EXECUTIONS").unwrap_or_else(|_| "1000".into());
-    let next = AtomicUsize::new(0);
-    let (wrong, unknown) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    files
+}
+
+#[test]
+fn every_program_has_the_expected_verdicts_and_counts() {
+    let mut files = corpus();
+    if let Ok(only) = std::env::var("FENCEPOST_ONLY") {
+        files.retain(|file| file.to_string_lossy().contains(&only));
+    }
+    let task = Task::from_environment();
+    let (next, found) = (AtomicUsize::new(0), Findings::default());
     let work = || {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let name = file.file_name().unwrap_or_default().to_string_lossy().to_string();
-            let expected = expectations(&std::fs::read_to_string(file).expect("readable"));
-            for model in MODELS {
-                let Some((_, wanted)) = expected.iter().find(|(m, _)| m == model) else {
-                    wrong
-                        .lock()
-                        .expect("not poisoned")
-                        .push(format!("{name}: nothing expected under {model}"));
-                    continue;
-                };
-                let found = verdict(file, model, &executions);
-                if NOT_EXPLORED.contains(&name.as_str()) {
-                    let said = found.contains("cannot be explored");
-                    if !said {
-                        wrong.lock().expect("not poisoned").push(format!("{name} {model}: answered {found}"));
-                    }
-                } else if found == "unknown" {
-                    unknown.fetch_add(1, Ordering::Relaxed);
-                } else if found != *wanted {
-                    wrong
-                        .lock()
-                        .expect("not poisoned")
-                        .push(format!("{name} {model}: {found}, expected {wanted}"));
-                }
-            }
+            check_program(file, task, &found);
         }
     };
     std::thread::scope(|scope| {
         scope.spawn(work);
         work();
     });
-    let wrong = wrong.into_inner().expect("not poisoned");
+    let (too_large, counted) = (found.too_large.into_inner(), found.counted.into_inner());
+    let wrong = found.wrong.into_inner().expect("not poisoned");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let unknown = unknown.into_inner();
-    assert!(unknown <= 220, "{unknown} runs were too large for {executions} executions");
-    println!("{} runs, {unknown} too large", files.len() * MODELS.len());
+    println!("{} runs, {counted} counted, {too_large} too large", files.len() * MODELS.len());
+    let executions = task.limits().executions;
+    assert!(too_large <= TOO_LARGE, "{too_large} runs were too large for {executions} executions");
 }

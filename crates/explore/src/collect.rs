@@ -1,17 +1,18 @@
 //! What an exploration finds: final states, counts, faults, and executions for whoever wants to see them.
 
-use crate::code::{Code, Op, outermost_reg};
-use crate::findings::{Action, Finding, FindingKind, Place, Step, findings};
+use crate::code::{Code, FP, HIDDEN, Op, RESULT, outermost_reg};
+use crate::findings::{Action, Calls, Finding, FindingKind, Place, Step, findings};
 use crate::graph::Graph;
 use crate::interpret::{Fault, FaultKind, Next};
-use crate::memory::{LocId, Memory};
+use crate::memory::{LocId, Memory, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
+use crate::progress;
 use crate::visit::Subject;
 use fencepost_ir::{FailKind, FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counters of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,16 +29,19 @@ pub struct Stats {
     pub cut: u64,
     /// Executions with a data race.
     pub racy: u64,
+    /// The share of the search tree that was seen, as far as somebody watches; see `progress.rs`.
+    pub share: u64,
 }
 
 impl Stats {
-    fn add(&mut self, other: &Stats) {
+    pub(crate) fn add(&mut self, other: &Stats) {
         self.nodes += other.nodes;
         self.executions += other.executions;
         self.satisfying += other.satisfying;
         self.blocked += other.blocked;
         self.cut += other.cut;
         self.racy += other.racy;
+        self.share = self.share.saturating_add(other.share);
     }
 }
 
@@ -107,8 +111,12 @@ pub struct Collector<'a> {
     scratch: Vec<Value>,
     /// What went wrong, each kind and place once.
     pub findings: BTreeMap<(FindingKind, Vec<Place>), Finding>,
+    /// Where the unroll bound cut: functions and instructions.
+    pub cuts: BTreeSet<(u32, u32)>,
     /// Whether the first error ends the search.
     stop_at_error: bool,
+    /// Leaves until the next sample for an estimate of the total; `None` if nobody watches.
+    pub sample: Option<u64>,
     /// One execution that satisfies the condition.
     pub witness: Option<Trace>,
     visitor: Option<Visitor<'a>>,
@@ -124,7 +132,9 @@ impl<'a> Collector<'a> {
             last: State::new(),
             scratch: Vec::new(),
             findings: BTreeMap::new(),
+            cuts: BTreeSet::new(),
             stop_at_error,
+            sample: None,
             witness: None,
             visitor,
         }
@@ -134,6 +144,7 @@ impl<'a> Collector<'a> {
     pub fn merge(&mut self, other: Collector<'a>) {
         self.stats.add(&other.stats);
         self.states.extend(other.states);
+        self.cuts.extend(other.cuts);
         for (key, finding) in other.findings {
             self.findings.entry(key).or_insert(finding);
         }
@@ -158,6 +169,14 @@ impl<'a> Collector<'a> {
         race: Option<(EventId, EventId)>,
         stuck: bool,
     ) -> bool {
+        if let Some(left) = &mut self.sample {
+            *left -= 1;
+            if *left == 0 {
+                *left = progress::SAMPLE;
+                let share = progress::share(view).saturating_mul(progress::SAMPLE);
+                self.stats.share = self.stats.share.saturating_add(share);
+            }
+        }
         let mut complete = true;
         let mut cut = false;
         for next in view.graph.threads_next(view.subject.layout) {
@@ -168,6 +187,7 @@ impl<'a> Collector<'a> {
             self.execution(view, race.is_some());
         } else if cut {
             self.stats.cut += 1;
+            self.cuts.extend(view.cut_places());
         } else {
             self.stats.blocked += 1;
         }
@@ -177,7 +197,9 @@ impl<'a> Collector<'a> {
             self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
                 kind: *kind,
                 places: places.clone(),
+                calls: places.iter().map(|place| view.calls_to(place)).collect(),
                 object,
+                made: view.made(),
                 steps: view.steps(),
                 coherence: view.coherence(),
             });
@@ -195,8 +217,15 @@ impl<'a> Collector<'a> {
     ) {
         let places = vec![Place { thread: thread as u32, at: subject.code.source[pc as usize] }];
         let kind = FindingKind::BadCall;
-        let (steps, coherence) = (Vec::new(), Vec::new());
-        let finding = Finding { kind, places: places.clone(), object: None, steps, coherence };
+        let finding = Finding {
+            kind,
+            places: places.clone(),
+            calls: Vec::new(),
+            object: None,
+            made: Vec::new(),
+            steps: Vec::new(),
+            coherence: Vec::new(),
+        };
         self.findings.entry((kind, places)).or_insert(finding);
     }
 
@@ -273,6 +302,13 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
         matches!(self.code().ops[pc as usize], Op::Load { copying: true, .. })
     }
 
+    /// The loops at which the unroll bound stopped threads.
+    fn cut_places(&self) -> impl Iterator<Item = (u32, u32)> {
+        let layout = self.subject.layout;
+        let cut = (0..layout.threads()).filter(|&t| self.graph.frontier(layout, t).next == Next::Cut);
+        cut.map(|t| self.code().source[self.graph.frontier_regs(layout, t)[RESULT] as usize])
+    }
+
     /// Where threads wait.
     pub fn stuck_places(&self) -> Vec<Place> {
         let layout = self.subject.layout;
@@ -335,6 +371,10 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
         let layout = self.subject.layout;
         let node = self.trie.node(graph.node[e]);
         let value = graph.value[e];
+        let place_of = |write: EventId| {
+            let place = graph.co[node.loc() as usize].iter().position(|&w| w == write);
+            place.map_or(0, |place| place as u32 + 1)
+        };
         let action = match node.kind {
             Kind::Read => {
                 let source = graph.rf[e];
@@ -342,10 +382,15 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
                     let thread = layout.thread_of[source as usize];
                     (u32::from(thread), u32::from(source - layout.base[thread as usize]))
                 });
-                let newer = graph.co_after(source, node.loc()).len() as u32;
-                Action::Read { cell: self.cell(node.loc()), value, order: graph.order[e], from, newer }
+                let (raw, order, place) = (value, graph.order[e], place_of(source));
+                let (cell, value) = (self.memory.show(node.loc()), self.show_value(node.loc(), value));
+                Action::Read { id: node.loc(), cell, value, raw, order, from, place }
             }
-            Kind::Write => Action::Write { cell: self.cell(node.loc()), value, order: graph.order[e] },
+            Kind::Write => {
+                let (raw, order, place) = (value, graph.order[e], place_of(e as EventId));
+                let (cell, value) = (self.memory.show(node.loc()), self.show_value(node.loc(), value));
+                Action::Write { id: node.loc(), cell, value, raw, order, place }
+            }
             Kind::Choice => Action::Choose { value },
             Kind::Spawn => Action::Spawn { thread: value as u32 },
             Kind::Join => Action::Join { thread: value as u32 },
@@ -355,12 +400,56 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
             }
             _ => Action::Fence,
         };
-        let time = graph.before[e].iter().count() as u32;
-        Step { at: self.code().source[node.pc() as usize], action, time }
+        let thread = usize::from(node.thread);
+        let regs = &graph.regs[layout.regs(thread, e - layout.base[thread] as usize)];
+        Step { at: self.code().source[node.pc() as usize], calls: self.calls(regs), action }
     }
 
-    fn cell(&self, loc: LocId) -> String {
-        self.memory.show(loc)
+    /// A number, or the name of what a pointer points to.
+    fn show_value(&self, loc: LocId, value: u64) -> String {
+        let value = self.memory.location(loc).1.sign_extend(Value(value));
+        let pointee = value.as_pointer().and_then(|(object, offset)| {
+            let (name, _) = self.memory.describe(object)?;
+            Some(if offset == 0 { format!("&{name}") } else { format!("&{name}+{offset}") })
+        });
+        pointee.unwrap_or_else(|| value.as_i64().to_string())
+    }
+
+    /// The active calls of a thread with these registers, innermost first.
+    fn calls(&self, regs: &[u64]) -> Calls {
+        let mut calls = Calls::new();
+        let mut frame = regs[FP] as usize;
+        while frame > HIDDEN && frame + 1 < regs.len() {
+            let back = regs[frame + 1] as usize;
+            calls.extend(back.checked_sub(1).and_then(|pc| self.code().source.get(pc)));
+            frame = regs[frame] as usize;
+        }
+        calls
+    }
+
+    /// The calls that led to a place of a finding: where the thread stands, or where it last made an event there.
+    fn calls_to(&self, place: &Place) -> Calls {
+        let layout = self.subject.layout;
+        let t = place.thread as usize;
+        let stands =
+            matches!(self.graph.frontier(layout, t).next, Next::Failed(fault) if fault.at == place.at);
+        let first = layout.base[t] as usize;
+        let events = (first..first + self.graph.front[t] as usize).rev();
+        match events.map(|e| self.step(e)).find(|step| step.at == place.at) {
+            Some(step) if !stands => step.calls,
+            _ => self.calls(self.graph.frontier_regs(layout, t)),
+        }
+    }
+
+    /// Objects on the heap by name, and who made them.
+    fn made(&self) -> Vec<(String, Place)> {
+        let objects = self.memory.objects(Storage::Heap);
+        let made = objects.filter_map(|object| {
+            let (thread, pc) = self.memory.maker(object)?;
+            let (name, _) = self.memory.describe(object)?;
+            Some((name.to_string(), Place { thread: u32::from(thread), at: self.code().source[pc as usize] }))
+        });
+        made.collect()
     }
 }
 

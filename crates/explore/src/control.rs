@@ -8,6 +8,7 @@ use crate::graph::{Graph, Layout};
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
+use crate::progress::Progress;
 use fencepost_ir::Location;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +24,8 @@ pub enum StopReason {
     MaxExecutions,
     /// The limit on visited graphs.
     MaxNodes,
+    /// The limit on memory.
+    MaxMemory,
     /// The user asked for it.
     Interrupted,
     /// More events than the widest rows hold.
@@ -38,8 +41,12 @@ pub struct Limits<'a> {
     pub max_executions: Option<u64>,
     /// Stop after about this many visited graphs per worker.
     pub max_nodes: Option<u64>,
+    /// Stop beyond this many bytes of memory, where the system tells how many there are.
+    pub max_bytes: Option<u64>,
     /// Set from outside to stop.
     pub interrupt: Option<&'a AtomicBool>,
+    /// No limit: told from time to time how far the exploration is.
+    pub progress: Option<&'a Progress>,
 }
 
 /// Work that one worker gives to another.
@@ -78,7 +85,9 @@ pub struct Control<M: MemoryModel<W>, const W: usize> {
     deadline: Option<Instant>,
     max_executions: u64,
     max_nodes: u64,
+    max_bytes: u64,
     interrupt: Option<&'static AtomicBool>,
+    progress: Option<&'static Progress>,
     /// Whether reads that wait are added like all others.
     cautious: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
@@ -89,9 +98,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The memory of this process, where the system has a file that says so.
+fn bytes_in_use() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
 impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
     /// For that many workers.
     pub fn new(workers: usize, limits: &Limits<'static>, cautious: bool) -> Control<M, W> {
+        if let Some(progress) = limits.progress {
+            progress.reset();
+        }
         Control {
             stop: AtomicBool::new(false),
             reason: Mutex::new(None),
@@ -103,7 +122,9 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
             deadline: limits.deadline,
             max_executions: limits.max_executions.unwrap_or(u64::MAX),
             max_nodes: limits.max_nodes.unwrap_or(u64::MAX),
+            max_bytes: limits.max_bytes.unwrap_or(u64::MAX),
             interrupt: limits.interrupt,
+            progress: limits.progress,
             cautious,
             watched: Mutex::default(),
         }
@@ -142,6 +163,16 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         }
         if stats.nodes >= self.max_nodes {
             self.stop_for(StopReason::MaxNodes);
+        }
+        // Reading the memory in use is a call of the system.
+        if self.max_bytes != u64::MAX
+            && stats.nodes & 0xffff == 0
+            && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes)
+        {
+            self.stop_for(StopReason::MaxMemory);
+        }
+        if let Some(progress) = self.progress {
+            progress.publish(stats);
         }
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             self.stop_for(StopReason::Interrupted);

@@ -113,42 +113,55 @@ pub struct Finding {
     pub kind: FindingKind,
     /// Where; two places where two accesses are involved.
     pub places: Vec<Place>,
+    /// For each place: the calls that led to it, innermost first.
+    pub calls: Vec<Calls>,
     /// The object that it is about.
     pub object: Option<String>,
+    /// Names of objects on the heap, and who made them.
+    pub made: Vec<(String, Place)>,
     /// The execution, thread by thread.
     pub steps: Vec<Vec<Step>>,
     /// Per cell that is written: the writes in coherence order, each as thread and step.
     pub coherence: Vec<Vec<(u32, u32)>>,
 }
 
+/// Call instructions, innermost first, each a function and an instruction of it.
+pub type Calls = Vec<(u32, u32)>;
+
 /// One event of a thread, for people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Where.
     pub at: (u32, u32),
+    /// The calls that led there.
+    pub calls: Calls,
     /// What it does.
     pub action: Action,
-    /// When it was added to the execution; a write always comes before the reads of it in this order, as far as the
-    /// execution allows.
-    pub time: u32,
 }
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Action {
-    /// `from`: thread and step of the write; `None` is the initial value.
+    /// `id` is the cell, `cell` its name, which may not be its own alone; `value` is for people, `raw` is it. `from`: thread and step of the write; `None` is
+    /// the initial value, whose `place` in the coherence order is 0.
     Read {
+        id: u32,
         cell: String,
-        value: u64,
+        value: String,
+        raw: u64,
         order: Order,
         from: Option<(u32, u32)>,
-        newer: u32,
+        place: u32,
     },
+    /// `place` in the coherence order counts from 1.
     Write {
+        id: u32,
         cell: String,
-        value: u64,
+        value: String,
+        raw: u64,
         order: Order,
+        place: u32,
     },
     Choose {
         value: u64,

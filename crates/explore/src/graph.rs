@@ -267,7 +267,8 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
                 self.forget_thread(t, layout);
                 continue;
             }
-            let settled = other.settled[t];
+            // Without a read nothing is settled yet: the marks are of a branch that was left.
+            let settled = if other.reads.is_empty() { 0 } else { other.settled[t] };
             let mut front = settled;
             while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
                 front += 1;

@@ -345,7 +345,11 @@ impl<M> Machine<'_, M> {
                     frame[dst as usize] = 0;
                 }
                 Op::PrivateEnd { object } => frame[self.code.privates[object as usize].at as usize] = 0,
-                Op::Cut => return Stop::Other(Next::Cut),
+                Op::Cut => {
+                    // A thread that was cut has no result; the place says which loop it was.
+                    regs[RESULT] = u64::from(pc);
+                    return Stop::Other(Next::Cut);
+                }
                 Op::Halt => return self.ended(regs),
                 _ => match self.other(pc, regs, &mut fp) {
                     Ok(next) => {

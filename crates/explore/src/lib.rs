@@ -16,6 +16,7 @@ pub mod memory;
 pub mod model;
 pub mod models;
 pub mod path;
+mod progress;
 pub mod row;
 pub mod run;
 pub mod visit;
@@ -23,7 +24,8 @@ mod waiting;
 
 pub use collect::{AccessId, Stats, Trace, Visitor};
 pub use control::{Limits, StopReason};
-pub use findings::{Action, Finding, FindingKind, Place, Step, headline};
+pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
 pub use lower::Unsupported;
 pub use models::clause::Clause;
+pub use progress::Progress;
 pub use run::{Exploration, ModelName, Options, explore};

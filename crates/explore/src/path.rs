@@ -340,7 +340,7 @@ impl<const W: usize> Facts<W> {
                 return Some(if outcome() { then_to } else { else_to });
             }
             // Like a branch to a place that is never left.
-            Op::Assume(condition) | Op::Wait(condition) => {
+            Op::Assume(condition) | Op::Wait(condition) | Op::Assert { condition } => {
                 self.ctrl |= self.dep(condition);
                 self.ctrl_pick |= self.pick(condition);
             }

@@ -14,6 +14,7 @@ use crate::models::clause::{Clause, Clauses};
 use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
+use crate::progress;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
 
@@ -80,6 +81,8 @@ pub struct Options<'a> {
     pub section_lock: Option<ObjectId>,
     /// Whether reads that wait are added like all others: slower, and the same result; for tests.
     pub cautious: bool,
+    /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
+    pub dependencies: bool,
     /// A clause of the model that is not in force: for tests that show that a test notices.
     pub without: Option<Clause>,
 }
@@ -96,6 +99,7 @@ impl Options<'_> {
             restarted: None,
             stop_at_error: false,
             section_lock: None,
+            dependencies: true,
             cautious: false,
             without: None,
         }
@@ -111,6 +115,8 @@ pub struct Exploration {
     pub states: Vec<Vec<Value>>,
     /// What is wrong with the program, each kind and place once.
     pub findings: Vec<Finding>,
+    /// The loops that the unroll bound cut, as functions and instructions.
+    pub cuts: Vec<(u32, u32)>,
     /// An execution that satisfies the final condition.
     pub witness: Option<Trace>,
     /// Why the exploration ended early, if it did.
@@ -119,7 +125,7 @@ pub struct Exploration {
 
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
-    let clauses = Clauses::without(options.without);
+    let clauses = Clauses::without(options.without, options.dependencies);
     let order = |which| GlobalOrderOf(GlobalOrder { which, clauses });
     let c11 = |variant| Rc11Of(Rc11 { variant, clauses });
     match options.model {
@@ -214,6 +220,7 @@ fn too_many_events() -> Exploration {
         stats: Stats::default(),
         states: Vec::new(),
         findings: Vec::new(),
+        cuts: Vec::new(),
         witness: None,
         stopped: Some(StopReason::TooManyEvents),
     }
@@ -230,8 +237,8 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
 ) -> Result<Exploration, Need> {
     let jobs = options.jobs.max(1);
     let control = Control::new(jobs, &options.limits, cautious);
-    let collector = || Collector::new(question, options.visitor, options.stop_at_error);
-    let mut first = Explorer::new(subject, model.clone(), memory.clone(), &control, collector());
+    let mut first =
+        Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
     let mut graph = first.start();
     let collector = if jobs == 1 {
         first.visit(&mut graph);
@@ -244,13 +251,22 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     }
     let (stats, witness) = (collector.stats, collector.witness.clone());
     let findings = collector.findings.values().cloned().collect();
+    let cuts = collector.cuts.iter().copied().collect();
     Ok(Exploration {
         stats,
         states: collector.into_states(),
         findings,
+        cuts,
         witness,
         stopped: control.stop_reason(),
     })
+}
+
+/// A collector for one worker.
+fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a> {
+    let mut collector = Collector::new(question, options.visitor, options.stop_at_error);
+    collector.sample = options.limits.progress.map(|_| progress::SAMPLE);
+    collector
 }
 
 fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
@@ -272,7 +288,7 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..options.jobs)
             .map(|_| {
-                let collector = Collector::new(question, options.visitor, options.stop_at_error);
+                let collector = collector(question, options);
                 let explorer =
                     Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
                 scope.spawn(move || work(explorer))

@@ -114,7 +114,7 @@ fn is_counting(function: &Function, back: &[(u32, u32)], head: u32) -> bool {
     let branch = |at: u32| matches!(function.body[at as usize], Instr::Branch { .. });
     let mut exits =
         (0..inside.len() as u32).filter(|&at| is_inside(at) && leaves(at) && branch(at)).peekable();
-    exits.peek().is_some() && exits.all(|at| !data.decides(at))
+    exits.peek().is_some() && exits.all(|at| !data.decides(at)) && data.decides_no_exit(leaves)
 }
 
 /// Which registers hold values that depend on what a loop reads, before each instruction of it.
@@ -191,6 +191,19 @@ impl<'f> DataInLoop<'f> {
             }
         }
         changed
+    }
+
+    /// Whether each branch on data leads to the same ways out, whatever the data: data must not decide whether it comes to
+    /// a test that may leave the loop.
+    fn decides_no_exit(&self, leaves: impl Fn(u32) -> bool) -> bool {
+        let on_data =
+            |&at: &u32| matches!(self.function.body[at as usize], Instr::Branch { .. }) && self.decides(at);
+        self.members().filter(on_data).all(|branch| {
+            let successors = self.function.body[branch as usize].successors(branch);
+            let ways: Vec<Vec<bool>> = successors.map(|to| self.reached(to)).collect();
+            let mut exits = self.members().filter(|&at| leaves(at));
+            exits.all(|at| ways.iter().all(|way| way[at as usize] == ways[0][at as usize]))
+        })
     }
 
     /// What can be reached within the same run of the loop's body.
@@ -452,6 +465,12 @@ mod tests {
         assert!(!counts(vec![load(1), again(read, 4, 2), down(), again(count, 0, 4)]));
         // do { read; if (read) r0 -= 1 } while (r0)
         assert!(!counts(vec![load(1), again(read, 2, 3), down(), again(count, 0, 4)]));
+        // again: for (r0 = 2; r0; r0 -= 1) { read; if (read) goto again }
+        let start = Instr::Assign { dst: Reg(0), value: Rvalue::Use(constant(2)) };
+        let outer =
+            vec![start, again(count, 2, 6), load(1), again(read, 0, 4), down(), Instr::Jump(Label(1))];
+        let function = &function(outer, 2).functions[0];
+        assert!(!is_counting(function, &back_edges(function), 0));
         // for (;;) read
         assert!(!counts(vec![load(1), Instr::Jump(Label(0))]));
     }

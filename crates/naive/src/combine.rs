@@ -66,13 +66,7 @@ pub fn enumerate(program: &Program, model: &Model, limits: &Limits) -> Result<Fo
 /// in a loop without having done anything spins, and the execution counts as blocked.
 pub fn summarise(program: &Program, model: &Model, limits: &Limits) -> Result<Summary, Stop> {
     let live = Live::new(program);
-    // Machines that commit events out of order run ahead of an assertion, which orders nothing.
-    let ahead = matches!(model.name(), "power" | "armv8");
-    let rules = Rules {
-        spins: Some(&live),
-        assertions: if ahead { Assertions::EndOrGoOn } else { Assertions::End },
-        thread_fence: thread_fence(model),
-    };
+    let rules = Rules { spins: Some(&live), assertions: Assertions::End, thread_fence: thread_fence(model) };
     let mut summary = Summary::default();
     let mut claimed: BTreeSet<Claim> = BTreeSet::new();
     let mut search = Search::new(program, model, limits, rules);

@@ -214,7 +214,10 @@ impl Interpreter<'_> {
     }
 
     fn assert(&self, mut run: Run, condition: Operand, message: &str) -> Result<Step, Stop> {
-        if run.operand(condition).value.is_none_or(Value::is_true) {
+        // As compiled it is a branch.
+        let condition = run.operand(condition);
+        run.depend(condition);
+        if condition.value.is_none_or(Value::is_true) {
             return one(run.next());
         }
         if !run.failed {

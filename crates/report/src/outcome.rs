@@ -38,13 +38,16 @@ pub struct Outcome {
     /// What was looked for, if not everything that a finding can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<&'static str>,
+    /// What the answer assumes of the compiler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumes: Option<&'static str>,
     /// The verdict.
     pub verdict: Verdict,
     /// How far it holds.
     pub scope: Scope,
     /// The bounds that cut something, and where.
     pub bounds: Vec<Bound>,
-    /// Why there is no verdict.
+    /// Why the search ended early: then there is no verdict, unless something was found before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Complete consistent executions.
@@ -69,6 +72,29 @@ pub struct Bound {
     pub name: &'static str,
     /// Its value.
     pub value: u64,
+    /// What it cut, if that is known: loops.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Position>,
+}
+
+impl Bound {
+    /// A bound that does not say what it cut.
+    pub fn new(name: &'static str, value: u64) -> Bound {
+        Bound { name, value, places: Vec::new() }
+    }
+}
+
+/// A place in a source file, whoever is there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Position {
+    /// The file.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1.
+    pub column: usize,
+    /// The source text.
+    pub text: String,
 }
 
 /// A place in a source file.
@@ -133,7 +159,11 @@ impl Outcome {
             (Verdict::Safe, Some(checks)) => format!(" ({checks} only)"),
             _ => String::new(),
         };
-        let mut line = format!("{}: {verdict}{only} under {}", self.file, self.model);
+        let assumes = match (self.verdict, self.assumes) {
+            (Verdict::Safe, Some(assumes)) => format!(", {assumes}"),
+            _ => String::new(),
+        };
+        let mut line = format!("{}: {verdict}{only} under {}{assumes}", self.file, self.model);
         let _ = match self.states {
             Some(states) => write!(line, " ({states} states"),
             None => write!(line, " ({} executions", self.executions),
@@ -158,27 +188,51 @@ impl Outcome {
             }
             out.push('\n');
         }
-        out + &self.headline() + "\n"
+        out += &self.headline();
+        out.push('\n');
+        for bound in &self.bounds {
+            for place in &bound.places {
+                let _ = writeln!(
+                    out,
+                    "  {} {} cut the loop at {}:{}: {}",
+                    bound.name, bound.value, place.file, place.line, place.text
+                );
+            }
+        }
+        out
     }
 }
 
-/// A line per step: place, source text, what happens.
+/// The longest piece of source text in a trace.
+const TEXT: usize = 48;
+
+/// A block per run of steps of one thread, a line per step: line, source text, what happens.
 fn show_trace(steps: &[TraceStep]) -> String {
     let mut out = String::from("  an execution that shows it:\n");
-    let place = |step: &TraceStep| format!("{}:{}", step.location.file, step.location.line);
-    let text = |step: &TraceStep| step.location.text.lines().next().unwrap_or("").trim().to_string();
+    let one_file = steps.iter().all(|step| step.location.file == steps[0].location.file);
+    let place = |step: &TraceStep| match one_file {
+        true => step.location.line.to_string(),
+        false => format!("{}:{}", step.location.file, step.location.line),
+    };
+    let text = |step: &TraceStep| shortened(step.location.text.trim());
     let width = steps.iter().map(|s| place(s).len()).max().unwrap_or(0);
-    let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0).min(44);
+    let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0);
+    let mut thread = None;
     for step in steps {
-        let short: String = text(step).chars().take(code).collect();
-        let _ = writeln!(
-            out,
-            "    thread {:<2} {:width$}  {:code$}  {}",
-            step.thread,
-            place(step),
-            short,
-            step.action
-        );
+        if thread != Some(step.thread) {
+            thread = Some(step.thread);
+            let _ = writeln!(out, "    thread {}", step.thread);
+        }
+        let line = format!("      {:>width$}  {:code$}  {}", place(step), text(step), step.action);
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.lines().next().unwrap_or("");
+    if text.chars().count() <= TEXT {
+        return text.to_string();
+    }
+    text.chars().take(TEXT - 3).collect::<String>() + "..."
 }

@@ -288,7 +288,7 @@ impl Body<'_, '_> {
     fn assert(&mut self, message: &str, args: &[Expr]) -> Res<Operand> {
         if let Some(condition) = args.first() {
             let condition = self.value(condition)?;
-            self.b.emit(Instr::Assert { condition, message: message.to_string() });
+            self.b.emit(Instr::Assert { condition, message: format!("assertion `{message}` fails") });
         }
         Ok(ZERO)
     }

@@ -294,7 +294,9 @@ impl Body<'_, '_> {
                     },
                     _ => None,
                 });
-                self.fail_with(text.unwrap_or("assertion"));
+                let message =
+                    text.map_or("an assertion fails".into(), |text| format!("assertion `{text}` fails"));
+                self.fail_with(&message);
             }
             Library::Error => self.fail_with("an error function is reached"),
             Library::ProcessExit => {

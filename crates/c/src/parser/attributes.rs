@@ -98,8 +98,8 @@ impl Parser<'_> {
 
     /// Skips from `(` to the matching `)`.
     pub(super) fn skip_parentheses(&mut self) -> Res<()> {
-        let open = self.peek().span;
-        let mut depth = 0usize;
+        let open = self.expect(Punct::LParen, "after this word")?;
+        let mut depth = 1usize;
         loop {
             let token = self.advance();
             match token.kind {

@@ -107,7 +107,10 @@ fn difference(executions: u64, kinds: &BTreeSet<&str>, expected: &Summary) -> Op
         claims.filter(|c| about(c.kind)).map(|c| c.kind.name()).collect()
     };
     let (sure, all) = (names(false), names(true));
-    if executions == expected.executions && sure.is_subset(kinds) && kinds.is_subset(&all) {
+    // The explorer ends a thread that misuses a private object; the enumerator goes on.
+    let ends = all.contains("uninitialised read") || all.contains("use after scope");
+    let fits = if ends { executions <= expected.executions } else { executions == expected.executions };
+    if fits && sure.is_subset(kinds) && kinds.is_subset(&all) {
         return None;
     }
     Some(format!(

@@ -41,7 +41,9 @@ fn without_times(text: &str) -> String {
         };
         let words: Vec<&str> = line.split(' ').collect();
         let is_time = |i: usize| {
-            words.get(i + 1).is_some_and(|unit| matches!(unit.trim_end_matches(';'), "us" | "ms" | "s"))
+            words
+                .get(i + 1)
+                .is_some_and(|unit| matches!(unit.trim_end_matches([';', ')']), "us" | "ms" | "s"))
                 && words[i].parse::<f64>().is_ok()
         };
         let mut shown: Vec<&str> = Vec::new();
@@ -52,7 +54,11 @@ fn without_times(text: &str) -> String {
                 while shown.last() == Some(&"") {
                     shown.pop();
                 }
-                shown.push(if words[i + 1].ends_with(';') { "TIME;" } else { "TIME" });
+                shown.push(match words[i + 1].chars().last() {
+                    Some(';') => "TIME;",
+                    Some(')') => "TIME)",
+                    _ => "TIME",
+                });
                 i += 2;
             } else {
                 shown.push(words[i]);

@@ -81,16 +81,32 @@ pub enum Clause {
     HbAfterScFence,
 }
 
-/// Which clauses are in force: all of them, except in tests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+impl Clause {
+    /// Whether it is about dependencies alone. A branch before an isync or isb is not among them: the fence is there for
+    /// the order, and compilers keep both.
+    fn is_dependency(self) -> bool {
+        use Clause::*;
+        matches!(self, Addr | Data | Ctrl | AddrPo | Pick | DepRfi | PickIsb | PickReadPo | PickRfi)
+    }
+}
+
+/// Which clauses are in force: all of them, except in tests and where dependencies are not trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clauses {
     missing: Option<Clause>,
+    dependencies: bool,
+}
+
+impl Default for Clauses {
+    fn default() -> Clauses {
+        Clauses { missing: None, dependencies: true }
+    }
 }
 
 impl Clauses {
-    /// All but this one.
-    pub fn without(missing: Option<Clause>) -> Clauses {
-        Clauses { missing }
+    /// All but this one, and with or without dependencies.
+    pub fn without(missing: Option<Clause>, dependencies: bool) -> Clauses {
+        Clauses { missing, dependencies }
     }
 
     /// Whether all clauses are in force.
@@ -102,7 +118,7 @@ impl Clauses {
     /// Whether a clause is in force.
     #[inline(always)]
     pub fn has(self, clause: Clause) -> bool {
-        self.missing != Some(clause)
+        self.missing != Some(clause) && (self.dependencies || !clause.is_dependency())
     }
 
     /// The row that a clause contributes.

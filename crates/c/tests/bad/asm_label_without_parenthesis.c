@@ -1,0 +1,5 @@
+void f(void) __asm__);
+
+int main(void) {
+    return 0;
+}

@@ -1,0 +1,456 @@
+//! Puts the story of a finding into words: places in the user's files, calls of the library as one step, mutexes as
+//! mutexes, and nothing that only one thread can see.
+
+use crate::story::{self, Note, StepId, Told};
+use fencepost_c::SourceMap;
+use fencepost_diag::Span;
+use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
+use fencepost_ir::{Instr, Program};
+use fencepost_report::outcome::{Location, TraceStep};
+use fencepost_report::picture::{self, Arrow, Kind, Picture};
+use std::collections::BTreeMap;
+
+/// A function and an instruction of it.
+type At = (u32, u32);
+
+/// A program and the text that it was made of.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its text.
+    pub sources: &'a SourceMap,
+}
+
+impl<'a> Source<'a> {
+    /// Where an instruction comes from.
+    pub fn span(&self, at: At) -> Span {
+        let function = self.program.functions.get(at.0 as usize);
+        function.and_then(|f| f.spans.get(at.1 as usize).or(f.spans.last())).copied().unwrap_or_default()
+    }
+
+    /// The same for people.
+    pub fn location(&self, thread: u32, at: At) -> Location {
+        let span = self.span(at);
+        let (file, line, column) = self.sources.position(span.start).unwrap_or(("", 0, 0));
+        Location { file: file.to_string(), line, column, thread, text: self.sources.expression(span) }
+    }
+
+    fn instr(&self, at: At) -> Option<&'a Instr> {
+        self.program.functions.get(at.0 as usize)?.body.get(at.1 as usize)
+    }
+
+    /// Whether an instruction belongs to the library that the front end brings along.
+    fn is_library(&self, at: At) -> bool {
+        self.sources.position(self.span(at).start).is_none_or(|(file, _, _)| file.starts_with('<'))
+    }
+
+    /// The innermost place that the user wrote.
+    fn outside(&self, at: At, calls: &[At]) -> At {
+        let all = std::iter::once(&at).chain(calls);
+        all.copied().find(|&at| !self.is_library(at)).unwrap_or(at)
+    }
+}
+
+/// A place of a finding in the user's files.
+pub struct Spot {
+    /// Whose.
+    pub thread: u32,
+    /// Where.
+    pub at: At,
+    /// What the thread does there.
+    pub label: String,
+    /// Whether it waits for another thread to end.
+    pub joins: bool,
+}
+
+/// Tells a finding.
+pub struct Teller<'a> {
+    source: Source<'a>,
+    finding: &'a Finding,
+    /// Objects on the heap by what the engine calls them, and what a person may call them.
+    names: BTreeMap<&'a str, String>,
+}
+
+impl<'a> Teller<'a> {
+    /// For a finding about a program.
+    pub fn new(source: Source<'a>, finding: &'a Finding) -> Teller<'a> {
+        let mut names = BTreeMap::new();
+        let mut used: BTreeMap<String, u32> = BTreeMap::new();
+        for (name, maker) in &finding.made {
+            let line = source.location(maker.thread, maker.at).line;
+            let wanted = format!("heap@{line}");
+            let count = used.entry(wanted.clone()).or_default();
+            *count += 1;
+            names.insert(name.as_str(), if *count == 1 { wanted } else { format!("{wanted}#{count}") });
+        }
+        Teller { source, finding, names }
+    }
+
+    /// The headline of the finding, with objects on the heap as people may call them.
+    pub fn message(&self, headline: &str) -> String {
+        let object = self.finding.object.as_deref().unwrap_or("");
+        let made = self.finding.made.iter().find(|(name, _)| name == object);
+        match made {
+            Some((name, maker)) => {
+                let line = self.source.location(maker.thread, maker.at).line;
+                headline.replace(&format!("`{name}`"), &format!("the allocation of line {line}"))
+            }
+            None => headline.to_string(),
+        }
+    }
+
+    /// A text with the names of objects on the heap as people may call them.
+    pub fn rename(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("allocation ") {
+            out += &rest[..at];
+            rest = &rest[at..];
+            let tail = &rest["allocation ".len()..];
+            let digits = tail.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(tail.len());
+            let (name, after) = rest.split_at("allocation ".len() + digits);
+            out += self.names.get(name).map_or(name, String::as_str);
+            rest = after;
+        }
+        out + rest
+    }
+
+    /// The places of the finding, with what happens there.
+    pub fn places(&self) -> Vec<Spot> {
+        let places = self.finding.places.iter().enumerate();
+        let spots = places.map(|(i, place)| {
+            let calls = self.finding.calls.get(i).map_or(&[][..], Vec::as_slice);
+            let joins = matches!(self.source.instr(place.at), Some(Instr::Join { .. }));
+            let steps = self.finding.steps.get(place.thread as usize);
+            let step = steps.and_then(|steps| steps.iter().rev().find(|step| step.at == place.at));
+            let does = match (self.finding.kind, step.map(|step| &step.action)) {
+                (FindingKind::Deadlock, _) if joins => "waits for a thread that does not end",
+                (FindingKind::Deadlock, _) => "waits here",
+                (FindingKind::Leak, _) => "allocates it",
+                (FindingKind::Assertion | FindingKind::Misuse, _) => "does this",
+                (_, Some(Action::Read { .. })) => "reads",
+                (_, Some(Action::Write { .. })) => "writes",
+                (_, Some(Action::Free { .. })) if self.finding.kind == FindingKind::UseAfterScope => {
+                    "leaves the scope"
+                }
+                (_, Some(Action::Free { .. })) => "frees",
+                _ => "does this",
+            };
+            let label = format!("thread {} {does}", place.thread);
+            Spot { thread: place.thread, at: self.source.outside(place.at, calls), label, joins }
+        });
+        spots.collect()
+    }
+
+    /// The steps that are shown, in an order that explains them, up to what went wrong.
+    fn story(&self) -> Vec<Told> {
+        let mut told = story::tell(&self.finding.steps, &|read, write| self.is_update(read, write));
+        told.truncate(self.end(&told));
+        let private = story::private_cells(&self.finding.steps);
+        let concerned: Vec<StepId> = told.iter().map(|t| t.step).filter(|&s| self.is_concerned(s)).collect();
+        let is_shown = |told: &Told| match self.step(told.step).map(|step| &step.action) {
+            Some(Action::Read { id, .. } | Action::Write { id, .. }) => {
+                !private.contains(id) || concerned.iter().any(|&c| self.cell(c) == Some(*id))
+            }
+            _ => true,
+        };
+        told.into_iter().filter(is_shown).collect()
+    }
+
+    /// The execution in an order that explains it, up to what went wrong.
+    pub fn trace(&self) -> Vec<TraceStep> {
+        let shown = self.story();
+        let mut lines: Vec<TraceStep> = Vec::new();
+        let mut at = 0;
+        while at < shown.len() {
+            let (line, used) = self.line(&shown[at..]);
+            at += used;
+            lines.extend(line);
+        }
+        if self.finding.kind == FindingKind::Deadlock {
+            self.add_waiting(&mut lines);
+        }
+        lines
+    }
+
+    /// The same as a picture.
+    pub fn picture(&self) -> Picture {
+        let story = self.story();
+        let mut picture = Picture { title: self.title(), ..Picture::default() };
+        let mut boxes: BTreeMap<StepId, usize> = BTreeMap::new();
+        for told in &story {
+            let Some(step) = self.step(told.step) else { continue };
+            let event = match &step.action {
+                Action::Read { cell, value, .. } => {
+                    format!("R {} = {}", self.rename(cell), self.rename(value))
+                }
+                Action::Write { cell, value, .. } => {
+                    format!("W {} = {}", self.rename(cell), self.rename(value))
+                }
+                Action::Choose { value } => format!("choose {value}"),
+                Action::Fence => "fence".to_string(),
+                Action::Spawn { thread } => format!("start thread {thread}"),
+                Action::Join { thread } => format!("join thread {thread}"),
+                Action::Free { object } => format!("free {}", self.rename(object)),
+            };
+            let at = self.source.outside(step.at, &step.calls);
+            let Location { line, text, .. } = self.source.location(0, at);
+            boxes.insert(told.step, picture.boxes.len());
+            let (thread, place) = (told.step.0 as u32, format!("{line}: {text}"));
+            picture.boxes.push(picture::Step { thread, event, place });
+        }
+        let mut writes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        for (&step, &number) in &boxes {
+            if let Some(Action::Write { id, place, .. }) = self.step(step).map(|s| &s.action) {
+                writes.insert((*id, *place), number);
+            }
+        }
+        let newer = |id: u32, place: u32| {
+            writes.range((id, place + 1)..=(id, u32::MAX)).next().map(|(_, &number)| number)
+        };
+        for (&step, &number) in &boxes {
+            let mut arrow = |from, to, kind| picture.arrows.push(Arrow { from, to, kind });
+            match self.step(step).map(|s| &s.action) {
+                Some(Action::Read { id, from, place, .. }) => {
+                    let source = from.and_then(|(t, i)| boxes.get(&(t as usize, i as usize)));
+                    source.inspect(|&&source| arrow(source, number, Kind::Rf));
+                    newer(*id, *place).inspect(|&write| arrow(number, write, Kind::Fr));
+                }
+                Some(Action::Write { id, place, .. }) => {
+                    newer(*id, *place).inspect(|&write| arrow(number, write, Kind::Co));
+                }
+                _ => {}
+            }
+        }
+        picture
+    }
+
+    fn title(&self) -> String {
+        let message = self.message(&headline(self.source.program, self.finding));
+        format!("{}: {message}", self.finding.kind.code())
+    }
+
+    fn step(&self, (thread, index): StepId) -> Option<&'a Step> {
+        self.finding.steps.get(thread)?.get(index)
+    }
+
+    fn cell(&self, step: StepId) -> Option<u32> {
+        match self.step(step)?.action {
+            Action::Read { id, .. } | Action::Write { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether the finding is about this step.
+    fn is_concerned(&self, (thread, index): StepId) -> bool {
+        let at = self.step((thread, index)).map(|step| step.at);
+        self.finding.places.iter().any(|place| place.thread as usize == thread && Some(place.at) == at)
+    }
+
+    /// How many steps of the story lead to what went wrong; the rest is told only if something before it reads of it.
+    fn end(&self, told: &[Told]) -> usize {
+        let mut end = 0;
+        for place in &self.finding.places {
+            let own = |t: &&(usize, &Told)| t.1.step.0 == place.thread as usize;
+            let steps: Vec<(usize, &Told)> = told.iter().enumerate().filter(|t| own(&t)).collect();
+            let at = steps.iter().rev().find(|(_, t)| self.step(t.step).is_some_and(|s| s.at == place.at));
+            end = end.max(at.or(steps.last()).map_or(0, |(i, _)| i + 1));
+        }
+        for (i, later) in told.iter().enumerate().skip(end) {
+            let reads_it = |t: &Told| match self.step(t.step).map(|s| &s.action) {
+                Some(Action::Read { from: Some((thread, index)), .. }) => {
+                    (*thread as usize, *index as usize) == later.step
+                }
+                _ => false,
+            };
+            if told[..end].iter().any(reads_it) {
+                end = i + 1;
+            }
+        }
+        end
+    }
+
+    /// The next line, and how many steps it tells.
+    fn line(&self, steps: &[Told]) -> (Option<TraceStep>, usize) {
+        let Some((step, thread)) = steps.first().and_then(|t| Some((self.step(t.step)?, t.step.0))) else {
+            return (None, 1);
+        };
+        let at = self.source.outside(step.at, &step.calls);
+        let location = self.source.location(thread as u32, at);
+        let is_same = |other: &Told| {
+            other.step.0 == thread
+                && self.step(other.step).is_some_and(|s| self.source.outside(s.at, &s.calls) == at)
+        };
+        let (action, used) = if at != step.at {
+            let inside = steps.iter().take_while(|&t| is_same(t)).count();
+            (self.library_call(thread, &steps[..inside]), inside)
+        } else {
+            let pair = steps.get(1).filter(|t| self.is_update(steps[0].step, t.step));
+            let write = pair.and_then(|t| self.step(t.step));
+            (self.action(&steps[0], step, write, &location.text), 1 + usize::from(pair.is_some()))
+        };
+        (action.map(|action| TraceStep { thread: thread as u32, location, action }), used)
+    }
+
+    /// Whether two steps are the halves of one read-modify-write.
+    fn is_update(&self, read: StepId, write: StepId) -> bool {
+        let (Some(a), Some(b)) = (self.step(read), self.step(write)) else { return false };
+        let halves = matches!((&a.action, &b.action), (Action::Read { .. }, Action::Write { .. }));
+        let exclusive = matches!(self.source.instr(b.at), Some(Instr::StoreExclusive { .. }));
+        read.0 == write.0
+            && halves
+            && self.cell(read) == self.cell(write)
+            && (a.at == b.at || exclusive && self.source.span(a.at) == self.source.span(b.at))
+    }
+
+    /// What a call of the library does, seen from outside: whose work it builds on.
+    fn library_call(&self, thread: usize, steps: &[Told]) -> Option<String> {
+        let mut others: Vec<String> = Vec::new();
+        for told in steps {
+            if let Action::Read { from: Some((t, i)), .. } = self.step(told.step)?.action
+                && t as usize != thread
+            {
+                let after = format!("after {}", self.who((t as usize, i as usize)));
+                if !others.contains(&after) {
+                    others.push(after);
+                }
+            }
+        }
+        Some(others.join(", "))
+    }
+
+    /// `thread 1 at line 14`.
+    fn who(&self, step: StepId) -> String {
+        let at = self.step(step).map(|s| self.source.outside(s.at, &s.calls));
+        let line = at.map_or(0, |at| self.source.location(0, at).line);
+        format!("thread {} at line {line}", step.0)
+    }
+
+    /// What a step does; `write` is the second half of a read-modify-write.
+    fn action(&self, told: &Told, step: &Step, write: Option<&Step>, text: &str) -> Option<String> {
+        Some(match &step.action {
+            Action::Read { cell, value, from, .. } => {
+                let writer = from.map(|(t, i)| self.who((t as usize, i as usize)));
+                if let Some(locking) = self.mutex(text, cell, writer.as_deref(), write.is_some()) {
+                    return Some(locking);
+                }
+                let source = match &writer {
+                    None => "the initial value".to_string(),
+                    Some(writer) if told.note == Some(Note::Early) => format!("which {writer} writes later"),
+                    Some(writer) => format!("written by {writer}"),
+                };
+                let exchanges = matches!(self.source.instr(step.at), Some(Instr::CompareExchange { .. }));
+                let new = match write.map(|write| &write.action) {
+                    Some(Action::Write { value, .. }) => format!(", and writes {}", self.rename(value)),
+                    _ if exchanges => ", and changes nothing".to_string(),
+                    _ => String::new(),
+                };
+                let (cell, value) = (self.rename(cell), self.rename(value));
+                if self.finding.kind == FindingKind::Uninitialised
+                    && from.is_none()
+                    && self.is_concerned(told.step)
+                {
+                    return Some(format!("reads {cell}, which was never written"));
+                }
+                format!("reads {cell} = {value}, {source}{new}{}", self.note(told))
+            }
+            Action::Write { cell, value, .. } => {
+                format!("writes {} = {}{}", self.rename(cell), self.rename(value), self.note(told))
+            }
+            Action::Choose { value } => format!("chooses {value}"),
+            Action::Fence => "fence".to_string(),
+            Action::Spawn { thread } => {
+                let first = self.finding.steps.get(*thread as usize).and_then(|steps| steps.first());
+                let entry = first.and_then(|s| self.source.program.functions.get(entry(s).0 as usize));
+                let name = entry.map_or(String::new(), |f| format!(", which runs {}", f.name));
+                format!("starts thread {thread}{name}")
+            }
+            Action::Join { thread } => format!("thread {thread} has ended"),
+            Action::Free { object } if self.finding.object.as_deref() == Some(object.as_str()) => {
+                format!("ends the life of {}", self.rename(object))
+            }
+            // The ends of other objects' lives say nothing, unless the user frees.
+            Action::Free { object } if self.names.contains_key(object.as_str()) => {
+                format!("frees {}", self.rename(object))
+            }
+            Action::Free { .. } => return None,
+        })
+    }
+
+    /// Locking and unlocking, if that is what the call does.
+    fn mutex(&self, text: &str, cell: &str, writer: Option<&str>, took: bool) -> Option<String> {
+        let function = text.split('(').next().unwrap_or("").rsplit([' ', '!', '=']).next().unwrap_or("");
+        let name = cell.trim_end_matches("[0]").trim_end_matches("+0");
+        Some(match function {
+            "pthread_mutex_lock" | "mtx_lock" | "pthread_mutex_trylock" | "mtx_trylock" => {
+                match (took, writer) {
+                    (true, None) => format!("locks {name}"),
+                    (true, Some(writer)) => format!("locks {name}, unlocked by {writer}"),
+                    (false, None) => format!("cannot lock {name}"),
+                    (false, Some(writer)) if function.ends_with("trylock") => {
+                        format!("finds {name} locked by {writer}")
+                    }
+                    (false, Some(writer)) => format!("waits for {name}, locked by {writer}"),
+                }
+            }
+            "pthread_mutex_unlock" | "mtx_unlock" => match (took, writer) {
+                (true, _) => format!("unlocks {name}"),
+                (false, Some(writer)) => format!("cannot unlock {name}, locked by {writer}"),
+                (false, None) => format!("cannot unlock {name}, which is not locked"),
+            },
+            _ => return None,
+        })
+    }
+
+    /// What is strange about a step.
+    fn note(&self, told: &Told) -> String {
+        let written = |step: StepId| match self.step(step).map(|s| &s.action) {
+            Some(Action::Write { cell, value, .. }) => {
+                format!("{} = {} of {}", self.rename(cell), self.rename(value), self.who(step))
+            }
+            _ => self.who(step),
+        };
+        match told.note {
+            None | Some(Note::Early) => String::new(),
+            Some(Note::Stale { missed, more, seen }) => {
+                let others = if more > 0 { format!(" and {more} newer") } else { String::new() };
+                let although = seen.and_then(|read| match self.step(read)?.action {
+                    Action::Read { from: Some((t, i)), .. } => {
+                        let line = self.line_of((t as usize, i as usize));
+                        Some(format!(", although it has seen line {line}, which comes after that"))
+                    }
+                    _ => None,
+                });
+                format!("; does not see {}{others}{}", written(missed), although.unwrap_or_default())
+            }
+            Some(Note::Overtaken { by }) => format!("; older than {}", written(by)),
+        }
+    }
+
+    fn line_of(&self, step: StepId) -> usize {
+        let at = self.step(step).map(|s| self.source.outside(s.at, &s.calls));
+        at.map_or(0, |at| self.source.location(0, at).line)
+    }
+
+    /// Who waits, at the end.
+    fn add_waiting(&self, lines: &mut Vec<TraceStep>) {
+        for spot in self.places() {
+            let location = self.source.location(spot.thread, spot.at);
+            let what = if spot.joins { "waits for a thread that does not end" } else { "waits for ever" };
+            let action = what.to_string();
+            match lines.iter().rposition(|line| line.thread == spot.thread) {
+                Some(i) if lines[i].location == location && lines[i].action.starts_with("waits") => {}
+                Some(i) if lines[i].location == location && lines[i].action.is_empty() => {
+                    lines[i].action = action;
+                }
+                _ => lines.push(TraceStep { thread: spot.thread, location, action }),
+            }
+        }
+    }
+}
+
+/// The function that a thread runs.
+fn entry(step: &Step) -> At {
+    step.calls.last().copied().unwrap_or(step.at)
+}

@@ -1,0 +1,174 @@
+//! `fencepost check` from the command line: its options and what it prints.
+
+mod support;
+
+use serde_json::Value;
+use support::{fencepost, run};
+
+/// The answer to a check as JSON.
+fn answer(arguments: &[&str]) -> Value {
+    let output = fencepost(&["check", "--json", "-j1"]).args(arguments).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(text.trim())
+        .unwrap_or_else(|_| panic!("{arguments:?}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+fn a_weak_compare_exchange_fails_without_a_reason_only_if_asked() {
+    let file = "crates/cli/tests/data/weak_cas.c";
+    let runs: [(&str, &str, &str); 9] = [
+        ("sc", "", "unsafe"),
+        ("ra", "", "unsafe"),
+        ("rc11", "", "unsafe"),
+        ("tso", "", "safe"),
+        ("pso", "", "safe"),
+        ("power", "", "unsafe"),
+        ("power", "trailing-sync", "unsafe"),
+        ("armv8", "lse", "safe"),
+        ("armv8", "llsc", "unsafe"),
+    ];
+    for (model, mapping, spurious) in runs {
+        let arguments = [file, "-m", model, "--mapping", mapping];
+        let strong = answer(&arguments);
+        assert_eq!(strong["verdict"], "safe", "{model} {mapping}: {strong}");
+        assert_eq!(strong["executions"], 2, "{model} {mapping}: {strong}");
+        let weak = answer(&[&arguments[..], &["--spurious"]].concat());
+        assert_eq!(weak["verdict"], spurious, "{model} {mapping}: {weak}");
+    }
+}
+
+#[test]
+fn the_bound_names_the_loops_that_it_cut() {
+    let file = "crates/cli/tests/data/count_up.c";
+    let found = answer(&[file, "--unroll", "3"]);
+    assert_eq!((&found["verdict"], &found["scope"]), (&"safe".into(), &"bounded".into()));
+    let bound = &found["bounds"][0];
+    assert_eq!((&bound["name"], &bound["value"]), (&"unroll".into(), &3.into()));
+    assert_eq!(bound["places"][0]["text"], "while (atomic_fetch_add(&x, 1) < 5)");
+    assert_eq!(bound["places"][0]["line"], 8);
+    assert_eq!(bound["places"][1], Value::Null);
+    let whole = answer(&[file]);
+    assert_eq!(whole["bounds"], Value::Array(Vec::new()), "{whole}");
+}
+
+/// A program for every finding code: the whole text, as the programmer reads it.
+#[test]
+fn every_finding_is_told() {
+    let programs = [
+        ("FP0101", "dekker_2_rlx", "tso"),
+        ("FP0101", "litmus_mp_rlx", "power"),
+        ("FP0201", "litmus_mp_race", "rc11"),
+        ("FP0301", "finding_null", "rc11"),
+        ("FP0302", "finding_out_of_bounds", "rc11"),
+        ("FP0303", "treiber_aba", "rc11"),
+        ("FP0304", "finding_use_after_scope", "rc11"),
+        ("FP0305", "finding_double_free", "rc11"),
+        ("FP0306", "finding_invalid_free", "rc11"),
+        ("FP0307", "finding_uninitialised_heap", "rc11"),
+        ("FP0308", "finding_leak", "rc11"),
+        ("FP0309", "finding_bad_pointer", "rc11"),
+        ("FP0310", "finding_mixed_size", "rc11"),
+        ("FP0401", "finding_deadlock", "armv8"),
+        ("FP0401", "sync_cond_lost", "rc11"),
+        ("FP0402", "finding_unlock_by_other", "rc11"),
+        ("FP0501", "finding_division", "rc11"),
+        ("FP0502", "finding_bad_call", "rc11"),
+    ];
+    for (code, program, model) in programs {
+        let file = format!("crates/c/corpus/{program}.c");
+        let text = run(&["check", "-j1", "-m", model, &file]);
+        assert!(text.contains(code), "{program}: {text}");
+        insta::assert_snapshot!(format!("{code}_{program}_{model}"), text);
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_unknown() {
+    insta::assert_snapshot!(run(&["check", "-j1", "crates/cli/tests/data/deep_recursion.c"]));
+}
+
+#[test]
+fn dependencies_may_be_distrusted() {
+    let file = "crates/cli/tests/data/address_dependency.c";
+    for model in ["power", "armv8"] {
+        let kept = answer(&[file, "-m", model]);
+        assert_eq!(
+            (&kept["verdict"], &kept["assumes"]),
+            (&"safe".into(), &"source dependencies kept".into())
+        );
+        let none = answer(&[file, "-m", model, "--deps", "none"]);
+        assert_eq!(none["verdict"], "unsafe", "{model}: {none}");
+    }
+    let refused = answer(&[file, "-m", "power", "--deps", "none", "--mapping", "branch"]);
+    assert!(refused["error"].as_str().is_some_and(|error| error.contains("--mapping branch")), "{refused}");
+}
+
+#[test]
+fn json_has_the_fields_that_tools_rely_on() {
+    let found = answer(&["crates/c/corpus/finding_race.c"]);
+    for key in ["verdict", "scope", "bounds", "executions", "blocked", "cut", "seconds", "findings"] {
+        assert!(!found[key].is_null(), "{key}: {found}");
+    }
+    let finding = &found["findings"][0];
+    for key in ["code", "kind", "severity", "message", "locations", "trace"] {
+        assert!(!finding[key].is_null(), "{key}: {found}");
+    }
+    assert_eq!(finding["locations"].as_array().map(Vec::len), Some(2));
+    assert_eq!(finding["trace"][0]["location"]["line"], 21);
+}
+
+#[test]
+fn several_files_are_one_line_each_and_flags_come_after_two_dashes() {
+    let files = ["crates/c/corpus/count_fib_join.c", "crates/c/corpus/finding_race.c"];
+    let output =
+        fencepost(&["check", "--json", "-j1", files[0], files[1], "--", "-DN=3"]).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!((&answers[0]["executions"], &answers[1]["verdict"]), (&175.into(), &"unsafe".into()));
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(run(&["check", files[0], "--", "-O2"]));
+}
+
+#[test]
+fn limits_make_the_answer_unknown() {
+    let file = "crates/c/corpus/count_fetch_add.c";
+    let limits = [["--max-executions", "100"], ["--timeout", "0.001"], ["--max-memory", "1"]];
+    for limit in limits {
+        let found = answer(&[&[file, "-D", "N=9", "--unroll", "10"], &limit[..]].concat());
+        assert_eq!(found["verdict"], "unknown", "{limit:?}: {found}");
+        assert!(found["stop_reason"].is_string(), "{limit:?}: {found}");
+    }
+}
+
+#[test]
+fn counterexamples_are_drawn() {
+    let folder = std::env::temp_dir().join(format!("fencepost-draw-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (dot, svg) = (folder.join("a.dot"), folder.join("a.svg"));
+    let names = [dot.display().to_string(), svg.display().to_string()];
+    let drawn = ["--dot", &names[0], "--svg", &names[1]];
+    answer(&[&["crates/c/corpus/litmus_mp_rlx.c", "-m", "power"], &drawn[..]].concat());
+    insta::assert_snapshot!("mp_as_a_graph", std::fs::read_to_string(&dot).expect("written"));
+    insta::assert_snapshot!("mp_as_a_picture", std::fs::read_to_string(&svg).expect("written"));
+    std::fs::remove_file(&dot).expect("it is there");
+    let safe = fencepost(&["check", "crates/c/corpus/litmus_corr.c"]).args(drawn).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&safe.stderr).contains("no counterexample to draw"));
+    assert!(!dot.exists());
+    let two = ["check", "crates/c/corpus/litmus_corr.c", "crates/c/corpus/litmus_corr.c"];
+    assert_eq!(fencepost(&two).args(drawn).status().expect("it runs").code(), Some(3));
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn every_code_is_documented() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a file");
+    let (source, page) = (read("crates/explore/src/findings.rs"), read("docs/FINDINGS.md"));
+    let codes: Vec<&str> =
+        source.split('"').filter(|word| word.len() == 6 && word.starts_with("FP")).collect();
+    assert!(codes.len() >= 18, "{codes:?}");
+    for code in codes {
+        assert!(page.contains(&format!("| {code} |")), "{code} is not in docs/FINDINGS.md");
+    }
+}

@@ -1,0 +1,135 @@
+//! Numbers of executions that are known from the literature, from combinatorics or from other tools, in C from end to
+//! end. What takes long runs with `FENCEPOST_FULL=1` only.
+
+use std::path::Path;
+use std::process::Command;
+
+/// All models that the explorer knows.
+const ALL: [&str; 7] = ["sc", "tso", "pso", "ra", "rc11", "power", "armv8"];
+
+fn is_full() -> bool {
+    std::env::var_os("FENCEPOST_FULL").is_some_and(|value| value != "0")
+}
+
+/// The complete executions of a program of the corpus with its parameter N.
+fn executions(program: &str, n: u32, model: &str) -> u64 {
+    answer(program, &format!("N={n}"), model)["executions"].as_u64().expect("a number")
+}
+
+/// The answer about a safe program whose loops all end.
+fn answer(program: &str, define: &str, model: &str) -> serde_json::Value {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus").join(program);
+    let output = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["check", "--json", "-j2", "--unroll", "20", "-m", model, "-D", define])
+        .arg(file)
+        .output()
+        .expect("fencepost runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let answer: serde_json::Value = serde_json::from_str(text.trim())
+        .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(answer["verdict"], "safe", "{program} {define} {model}: {answer}");
+    assert_eq!(answer["cut"], 0, "{program} {define} {model}");
+    answer
+}
+
+/// `counts[i]` belongs to `N = first + i`; `N` beyond `quick` is for the full run.
+fn holds(program: &str, models: &[&str], first: u32, counts: &[u64], quick: u32) {
+    for (n, &count) in (first..).zip(counts) {
+        if n > quick && !is_full() {
+            break;
+        }
+        for model in models {
+            assert_eq!(executions(program, n, model), count, "{program} N={n} {model}");
+        }
+    }
+}
+
+/// [AAJL16, Table 1] for N = 5 under POWER; the others from GenMC and Nidhugg.
+#[test]
+fn fib_joined() {
+    let weak = [20, 175, 1764, 19_404, 226_512];
+    holds("count_fib_join.c", &["tso", "ra", "rc11"], 2, &weak, 5);
+    holds("count_fib_join.c", &["sc"], 2, &[19, 141, 1107, 8953, 73_789], 6);
+    holds("count_fib_join.c", &["power"], 5, &weak[3..4], 5);
+}
+
+/// Read-modify-writes of one cell are in a row: N!.
+#[test]
+fn fetch_add() {
+    holds("count_fetch_add.c", &ALL, 2, &[2, 6, 24, 120], 5);
+    holds("count_fetch_add.c", &["rc11"], 6, &[720, 5040, 40_320, 362_880], 7);
+}
+
+/// Each reader sees the old value or the new one: 2^N.
+#[test]
+fn readers_and_a_writer() {
+    holds("count_readers.c", &ALL, 1, &[2, 4, 8, 16, 32, 64], 6);
+    holds("count_readers.c", &["power", "rc11"], 13, &[8192], 12);
+    holds("count_readers.c", &["rc11"], 16, &[65_536], 15);
+}
+
+/// Thread i exchanges i - 1 by i, so successes are chains. From GenMC.
+#[test]
+fn chains_of_compare_exchanges() {
+    let counts = [14, 43, 144, 523, 2048, 8597, 38_486];
+    holds("count_cas.c", &["rc11"], 4, &counts, 8);
+    holds("count_cas.c", &["sc", "tso", "pso", "ra", "power", "armv8"], 4, &counts[..3], 5);
+}
+
+/// From GenMC.
+#[test]
+fn peterson_in_rounds() {
+    holds("count_peterson_rounds.c", &["rc11"], 1, &[4, 48, 588], 3);
+    holds("count_peterson_rounds.c", &["rc11"], 5, &[93_652], 4);
+}
+
+/// Work that is handed over is the same work: a graph that was given away before its first read once kept marks of a branch
+/// that had been left, and a thread of it stood still.
+#[test]
+fn workers_do_not_change_the_answer() {
+    for _ in 0..30 {
+        holds("count_peterson_rounds.c", &["rc11"], 3, &[588], 3);
+        holds("count_ticket_lock.c", &["rc11"], 5, &[120], 5);
+    }
+}
+
+/// Tickets are a fetch_add, and they decide all the rest: N!.
+#[test]
+fn ticket_lock() {
+    holds("count_ticket_lock.c", &ALL, 2, &[2, 6, 24], 4);
+    holds("count_ticket_lock.c", &["rc11"], 5, &[120, 720, 5040, 40_320], 5);
+}
+
+/// A full run: four threads push and pop. The numbers are our own; three threads are few enough for every CI.
+#[test]
+fn treiber_stack() {
+    holds("count_treiber.c", &["rc11"], 2, &[36, 18_192], 3);
+}
+
+/// The hash table of the literature on partial orders, with 12 and 13 threads.
+#[test]
+fn indexer() {
+    holds("table1_indexer.c", &["sc", "tso", "rc11"], 12, &[8, 64], 13);
+}
+
+/// [AAJL16, Table 1]: the fenced programs under POWER. What is counted there are complete executions and those that end in
+/// an assumption; a loop is unrolled as often as the paper says, and what would go on then ends in an assumption too.
+#[test]
+fn programs_of_table_1() {
+    let programs = [
+        ("dcl_singleton_y", 7),
+        ("dekker_y", 246),
+        ("fib_true_join", 19_404),
+        ("lamport_y", 50),
+        ("parker_y", 1126),
+        ("peterson_y", 10),
+        ("pgsql_y", 16),
+        ("stack_safe", 1005),
+        ("szymanski_y", 226),
+    ];
+    for (program, traces) in programs {
+        let found = answer(&format!("table1_{program}.c"), "TABLE_1", "power");
+        let number = |key: &str| found[key].as_u64().expect("a number");
+        assert_eq!(number("executions") + number("blocked"), traces, "{program}: {found}");
+    }
+}

@@ -1,0 +1,100 @@
+//! How far an exploration is, for whoever watches it: counters that workers publish now and then, and an estimate of the
+//! total.
+//!
+//! The estimate is a weighted backtrack estimator `[KSTW06]`: a leaf of the search tree has the share 1 / (product of the
+//! branching degrees on its path), the shares of all leaves add up to 1, and leaves seen so far / their shares estimates
+//! the number of leaves. The degrees are read off a finished graph: a read could have had any source that was there
+//! before it and that coherence left, a write any place. Candidates that turn out inconsistent, and revisits, are not
+//! known at that point, so that this is an order of magnitude and no more.
+
+use crate::collect::{Stats, View};
+use crate::model::MemoryModel;
+use crate::path::{INIT, Kind};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ThreadId;
+
+/// Counters that can be read while an exploration runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    workers: Mutex<Vec<(ThreadId, Stats)>>,
+}
+
+impl Progress {
+    /// Nothing yet.
+    pub const fn new() -> Progress {
+        Progress { workers: Mutex::new(Vec::new()) }
+    }
+
+    /// A new exploration begins.
+    pub(crate) fn reset(&self) {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// The counters of the calling worker.
+    pub(crate) fn publish(&self, stats: &Stats) {
+        let worker = std::thread::current().id();
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        match workers.iter_mut().find(|(id, _)| *id == worker) {
+            Some((_, old)) => *old = *stats,
+            None => workers.push((worker, *stats)),
+        }
+    }
+
+    /// The counters of all workers together.
+    pub fn stats(&self) -> Stats {
+        let mut sum = Stats::default();
+        for (_, stats) in self.workers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            sum.add(stats);
+        }
+        sum
+    }
+
+    /// An estimate of the executions in all; `None` while nothing is known.
+    pub fn estimate(&self) -> Option<u64> {
+        let stats = self.stats();
+        let share = stats.share as f64 / WHOLE as f64;
+        if share <= 0.0 || stats.executions == 0 {
+            return None;
+        }
+        Some((stats.executions as f64 / share.min(1.0)) as u64)
+    }
+}
+
+/// The share of the whole tree, as an integer.
+const WHOLE: u64 = 1 << 63;
+/// One leaf in so many is looked at.
+pub(crate) const SAMPLE: u64 = 32;
+
+/// The share of the tree that the leaves seen since the last sample stand for.
+pub(crate) fn share<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>) -> u64 {
+    let graph = view.graph;
+    let mut degrees = 1.0;
+    for e in graph.present.iter() {
+        let node = view.trie.node(graph.node[e]);
+        if node.kind == Kind::Choice {
+            degrees *= 2.0;
+        }
+        if !matches!(node.kind, Kind::Read | Kind::Write)
+            || (node.kind == Kind::Write && node.partner != INIT)
+        {
+            continue;
+        }
+        // The newest write that the thread knows of already: it wrote or read it before.
+        let writes = &graph.co[node.loc() as usize];
+        let place = |w: u16| writes.iter().position(|&other| other == w).map_or(0, |i| i + 1);
+        let first = view.subject.layout.base[node.thread as usize] as usize;
+        let known = (first..e)
+            .filter(|&p| {
+                let earlier = view.trie.node(graph.node[p]);
+                matches!(earlier.kind, Kind::Read | Kind::Write) && earlier.loc() == node.loc()
+            })
+            .map(|p| if graph.reads.contains(p) { graph.rf[p] } else { p as u16 })
+            .map(|w| if w == INIT { 0 } else { place(w) })
+            .max()
+            .unwrap_or(0);
+        let there = writes.iter().skip(known).filter(|&&w| graph.before[e].contains(w as usize)).count();
+        let revisited = usize::from(graph.revisited.contains(e));
+        degrees *= (there + 1 + revisited) as f64;
+    }
+    (WHOLE as f64 / degrees) as u64
+}
