@@ -23,6 +23,17 @@ const MODELS: [&str; 7] = ["sc", "tso", "pso", "ra", "rc11", "power", "armv8"];
 /// Programs with constructs that the explorer does not run; each must say so, not answer.
 const NOT_EXPLORED: [&str; 1] = ["verifier_atomic.c"];
 
+/// Programs with a count that the explorer cannot reach today: their outer loops are taken for counting loops and run on to
+/// the limit on events. A program that ends again must leave this list.
+const FIXME_NOT_ENDING: [&str; 6] = [
+    "burns_2_fenced.c",
+    "burns_2_rlx.c",
+    "burns_2_sc.c",
+    "dijkstra_2_fenced.c",
+    "dijkstra_2_rlx.c",
+    "dijkstra_2_sc.c",
+];
+
 /// How many runs may be too large for 1,000 executions.
 const TOO_LARGE: usize = 220;
 
@@ -96,6 +107,8 @@ struct Answer {
     count: Option<u64>,
     /// How long it took.
     seconds: f64,
+    /// Whether an execution had more events than there is room for.
+    too_long: bool,
 }
 
 fn run(file: &Path, model: &str, limits: Limits, arguments: &[&str]) -> Answer {
@@ -113,11 +126,13 @@ fn run(file: &Path, model: &str, limits: Limits, arguments: &[&str]) -> Answer {
             verdict: answer["verdict"].as_str().unwrap_or("").to_string(),
             count: if answer["stop_reason"].is_null() { answer["executions"].as_u64() } else { None },
             seconds: answer["seconds"].as_f64().unwrap_or(0.0),
+            too_long: answer["stop_reason"].as_str().is_some_and(|reason| reason.contains("events")),
         },
         _ => Answer {
             verdict: format!("{line}{}", String::from_utf8_lossy(&output.stderr)),
             count: None,
             seconds: 0.0,
+            too_long: false,
         },
     }
 }
@@ -157,6 +172,16 @@ fn check_program(file: &Path, task: Task, found: &Findings) {
             if !answer.verdict.contains("cannot be explored") {
                 found.wrong(format!("{name} {model}: answered {}", answer.verdict));
             }
+            continue;
+        }
+        let fixme = FIXME_NOT_ENDING.contains(&name.as_str());
+        if fixme && answer.verdict == "safe" {
+            found.wrong(format!("{name} {model}: ends again, take it off the list"));
+        }
+        if written.is_some() && !fixme && answer.too_long {
+            found.wrong(format!("{name} {model}: has a count, and now an execution that is too long"));
+        }
+        if fixme && answer.verdict == "unknown" {
             continue;
         }
         if answer.verdict == "unknown" {
