@@ -93,6 +93,8 @@ struct Answer {
     count: Option<u64>,
     /// How long it took.
     seconds: f64,
+    /// Whether an execution had more events than there is room for.
+    too_long: bool,
 }
 
 fn run(file: &Path, model: &str, limits: Limits, arguments: &[&str]) -> Answer {
@@ -110,11 +112,13 @@ fn run(file: &Path, model: &str, limits: Limits, arguments: &[&str]) -> Answer {
             verdict: answer["verdict"].as_str().unwrap_or("").to_string(),
             count: if answer["stop_reason"].is_null() { answer["executions"].as_u64() } else { None },
             seconds: answer["seconds"].as_f64().unwrap_or(0.0),
+            too_long: answer["stop_reason"].as_str().is_some_and(|reason| reason.contains("events")),
         },
         _ => Answer {
             verdict: format!("{line}{}", String::from_utf8_lossy(&output.stderr)),
             count: None,
             seconds: 0.0,
+            too_long: false,
         },
     }
 }
@@ -150,6 +154,9 @@ fn check_program(file: &Path, task: Task, found: &Findings) {
         // An unsafe program is counted to the end only where a count says that there is one.
         let all = wanted == "unsafe" && (written.is_some() || matches!(task, Task::Update(_)));
         let answer = run(file, model, task.limits(), if all { &["--all"] } else { &[] });
+        if written.is_some() && answer.too_long {
+            found.wrong(format!("{name} {model}: has a count, and now an execution that is too long"));
+        }
         if answer.verdict == "unknown" {
             found.too_large.fetch_add(1, Ordering::Relaxed);
             if matches!(task, Task::CheckWritten(_)) {
