@@ -14,6 +14,7 @@ use crate::intern::Interner;
 use crate::local::{Entry, FaultKind, Local, Status};
 use crate::machine::{Kind, Machine, Successors, Worker};
 use crate::step::{Next, Steps, Update};
+use crate::symmetry::Symmetry;
 use fencepost_ir::{Observable, Property, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -50,6 +51,15 @@ pub enum Action {
     Flush(usize),
 }
 
+/// A step of the search: moves, and where the threads stand afterwards.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// What happened, in the slots of the row before.
+    pub moves: Vec<Move>,
+    /// Which slot of the row before stands in each slot now; `None` if nothing was exchanged.
+    pub order: Option<Vec<u8>>,
+}
+
 /// A bound that can keep a machine from going on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutBy {
@@ -81,6 +91,7 @@ pub struct BufferMachine<'p> {
     page_parts: Interner<Page>,
     locals: Interner<Local>,
     schedulers: Interner<Scheduler>,
+    symmetry: Option<Symmetry>,
     cut: AtomicU8,
 }
 
@@ -99,6 +110,7 @@ impl<'p> BufferMachine<'p> {
                 96 + frames + 24 * local.buffer.len()
             }),
             schedulers: Interner::new(|scheduler: &Scheduler| 32 + 4 * scheduler.rounds.len()),
+            symmetry: config.symmetry.then(|| Symmetry::of(code.program, code.max_threads)).flatten(),
             cut: AtomicU8::new(0),
         }
     }
@@ -110,6 +122,11 @@ impl<'p> BufferMachine<'p> {
 
     fn note_cut(&self, by: CutBy) {
         self.cut.fetch_or(by as u8, Ordering::Relaxed);
+    }
+
+    /// Room for threads in a row.
+    pub fn slots(&self) -> usize {
+        self.code.max_threads
     }
 
     fn first_page(&self) -> usize {
@@ -139,7 +156,7 @@ fn place_cells(code: &Code<'_>) -> (Vec<(u32, u32)>, usize) {
 }
 
 impl<'p> Machine for BufferMachine<'p> {
-    type Label = Vec<Move>;
+    type Label = Label;
     type Worker<'m>
         = BufferWorker<'m>
     where
@@ -158,6 +175,7 @@ impl<'p> Machine for BufferMachine<'p> {
             writes: FxHashMap::default(),
             states: BTreeSet::new(),
             scratch: Vec::new(),
+            sorted: Vec::new(),
             flushed: Vec::new(),
             reached: Reached::default(),
         }
@@ -219,35 +237,19 @@ pub struct BufferWorker<'m> {
     /// Observed parts of the final states that this worker met.
     pub states: BTreeSet<Vec<Value>>,
     scratch: Vec<u32>,
+    sorted: Vec<u32>,
     flushed: Vec<u32>,
     reached: Reached,
 }
 
 impl Worker for BufferWorker<'_> {
-    type Label = Vec<Move>;
+    type Label = Label;
 
     fn initial(&mut self) -> Vec<u32> {
-        let machine = self.machine;
-        let mut row = vec![ABSENT; machine.width()];
-        if machine.config.counts_rounds() {
-            let rounds = vec![0; machine.code.max_threads];
-            row[0] = machine.schedulers.number(Scheduler { active: None, rounds });
-        }
-        let mut pages: Vec<Page> = vec![Vec::new(); machine.pages];
-        for (value, place) in machine.code.initial_memory().into_iter().zip(&machine.places) {
-            pages[place.0 as usize].push(value);
-        }
-        for (i, page) in pages.into_iter().enumerate() {
-            row[machine.first_page() + i] = machine.page_parts.number(page);
-        }
-        for (i, thread) in machine.code.program.threads.iter().enumerate() {
-            let local = self.steps.start(thread.function.0, &thread.args, &mut Vec::new());
-            row[machine.first_thread() + i] = machine.locals.number(local);
-        }
-        row
+        self.start().0
     }
 
-    fn expand(&mut self, row: &[u32], out: &mut Successors<Vec<Move>>) -> Kind {
+    fn expand(&mut self, row: &[u32], out: &mut Successors<Label>) -> Kind {
         let first = self.machine.first_thread();
         let mut critical = None;
         let (mut ended, mut kind) = (true, Kind::Ordinary);
@@ -285,6 +287,67 @@ impl Worker for BufferWorker<'_> {
 }
 
 impl BufferWorker<'_> {
+    /// The initial state, and which thread stands in each slot if not each in its own.
+    pub fn start(&mut self) -> (Vec<u32>, Option<Vec<u8>>) {
+        let machine = self.machine;
+        let mut row = vec![ABSENT; machine.width()];
+        if machine.config.counts_rounds() {
+            let rounds = vec![0; machine.code.max_threads];
+            row[0] = machine.schedulers.number(Scheduler { active: None, rounds });
+        }
+        let mut pages: Vec<Page> = vec![Vec::new(); machine.pages];
+        for (value, place) in machine.code.initial_memory().into_iter().zip(&machine.places) {
+            pages[place.0 as usize].push(value);
+        }
+        for (i, page) in pages.into_iter().enumerate() {
+            row[machine.first_page() + i] = machine.page_parts.number(page);
+        }
+        for (i, thread) in machine.code.program.threads.iter().enumerate() {
+            let local = self.steps.start(thread.function.0, &thread.args, &mut Vec::new());
+            row[machine.first_thread() + i] = machine.locals.number(local);
+        }
+        let order = self.sort(&mut row);
+        (row, order)
+    }
+
+    /// Makes a row the representative of its orbit ([`crate::symmetry`]): which old slot is where now.
+    fn sort(&mut self, row: &mut [u32]) -> Option<Vec<u8>> {
+        let machine = self.machine;
+        let symmetry = machine.symmetry.as_ref()?;
+        let first = machine.first_thread();
+        let width = row.len() - first;
+        if !machine.config.counts_rounds() {
+            let order = symmetry.order(width, |slot| row[first + slot])?;
+            permute(&mut row[first..], &order);
+            return Some(order);
+        }
+        let scheduler = machine.schedulers.part(row[0]);
+        let key =
+            |slot: usize| (row[first + slot], scheduler.rounds[slot], scheduler.active == Some(slot as u8));
+        let order = symmetry.order(width, key)?;
+        permute(&mut row[first..], &order);
+        let mut after = Scheduler::clone(&scheduler);
+        permute(&mut after.rounds, &order);
+        after.active =
+            scheduler.active.and_then(|old| order.iter().position(|&from| from == old)).map(|t| t as u8);
+        row[0] = machine.schedulers.number(after);
+        Some(order)
+    }
+
+    /// Gives a successor to the search.
+    fn emit(&mut self, row: &[u32], moves: impl FnOnce() -> Vec<Move>, out: &mut Successors<Label>) {
+        if self.machine.symmetry.is_none() {
+            out.push(row, || Label { moves: moves(), order: None });
+            return;
+        }
+        let mut sorted = std::mem::take(&mut self.sorted);
+        sorted.clear();
+        sorted.extend_from_slice(row);
+        let order = self.sort(&mut sorted);
+        out.push(&sorted, || Label { moves: moves(), order });
+        self.sorted = sorted;
+    }
+
     /// A thread that stands still in an atomic section holds up all others for ever.
     fn stuck_in_atomic(&mut self, row: &[u32]) -> bool {
         let first = self.machine.first_thread();
@@ -423,7 +486,7 @@ impl BufferWorker<'_> {
     }
 
     /// All moves of one thread and of its buffer.
-    fn moves(&mut self, row: &[u32], t: usize, out: &mut Successors<Vec<Move>>) {
+    fn moves(&mut self, row: &[u32], t: usize, out: &mut Successors<Label>) {
         let word = self.machine.first_thread() + t;
         let mut base = std::mem::take(&mut self.scratch);
         base.clear();
@@ -437,7 +500,7 @@ impl BufferWorker<'_> {
                 next.extend_from_slice(&base);
                 self.write(&mut next, cell, value);
                 next[word] = after;
-                out.push(&next, || vec![Move { thread: t as u8, action: Action::Flush(index) }]);
+                self.emit(&next, || vec![Move { thread: t as u8, action: Action::Flush(index) }], out);
                 self.flushed = next;
             }
             self.program_steps(&base, t, out);
@@ -446,13 +509,13 @@ impl BufferWorker<'_> {
     }
 
     /// The steps of the thread's own code: one, and on to the end of an atomic section or its next choice.
-    fn program_steps(&mut self, row: &[u32], t: usize, out: &mut Successors<Vec<Move>>) {
+    fn program_steps(&mut self, row: &[u32], t: usize, out: &mut Successors<Label>) {
         let mut reached = std::mem::take(&mut self.reached);
         reached.clear();
         self.one_step(row, t, &mut reached);
         for (row, step) in reached.iter(row.len()) {
             match self.goes_on(row, t) {
-                false => out.push(row, || vec![step]),
+                false => self.emit(row, || vec![step], out),
                 true => self.atomic_steps(row, t, step, out),
             }
         }
@@ -468,7 +531,7 @@ impl BufferWorker<'_> {
     }
 
     /// Goes on through an atomic section.
-    fn atomic_steps(&mut self, row: &[u32], t: usize, first: Move, out: &mut Successors<Vec<Move>>) {
+    fn atomic_steps(&mut self, row: &[u32], t: usize, first: Move, out: &mut Successors<Label>) {
         let mut stack: Vec<(Vec<u32>, Vec<Move>, u32)> = vec![(row.to_vec(), vec![first], 1)];
         let mut reached = Reached::default();
         while let Some((row, moves, length)) = stack.pop() {
@@ -477,7 +540,7 @@ impl BufferWorker<'_> {
                 self.one_step(&row, t, &mut reached);
             }
             if reached.moves.is_empty() {
-                out.push(&row, || moves);
+                self.emit(&row, || moves, out);
                 continue;
             }
             for (next, step) in reached.iter(row.len()) {
@@ -600,6 +663,14 @@ impl BufferWorker<'_> {
         let good = crate::check::allows(condition, &state);
         self.states.insert(state);
         good
+    }
+}
+
+/// Position `i` gets what was at `order[i]`.
+fn permute(words: &mut [u32], order: &[u8]) {
+    let before = words.to_vec();
+    for (word, &from) in words.iter_mut().zip(order) {
+        *word = before[usize::from(from)];
     }
 }
 

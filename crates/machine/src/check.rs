@@ -10,6 +10,7 @@ use crate::plain::Plain;
 use crate::run::{Run, describe};
 use crate::search::{self, Found, Order, StopReason};
 use crate::store::StateId;
+use crate::symmetry::{Lift, merge_equal_functions};
 use fencepost_diag::Span;
 use fencepost_ir::{FinalCondition, Program, Property, Quantifier, Value};
 use std::collections::BTreeSet;
@@ -109,11 +110,13 @@ pub(crate) fn allows(condition: &FinalCondition, state: &[Value]) -> bool {
 /// Checks a program on a machine.
 pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupported> {
     let code = Code::new(program)?;
+    let merged = if options.config.symmetry { merge_equal_functions(program) } else { program.clone() };
+    let merged = Code::new(&merged)?;
     let mut config = options.config;
     if config.buffer.is_none() && !buffers_are_bounded(program, config.model, config.spawn_fences) {
         config.buffer = Some(DEFAULT_BUFFER);
     }
-    let machine = BufferMachine::new(&code, config);
+    let machine = BufferMachine::new(&merged, config);
     let mut states = BTreeSet::new();
     let found = search::search(&machine, options.search, |mut worker| states.append(&mut worker.states));
     let outcome = answer(&code, &config, &machine, found, states);
@@ -230,12 +233,13 @@ fn moves_to(machine: &BufferMachine<'_>, found: &Found, id: StateId) -> Option<V
     let rows: Vec<Vec<u32>> = path.into_iter().map(|id| found.store.row(id)).collect();
     let mut worker = machine.worker();
     let mut out = Successors::new(machine.width(), true);
+    let mut lift = Lift::new(machine.slots(), worker.start().1);
     let mut moves = Vec::new();
     for pair in rows.windows(2) {
         out.clear();
         worker.expand(&pair[0], &mut out);
         let at = out.rows().position(|row| row == pair[1])?;
-        moves.extend(&out.labels()[at]);
+        moves.extend(lift.step(&out.labels()[at]));
     }
     Some(moves)
 }
