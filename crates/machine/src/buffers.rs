@@ -6,7 +6,9 @@
 //!
 //! Deviations from `[ABP, 2]`: while a thread is in an atomic section, the buffers of the others do not reach memory
 //! either, for else the section would not be atomic; local steps are not steps of their own ([`crate::step`]); and an
-//! atomic section runs from one choice to the next in one step, since nobody else can move.
+//! atomic section is one step ([`section`]), since nobody else can move.
+
+mod section;
 
 use crate::code::{CellId, Code};
 use crate::config::Config;
@@ -17,6 +19,7 @@ use crate::step::{Next, Steps, Update};
 use crate::symmetry::Symmetry;
 use fencepost_ir::{Observable, Property, Value};
 use rustc_hash::FxHashMap;
+use section::{Sections, Touched};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -25,8 +28,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub const ABSENT: u32 = u32::MAX;
 /// Cells per page.
 const PAGE: usize = 16;
-/// Steps of an atomic section without a choice before it is cut into two; the store then finds endless loops.
-const MAX_ATOMIC_STEPS: u32 = 4096;
 
 /// One step of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -176,6 +177,9 @@ impl<'p> Machine for BufferMachine<'p> {
             states: BTreeSet::new(),
             scratch: Vec::new(),
             sorted: Vec::new(),
+            key: Vec::new(),
+            touched: Touched::default(),
+            sections: Sections::default(),
             flushed: Vec::new(),
             reached: Reached::default(),
         }
@@ -238,6 +242,9 @@ pub struct BufferWorker<'m> {
     pub states: BTreeSet<Vec<Value>>,
     scratch: Vec<u32>,
     sorted: Vec<u32>,
+    key: Vec<u32>,
+    touched: Touched,
+    sections: Sections,
     flushed: Vec<u32>,
     reached: Reached,
 }
@@ -354,7 +361,7 @@ impl BufferWorker<'_> {
         row[first..].iter().any(|&number| {
             number != ABSENT && {
                 let local = &self.node(number).local;
-                local.critical && matches!(local.status, Status::Stuck | Status::Cut)
+                local.critical && matches!(local.status, Status::Stuck | Status::Assumed | Status::Cut)
             }
         })
     }
@@ -432,11 +439,13 @@ impl BufferWorker<'_> {
 
     fn read(&mut self, row: &[u32], cell: CellId) -> Option<Value> {
         let (page, slot) = self.machine.places[cell.0 as usize];
+        self.touched.page(page);
         self.page(row[self.machine.first_page() + page as usize])[slot as usize]
     }
 
     fn write(&mut self, row: &mut [u32], cell: CellId, value: Value) {
         let (page, slot) = self.machine.places[cell.0 as usize];
+        self.touched.page(page);
         let word = &mut row[self.machine.first_page() + page as usize];
         if let Some(&after) = self.writes.get(&(*word, slot, value)) {
             *word = after;
@@ -508,49 +517,19 @@ impl BufferWorker<'_> {
         self.scratch = base;
     }
 
-    /// The steps of the thread's own code: one, and on to the end of an atomic section or its next choice.
+    /// The steps of the thread's own code: one, and on to the end of an atomic section.
     fn program_steps(&mut self, row: &[u32], t: usize, out: &mut Successors<Label>) {
         let mut reached = std::mem::take(&mut self.reached);
         reached.clear();
         self.one_step(row, t, &mut reached);
         for (row, step) in reached.iter(row.len()) {
-            match self.goes_on(row, t) {
-                false => self.emit(row, || vec![step], out),
-                true => self.atomic_steps(row, t, step, out),
+            if self.is_in_section(row, t) {
+                self.section(row, t, step, out);
+            } else if !self.is_void(row, t) {
+                self.emit(row, || vec![step], out);
             }
         }
         self.reached = reached;
-    }
-
-    /// True in the middle of an atomic section, where nobody else can move. A choice ends the step, so that the store
-    /// sees when two ways through the section meet.
-    fn goes_on(&mut self, row: &[u32], t: usize) -> bool {
-        let node = self.node(row[self.machine.first_thread() + t]);
-        let runs = node.local.critical && node.local.status == Status::Running;
-        runs && !matches!(node.next, Next::Choose(..))
-    }
-
-    /// Goes on through an atomic section.
-    fn atomic_steps(&mut self, row: &[u32], t: usize, first: Move, out: &mut Successors<Label>) {
-        let mut stack: Vec<(Vec<u32>, Vec<Move>, u32)> = vec![(row.to_vec(), vec![first], 1)];
-        let mut reached = Reached::default();
-        while let Some((row, moves, length)) = stack.pop() {
-            reached.clear();
-            if length < MAX_ATOMIC_STEPS && self.goes_on(&row, t) {
-                self.one_step(&row, t, &mut reached);
-            }
-            if reached.moves.is_empty() {
-                self.emit(&row, || moves, out);
-                continue;
-            }
-            for (next, step) in reached.iter(row.len()) {
-                let mut moves = moves.clone();
-                if out.wants_labels() {
-                    moves.push(step);
-                }
-                stack.push((next.to_vec(), moves, length + 1));
-            }
-        }
     }
 
     /// One visible instruction, with everything that it may read or choose.
@@ -591,6 +570,7 @@ impl BufferWorker<'_> {
             }
             Next::Spawn(ref child) => {
                 let child = Local::clone(child);
+                self.touched.more = true;
                 let next = reached.add(row, plain);
                 next[word] = match row[first..].iter().position(|&other| other == ABSENT) {
                     Some(free) => {
@@ -601,6 +581,7 @@ impl BufferWorker<'_> {
                 };
             }
             Next::Join(thread) => {
+                self.touched.more = true;
                 if let Some(after) = self.join(row, number, thread) {
                     reached.add(row, plain)[word] = after;
                 }

@@ -36,8 +36,10 @@ pub enum Entry {
 pub enum Status {
     /// It stands before an instruction that others can notice.
     Running,
-    /// It will never move again: a false assumption, or a loop that does nothing.
+    /// It will never move again: a loop that does nothing.
     Stuck,
+    /// It will never move again: an assumption is false, so that the run does not count.
+    Assumed,
     /// It reached the end of a bounded loop.
     Cut,
     /// It returned.

@@ -120,6 +120,9 @@ impl<'c> Plain<'c> {
     ) -> Result<Effect, &'static str> {
         let mut executed = Vec::new();
         let mut fault = None;
+        if spurious && !self.steps.may_fail(&state.threads[t]) {
+            return Err("that instruction does not fail for no reason");
+        }
         let next = self.steps.next(&state.threads[t]);
         let cell = match next {
             Next::Load(cell) | Next::Store(cell, _) | Next::Buffer(cell, _) | Next::Update(cell) => {

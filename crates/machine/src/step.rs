@@ -181,7 +181,7 @@ impl<'c> Steps<'c> {
                 return self.leave(local, value);
             }
             Instr::Assume(condition) if self.value(local, *condition).is_true() => {}
-            Instr::Assume(_) => local.status = Status::Stuck,
+            Instr::Assume(_) => local.status = Status::Assumed,
             Instr::Assert { condition, .. } if self.value(local, *condition).is_true() => {}
             Instr::Assert { .. } => return fail(local, FaultKind::Assertion),
             Instr::Cut => local.status = Status::Cut,

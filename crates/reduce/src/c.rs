@@ -22,15 +22,34 @@ extern void __VERIFIER_assume(int condition);
 extern void __VERIFIER_atomic_begin(void);
 extern void __VERIFIER_atomic_end(void);
 
-pthread_t threads[64];
-unsigned started;
-
-uint64_t start_thread(void *(*run)(void *), uint64_t *args) {
-  assert(started < 64);
-  pthread_create(&threads[started], 0, run, args);
-  return started++;
-}
 ";
+
+/// Room for threads that the program starts itself, beside those that run from the start.
+const SPAWNED: usize = 16;
+
+/// True if the program starts threads itself.
+fn spawns(program: &Program) -> bool {
+    program.functions.iter().flat_map(|f| &f.body).any(|instr| matches!(instr, Instr::Spawn { .. }))
+}
+
+/// Threads and their arguments stand in arrays of just the size that is needed: tools that keep states keep these too.
+fn print_threads(out: &mut String, program: &Program) {
+    let from_start = program.threads.len();
+    let _ = writeln!(
+        out,
+        "pthread_t threads[{}];",
+        from_start.max(1) + if spawns(program) { SPAWNED } else { 0 }
+    );
+    if spawns(program) {
+        let most = program.functions.iter().map(|f| f.params).max().unwrap_or(0).max(1);
+        let _ = writeln!(
+            out,
+            "unsigned started = {from_start};\nuint64_t arguments[{}][{most}];",
+            from_start + SPAWNED
+        );
+    }
+    out.push('\n');
+}
 
 /// The text; an error names the first thing that cannot be said in C here.
 pub fn print_c(program: &Program) -> Result<String, String> {
@@ -38,8 +57,7 @@ pub fn print_c(program: &Program) -> Result<String, String> {
         return Err("a final condition: say it as an assertion".into());
     }
     let mut out = format!("/* {} */\n{HEAD}\n", program.name.replace("*/", "* /"));
-    let most = program.functions.iter().map(|f| f.params).max().unwrap_or(0).max(1);
-    let _ = writeln!(out, "uint64_t arguments[64][{most}];\n");
+    print_threads(&mut out, program);
     for (i, object) in program.objects.iter().enumerate() {
         print_object(&mut out, program, i, object)?;
     }
@@ -51,7 +69,9 @@ pub fn print_c(program: &Program) -> Result<String, String> {
     }
     for (i, function) in program.functions.iter().enumerate() {
         print_function(&mut out, program, i, function)?;
-        print_trampoline(&mut out, i, function);
+        if spawns(program) {
+            print_trampoline(&mut out, i, function);
+        }
     }
     print_main(&mut out, program);
     Ok(out)
@@ -158,25 +178,36 @@ fn print_trampoline(out: &mut String, index: usize, function: &Function) {
     let _ = writeln!(out, "  return (void *)(uintptr_t)result;\n}}");
 }
 
-fn start(program: &Program, function: u32, args: &[String]) -> String {
+/// Starts a thread: takes a number for it, which nobody else gets, and puts its arguments there. A row of a static
+/// array, not an allocation: nothing else in these programs needs one.
+fn start(program: &Program, function: u32, args: &[String], dst: Option<Reg>) -> String {
     let callee = &program.functions[function as usize];
-    // A row of a static array, not an allocation: nothing else in these programs needs one.
-    let mut text = "{ uint64_t *args = arguments[started];".to_string();
+    let mut text = "{ unsigned n = __atomic_fetch_add(&started, 1u, __ATOMIC_SEQ_CST);".to_string();
+    let _ = write!(text, " assert(n < {});", program.threads.len() + SPAWNED);
     for (i, arg) in args.iter().enumerate() {
-        let _ = write!(text, " args[{i}] = {arg};");
+        let _ = write!(text, " arguments[n][{i}] = {arg};");
     }
     let name = name("f", function as usize, &callee.name);
-    let _ = write!(text, " RESULTstart_thread(run_{name}, args); }}");
-    text
+    let _ = write!(text, " pthread_create(&threads[n], 0, run_{name}, arguments[n]);");
+    if let Some(dst) = dst {
+        let _ = write!(text, " r{} = n;", dst.0);
+    }
+    text + " }"
 }
 
+/// The threads that run from the start have functions of their own, with nothing to read before they begin.
 fn print_main(out: &mut String, program: &Program) {
-    out.push_str("\nint main(void) {\n");
-    for thread in &program.threads {
+    for (i, thread) in program.threads.iter().enumerate() {
+        let function = &program.functions[thread.function.0 as usize];
         let mut args: Vec<String> = thread.args.iter().map(|&arg| literal(arg)).collect();
-        let params = program.functions[thread.function.0 as usize].params as usize;
-        args.resize(params, "0".into());
-        let _ = writeln!(out, "  {}", start(program, thread.function.0, &args).replace("RESULT", ""));
+        args.resize(function.params as usize, "0".into());
+        let name = name("f", thread.function.0 as usize, &function.name);
+        let _ = writeln!(out, "\nvoid *start_{i}(void *given) {{\n  (void)given;");
+        let _ = writeln!(out, "  return (void *)(uintptr_t){name}({});\n}}", args.join(", "));
+    }
+    out.push_str("\nint main(void) {\n");
+    for i in 0..program.threads.len() {
+        let _ = writeln!(out, "  pthread_create(&threads[{i}], 0, start_{i}, 0);");
     }
     for i in 0..program.threads.len() {
         let _ = writeln!(out, "  pthread_join(threads[{i}], 0);");
@@ -280,8 +311,7 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
         Instr::Spawn { dst, callee: Callee::Function(f), args } => {
             let mut args: Vec<String> = args.iter().map(operand).collect();
             args.resize(program.functions[f.0 as usize].params as usize, "0".into());
-            let result = dst.map_or(String::new(), |dst| format!("r{} = ", dst.0));
-            start(program, f.0, &args).replace("RESULT", &result)
+            start(program, f.0, &args, *dst)
         }
         Instr::Call { .. } | Instr::Spawn { .. } => return Err("a call through a pointer".into()),
         Instr::Return(None) => "return 0;".into(),
