@@ -9,7 +9,7 @@ use fencepost_explore::ModelName;
 use fencepost_ir::{Instr, Program, globalise_locals_of_main};
 use fencepost_machine::search::Options as Search;
 use fencepost_machine::{Config, Model, Options, check};
-use fencepost_reduce::{Bound, NO_ROOM, Options as Reduction, print_c, reduce_tso};
+use fencepost_reduce::{Bound, NO_ROOM, Options as Reduction, print_c, reduce_tso, start_at_once};
 use fencepost_report::outcome::{self, Finding, Location, Outcome, Scope, TraceStep, Verdict};
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,8 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     let source = program.clone();
     if engine == Engine::Reduce {
         let bound = reduction_bound(machine, options.rounds, options.age)?;
-        program = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| refuse(&e.what, e.span))?;
+        program = reduce_tso(&start_at_once(&program), &Reduction::new(bound))
+            .map_err(|e| refuse(&e.what, e.span))?;
         config = Config::new(Model::Sc);
     }
     let search = Search {
@@ -202,7 +203,7 @@ fn write_reduced(options: &ReduceArgs) -> Result<(), String> {
         true => input.program,
         false => globalise_locals_of_main(&as_compiled(&input.program, ModelName::Tso, "")?),
     };
-    let reduced = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| {
+    let reduced = reduce_tso(&start_at_once(&program), &Reduction::new(bound)).map_err(|e| {
         input.sources.render(&Diagnostic::error(e.span, format!("{} cannot be reduced", e.what)))
     })?;
     let out = options.output.display().to_string();

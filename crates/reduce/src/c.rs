@@ -5,7 +5,7 @@
 //! agree on. Fences are left out: under SC they do nothing.
 
 use fencepost_ir::{
-    BinaryOp, Callee, Extend, Function, Instr, Object, Operand, Program, Property, Reg, RmwOp, Rvalue,
+    BinaryOp, Callee, Cell, Extend, Function, Instr, Object, Operand, Program, Property, Reg, RmwOp, Rvalue,
     UnaryOp, Value, Width,
 };
 use std::fmt::Write;
@@ -91,22 +91,45 @@ fn bits(width: Width) -> u32 {
     8 * width.bytes()
 }
 
+/// Cells of an object that make an array: of one width, one after the other.
+struct Run<'p> {
+    name: String,
+    width: Width,
+    cells: &'p [Cell],
+}
+
+impl Run<'_> {
+    fn start(&self) -> u32 {
+        self.cells[0].offset
+    }
+}
+
+/// An object as arrays; most objects are one.
+fn runs(program: &Program, index: usize) -> Vec<Run<'_>> {
+    let cells = &program.objects[index].cells;
+    let follows = |a: &Cell, b: &Cell| a.width == b.width && a.offset + a.width.bytes() == b.offset;
+    let groups = cells.chunk_by(follows).enumerate();
+    let name = |i: usize| match i {
+        0 => object_name(program, index),
+        _ => format!("{}_{i}", object_name(program, index)),
+    };
+    groups.map(|(i, cells)| Run { name: name(i), width: cells[0].width, cells }).collect()
+}
+
 fn print_object(out: &mut String, program: &Program, index: usize, object: &Object) -> Result<(), String> {
-    let Some(first) = object.cells.first() else { return Err(format!("`{}` has no cells", object.name)) };
-    let width = first.width;
-    let mut expected = (0u32..).map(|i| i * width.bytes());
-    if object.cells.iter().any(|cell| cell.width != width || Some(cell.offset) != expected.next()) {
-        return Err(format!("`{}`, whose cells are not those of an array", object.name));
+    if object.cells.is_empty() {
+        return Err(format!("`{}` has no cells", object.name));
     }
-    let mut values = Vec::new();
-    for cell in &object.cells {
-        let value = cell.init.ok_or_else(|| format!("`{}`, which is not initialised", object.name))?;
-        values.push(format!("(int{}_t){}", bits(width), literal(value)));
+    for run in runs(program, index) {
+        let mut values = Vec::new();
+        for cell in run.cells {
+            let value = cell.init.ok_or_else(|| format!("`{}`, which is not initialised", object.name))?;
+            values.push(format!("(int{}_t){}", bits(run.width), literal(value)));
+        }
+        let all_zero = run.cells.iter().all(|cell| cell.init == Some(Value::ZERO));
+        let init = if all_zero { "{0}".to_owned() } else { format!("{{{}}}", values.join(", ")) };
+        let _ = writeln!(out, "int{}_t {}[{}] = {init};", bits(run.width), run.name, run.cells.len());
     }
-    let all_zero = object.cells.iter().all(|cell| cell.init == Some(Value::ZERO));
-    let init = if all_zero { "{0}".to_owned() } else { format!("{{{}}}", values.join(", ")) };
-    let (count, name) = (object.cells.len(), object_name(program, index));
-    let _ = writeln!(out, "int{}_t {name}[{count}] = {init};", bits(width));
     Ok(())
 }
 
@@ -114,15 +137,28 @@ fn print_object(out: &mut String, program: &Program, index: usize, object: &Obje
 fn print_decoder(out: &mut String, program: &Program, width: Width) {
     let (bits, bytes) = (bits(width), width.bytes());
     let _ = writeln!(out, "\nint{bits}_t *at{bits}(uint64_t address) {{");
-    let _ = writeln!(out, "  uint64_t i = (address & 0xffffffffu) / {bytes};\n  switch (address >> 32) {{");
-    for (o, object) in program.objects.iter().enumerate() {
-        if object.cells.first().is_some_and(|cell| cell.width == width) {
-            let tag = Value::pointer(fencepost_ir::ObjectId(o as u32), 0).0 >> 32;
-            let (name, count) = (object_name(program, o), object.cells.len());
-            let _ = writeln!(out, "  case {tag}u: assert(i < {count}); return &{name}[i];");
+    let _ = writeln!(out, "  uint64_t o = address & 0xffffffffu;\n  assert(o % {bytes} == 0);");
+    let _ = writeln!(out, "  switch (address >> 32) {{");
+    for o in 0..program.objects.len() {
+        let tag = Value::pointer(fencepost_ir::ObjectId(o as u32), 0).0 >> 32;
+        let mut ways = String::new();
+        for run in runs(program, o).iter().filter(|run| run.width == width) {
+            let (start, length) = (run.start(), run.cells.len() as u32 * bytes);
+            let _ = match start {
+                0 => write!(ways, " if (o < {length}) return &{}[o / {bytes}];", run.name),
+                _ => write!(
+                    ways,
+                    " if (o >= {start} && o < {}) return &{}[(o - {start}) / {bytes}];",
+                    start + length,
+                    run.name
+                ),
+            };
+        }
+        if !ways.is_empty() {
+            let _ = writeln!(out, "  case {tag}u:{ways} break;");
         }
     }
-    let _ = writeln!(out, "  default: (void)i; assert(0); return 0;\n  }}\n}}");
+    let _ = writeln!(out, "  default: break;\n  }}\n  assert(0);\n  return 0;\n}}");
 }
 
 fn head(index: usize, function: &Function) -> String {
@@ -230,10 +266,13 @@ fn operand(operand: &Operand) -> String {
 fn place(program: &Program, addr: &Operand, width: Width) -> String {
     if let Operand::Const(value) = addr
         && let Some((object, offset)) = value.as_pointer()
-        && let Some(declared) = program.objects.get(object.0 as usize)
-        && let Some(index) = declared.cells.iter().position(|c| c.offset == offset && c.width == width)
+        && (object.0 as usize) < program.objects.len()
     {
-        return format!("{}[{index}]", object_name(program, object.0 as usize));
+        for run in runs(program, object.0 as usize) {
+            if let Some(index) = run.cells.iter().position(|c| c.offset == offset && c.width == width) {
+                return format!("{}[{index}]", run.name);
+            }
+        }
     }
     format!("*at{}({})", bits(width), operand(addr))
 }
