@@ -260,6 +260,8 @@ impl Worker for BufferWorker<'_> {
         let first = self.machine.first_thread();
         let mut critical = None;
         let (mut ended, mut kind) = (true, Kind::Ordinary);
+        // Only if somebody really waits: an assumption or a bound that ends a run is no deadlock.
+        let mut waits = self.machine.config.deadlocks && !self.machine.config.counts_rounds();
         for (t, &number) in row[first..].iter().enumerate() {
             if number == ABSENT {
                 continue;
@@ -269,6 +271,14 @@ impl Worker for BufferWorker<'_> {
                 Status::Failed(fault) if fault.is_limit() => kind = Kind::Limit,
                 Status::Failed(_) => return Kind::Bad,
                 Status::Ended(_) => ended &= local.buffer.is_empty(),
+                Status::Halted => {
+                    ended &= local.buffer.is_empty();
+                    waits = false;
+                }
+                Status::Assumed | Status::Cut => {
+                    ended = false;
+                    waits = false;
+                }
                 _ => ended = false,
             }
             if local.critical && local.status == Status::Running {
@@ -288,6 +298,9 @@ impl Worker for BufferWorker<'_> {
             if row[first + t] != ABSENT && critical.is_none_or(|c| c == t) {
                 self.moves(row, t, out);
             }
+        }
+        if waits && out.rows().all(|next| next == row) {
+            return Kind::Bad;
         }
         kind
     }
@@ -383,7 +396,7 @@ impl BufferWorker<'_> {
         let local = machine.locals.part(number);
         let next = self.steps.next(&local);
         let forwarded = match next {
-            Next::Load(cell) => local.forwarded(cell),
+            Next::Load(cell) | Next::Await(cell) => local.forwarded(cell),
             _ => None,
         };
         let flushes = local.flushable(machine.config.model).into_iter().filter_map(|index| {
@@ -544,10 +557,27 @@ impl BufferWorker<'_> {
             Next::Idle | Next::Wait => {}
             Next::Load(cell) => {
                 let value = node.forwarded.or_else(|| self.read(row, cell));
-                reached.add(row, plain)[word] = match value {
+                let local = self.node(number).local.clone();
+                let nothing = self.steps.may_read_nothing(&local).then_some(Value::ZERO);
+                reached.add(row, plain)[word] = match value.or(nothing) {
                     Some(value) => self.after(number, value, false),
                     None => self.failed(number, FaultKind::Uninitialised),
                 };
+            }
+            Next::Await(cell) => {
+                let value = node.forwarded.or_else(|| self.read(row, cell));
+                let local = self.node(number).local.clone();
+                match value {
+                    Some(value) if self.steps.ends_wait(&local, value) => {
+                        reached.add(row, plain)[word] = self.after(number, value, false);
+                    }
+                    Some(_) => {}
+                    None => reached.add(row, plain)[word] = self.failed(number, FaultKind::Uninitialised),
+                }
+            }
+            Next::Itself => {
+                self.touched.more = true;
+                reached.add(row, plain)[word] = self.after(number, Value(t as u64), false);
             }
             Next::Store(cell, value) => {
                 let next = reached.add(row, plain);

@@ -6,7 +6,7 @@ use crate::code::{Code, Unsupported};
 use crate::config::{Config, Model};
 use crate::local::{FaultKind, Status};
 use crate::machine::{Kind, Machine, Successors, Worker};
-use crate::plain::Plain;
+use crate::plain::{Plain, State};
 use crate::run::{Run, describe};
 use crate::search::{self, Found, Order, StopReason};
 use crate::store::StateId;
@@ -261,7 +261,9 @@ fn replay(
         {
             let frame = local.top();
             let message = match code.instr(frame.function, frame.pc) {
-                Some(fencepost_ir::Instr::Assert { message, .. }) if !message.is_empty() => {
+                Some(
+                    fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. },
+                ) if !message.is_empty() => {
                     format!("{}: {message}", kind.describe())
                 }
                 _ => kind.describe().to_owned(),
@@ -279,8 +281,21 @@ fn replay(
             let message = "a final state violates the condition".into();
             Ok((Finding { message, span: Span::default(), thread: None, kind: None }, run))
         }
+        _ if config.deadlocks && plain.is_stuck(&state) => Ok((deadlock(code, &state), run)),
         _ => Err("nothing is wrong at its end"),
     }
+}
+
+/// Threads that wait for ever; the first of them says where.
+fn deadlock(code: &Code<'_>, state: &State) -> Finding {
+    let ended = |status: Status| matches!(status, Status::Ended(_) | Status::Halted);
+    let mut threads = (0u32..).zip(&state.threads);
+    let loops = threads.clone().find(|(_, local)| local.status == Status::Stuck);
+    let kind = if loops.is_some() { FaultKind::LocalLoop } else { FaultKind::Deadlock };
+    let waiting = loops.or_else(|| threads.find(|(_, local)| !ended(local.status)));
+    let span = waiting.map_or(Span::default(), |(_, local)| code.span(local.top().function, local.top().pc));
+    let thread = waiting.map(|(t, _)| t);
+    Finding { message: kind.describe().to_owned(), span, thread, kind: Some(kind) }
 }
 
 /// Why the machine gave up in a state, in words.

@@ -1,6 +1,7 @@
 //! A program prepared for the machines: cells numbered, live registers known, what is not modelled refused.
 
 use crate::live::{LiveSet, live_registers};
+use crate::local::FaultKind;
 use fencepost_diag::Span;
 use fencepost_ir::{Callee, Instr, Observable, Operand, Program, Property, Value, Width};
 
@@ -80,6 +81,23 @@ impl<'p> Code<'p> {
         (cells[index].width == width).then(|| CellId(self.first_cell[object.0 as usize] + index as u32))
     }
 
+    /// What is wrong with an access of that width at that address.
+    pub fn bad_access(&self, address: Value, width: Width) -> FaultKind {
+        if address == Value::ZERO {
+            return FaultKind::NullPointer;
+        }
+        let object = address
+            .as_pointer()
+            .and_then(|(o, offset)| Some((self.program.objects.get(o.0 as usize)?, u64::from(offset))));
+        match object {
+            None => FaultKind::BadPointer,
+            Some((object, offset)) if offset + u64::from(width.bytes()) > u64::from(object.size) => {
+                FaultKind::OutOfBounds
+            }
+            Some(_) => FaultKind::MixedSize,
+        }
+    }
+
     /// The initial memory; `None` is uninitialised.
     pub fn initial_memory(&self) -> Vec<Option<Value>> {
         let cells = self.program.objects.iter().flat_map(|object| &object.cells);
@@ -145,7 +163,16 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
         | Instr::Assert { .. }
         | Instr::Cut
         | Instr::AtomicBegin
-        | Instr::AtomicEnd => Ok(()),
+        | Instr::AtomicEnd
+        | Instr::CopyLoad { .. }
+        | Instr::ObjectSize { .. }
+        | Instr::SelfThread { .. }
+        | Instr::Exit(_)
+        | Instr::Halt
+        | Instr::Await { .. }
+        | Instr::AwaitRmw { .. }
+        | Instr::TryLock { .. }
+        | Instr::Fail { .. } => Ok(()),
         Instr::Load { ann, .. } if ann.exclusive => refuse("a load that takes a reservation"),
         Instr::Load { .. } => Ok(()),
         Instr::StoreExclusive { .. } => refuse("a store that uses a reservation"),
@@ -154,8 +181,8 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
             false => refuse("a choice among more than 65536 values: the data is not bounded"),
         },
         Instr::Alloc { .. } | Instr::Free(_) => refuse("memory that is allocated while the program runs"),
-        #[allow(unreachable_patterns)]
-        _ => refuse("an instruction that these machines do not model"),
+        Instr::Local { .. } | Instr::EndLocal(_) => refuse("a local object whose address is taken"),
+        Instr::ThreadLocal { .. } => refuse("a thread-local object"),
     }
 }
 
@@ -168,7 +195,12 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
             fencepost_ir::Rvalue::Binary(_, _, _, a, b) => operands.extend([a, b]),
             fencepost_ir::Rvalue::Select(c, a, b) => operands.extend([c, a, b]),
         },
-        Instr::Load { addr, .. } => operands.push(*addr),
+        Instr::Load { addr, .. }
+        | Instr::CopyLoad { addr, .. }
+        | Instr::ObjectSize { addr, .. }
+        | Instr::TryLock { addr, .. } => operands.push(*addr),
+        Instr::Await { addr, until, .. } => operands.extend([*addr, until.operand]),
+        Instr::AwaitRmw { addr, until, operand, .. } => operands.extend([*addr, until.operand, *operand]),
         Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => {
             operands.extend([*addr, *value]);
         }
@@ -185,7 +217,7 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
                 operands.push(*pointer);
             }
         }
-        Instr::Return(value) => operands.extend(value),
+        Instr::Return(value) | Instr::Exit(value) => operands.extend(value),
         Instr::Join { thread, .. } => operands.push(*thread),
         Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
         Instr::Alloc { size, .. } => operands.push(*size),
@@ -205,10 +237,16 @@ pub fn defines(instr: &Instr) -> Vec<u32> {
         | Instr::Load { dst, .. }
         | Instr::Nondet { dst, .. }
         | Instr::Alloc { dst, .. }
+        | Instr::CopyLoad { dst, .. }
+        | Instr::ObjectSize { dst, .. }
+        | Instr::SelfThread { dst }
+        | Instr::TryLock { dst, .. }
         | Instr::StoreExclusive { status: dst, .. } => vec![Some(*dst)],
         Instr::Rmw { dst, .. }
         | Instr::Call { dst, .. }
         | Instr::Spawn { dst, .. }
+        | Instr::Await { dst, .. }
+        | Instr::AwaitRmw { dst, .. }
         | Instr::Join { dst, .. } => vec![*dst],
         Instr::CompareExchange { dst, success, .. } => vec![*dst, *success],
         _ => Vec::new(),

@@ -44,12 +44,23 @@ pub struct Config {
     pub spawn_fences: bool,
     /// States that differ only in which thread is where are one ([`crate::symmetry`]).
     pub symmetry: bool,
+    /// A state in which nothing can move, or only in a circle of one state, is a finding unless all threads have ended.
+    /// So C wants it; the papers' programs may stand still.
+    pub deadlocks: bool,
 }
 
 impl Config {
     /// The machine of a model without bounds.
     pub fn new(model: Model) -> Config {
-        Config { model, buffer: None, rounds: None, age: None, spawn_fences: true, symmetry: true }
+        Config {
+            model,
+            buffer: None,
+            rounds: None,
+            age: None,
+            spawn_fences: true,
+            symmetry: true,
+            deadlocks: false,
+        }
     }
 
     /// True if the scheduler's past must be in the state.

@@ -125,9 +125,11 @@ impl<'c> Plain<'c> {
         }
         let next = self.steps.next(&state.threads[t]);
         let cell = match next {
-            Next::Load(cell) | Next::Store(cell, _) | Next::Buffer(cell, _) | Next::Update(cell) => {
-                Some(cell)
-            }
+            Next::Load(cell)
+            | Next::Await(cell)
+            | Next::Store(cell, _)
+            | Next::Buffer(cell, _)
+            | Next::Update(cell) => Some(cell),
             _ => None,
         };
         let input = match next {
@@ -135,9 +137,19 @@ impl<'c> Plain<'c> {
             Next::Wait => return Err("the thread waits for its buffer"),
             Next::Load(cell) => {
                 let value = state.threads[t].forwarded(cell).or(state.memory[cell.0 as usize]);
-                fault = value.is_none().then_some(FaultKind::Uninitialised);
+                let nothing = value.is_none() && !self.steps.may_read_nothing(&state.threads[t]);
+                fault = nothing.then_some(FaultKind::Uninitialised);
                 value.unwrap_or_default()
             }
+            Next::Await(cell) => {
+                let value = state.threads[t].forwarded(cell).or(state.memory[cell.0 as usize]);
+                fault = value.is_none().then_some(FaultKind::Uninitialised);
+                if value.is_some_and(|value| !self.steps.ends_wait(&state.threads[t], value)) {
+                    return Err("the thread waits for another value");
+                }
+                value.unwrap_or_default()
+            }
+            Next::Itself => Value(t as u64),
             Next::Store(cell, value) => {
                 state.memory[cell.0 as usize] = Some(value);
                 value
@@ -185,6 +197,21 @@ impl<'c> Plain<'c> {
             None => self.steps.finish(local, input, spurious, &mut executed),
         }
         Ok(Effect { executed, flushed: None, cell, value: Some(input) })
+    }
+
+    /// True if nothing can happen any more but what changes nothing.
+    pub fn is_stuck(&self, state: &State) -> bool {
+        (0..state.threads.len()).all(|t| {
+            let choice = match self.steps.next(&state.threads[t]) {
+                Next::Choose(first, _) => Value::from_i64(first),
+                _ => Value::ZERO,
+            };
+            let flush = !state.threads[t].buffer.is_empty();
+            let step = Move { thread: t as u8, action: Action::Step { choice, spurious: false } };
+            let mut after = state.clone();
+            let moved = self.apply(&mut after, step).is_ok();
+            !flush && (!moved || (&after.memory, &after.threads) == (&state.memory, &state.threads))
+        })
     }
 
     /// The values that a final condition observes.
