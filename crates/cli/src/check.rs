@@ -1,14 +1,14 @@
 //! `fencepost check`: C programs, from text to verdict. Reads like the pipeline.
 
 use crate::args::{CheckArgs, Engine};
-use crate::{exit, states};
+use crate::{auto, exit, states};
 use fencepost_c::{Compiled, SourceMap};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_explore::{
     Action, Exploration, Finding, FindingKind, Limits, ModelName, Options, Place, Step, StopReason, explore,
     headline,
 };
-use fencepost_ir::{Program, bound_loops};
+use fencepost_ir::{Program, Property, bound_loops};
 use fencepost_models::mapping::{self, Mapping, Target};
 use fencepost_report::litmus::{Failure, json_line};
 use fencepost_report::outcome::{self, Bound, Location, Outcome, Scope, TraceStep, Verdict};
@@ -37,14 +37,10 @@ pub fn run(options: &CheckArgs) -> u8 {
     let mut worst = exit::OK;
     for path in &options.paths {
         let name = path.display().to_string();
-        let engine = match options.engine {
-            Engine::Auto if name.ends_with(".fp") => Engine::States,
-            Engine::Auto => Engine::Explore,
-            engine => engine,
-        };
-        let found = match engine {
-            Engine::States | Engine::Reduce => states::answer(&name, model, engine, options),
-            _ => check(&name, model, options),
+        let found = match options.engine {
+            Engine::Auto => auto::answer(&name, model, options),
+            Engine::States | Engine::Reduce => states::answer(&name, model, options.engine, options),
+            Engine::Explore => check(&name, model, options),
         };
         let code = match found {
             Ok(outcome) => {
@@ -74,13 +70,19 @@ pub fn run(options: &CheckArgs) -> u8 {
 }
 
 /// Checks one file; the error is a whole message.
-fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, String> {
+pub fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, String> {
     let start = Instant::now();
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let compiled = compile(&SourceFile::new(name, text), options)?;
     for warning in &compiled.warnings {
         eprintln!("{}", compiled.sources.render(warning));
+    }
+    // Only findings are looked at below, and a final state that violates a condition is none.
+    if matches!(compiled.program.property, Property::Final(_)) {
+        return Err(format!(
+            "error: {name} has a condition on final states, which the engine explore does not check"
+        ));
     }
     let program = bound_loops(&as_compiled(&compiled.program, model, &options.mapping)?, options.unroll);
     let limits = Limits {
@@ -99,7 +101,14 @@ fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, S
     Ok(report.outcome(name, model, options, &found, start))
 }
 
+/// A program of either language.
 pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {
+    if file.name.ends_with(".fp") {
+        let program = fencepost_lang::parse(&file.text).map_err(|error| error.render(file))?;
+        let mut sources = SourceMap::default();
+        sources.add(SourceFile::new(&file.name, &file.text));
+        return Ok(Compiled { program, sources, warnings: Vec::new() });
+    }
     let loader = |path: &str| std::fs::read_to_string(path).ok();
     let define = |text: &String| match text.split_once('=') {
         Some((name, value)) => (name.to_string(), Some(value.to_string())),
@@ -170,6 +179,7 @@ impl Reporter<'_> {
             file: name.to_string(),
             model: model.name().to_string(),
             engine: Some("explore"),
+            picked: None,
             checks: None,
             verdict,
             scope: if cut { Scope::Bounded } else { Scope::All },
@@ -268,6 +278,13 @@ impl Reporter<'_> {
             Action::Free { object } => format!("ends the life of {object}"),
         })
     }
+}
+
+/// Whether an answer is missing because of a limit that the user set or a signal.
+pub fn limit_was_hit(found: &Outcome) -> bool {
+    let limits =
+        [StopReason::Timeout, StopReason::MaxExecutions, StopReason::MaxNodes, StopReason::Interrupted];
+    limits.iter().any(|&limit| found.stop_reason.as_deref() == Some(stop_text(limit)))
 }
 
 fn stop_text(reason: StopReason) -> &'static str {

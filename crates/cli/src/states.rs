@@ -24,14 +24,8 @@ fn read(name: &str, options: &CheckArgs) -> Result<Input, String> {
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let file = SourceFile::new(name, text);
-    if !name.ends_with(".fp") {
-        let compiled = compile(&file, options)?;
-        return Ok(Input { program: compiled.program, sources: compiled.sources });
-    }
-    let program = fencepost_lang::parse(&file.text).map_err(|error| error.render(&file))?;
-    let mut sources = SourceMap::default();
-    sources.add(file);
-    Ok(Input { program, sources })
+    let compiled = compile(&file, options)?;
+    Ok(Input { program: compiled.program, sources: compiled.sources })
 }
 
 /// Checks one file on a machine, or after a reduction to SC; the error is a whole message.
@@ -50,7 +44,7 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     };
     let mut config = Config::new(machine);
     (config.buffer, config.rounds, config.age) = (options.buffer, options.rounds, options.age);
-    config.deadlocks = name.ends_with(".c");
+    config.c = name.ends_with(".c");
     let source = program.clone();
     if engine == Engine::Reduce {
         let bound = reduction_bound(machine, options.rounds, options.age)?;
@@ -163,12 +157,13 @@ fn report(
     Outcome {
         file: name.to_string(),
         model: model.name().to_string(),
-        // Races, unlocking what another thread holds, and threads that spin for ever in more than one place are the
-        // explorer's business; a reduced program keeps its assertions only.
+        // Races, and threads that spin for ever in more than one place, are the explorer's business; a reduced program
+        // keeps its assertions only.
         checks: name.ends_with(".c").then_some(match engine {
             Engine::Reduce => "assertions",
             _ => "assertions, memory and deadlocks",
         }),
+        picked: None,
         engine: Some(if engine == Engine::Reduce { "reduce" } else { "states" }),
         verdict,
         scope: if bounds.is_empty() { Scope::All } else { Scope::Bounded },

@@ -143,3 +143,141 @@ fn a_reduced_counterexample_is_a_run_of_the_source() {
         "{trace:?}"
     );
 }
+
+#[test]
+fn auto_says_what_it_picked_and_why() {
+    let picked = |file: &str, model: &str| {
+        let file = folder(file).display().to_string();
+        let answer = fencepost(&["check", "--json", "-j1", "-m", model, &file]);
+        let word = |key: &str| answer[key].as_str().unwrap_or_default().to_string();
+        (word("engine"), word("picked"), word("verdict"))
+    };
+    let (engine, why, verdict) = picked("../lang/corpus/dekker_fenced.fp", "tso");
+    assert_eq!((engine.as_str(), verdict.as_str()), ("states", "safe"));
+    assert!(why.contains("loops"), "{why}");
+    // The explorer has no atomic sections; the machines do.
+    let (engine, why, verdict) = picked("../c/corpus/verifier_atomic.c", "tso");
+    assert_eq!((engine.as_str(), verdict.as_str()), ("states", "safe"));
+    assert!(why.contains("atomic section"), "{why}");
+    let (engine, why, _) = picked("../c/corpus/litmus_sb_rlx.c", "rc11");
+    assert_eq!(engine, "explore");
+    assert!(why.contains("sc, tso and pso"), "{why}");
+    let text = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["check", "-m", "tso"])
+        .arg(folder("../c/corpus/litmus_sb_fence.c"))
+        .output()
+        .expect("fencepost runs");
+    assert!(String::from_utf8_lossy(&text.stdout).contains("engine explore: "));
+}
+
+/// A condition on final states is no finding of the explorer: it must not be called safe there.
+#[test]
+fn final_conditions_are_not_ignored() {
+    let file = folder("../../target/final_condition.fp");
+    std::fs::write(&file, "shared x; process P { x := 1; } never x == 1;").expect("written");
+    let name = file.display().to_string();
+    assert_eq!(fencepost(&["check", "--json", "-m", "tso", &name])["verdict"], "unsafe");
+    assert!(fencepost(&["check", "--json", "-m", "ra", &name])["error"].is_string());
+}
+
+/// Deadlocks, mistakes and their codes: those of the explorer, where both engines can answer.
+#[test]
+fn findings_have_the_codes_of_the_explorer() {
+    for (name, code) in [
+        ("finding_assertion", "FP0101"),
+        ("finding_abort", "FP0101"),
+        ("finding_deadlock", "FP0401"),
+        ("finding_relock", "FP0401"),
+        ("finding_waits_forever", "FP0401"),
+        ("finding_division", "FP0501"),
+        ("finding_bad_call", "FP0502"),
+        ("finding_null", "FP0301"),
+        ("finding_out_of_bounds", "FP0302"),
+        ("finding_uninitialised", "FP0307"),
+    ] {
+        let file = folder("../c/corpus").join(format!("{name}.c")).display().to_string();
+        for engine in ["states", "explore"] {
+            let answer = fencepost(&["check", "--json", "-j1", "-m", "sc", "--engine", engine, &file]);
+            assert_eq!(answer["findings"][0]["code"], code, "{name} {engine}: {answer}");
+        }
+    }
+}
+
+/// The C corpus on the machines: the verdicts that each file expects, as far as the machines can follow it.
+#[test]
+fn the_c_corpus_has_its_verdicts_on_the_machines() {
+    let (mut answered, mut refused) = (0, 0);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder("../c/corpus"))
+        .expect("corpus")
+        .map(|entry| entry.expect("entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .collect();
+    files.sort();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("readable");
+        let name = file.display().to_string();
+        for model in ["sc", "tso", "pso"] {
+            let prefix = format!("{model}=");
+            let expected = text.split_whitespace().find_map(|word| word.strip_prefix(prefix.as_str()));
+            let mut arguments = vec!["check", "--json", "-j1", "--timeout", "20", "-m", model];
+            arguments.extend(["--engine", "states", "--max-memory", "500", &name]);
+            let answer = fencepost(&arguments);
+            match answer["verdict"].as_str() {
+                // Refused, or a limit: no answer is no wrong answer.
+                None | Some("unknown") => refused += 1,
+                found => {
+                    assert_eq!(found, expected, "{name} {model}: {answer}");
+                    answered += 1;
+                }
+            }
+        }
+    }
+    assert!(answered >= 470 && refused <= 94, "{answered} answered, {refused} not");
+}
+
+/// What the process really took at most, in kilobytes, as the kernel tells; `None` where it does not.
+fn peak_of(arguments: &[&str]) -> Option<(u64, String)> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(arguments)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("fencepost runs");
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = None;
+    // The high-water mark only rises, so the last look before the end is the largest but for a few milliseconds.
+    while child.try_wait().expect("a child").is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        peak = peak.max(now);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let output = child.wait_with_output().expect("output");
+    Some((peak?, String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
+#[test]
+fn fifty_megabytes_are_fifty_megabytes() {
+    let endless = folder("../../target/endless.fp");
+    let text = "shared x, y; process P { while (1) { x := x + 1; } } process Q { while (1) { y := y + 1; } }";
+    std::fs::write(&endless, text).expect("written");
+    let large = folder("../machine/examples/bakery_large.fp");
+    let reduced = folder("../../target/lamport3_reduced.fp").display().to_string();
+    let lamport = folder("../lang/corpus/lamport3_fenced.fp").display().to_string();
+    let reduce = ["reduce", &lamport, "--age", "2", "-o", &reduced];
+    assert!(Command::new(env!("CARGO_BIN_EXE_fencepost")).args(reduce).status().expect("runs").success());
+    for (file, model) in [
+        (endless.display().to_string(), "sc"),
+        (endless.display().to_string(), "tso"),
+        (large.display().to_string(), "tso"),
+        (reduced, "sc"),
+    ] {
+        for jobs in ["-j1", "-j2"] {
+            let arguments =
+                ["check", "--json", "--engine", "states", "-m", model, "--max-memory", "50", jobs, &file];
+            let Some((kilobytes, text)) = peak_of(&arguments) else { continue };
+            assert!(text.contains("memory limit"), "{file} {model}: {text}");
+            assert!(kilobytes * 1024 <= 50_000_000, "{file} {model} {jobs}: {kilobytes} KB");
+        }
+    }
+}

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use section::{Sections, Touched};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// A thread that was not started.
 pub const ABSENT: u32 = u32::MAX;
@@ -94,6 +94,8 @@ pub struct BufferMachine<'p> {
     schedulers: Interner<Scheduler>,
     symmetry: Option<Symmetry>,
     cut: AtomicU8,
+    /// Bytes of the workers' caches.
+    caches: AtomicUsize,
 }
 
 impl<'p> BufferMachine<'p> {
@@ -113,6 +115,7 @@ impl<'p> BufferMachine<'p> {
             schedulers: Interner::new(|scheduler: &Scheduler| 32 + 4 * scheduler.rounds.len()),
             symmetry: config.symmetry.then(|| Symmetry::of(code.program, code.max_threads)).flatten(),
             cut: AtomicU8::new(0),
+            caches: AtomicUsize::new(0),
         }
     }
 
@@ -128,6 +131,10 @@ impl<'p> BufferMachine<'p> {
     /// Room for threads in a row.
     pub fn slots(&self) -> usize {
         self.code.max_threads
+    }
+
+    fn note_cache(&self, bytes: usize) {
+        self.caches.fetch_add(bytes, Ordering::Relaxed);
     }
 
     fn first_page(&self) -> usize {
@@ -186,7 +193,8 @@ impl<'p> Machine for BufferMachine<'p> {
     }
 
     fn bytes(&self) -> usize {
-        self.page_parts.bytes() + self.locals.bytes() + self.schedulers.bytes()
+        let parts = self.page_parts.bytes() + self.locals.bytes() + self.schedulers.bytes();
+        parts + self.caches.load(Ordering::Relaxed)
     }
 }
 
@@ -261,7 +269,7 @@ impl Worker for BufferWorker<'_> {
         let mut critical = None;
         let (mut ended, mut kind) = (true, Kind::Ordinary);
         // Only if somebody really waits: an assumption or a bound that ends a run is no deadlock.
-        let mut waits = self.machine.config.deadlocks && !self.machine.config.counts_rounds();
+        let mut waits = self.machine.config.c && !self.machine.config.counts_rounds();
         for (t, &number) in row[first..].iter().enumerate() {
             if number == ABSENT {
                 continue;
@@ -323,7 +331,7 @@ impl BufferWorker<'_> {
             row[machine.first_page() + i] = machine.page_parts.number(page);
         }
         for (i, thread) in machine.code.program.threads.iter().enumerate() {
-            let local = self.steps.start(thread.function.0, &thread.args, &mut Vec::new());
+            let local = self.steps.start(thread.function.0, &thread.args, i, &mut Vec::new());
             row[machine.first_thread() + i] = machine.locals.number(local);
         }
         let order = self.sort(&mut row);
@@ -385,7 +393,9 @@ impl BufferWorker<'_> {
             self.nodes.resize_with(index + 1, || None);
         }
         if self.nodes[index].is_none() {
-            self.nodes[index] = Some(Box::new(self.make_node(number)));
+            let node = self.make_node(number);
+            self.machine.note_cache(size_of::<Node>() + 48 * node.flushes.len() + 64);
+            self.nodes[index] = Some(Box::new(node));
         }
         // Filled in just above.
         self.nodes[index].as_deref().expect("the node was made")
@@ -396,7 +406,7 @@ impl BufferWorker<'_> {
         let local = machine.locals.part(number);
         let next = self.steps.next(&local);
         let forwarded = match next {
-            Next::Load(cell) | Next::Await(cell) => local.forwarded(cell),
+            Next::Load(cell) | Next::Await(cell) | Next::Release(cell) => local.forwarded(cell),
             _ => None,
         };
         let flushes = local.flushable(machine.config.model).into_iter().filter_map(|index| {
@@ -431,6 +441,7 @@ impl BufferWorker<'_> {
         let after = self.machine.locals.number(local);
         if let Some(node) = &mut self.nodes[number as usize] {
             node.after.push((input, spurious, after));
+            self.machine.note_cache(48);
         }
         after
     }
@@ -468,6 +479,7 @@ impl BufferWorker<'_> {
         changed[slot as usize] = Some(value);
         let after = self.machine.page_parts.number(changed);
         self.writes.insert((*word, slot, value), after);
+        self.machine.note_cache(2 * size_of::<((u32, u32, Value), u32)>() + 32);
         *word = after;
     }
 
@@ -575,9 +587,20 @@ impl BufferWorker<'_> {
                     None => reached.add(row, plain)[word] = self.failed(number, FaultKind::Uninitialised),
                 }
             }
-            Next::Itself => {
-                self.touched.more = true;
-                reached.add(row, plain)[word] = self.after(number, Value(t as u64), false);
+            Next::Release(cell) => {
+                let held = node.forwarded.or_else(|| self.read(row, cell));
+                let local = self.node(number).local.clone();
+                let next = reached.add(row, plain);
+                next[word] = match held {
+                    None => self.failed(number, FaultKind::Uninitialised),
+                    Some(held) if held != self.steps.owner(&local) => self.failed(number, FaultKind::Misuse),
+                    Some(_) => {
+                        if !self.steps.is_buffering(&local) {
+                            self.write(next, cell, Value::ZERO);
+                        }
+                        self.after(number, Value::ZERO, false)
+                    }
+                };
             }
             Next::Store(cell, value) => {
                 let next = reached.add(row, plain);
@@ -598,12 +621,13 @@ impl BufferWorker<'_> {
                     reached.add(row, step(choice, false))[word] = self.after(number, choice, false);
                 }
             }
-            Next::Spawn(ref child) => {
-                let child = Local::clone(child);
+            Next::Spawn(function, ref args) => {
+                let args = args.clone();
                 self.touched.more = true;
                 let next = reached.add(row, plain);
                 next[word] = match row[first..].iter().position(|&other| other == ABSENT) {
                     Some(free) => {
+                        let child = self.steps.start(function, &args, free, &mut Vec::new());
                         next[first + free] = self.machine.locals.number(child);
                         self.after(number, Value(free as u64), false)
                     }

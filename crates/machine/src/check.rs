@@ -266,6 +266,9 @@ fn replay(
                 ) if !message.is_empty() => {
                     format!("{}: {message}", kind.describe())
                 }
+                Some(fencepost_ir::Instr::Unlock(_)) if kind == FaultKind::Misuse => {
+                    "a mutex is unlocked by a thread that does not hold it".to_owned()
+                }
                 _ => kind.describe().to_owned(),
             };
             let span = code.span(frame.function, frame.pc);
@@ -281,7 +284,7 @@ fn replay(
             let message = "a final state violates the condition".into();
             Ok((Finding { message, span: Span::default(), thread: None, kind: None }, run))
         }
-        _ if config.deadlocks && plain.is_stuck(&state) => Ok((deadlock(code, &state), run)),
+        _ if config.c && plain.is_stuck(&state) => Ok((deadlock(code, &state), run)),
         _ => Err("nothing is wrong at its end"),
     }
 }

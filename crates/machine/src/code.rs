@@ -35,6 +35,10 @@ pub struct Code<'p> {
     pub cells: Vec<(u32, u32, Width)>,
     /// Live registers before each instruction (and at the end) of each function.
     live: Vec<Vec<LiveSet>>,
+    /// Threads may learn their own number.
+    pub names_itself: bool,
+    /// There are mutexes.
+    pub locks: bool,
     /// Room for threads.
     pub max_threads: usize,
 }
@@ -70,7 +74,10 @@ impl<'p> Code<'p> {
             let what = "more than 250 threads".into();
             return Err(Unsupported { what, span: Span::default() });
         }
-        Ok(Code { program, first_cell, cells, live, max_threads })
+        let has = |wanted: fn(&Instr) -> bool| program.functions.iter().flat_map(|f| &f.body).any(wanted);
+        let names_itself = has(|instr| matches!(instr, Instr::SelfThread { .. }));
+        let locks = has(|instr| matches!(instr, Instr::Lock(_) | Instr::Unlock(_) | Instr::TryLock { .. }));
+        Ok(Code { program, first_cell, cells, live, names_itself, locks, max_threads })
     }
 
     /// The cell that an access of that width at that address touches.

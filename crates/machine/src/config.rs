@@ -45,22 +45,15 @@ pub struct Config {
     /// States that differ only in which thread is where are one ([`crate::symmetry`]).
     pub symmetry: bool,
     /// A state in which nothing can move, or only in a circle of one state, is a finding unless all threads have ended.
-    /// So C wants it; the papers' programs may stand still.
-    pub deadlocks: bool,
+    /// So C wants it; the papers' programs may stand still. In C, also, a mutex knows its owner, and only the owner may
+    /// unlock it.
+    pub c: bool,
 }
 
 impl Config {
     /// The machine of a model without bounds.
     pub fn new(model: Model) -> Config {
-        Config {
-            model,
-            buffer: None,
-            rounds: None,
-            age: None,
-            spawn_fences: true,
-            symmetry: true,
-            deadlocks: false,
-        }
+        Config { model, buffer: None, rounds: None, age: None, spawn_fences: true, symmetry: true, c: false }
     }
 
     /// True if the scheduler's past must be in the state.

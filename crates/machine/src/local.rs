@@ -129,6 +129,8 @@ pub struct Local {
     pub frames: Vec<Frame>,
     /// Pending stores, oldest first.
     pub buffer: Vec<Entry>,
+    /// Its number, if the program can tell; otherwise 0, so that threads which do the same are the same.
+    pub number: u32,
     /// In an atomic section.
     pub critical: bool,
     /// Whether it can move.

@@ -54,7 +54,8 @@ impl<'c> Plain<'c> {
         let code = self.steps.code;
         let mut logs = vec![Vec::new(); code.program.threads.len()];
         let pairs = code.program.threads.iter().zip(&mut logs);
-        let threads = pairs.map(|(t, log)| self.steps.start(t.function.0, &t.args, log)).collect();
+        let threads =
+            pairs.enumerate().map(|(i, (t, log))| self.steps.start(t.function.0, &t.args, i, log)).collect();
         let rounds = vec![0; code.max_threads];
         (State { memory: code.initial_memory(), threads, active: None, rounds }, logs)
     }
@@ -127,6 +128,7 @@ impl<'c> Plain<'c> {
         let cell = match next {
             Next::Load(cell)
             | Next::Await(cell)
+            | Next::Release(cell)
             | Next::Store(cell, _)
             | Next::Buffer(cell, _)
             | Next::Update(cell) => Some(cell),
@@ -149,7 +151,18 @@ impl<'c> Plain<'c> {
                 }
                 value.unwrap_or_default()
             }
-            Next::Itself => Value(t as u64),
+            Next::Release(cell) => {
+                let local = &state.threads[t];
+                match local.forwarded(cell).or(state.memory[cell.0 as usize]) {
+                    None => fault = Some(FaultKind::Uninitialised),
+                    Some(held) if held != self.steps.owner(local) => fault = Some(FaultKind::Misuse),
+                    Some(_) if !self.steps.is_buffering(local) => {
+                        state.memory[cell.0 as usize] = Some(Value::ZERO);
+                    }
+                    Some(_) => {}
+                }
+                Value::ZERO
+            }
             Next::Store(cell, value) => {
                 state.memory[cell.0 as usize] = Some(value);
                 value
@@ -172,11 +185,12 @@ impl<'c> Plain<'c> {
                 true => choice,
                 false => return Err("the choice is out of range"),
             },
-            Next::Spawn(child) if state.threads.len() < self.steps.code.max_threads => {
-                state.threads.push(*child);
+            Next::Spawn(function, args) if state.threads.len() < self.steps.code.max_threads => {
+                let child = self.steps.start(function, &args, state.threads.len(), &mut Vec::new());
+                state.threads.push(child);
                 Value(state.threads.len() as u64 - 1)
             }
-            Next::Spawn(_) => {
+            Next::Spawn(..) => {
                 fault = Some(FaultKind::TooManyThreads);
                 Value::ZERO
             }

@@ -98,7 +98,6 @@ fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Va
         Instr::Load { .. } | Instr::CopyLoad { .. } => with("load"),
         Instr::Await { .. } | Instr::AwaitRmw { .. } => with("wait for"),
         Instr::TryLock { .. } => with("try to lock"),
-        Instr::SelfThread { .. } => with("own number"),
         Instr::Store { .. } => with("store"),
         Instr::Rmw { .. } => with("read-modify-write of"),
         Instr::CompareExchange { .. } => with("compare-exchange of"),

@@ -29,8 +29,8 @@ pub enum Next {
     Load(CellId),
     /// Reads a cell, once it has a value that ends the wait.
     Await(CellId),
-    /// Learns its own number.
-    Itself,
+    /// Gives up a mutex, if it is its own.
+    Release(CellId),
     /// Writes a cell in memory.
     Store(CellId, Value),
     /// Puts a store into its buffer.
@@ -41,8 +41,8 @@ pub enum Next {
     Choose(i64, i64),
     /// Enters an atomic section.
     Enter,
-    /// Starts a thread.
-    Spawn(Box<Local>),
+    /// Starts a thread: a function and its arguments.
+    Spawn(u32, Vec<Value>),
     /// Waits for a thread to end.
     Join(Value),
 }
@@ -86,10 +86,12 @@ enum Local1 {
 
 impl<'c> Steps<'c> {
     /// A thread at the start of a function, settled.
-    pub fn start(&self, function: u32, args: &[Value], log: &mut Vec<Executed>) -> Local {
+    pub fn start(&self, function: u32, args: &[Value], slot: usize, log: &mut Vec<Executed>) -> Local {
+        let numbered = self.code.names_itself || self.config.c && self.code.locks;
         let mut local = Local {
             frames: vec![self.frame(function, args)],
             buffer: Vec::new(),
+            number: if numbered { slot as u32 } else { 0 },
             critical: false,
             status: Status::Running,
         };
@@ -218,11 +220,12 @@ impl<'c> Steps<'c> {
                 local.critical = false;
             }
             Instr::AtomicEnd => return fail(local, FaultKind::AtomicEnd),
+            Instr::SelfThread { dst } => self.set(local, Some(*dst), Value(u64::from(local.number))),
             Instr::Store { .. } | Instr::Unlock(_) => {
                 let Some((cell, value)) = self.stored(local, instr) else {
                     return self.bad_access(local, instr);
                 };
-                if !self.buffers_now(local) {
+                if self.checks_owner(instr) || !self.buffers_now(local) {
                     return Local1::Stop;
                 }
                 here.stored = Some((cell, value));
@@ -299,6 +302,21 @@ impl<'c> Steps<'c> {
     /// True if a read of a cell without a value is no mistake: copying.
     pub fn may_read_nothing(&self, local: &Local) -> bool {
         matches!(self.instr(local), Some(Instr::CopyLoad { .. }))
+    }
+
+    /// True if an instruction is an unlock that only the owner may do.
+    fn checks_owner(&self, instr: &Instr) -> bool {
+        self.config.c && matches!(instr, Instr::Unlock(_))
+    }
+
+    /// What stands in a mutex that the thread holds.
+    pub fn owner(&self, local: &Local) -> Value {
+        Value(if self.config.c { u64::from(local.number) + 1 } else { 1 })
+    }
+
+    /// True if the thread's stores wait in its buffer now.
+    pub fn is_buffering(&self, local: &Local) -> bool {
+        self.uses_buffer(local)
     }
 
     /// A mutex is a cell of 32 or 64 bits.
@@ -426,9 +444,10 @@ impl<'c> Steps<'c> {
             Instr::Await { addr, width, .. } => {
                 self.code.cell(self.value(local, *addr), *width).map_or(Next::Idle, Next::Await)
             }
-            Instr::SelfThread { .. } => Next::Itself,
             Instr::Store { .. } | Instr::Unlock(_) => match self.stored(local, instr) {
                 None => Next::Idle,
+                Some(_) if self.uses_buffer(local) && !self.has_room(local) => Next::Wait,
+                Some((cell, _)) if self.checks_owner(instr) => Next::Release(cell),
                 Some((cell, value)) if !self.uses_buffer(local) => Next::Store(cell, value),
                 Some((cell, value)) if self.has_room(local) => Next::Buffer(cell, value),
                 Some(_) => Next::Wait,
@@ -440,7 +459,7 @@ impl<'c> Steps<'c> {
                 match self.callee(local, callee) {
                     None => Next::Idle,
                     Some(_) if self.config.spawn_fences && !drained => Next::Wait,
-                    Some(function) => Next::Spawn(Box::new(self.start(function, &args, &mut Vec::new()))),
+                    Some(function) => Next::Spawn(function, args),
                 }
             }
             _ if !drained => Next::Wait,
@@ -471,7 +490,9 @@ impl<'c> Steps<'c> {
                     false => Update::Keep,
                 }
             }
-            Some(Instr::Lock(_) | Instr::TryLock { .. }) if old == Value::ZERO => Update::Write(Value(1)),
+            Some(Instr::Lock(_) | Instr::TryLock { .. }) if old == Value::ZERO => {
+                Update::Write(self.owner(local))
+            }
             Some(Instr::TryLock { .. }) => Update::Keep,
             _ => Update::Blocked,
         }
@@ -493,7 +514,6 @@ impl<'c> Steps<'c> {
             Instr::TryLock { dst, .. } => {
                 self.set(local, Some(*dst), Value(u64::from(input == Value::ZERO)));
             }
-            Instr::SelfThread { dst } => self.set(local, Some(*dst), input),
             Instr::Rmw { dst, width, extend, .. }
             | Instr::Await { dst, width, extend, .. }
             | Instr::AwaitRmw { dst, width, extend, .. } => {

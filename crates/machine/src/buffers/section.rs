@@ -19,7 +19,8 @@ use std::sync::Arc;
 const MAX_STEPS: u32 = 4096;
 /// Choices in one section.
 const MAX_CHOICES: usize = 4096;
-/// Words of sections that are kept; beyond that all are forgotten.
+/// Words of sections that are kept; beyond that all are forgotten. (They still count as memory: the limit is to be kept,
+/// not to be used up.)
 const MAX_KEPT: usize = 1 << 20;
 
 /// What was touched while a step was worked out.
@@ -151,6 +152,7 @@ impl BufferWorker<'_> {
                 exits.extend(bits(touched.pages).map(|page| end[pages + page]));
             }
             Sections::key(&row[pages..], row[word], touched.pages, key);
+            self.machine.note_cache(4 * (key.len() + exits.len()) + 128);
             self.sections.keep(key, touched.pages, exits);
         }
         ends.iter().for_each(|end| self.emit(end, Vec::new, out));
