@@ -90,7 +90,8 @@ impl<'p> Code<'p> {
 
     /// What is wrong with an access of that width at that address.
     pub fn bad_access(&self, address: Value, width: Width) -> FaultKind {
-        if address == Value::ZERO {
+        // A member of what a null pointer points to is at a small address.
+        if address.as_pointer().is_none() && address.0 < 4096 {
             return FaultKind::NullPointer;
         }
         let object = address
