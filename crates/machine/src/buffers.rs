@@ -185,6 +185,7 @@ impl<'p> Machine for BufferMachine<'p> {
             scratch: Vec::new(),
             sorted: Vec::new(),
             key: Vec::new(),
+            exit: Vec::new(),
             touched: Touched::default(),
             sections: Sections::default(),
             flushed: Vec::new(),
@@ -251,6 +252,7 @@ pub struct BufferWorker<'m> {
     scratch: Vec<u32>,
     sorted: Vec<u32>,
     key: Vec<u32>,
+    exit: Vec<u32>,
     touched: Touched,
     sections: Sections,
     flushed: Vec<u32>,
@@ -548,10 +550,11 @@ impl BufferWorker<'_> {
         reached.clear();
         self.one_step(row, t, &mut reached);
         for (row, step) in reached.iter(row.len()) {
-            if self.is_in_section(row, t) {
-                self.section(row, t, step, out);
-            } else if !self.is_void(row, t) {
-                self.emit(row, || vec![step], out);
+            let local = &self.node(row[self.machine.first_thread() + t]).local;
+            match (local.critical, local.status) {
+                (true, Status::Running) => self.section(row, t, step, out),
+                (true, Status::Assumed) => {}
+                _ => self.emit(row, || vec![step], out),
             }
         }
         self.reached = reached;
@@ -569,10 +572,9 @@ impl BufferWorker<'_> {
             Next::Idle | Next::Wait => {}
             Next::Load(cell) => {
                 let value = node.forwarded.or_else(|| self.read(row, cell));
-                let local = self.node(number).local.clone();
-                let nothing = self.steps.may_read_nothing(&local).then_some(Value::ZERO);
-                reached.add(row, plain)[word] = match value.or(nothing) {
+                reached.add(row, plain)[word] = match value {
                     Some(value) => self.after(number, value, false),
+                    None if self.may_read_nothing(number) => self.after(number, Value::ZERO, false),
                     None => self.failed(number, FaultKind::Uninitialised),
                 };
             }
@@ -641,6 +643,11 @@ impl BufferWorker<'_> {
                 }
             }
         }
+    }
+
+    fn may_read_nothing(&mut self, number: u32) -> bool {
+        let local = self.node(number).local.clone();
+        self.steps.may_read_nothing(&local)
     }
 
     fn updates(&mut self, row: &[u32], t: usize, cell: CellId, old: Value, reached: &mut Reached) {

@@ -13,7 +13,6 @@ use crate::local::Status;
 use crate::machine::Successors;
 use crate::step::Next;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::Arc;
 
 /// Steps between two choices.
 const MAX_STEPS: u32 = 4096;
@@ -53,11 +52,12 @@ fn bits(mut mask: u128) -> impl Iterator<Item = usize> {
 /// The sections that were worked out.
 #[derive(Default)]
 pub(super) struct Sections {
-    /// The sets of pages that sections of a configuration touched.
-    masks: FxHashMap<u32, Vec<u128>>,
-    /// From the configuration, the set and its pages to the exits: configuration and pages of each, in one row.
-    exits: FxHashMap<Box<[u32]>, Arc<[u32]>>,
-    words: usize,
+    /// The sets of pages that sections of a configuration touched, by its number.
+    masks: Vec<Vec<u128>>,
+    /// From the configuration, the set and its pages to the exits: where they are in `words`.
+    exits: FxHashMap<Box<[u32]>, (usize, usize)>,
+    /// Exits: the configuration and the pages of each.
+    words: Vec<u32>,
 }
 
 impl Sections {
@@ -68,23 +68,27 @@ impl Sections {
         bits(mask).for_each(|page| key.extend([page as u32, pages[page]]));
     }
 
-    fn find(&self, pages: &[u32], local: u32, key: &mut Vec<u32>) -> Option<(u128, Arc<[u32]>)> {
-        self.masks.get(&local)?.iter().find_map(|&mask| {
+    fn find(&self, pages: &[u32], local: u32, key: &mut Vec<u32>) -> Option<(u128, (usize, usize))> {
+        self.masks.get(local as usize)?.iter().find_map(|&mask| {
             Sections::key(pages, local, mask, key);
-            self.exits.get(key.as_slice()).map(|exits| (mask, exits.clone()))
+            self.exits.get(key.as_slice()).map(|&place| (mask, place))
         })
     }
 
-    fn keep(&mut self, key: &[u32], mask: u128, exits: Vec<u32>) {
-        if self.words > MAX_KEPT {
+    fn keep(&mut self, key: &[u32], mask: u128, exits: &[u32]) {
+        if self.words.len() > MAX_KEPT {
             *self = Sections::default();
         }
-        self.words += key.len() + exits.len() + 16;
-        let masks = self.masks.entry(key[0]).or_default();
-        if !masks.contains(&mask) {
-            masks.push(mask);
+        let local = key[0] as usize;
+        if self.masks.len() <= local {
+            self.masks.resize_with(local + 1, Vec::new);
         }
-        self.exits.insert(key.into(), exits.into());
+        if !self.masks[local].contains(&mask) {
+            self.masks[local].push(mask);
+        }
+        let start = self.words.len();
+        self.words.extend_from_slice(exits);
+        self.exits.insert(key.into(), (start, self.words.len()));
     }
 }
 
@@ -116,13 +120,17 @@ impl BufferWorker<'_> {
         let mut key = std::mem::take(&mut self.key);
         match self.sections.find(&row[pages..], row[word], &mut key) {
             None => self.work_out(row, t, first, &mut key, out),
-            Some((mask, exits)) => {
-                let mut next = row.to_vec();
-                for exit in exits.chunks_exact(1 + mask.count_ones() as usize) {
-                    next[word] = exit[0];
-                    bits(mask).zip(&exit[1..]).for_each(|(page, &number)| next[pages + page] = number);
+            Some((mask, (from, to))) => {
+                let mut next = std::mem::take(&mut self.exit);
+                next.clear();
+                next.extend_from_slice(row);
+                for at in (from..to).step_by(1 + mask.count_ones() as usize) {
+                    next[word] = self.sections.words[at];
+                    let numbers = &self.sections.words[at + 1..];
+                    bits(mask).zip(numbers).for_each(|(page, &number)| next[pages + page] = number);
                     self.emit(&next, Vec::new, out);
                 }
+                self.exit = next;
             }
         }
         self.key = key;
@@ -153,7 +161,7 @@ impl BufferWorker<'_> {
             }
             Sections::key(&row[pages..], row[word], touched.pages, key);
             self.machine.note_cache(4 * (key.len() + exits.len()) + 128);
-            self.sections.keep(key, touched.pages, exits);
+            self.sections.keep(key, touched.pages, &exits);
         }
         ends.iter().for_each(|end| self.emit(end, Vec::new, out));
     }
