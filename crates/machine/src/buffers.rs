@@ -6,7 +6,7 @@
 //!
 //! Deviations from `[ABP, 2]`: while a thread is in an atomic section, the buffers of the others do not reach memory
 //! either, for else the section would not be atomic; local steps are not steps of their own ([`crate::step`]); and an
-//! atomic section is one step ([`section`]), since nobody else can move.
+//! atomic section is one step (`buffers/section.rs`), since nobody else can move.
 
 mod section;
 
