@@ -23,7 +23,19 @@ fn expectations(text: &str) -> Vec<(String, String)> {
 /// The verdict of one run, or what it printed instead.
 fn verdict(file: &Path, model: &str, executions: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args(["check", "--json", "-j1", "--timeout", "20", "--max-executions", executions, "-m", model])
+        .args([
+            "check",
+            "--engine",
+            "explore",
+            "--json",
+            "-j1",
+            "--timeout",
+            "20",
+            "--max-executions",
+            executions,
+            "-m",
+            model,
+        ])
         .arg(file)
         .output()
         .expect("fencepost runs");
