@@ -1,5 +1,67 @@
-//! `cargo xtask NAME`: campaigns that are too long for CI.
+//! `cargo xtask campaign`: comparisons of engines that are too long for CI. CI runs seeded slices of them as tests.
+//!
+//!     cargo xtask campaign [PART...] [--every N] [--larger N] [--seconds S]
+//!
+//! The parts are `family` (every small program), `larger` (random ones with loops and calls) and `c` (the round trip of
+//! emitted C); all of them if none is named. `--every N` takes every Nth program of the family, `--larger N` that many
+//! random programs (5000), and `--seconds S` limits each search of the round trip (300). The exit code is 1 if any two
+//! answers differ.
 
-fn main() {
-    eprintln!("usage: cargo xtask <campaign>");
+mod family;
+mod round_trip;
+
+use std::process::ExitCode;
+
+/// What to run.
+pub struct Options {
+    parts: Vec<String>,
+    every: usize,
+    larger: usize,
+    seconds: u64,
+}
+
+const PARTS: [&str; 3] = ["family", "larger", "c"];
+
+fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+    if args.next().as_deref() != Some("campaign") {
+        return Err("the only task is `campaign`".into());
+    }
+    let mut options = Options { parts: Vec::new(), every: 1, larger: 5000, seconds: 300 };
+    while let Some(arg) = args.next() {
+        let mut number =
+            || args.next().and_then(|n| n.parse::<usize>().ok()).ok_or(format!("{arg} needs a number"));
+        match arg.as_str() {
+            "--every" => options.every = number()?.max(1),
+            "--larger" => options.larger = number()?,
+            "--seconds" => options.seconds = number()? as u64,
+            part if PARTS.contains(&part) => options.parts.push(arg),
+            _ => return Err(format!("`{arg}` is neither an option nor one of {}", PARTS.join(", "))),
+        }
+    }
+    if options.parts.is_empty() {
+        options.parts = PARTS.map(String::from).to_vec();
+    }
+    Ok(options)
+}
+
+fn main() -> ExitCode {
+    let options = match options(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!(
+                "error: {error}\nusage: cargo xtask campaign [PART...] [--every N] [--larger N] [--seconds S]"
+            );
+            return ExitCode::from(3);
+        }
+    };
+    let mut differences = 0;
+    for part in &options.parts {
+        differences += match part.as_str() {
+            "family" => family::family(&options),
+            "larger" => family::larger(&options),
+            _ => round_trip::round_trip(&options),
+        };
+    }
+    println!("{differences} differences");
+    ExitCode::from(u8::from(differences > 0))
 }

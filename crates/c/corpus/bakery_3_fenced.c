@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 #include <assert.h>
 
+#ifndef REPEAT
+#define REPEAT /* once; -D "REPEAT=for (;;)" enters for ever */
+#endif
 #define THREADS 3
 #define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
 #define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
@@ -53,10 +56,12 @@ static int shared;
 
 static void *worker(void *arg) {
     int me = (int)(long)arg;
-    lock(me);
-    shared = me;
-    assert(shared == me);
-    unlock(me);
+    REPEAT {
+        lock(me);
+        shared = me;
+        assert(shared == me);
+        unlock(me);
+    }
     return 0;
 }
 

@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 #include <assert.h>
 
+#ifndef REPEAT
+#define REPEAT /* once; -D "REPEAT=for (;;)" enters for ever */
+#endif
 #define THREADS 2
 #define LD(x) atomic_load(&(x))
 #define ST(x, v) atomic_store(&(x), (v))
@@ -41,10 +44,12 @@ static int shared;
 
 static void *worker(void *arg) {
     int me = (int)(long)arg;
-    lock(me);
-    shared = me;
-    assert(shared == me);
-    unlock(me);
+    REPEAT {
+        lock(me);
+        shared = me;
+        assert(shared == me);
+        unlock(me);
+    }
     return 0;
 }
 

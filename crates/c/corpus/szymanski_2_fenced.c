@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 #include <assert.h>
 
+#ifndef REPEAT
+#define REPEAT /* once; -D "REPEAT=for (;;)" enters for ever */
+#endif
 #define THREADS 2
 #define LD(x) atomic_load_explicit(&(x), memory_order_relaxed)
 #define ST(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
@@ -49,8 +52,11 @@ static void lock(int me) {
 static void unlock(int me) {
     FENCE();
     for (int j = me + 1; j < THREADS; j++)
-        while (LD(flag[j]) == 2 || LD(flag[j]) == 3)
-            ;
+        for (;;) {
+            int f = LD(flag[j]);
+            if (f != 2 && f != 3)
+                break;
+        }
     FENCE();
     ST(flag[me], 0);
 }
@@ -59,10 +65,12 @@ static int shared;
 
 static void *worker(void *arg) {
     int me = (int)(long)arg;
-    lock(me);
-    shared = me;
-    assert(shared == me);
-    unlock(me);
+    REPEAT {
+        lock(me);
+        shared = me;
+        assert(shared == me);
+        unlock(me);
+    }
     return 0;
 }
 

@@ -98,7 +98,7 @@ impl ProveArgs {
 /// What checks a program.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
 pub enum Engine {
-    /// `explore` for C, `states` for .fp.
+    /// `explore` for C, `states` for .fp under sc, tso and pso and for C that `explore` refuses; says which and why.
     #[default]
     Auto,
     /// Every execution once, loops unrolled; the axiomatic models.

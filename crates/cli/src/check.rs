@@ -5,12 +5,12 @@ use crate::cpp_flags::PreprocessorFlags;
 use crate::explored::Reporter;
 use crate::progress::{Line, PROGRESS, is_watched};
 use crate::teller::Source;
-use crate::{exit, revalidate, states};
-use fencepost_c::Compiled;
+use crate::{auto, exit, revalidate, states};
+use fencepost_c::{Compiled, SourceMap};
 use fencepost_diag::{Diagnostic, SourceFile};
 use fencepost_explore::{Exploration, Limits, ModelName, Options, explore};
 use fencepost_ir::sections::as_critical_sections;
-use fencepost_ir::{Instr, Program, bound_loops};
+use fencepost_ir::{Instr, Program, Property, bound_loops};
 use fencepost_models::mapping::{self, Mapping, Target};
 use fencepost_report::litmus::{Failure, json_line};
 use fencepost_report::outcome::{Outcome, Verdict};
@@ -43,14 +43,10 @@ pub fn run(options: &CheckArgs) -> u8 {
     let mut worst = exit::OK;
     for path in &options.paths {
         let name = path.display().to_string();
-        let engine = match options.engine {
-            Engine::Auto if name.ends_with(".fp") => Engine::States,
-            Engine::Auto => Engine::Explore,
-            engine => engine,
-        };
-        let found = match engine {
-            Engine::States | Engine::Reduce => states::answer(&name, model, engine, options),
-            _ => check(&name, model, options),
+        let found = match options.engine {
+            Engine::Auto => auto::answer(&name, model, options),
+            Engine::States | Engine::Reduce => states::answer(&name, model, options.engine, options),
+            Engine::Explore => check(&name, model, options),
         };
         let code = match found {
             Ok(outcome) => {
@@ -80,13 +76,19 @@ pub fn run(options: &CheckArgs) -> u8 {
 }
 
 /// Checks one file; the error is a whole message.
-fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, String> {
+pub fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, String> {
     let start = Instant::now();
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let compiled = compile(&SourceFile::new(name, text), options)?;
     for warning in &compiled.warnings {
         eprintln!("{}", compiled.sources.render(warning));
+    }
+    // Only findings are looked at below, and a final state that violates a condition is none.
+    if matches!(compiled.program.property, Property::Final(_)) {
+        return Err(format!(
+            "error: {name} has a condition on final states, which the engine explore does not check"
+        ));
     }
     let nested = |span| {
         let error = Diagnostic::error(span, "an atomic section within an atomic section");
@@ -136,7 +138,14 @@ fn draw(report: &Reporter<'_>, found: &Exploration, options: &CheckArgs) -> Resu
     Ok(())
 }
 
+/// A program of either language.
 pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, String> {
+    if file.name.ends_with(".fp") {
+        let program = fencepost_lang::parse(&file.text).map_err(|error| error.render(file))?;
+        let mut sources = SourceMap::default();
+        sources.add(SourceFile::new(&file.name, &file.text));
+        return Ok(Compiled { program, sources, warnings: Vec::new() });
+    }
     let loader = |path: &str| std::fs::read_to_string(path).ok();
     let flags = PreprocessorFlags::of(options)?;
     let mut include_dirs = flags.include_dirs;

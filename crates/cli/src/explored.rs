@@ -43,6 +43,7 @@ impl Reporter<'_> {
             file: name.to_string(),
             model: model.name().to_string(),
             engine: Some("explore"),
+            picked: None,
             checks: None,
             assumes: matches!(model, ModelName::Power | ModelName::Armv8).then_some(match options.deps {
                 Dependencies::Source => "source dependencies kept",
@@ -107,6 +108,18 @@ impl Reporter<'_> {
             rendered: self.source.sources.render(&diagnostic),
         }
     }
+}
+
+/// Whether an answer is missing because of a limit that the user set or a signal.
+pub fn limit_was_hit(found: &Outcome) -> bool {
+    let limits = [
+        StopReason::Timeout,
+        StopReason::MaxExecutions,
+        StopReason::MaxNodes,
+        StopReason::MaxMemory,
+        StopReason::Interrupted,
+    ];
+    limits.iter().any(|&limit| found.stop_reason.as_deref() == Some(stop_text(limit)))
 }
 
 fn stop_text(reason: StopReason) -> &'static str {

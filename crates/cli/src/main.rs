@@ -1,6 +1,7 @@
 //! `fencepost`: can this concurrent program go wrong on this memory model?
 
 mod args;
+mod auto;
 mod batch;
 mod check;
 mod cpp_flags;

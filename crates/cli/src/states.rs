@@ -5,11 +5,12 @@ use crate::check::{INTERRUPT, as_compiled, compile};
 use crate::exit;
 use fencepost_c::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile, Span};
-use fencepost_explore::ModelName;
-use fencepost_ir::{Instr, Program, globalise_locals_of_main};
+use fencepost_explore::{FindingKind, ModelName};
+use fencepost_ir::{Program, globalise_locals_of_main};
+use fencepost_machine::local::FaultKind;
 use fencepost_machine::search::Options as Search;
 use fencepost_machine::{Config, Model, Options, check};
-use fencepost_reduce::{Bound, NO_ROOM, Options as Reduction, print_c, reduce_tso};
+use fencepost_reduce::{Bound, NO_ROOM, Options as Reduction, print_c, reduce_tso, start_at_once};
 use fencepost_report::outcome::{self, Finding, Location, Outcome, Scope, TraceStep, Verdict};
 use std::time::{Duration, Instant};
 
@@ -23,14 +24,8 @@ fn read(name: &str, options: &CheckArgs) -> Result<Input, String> {
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let file = SourceFile::new(name, text);
-    if !name.ends_with(".fp") {
-        let compiled = compile(&file, options)?;
-        return Ok(Input { program: compiled.program, sources: compiled.sources });
-    }
-    let program = fencepost_lang::parse(&file.text).map_err(|error| error.render(&file))?;
-    let mut sources = SourceMap::default();
-    sources.add(file);
-    Ok(Input { program, sources })
+    let compiled = compile(&file, options)?;
+    Ok(Input { program: compiled.program, sources: compiled.sources })
 }
 
 /// Checks one file on a machine, or after a reduction to SC; the error is a whole message.
@@ -49,10 +44,12 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     };
     let mut config = Config::new(machine);
     (config.buffer, config.rounds, config.age) = (options.buffer, options.rounds, options.age);
+    config.c = name.ends_with(".c");
     let source = program.clone();
     if engine == Engine::Reduce {
         let bound = reduction_bound(machine, options.rounds, options.age)?;
-        program = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| refuse(&e.what, e.span))?;
+        program = reduce_tso(&start_at_once(&program), &Reduction::new(bound))
+            .map_err(|e| refuse(&e.what, e.span))?;
         config = Config::new(Model::Sc);
     }
     let search = Search {
@@ -65,14 +62,6 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     let mut found = check(&program, &Options { config, search }).map_err(|e| refuse(&e.what, e.span))?;
     if engine == Engine::Reduce && found.verdict == fencepost_machine::Verdict::Unsafe {
         found = on_source(&source, &found, machine, options, search).map_err(|e| refuse(&e.what, e.span))?;
-    }
-    // In C, a state in which nothing can move is a deadlock, unless an assumption blocks.
-    let c = name.ends_with(".c") && engine == Engine::States;
-    let assumes = program.functions.iter().flat_map(|f| &f.body).any(|i| matches!(i, Instr::Assume(_)));
-    if c && found.verdict == fencepost_machine::Verdict::Safe && found.blocked > 0 && !assumes {
-        found.verdict = fencepost_machine::Verdict::Unknown;
-        found.reason =
-            Some("in some state no thread can go on: ask the engine explore about the deadlock".into());
     }
     Ok(report(name, machine, engine, options, &input.sources, &found, start))
 }
@@ -155,19 +144,26 @@ fn report(
         action: format!("{}  [{}]", line.text, line.buffers.join(" | ")),
     });
     let findings = found.finding.iter().map(|finding| Finding {
-        code: "FP0101",
-        kind: "assertion",
+        code: finding_kind(finding.kind).code(),
+        kind: finding_kind(finding.kind).name(),
         severity: "error",
         message: finding.message.clone(),
         locations: vec![location(finding.span, finding.thread.unwrap_or(0))],
         trace: lines.clone().collect(),
-        rendered: sources.render(&Diagnostic::error(finding.span, finding.message.clone()).code("FP0101")),
+        rendered: sources.render(
+            &Diagnostic::error(finding.span, finding.message.clone()).code(finding_kind(finding.kind).code()),
+        ),
     });
     Outcome {
         file: name.to_string(),
         model: model.name().to_string(),
-        // Races, lifetimes, misuse of mutexes and threads that spin for ever are the explorer's business.
-        checks: name.ends_with(".c").then_some("assertions"),
+        // Races, and threads that spin for ever in more than one place, are the explorer's business; a reduced program
+        // keeps its assertions only.
+        checks: name.ends_with(".c").then_some(match engine {
+            Engine::Reduce => "assertions",
+            _ => "assertions, memory and deadlocks",
+        }),
+        picked: None,
         engine: Some(if engine == Engine::Reduce { "reduce" } else { "states" }),
         assumes: None,
         verdict,
@@ -180,6 +176,31 @@ fn report(
         blocked: found.blocked,
         cut: 0,
         seconds: start.elapsed().as_secs_f64(),
+    }
+}
+
+/// The kind under which the explorer reports the same mistake: codes are those of `check`, whatever the engine.
+fn finding_kind(fault: Option<FaultKind>) -> FindingKind {
+    match fault {
+        // A final state that violates the condition.
+        None | Some(FaultKind::Assertion) => FindingKind::Assertion,
+        Some(FaultKind::Misuse | FaultKind::BadJoin | FaultKind::AtomicEnd) => FindingKind::Misuse,
+        Some(FaultKind::NullPointer) => FindingKind::NullPointer,
+        Some(FaultKind::BadPointer) => FindingKind::BadPointer,
+        Some(FaultKind::OutOfBounds) => FindingKind::OutOfBounds,
+        Some(FaultKind::MixedSize) => FindingKind::MixedSize,
+        Some(FaultKind::Uninitialised) => FindingKind::Uninitialised,
+        Some(FaultKind::DivisionByZero) => FindingKind::DivisionByZero,
+        Some(FaultKind::BadCall) => FindingKind::BadCall,
+        Some(FaultKind::Deadlock) => FindingKind::Deadlock,
+        Some(FaultKind::LocalLoop) => FindingKind::LocalLoop,
+        Some(
+            FaultKind::TooDeep
+            | FaultKind::TooLong
+            | FaultKind::TooManyThreads
+            | FaultKind::BufferTooLong
+            | FaultKind::Library,
+        ) => FindingKind::Unsupported,
     }
 }
 
@@ -205,7 +226,7 @@ fn write_reduced(options: &ReduceArgs) -> Result<(), String> {
             globalise_locals_of_main(&as_compiled(&input.program, ModelName::Tso, &CheckArgs::default())?)
         }
     };
-    let reduced = reduce_tso(&program, &Reduction::new(bound)).map_err(|e| {
+    let reduced = reduce_tso(&start_at_once(&program), &Reduction::new(bound)).map_err(|e| {
         input.sources.render(&Diagnostic::error(e.span, format!("{} cannot be reduced", e.what)))
     })?;
     let out = options.output.display().to_string();

@@ -100,7 +100,19 @@ struct Answer {
 fn run(file: &Path, model: &str, limits: Limits, arguments: &[&str]) -> Answer {
     let (seconds, executions) = (limits.seconds.to_string(), limits.executions.to_string());
     let output = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args(["check", "--json", "-j1", "--timeout", &seconds, "--max-executions", &executions, "-m", model])
+        .args([
+            "check",
+            "--engine",
+            "explore",
+            "--json",
+            "-j1",
+            "--timeout",
+            &seconds,
+            "--max-executions",
+            &executions,
+            "-m",
+            model,
+        ])
         .args(arguments)
         .arg(file)
         .output()

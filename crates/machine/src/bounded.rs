@@ -78,6 +78,8 @@ fn drains(instr: &Instr, model: Model, spawn_fences: bool) -> bool {
         Instr::Fence(fence) => fence_effect(model, *fence) == FenceEffect::Drain,
         Instr::Rmw { .. }
         | Instr::CompareExchange { .. }
+        | Instr::AwaitRmw { .. }
+        | Instr::TryLock { .. }
         | Instr::Lock(_)
         | Instr::AtomicBegin
         | Instr::AtomicEnd => true,

@@ -6,7 +6,9 @@
 //!
 //! Deviations from `[ABP, 2]`: while a thread is in an atomic section, the buffers of the others do not reach memory
 //! either, for else the section would not be atomic; local steps are not steps of their own ([`crate::step`]); and an
-//! atomic section runs from one choice to the next in one step, since nobody else can move.
+//! atomic section is one step (`buffers/section.rs`), since nobody else can move.
+
+mod section;
 
 use crate::code::{CellId, Code};
 use crate::config::Config;
@@ -14,18 +16,18 @@ use crate::intern::Interner;
 use crate::local::{Entry, FaultKind, Local, Status};
 use crate::machine::{Kind, Machine, Successors, Worker};
 use crate::step::{Next, Steps, Update};
+use crate::symmetry::Symmetry;
 use fencepost_ir::{Observable, Property, Value};
 use rustc_hash::FxHashMap;
+use section::{Sections, Touched};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// A thread that was not started.
 pub const ABSENT: u32 = u32::MAX;
 /// Cells per page.
 const PAGE: usize = 16;
-/// Steps of an atomic section without a choice before it is cut into two; the store then finds endless loops.
-const MAX_ATOMIC_STEPS: u32 = 4096;
 
 /// One step of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +50,15 @@ pub enum Action {
     },
     /// An entry of the thread's buffer reaches memory.
     Flush(usize),
+}
+
+/// A step of the search: moves, and where the threads stand afterwards.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// What happened, in the slots of the row before.
+    pub moves: Vec<Move>,
+    /// Which slot of the row before stands in each slot now; `None` if nothing was exchanged.
+    pub order: Option<Vec<u8>>,
 }
 
 /// A bound that can keep a machine from going on.
@@ -81,7 +92,10 @@ pub struct BufferMachine<'p> {
     page_parts: Interner<Page>,
     locals: Interner<Local>,
     schedulers: Interner<Scheduler>,
+    symmetry: Option<Symmetry>,
     cut: AtomicU8,
+    /// Bytes of the workers' caches.
+    caches: AtomicUsize,
 }
 
 impl<'p> BufferMachine<'p> {
@@ -99,7 +113,9 @@ impl<'p> BufferMachine<'p> {
                 96 + frames + 24 * local.buffer.len()
             }),
             schedulers: Interner::new(|scheduler: &Scheduler| 32 + 4 * scheduler.rounds.len()),
+            symmetry: config.symmetry.then(|| Symmetry::of(code.program, code.max_threads)).flatten(),
             cut: AtomicU8::new(0),
+            caches: AtomicUsize::new(0),
         }
     }
 
@@ -110,6 +126,15 @@ impl<'p> BufferMachine<'p> {
 
     fn note_cut(&self, by: CutBy) {
         self.cut.fetch_or(by as u8, Ordering::Relaxed);
+    }
+
+    /// Room for threads in a row.
+    pub fn slots(&self) -> usize {
+        self.code.max_threads
+    }
+
+    fn note_cache(&self, bytes: usize) {
+        self.caches.fetch_add(bytes, Ordering::Relaxed);
     }
 
     fn first_page(&self) -> usize {
@@ -139,7 +164,7 @@ fn place_cells(code: &Code<'_>) -> (Vec<(u32, u32)>, usize) {
 }
 
 impl<'p> Machine for BufferMachine<'p> {
-    type Label = Vec<Move>;
+    type Label = Label;
     type Worker<'m>
         = BufferWorker<'m>
     where
@@ -158,13 +183,19 @@ impl<'p> Machine for BufferMachine<'p> {
             writes: FxHashMap::default(),
             states: BTreeSet::new(),
             scratch: Vec::new(),
+            sorted: Vec::new(),
+            key: Vec::new(),
+            exit: Vec::new(),
+            touched: Touched::default(),
+            sections: Sections::default(),
             flushed: Vec::new(),
             reached: Reached::default(),
         }
     }
 
     fn bytes(&self) -> usize {
-        self.page_parts.bytes() + self.locals.bytes() + self.schedulers.bytes()
+        let parts = self.page_parts.bytes() + self.locals.bytes() + self.schedulers.bytes();
+        parts + self.caches.load(Ordering::Relaxed)
     }
 }
 
@@ -219,38 +250,28 @@ pub struct BufferWorker<'m> {
     /// Observed parts of the final states that this worker met.
     pub states: BTreeSet<Vec<Value>>,
     scratch: Vec<u32>,
+    sorted: Vec<u32>,
+    key: Vec<u32>,
+    exit: Vec<u32>,
+    touched: Touched,
+    sections: Sections,
     flushed: Vec<u32>,
     reached: Reached,
 }
 
 impl Worker for BufferWorker<'_> {
-    type Label = Vec<Move>;
+    type Label = Label;
 
     fn initial(&mut self) -> Vec<u32> {
-        let machine = self.machine;
-        let mut row = vec![ABSENT; machine.width()];
-        if machine.config.counts_rounds() {
-            let rounds = vec![0; machine.code.max_threads];
-            row[0] = machine.schedulers.number(Scheduler { active: None, rounds });
-        }
-        let mut pages: Vec<Page> = vec![Vec::new(); machine.pages];
-        for (value, place) in machine.code.initial_memory().into_iter().zip(&machine.places) {
-            pages[place.0 as usize].push(value);
-        }
-        for (i, page) in pages.into_iter().enumerate() {
-            row[machine.first_page() + i] = machine.page_parts.number(page);
-        }
-        for (i, thread) in machine.code.program.threads.iter().enumerate() {
-            let local = self.steps.start(thread.function.0, &thread.args, &mut Vec::new());
-            row[machine.first_thread() + i] = machine.locals.number(local);
-        }
-        row
+        self.start().0
     }
 
-    fn expand(&mut self, row: &[u32], out: &mut Successors<Vec<Move>>) -> Kind {
+    fn expand(&mut self, row: &[u32], out: &mut Successors<Label>) -> Kind {
         let first = self.machine.first_thread();
         let mut critical = None;
         let (mut ended, mut kind) = (true, Kind::Ordinary);
+        // Only if somebody really waits: an assumption or a bound that ends a run is no deadlock.
+        let mut waits = self.machine.config.c && !self.machine.config.counts_rounds();
         for (t, &number) in row[first..].iter().enumerate() {
             if number == ABSENT {
                 continue;
@@ -260,6 +281,14 @@ impl Worker for BufferWorker<'_> {
                 Status::Failed(fault) if fault.is_limit() => kind = Kind::Limit,
                 Status::Failed(_) => return Kind::Bad,
                 Status::Ended(_) => ended &= local.buffer.is_empty(),
+                Status::Halted => {
+                    ended &= local.buffer.is_empty();
+                    waits = false;
+                }
+                Status::Assumed | Status::Cut => {
+                    ended = false;
+                    waits = false;
+                }
                 _ => ended = false,
             }
             if local.critical && local.status == Status::Running {
@@ -280,18 +309,82 @@ impl Worker for BufferWorker<'_> {
                 self.moves(row, t, out);
             }
         }
+        if waits && out.rows().all(|next| next == row) {
+            return Kind::Bad;
+        }
         kind
     }
 }
 
 impl BufferWorker<'_> {
+    /// The initial state, and which thread stands in each slot if not each in its own.
+    pub fn start(&mut self) -> (Vec<u32>, Option<Vec<u8>>) {
+        let machine = self.machine;
+        let mut row = vec![ABSENT; machine.width()];
+        if machine.config.counts_rounds() {
+            let rounds = vec![0; machine.code.max_threads];
+            row[0] = machine.schedulers.number(Scheduler { active: None, rounds });
+        }
+        let mut pages: Vec<Page> = vec![Vec::new(); machine.pages];
+        for (value, place) in machine.code.initial_memory().into_iter().zip(&machine.places) {
+            pages[place.0 as usize].push(value);
+        }
+        for (i, page) in pages.into_iter().enumerate() {
+            row[machine.first_page() + i] = machine.page_parts.number(page);
+        }
+        for (i, thread) in machine.code.program.threads.iter().enumerate() {
+            let local = self.steps.start(thread.function.0, &thread.args, i, &mut Vec::new());
+            row[machine.first_thread() + i] = machine.locals.number(local);
+        }
+        let order = self.sort(&mut row);
+        (row, order)
+    }
+
+    /// Makes a row the representative of its orbit ([`crate::symmetry`]): which old slot is where now.
+    fn sort(&mut self, row: &mut [u32]) -> Option<Vec<u8>> {
+        let machine = self.machine;
+        let symmetry = machine.symmetry.as_ref()?;
+        let first = machine.first_thread();
+        let width = row.len() - first;
+        if !machine.config.counts_rounds() {
+            let order = symmetry.order(width, |slot| row[first + slot])?;
+            permute(&mut row[first..], &order);
+            return Some(order);
+        }
+        let scheduler = machine.schedulers.part(row[0]);
+        let key =
+            |slot: usize| (row[first + slot], scheduler.rounds[slot], scheduler.active == Some(slot as u8));
+        let order = symmetry.order(width, key)?;
+        permute(&mut row[first..], &order);
+        let mut after = Scheduler::clone(&scheduler);
+        permute(&mut after.rounds, &order);
+        after.active =
+            scheduler.active.and_then(|old| order.iter().position(|&from| from == old)).map(|t| t as u8);
+        row[0] = machine.schedulers.number(after);
+        Some(order)
+    }
+
+    /// Gives a successor to the search.
+    fn emit(&mut self, row: &[u32], moves: impl FnOnce() -> Vec<Move>, out: &mut Successors<Label>) {
+        if self.machine.symmetry.is_none() {
+            out.push(row, || Label { moves: moves(), order: None });
+            return;
+        }
+        let mut sorted = std::mem::take(&mut self.sorted);
+        sorted.clear();
+        sorted.extend_from_slice(row);
+        let order = self.sort(&mut sorted);
+        out.push(&sorted, || Label { moves: moves(), order });
+        self.sorted = sorted;
+    }
+
     /// A thread that stands still in an atomic section holds up all others for ever.
     fn stuck_in_atomic(&mut self, row: &[u32]) -> bool {
         let first = self.machine.first_thread();
         row[first..].iter().any(|&number| {
             number != ABSENT && {
                 let local = &self.node(number).local;
-                local.critical && matches!(local.status, Status::Stuck | Status::Cut)
+                local.critical && matches!(local.status, Status::Stuck | Status::Assumed | Status::Cut)
             }
         })
     }
@@ -302,7 +395,9 @@ impl BufferWorker<'_> {
             self.nodes.resize_with(index + 1, || None);
         }
         if self.nodes[index].is_none() {
-            self.nodes[index] = Some(Box::new(self.make_node(number)));
+            let node = self.make_node(number);
+            self.machine.note_cache(size_of::<Node>() + 48 * node.flushes.len() + 64);
+            self.nodes[index] = Some(Box::new(node));
         }
         // Filled in just above.
         self.nodes[index].as_deref().expect("the node was made")
@@ -313,7 +408,7 @@ impl BufferWorker<'_> {
         let local = machine.locals.part(number);
         let next = self.steps.next(&local);
         let forwarded = match next {
-            Next::Load(cell) => local.forwarded(cell),
+            Next::Load(cell) | Next::Await(cell) | Next::Release(cell) => local.forwarded(cell),
             _ => None,
         };
         let flushes = local.flushable(machine.config.model).into_iter().filter_map(|index| {
@@ -348,6 +443,7 @@ impl BufferWorker<'_> {
         let after = self.machine.locals.number(local);
         if let Some(node) = &mut self.nodes[number as usize] {
             node.after.push((input, spurious, after));
+            self.machine.note_cache(48);
         }
         after
     }
@@ -369,11 +465,13 @@ impl BufferWorker<'_> {
 
     fn read(&mut self, row: &[u32], cell: CellId) -> Option<Value> {
         let (page, slot) = self.machine.places[cell.0 as usize];
+        self.touched.page(page);
         self.page(row[self.machine.first_page() + page as usize])[slot as usize]
     }
 
     fn write(&mut self, row: &mut [u32], cell: CellId, value: Value) {
         let (page, slot) = self.machine.places[cell.0 as usize];
+        self.touched.page(page);
         let word = &mut row[self.machine.first_page() + page as usize];
         if let Some(&after) = self.writes.get(&(*word, slot, value)) {
             *word = after;
@@ -383,6 +481,7 @@ impl BufferWorker<'_> {
         changed[slot as usize] = Some(value);
         let after = self.machine.page_parts.number(changed);
         self.writes.insert((*word, slot, value), after);
+        self.machine.note_cache(2 * size_of::<((u32, u32, Value), u32)>() + 32);
         *word = after;
     }
 
@@ -423,7 +522,7 @@ impl BufferWorker<'_> {
     }
 
     /// All moves of one thread and of its buffer.
-    fn moves(&mut self, row: &[u32], t: usize, out: &mut Successors<Vec<Move>>) {
+    fn moves(&mut self, row: &[u32], t: usize, out: &mut Successors<Label>) {
         let word = self.machine.first_thread() + t;
         let mut base = std::mem::take(&mut self.scratch);
         base.clear();
@@ -437,7 +536,7 @@ impl BufferWorker<'_> {
                 next.extend_from_slice(&base);
                 self.write(&mut next, cell, value);
                 next[word] = after;
-                out.push(&next, || vec![Move { thread: t as u8, action: Action::Flush(index) }]);
+                self.emit(&next, || vec![Move { thread: t as u8, action: Action::Flush(index) }], out);
                 self.flushed = next;
             }
             self.program_steps(&base, t, out);
@@ -445,49 +544,20 @@ impl BufferWorker<'_> {
         self.scratch = base;
     }
 
-    /// The steps of the thread's own code: one, and on to the end of an atomic section or its next choice.
-    fn program_steps(&mut self, row: &[u32], t: usize, out: &mut Successors<Vec<Move>>) {
+    /// The steps of the thread's own code: one, and on to the end of an atomic section.
+    fn program_steps(&mut self, row: &[u32], t: usize, out: &mut Successors<Label>) {
         let mut reached = std::mem::take(&mut self.reached);
         reached.clear();
         self.one_step(row, t, &mut reached);
         for (row, step) in reached.iter(row.len()) {
-            match self.goes_on(row, t) {
-                false => out.push(row, || vec![step]),
-                true => self.atomic_steps(row, t, step, out),
+            let local = &self.node(row[self.machine.first_thread() + t]).local;
+            match (local.critical, local.status) {
+                (true, Status::Running) => self.section(row, t, step, out),
+                (true, Status::Assumed) => {}
+                _ => self.emit(row, || vec![step], out),
             }
         }
         self.reached = reached;
-    }
-
-    /// True in the middle of an atomic section, where nobody else can move. A choice ends the step, so that the store
-    /// sees when two ways through the section meet.
-    fn goes_on(&mut self, row: &[u32], t: usize) -> bool {
-        let node = self.node(row[self.machine.first_thread() + t]);
-        let runs = node.local.critical && node.local.status == Status::Running;
-        runs && !matches!(node.next, Next::Choose(..))
-    }
-
-    /// Goes on through an atomic section.
-    fn atomic_steps(&mut self, row: &[u32], t: usize, first: Move, out: &mut Successors<Vec<Move>>) {
-        let mut stack: Vec<(Vec<u32>, Vec<Move>, u32)> = vec![(row.to_vec(), vec![first], 1)];
-        let mut reached = Reached::default();
-        while let Some((row, moves, length)) = stack.pop() {
-            reached.clear();
-            if length < MAX_ATOMIC_STEPS && self.goes_on(&row, t) {
-                self.one_step(&row, t, &mut reached);
-            }
-            if reached.moves.is_empty() {
-                out.push(&row, || moves);
-                continue;
-            }
-            for (next, step) in reached.iter(row.len()) {
-                let mut moves = moves.clone();
-                if out.wants_labels() {
-                    moves.push(step);
-                }
-                stack.push((next.to_vec(), moves, length + 1));
-            }
-        }
     }
 
     /// One visible instruction, with everything that it may read or choose.
@@ -504,7 +574,34 @@ impl BufferWorker<'_> {
                 let value = node.forwarded.or_else(|| self.read(row, cell));
                 reached.add(row, plain)[word] = match value {
                     Some(value) => self.after(number, value, false),
+                    None if self.may_read_nothing(number) => self.after(number, Value::ZERO, false),
                     None => self.failed(number, FaultKind::Uninitialised),
+                };
+            }
+            Next::Await(cell) => {
+                let value = node.forwarded.or_else(|| self.read(row, cell));
+                let local = self.node(number).local.clone();
+                match value {
+                    Some(value) if self.steps.ends_wait(&local, value) => {
+                        reached.add(row, plain)[word] = self.after(number, value, false);
+                    }
+                    Some(_) => {}
+                    None => reached.add(row, plain)[word] = self.failed(number, FaultKind::Uninitialised),
+                }
+            }
+            Next::Release(cell) => {
+                let held = node.forwarded.or_else(|| self.read(row, cell));
+                let local = self.node(number).local.clone();
+                let next = reached.add(row, plain);
+                next[word] = match held {
+                    None => self.failed(number, FaultKind::Uninitialised),
+                    Some(held) if held != self.steps.owner(&local) => self.failed(number, FaultKind::Misuse),
+                    Some(_) => {
+                        if !self.steps.is_buffering(&local) {
+                            self.write(next, cell, Value::ZERO);
+                        }
+                        self.after(number, Value::ZERO, false)
+                    }
                 };
             }
             Next::Store(cell, value) => {
@@ -526,11 +623,13 @@ impl BufferWorker<'_> {
                     reached.add(row, step(choice, false))[word] = self.after(number, choice, false);
                 }
             }
-            Next::Spawn(ref child) => {
-                let child = Local::clone(child);
+            Next::Spawn(function, ref args) => {
+                let args = args.clone();
+                self.touched.more = true;
                 let next = reached.add(row, plain);
                 next[word] = match row[first..].iter().position(|&other| other == ABSENT) {
                     Some(free) => {
+                        let child = self.steps.start(function, &args, free, &mut Vec::new());
                         next[first + free] = self.machine.locals.number(child);
                         self.after(number, Value(free as u64), false)
                     }
@@ -538,11 +637,17 @@ impl BufferWorker<'_> {
                 };
             }
             Next::Join(thread) => {
+                self.touched.more = true;
                 if let Some(after) = self.join(row, number, thread) {
                     reached.add(row, plain)[word] = after;
                 }
             }
         }
+    }
+
+    fn may_read_nothing(&mut self, number: u32) -> bool {
+        let local = self.node(number).local.clone();
+        self.steps.may_read_nothing(&local)
     }
 
     fn updates(&mut self, row: &[u32], t: usize, cell: CellId, old: Value, reached: &mut Reached) {
@@ -600,6 +705,14 @@ impl BufferWorker<'_> {
         let good = crate::check::allows(condition, &state);
         self.states.insert(state);
         good
+    }
+}
+
+/// Position `i` gets what was at `order[i]`.
+fn permute(words: &mut [u32], order: &[u8]) {
+    let before = words.to_vec();
+    for (word, &from) in words.iter_mut().zip(order) {
+        *word = before[usize::from(from)];
     }
 }
 

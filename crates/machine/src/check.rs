@@ -6,10 +6,11 @@ use crate::code::{Code, Unsupported};
 use crate::config::{Config, Model};
 use crate::local::{FaultKind, Status};
 use crate::machine::{Kind, Machine, Successors, Worker};
-use crate::plain::Plain;
+use crate::plain::{Plain, State};
 use crate::run::{Run, describe};
 use crate::search::{self, Found, Order, StopReason};
 use crate::store::StateId;
+use crate::symmetry::{Lift, merge_equal_functions};
 use fencepost_diag::Span;
 use fencepost_ir::{FinalCondition, Program, Property, Quantifier, Value};
 use std::collections::BTreeSet;
@@ -109,11 +110,13 @@ pub(crate) fn allows(condition: &FinalCondition, state: &[Value]) -> bool {
 /// Checks a program on a machine.
 pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupported> {
     let code = Code::new(program)?;
+    let merged = if options.config.symmetry { merge_equal_functions(program) } else { program.clone() };
+    let merged = Code::new(&merged)?;
     let mut config = options.config;
     if config.buffer.is_none() && !buffers_are_bounded(program, config.model, config.spawn_fences) {
         config.buffer = Some(DEFAULT_BUFFER);
     }
-    let machine = BufferMachine::new(&code, config);
+    let machine = BufferMachine::new(&merged, config);
     let mut states = BTreeSet::new();
     let found = search::search(&machine, options.search, |mut worker| states.append(&mut worker.states));
     let outcome = answer(&code, &config, &machine, found, states);
@@ -230,12 +233,13 @@ fn moves_to(machine: &BufferMachine<'_>, found: &Found, id: StateId) -> Option<V
     let rows: Vec<Vec<u32>> = path.into_iter().map(|id| found.store.row(id)).collect();
     let mut worker = machine.worker();
     let mut out = Successors::new(machine.width(), true);
+    let mut lift = Lift::new(machine.slots(), worker.start().1);
     let mut moves = Vec::new();
     for pair in rows.windows(2) {
         out.clear();
         worker.expand(&pair[0], &mut out);
         let at = out.rows().position(|row| row == pair[1])?;
-        moves.extend(&out.labels()[at]);
+        moves.extend(lift.step(&out.labels()[at]));
     }
     Some(moves)
 }
@@ -257,8 +261,13 @@ fn replay(
         {
             let frame = local.top();
             let message = match code.instr(frame.function, frame.pc) {
-                Some(fencepost_ir::Instr::Assert { message, .. }) if !message.is_empty() => {
+                Some(
+                    fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. },
+                ) if !message.is_empty() => {
                     format!("{}: {message}", kind.describe())
+                }
+                Some(fencepost_ir::Instr::Unlock(_)) if kind == FaultKind::Misuse => {
+                    "a mutex is unlocked by a thread that does not hold it".to_owned()
                 }
                 _ => kind.describe().to_owned(),
             };
@@ -275,8 +284,21 @@ fn replay(
             let message = "a final state violates the condition".into();
             Ok((Finding { message, span: Span::default(), thread: None, kind: None }, run))
         }
+        _ if config.c && plain.is_stuck(&state) => Ok((deadlock(code, &state), run)),
         _ => Err("nothing is wrong at its end"),
     }
+}
+
+/// Threads that wait for ever; the first of them says where.
+fn deadlock(code: &Code<'_>, state: &State) -> Finding {
+    let ended = |status: Status| matches!(status, Status::Ended(_) | Status::Halted);
+    let mut threads = (0u32..).zip(&state.threads);
+    let loops = threads.clone().find(|(_, local)| local.status == Status::Stuck);
+    let kind = if loops.is_some() { FaultKind::LocalLoop } else { FaultKind::Deadlock };
+    let waiting = loops.or_else(|| threads.find(|(_, local)| !ended(local.status)));
+    let span = waiting.map_or(Span::default(), |(_, local)| code.span(local.top().function, local.top().pc));
+    let thread = waiting.map(|(t, _)| t);
+    Finding { message: kind.describe().to_owned(), span, thread, kind: Some(kind) }
 }
 
 /// Why the machine gave up in a state, in words.

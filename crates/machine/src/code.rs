@@ -1,6 +1,7 @@
 //! A program prepared for the machines: cells numbered, live registers known, what is not modelled refused.
 
 use crate::live::{LiveSet, live_registers};
+use crate::local::FaultKind;
 use fencepost_diag::Span;
 use fencepost_ir::{Callee, Instr, Observable, Operand, Program, Property, Value, Width};
 
@@ -34,6 +35,10 @@ pub struct Code<'p> {
     pub cells: Vec<(u32, u32, Width)>,
     /// Live registers before each instruction (and at the end) of each function.
     live: Vec<Vec<LiveSet>>,
+    /// Threads may learn their own number.
+    pub names_itself: bool,
+    /// There are mutexes.
+    pub locks: bool,
     /// Room for threads.
     pub max_threads: usize,
 }
@@ -69,7 +74,10 @@ impl<'p> Code<'p> {
             let what = "more than 250 threads".into();
             return Err(Unsupported { what, span: Span::default() });
         }
-        Ok(Code { program, first_cell, cells, live, max_threads })
+        let has = |wanted: fn(&Instr) -> bool| program.functions.iter().flat_map(|f| &f.body).any(wanted);
+        let names_itself = has(|instr| matches!(instr, Instr::SelfThread { .. }));
+        let locks = has(|instr| matches!(instr, Instr::Lock(_) | Instr::Unlock(_) | Instr::TryLock { .. }));
+        Ok(Code { program, first_cell, cells, live, names_itself, locks, max_threads })
     }
 
     /// The cell that an access of that width at that address touches.
@@ -78,6 +86,24 @@ impl<'p> Code<'p> {
         let cells = &self.program.objects.get(object.0 as usize)?.cells;
         let index = cells.binary_search_by_key(&offset, |cell| cell.offset).ok()?;
         (cells[index].width == width).then(|| CellId(self.first_cell[object.0 as usize] + index as u32))
+    }
+
+    /// What is wrong with an access of that width at that address.
+    pub fn bad_access(&self, address: Value, width: Width) -> FaultKind {
+        // A member of what a null pointer points to is at a small address.
+        if address.as_pointer().is_none() && address.0 < 4096 {
+            return FaultKind::NullPointer;
+        }
+        let object = address
+            .as_pointer()
+            .and_then(|(o, offset)| Some((self.program.objects.get(o.0 as usize)?, u64::from(offset))));
+        match object {
+            None => FaultKind::BadPointer,
+            Some((object, offset)) if offset + u64::from(width.bytes()) > u64::from(object.size) => {
+                FaultKind::OutOfBounds
+            }
+            Some(_) => FaultKind::MixedSize,
+        }
     }
 
     /// The initial memory; `None` is uninitialised.
@@ -145,7 +171,16 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
         | Instr::Assert { .. }
         | Instr::Cut
         | Instr::AtomicBegin
-        | Instr::AtomicEnd => Ok(()),
+        | Instr::AtomicEnd
+        | Instr::CopyLoad { .. }
+        | Instr::ObjectSize { .. }
+        | Instr::SelfThread { .. }
+        | Instr::Exit(_)
+        | Instr::Halt
+        | Instr::Await { .. }
+        | Instr::AwaitRmw { .. }
+        | Instr::TryLock { .. }
+        | Instr::Fail { .. } => Ok(()),
         Instr::Load { ann, .. } if ann.exclusive => refuse("a load that takes a reservation"),
         Instr::Load { .. } => Ok(()),
         Instr::StoreExclusive { .. } => refuse("a store that uses a reservation"),
@@ -154,8 +189,8 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
             false => refuse("a choice among more than 65536 values: the data is not bounded"),
         },
         Instr::Alloc { .. } | Instr::Free(_) => refuse("memory that is allocated while the program runs"),
-        #[allow(unreachable_patterns)]
-        _ => refuse("an instruction that these machines do not model"),
+        Instr::Local { .. } | Instr::EndLocal(_) => refuse("a local object whose address is taken"),
+        Instr::ThreadLocal { .. } => refuse("a thread-local object"),
     }
 }
 
@@ -168,7 +203,12 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
             fencepost_ir::Rvalue::Binary(_, _, _, a, b) => operands.extend([a, b]),
             fencepost_ir::Rvalue::Select(c, a, b) => operands.extend([c, a, b]),
         },
-        Instr::Load { addr, .. } => operands.push(*addr),
+        Instr::Load { addr, .. }
+        | Instr::CopyLoad { addr, .. }
+        | Instr::ObjectSize { addr, .. }
+        | Instr::TryLock { addr, .. } => operands.push(*addr),
+        Instr::Await { addr, until, .. } => operands.extend([*addr, until.operand]),
+        Instr::AwaitRmw { addr, until, operand, .. } => operands.extend([*addr, until.operand, *operand]),
         Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => {
             operands.extend([*addr, *value]);
         }
@@ -185,7 +225,7 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
                 operands.push(*pointer);
             }
         }
-        Instr::Return(value) => operands.extend(value),
+        Instr::Return(value) | Instr::Exit(value) => operands.extend(value),
         Instr::Join { thread, .. } => operands.push(*thread),
         Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
         Instr::Alloc { size, .. } => operands.push(*size),
@@ -205,10 +245,16 @@ pub fn defines(instr: &Instr) -> Vec<u32> {
         | Instr::Load { dst, .. }
         | Instr::Nondet { dst, .. }
         | Instr::Alloc { dst, .. }
+        | Instr::CopyLoad { dst, .. }
+        | Instr::ObjectSize { dst, .. }
+        | Instr::SelfThread { dst }
+        | Instr::TryLock { dst, .. }
         | Instr::StoreExclusive { status: dst, .. } => vec![Some(*dst)],
         Instr::Rmw { dst, .. }
         | Instr::Call { dst, .. }
         | Instr::Spawn { dst, .. }
+        | Instr::Await { dst, .. }
+        | Instr::AwaitRmw { dst, .. }
         | Instr::Join { dst, .. } => vec![*dst],
         Instr::CompareExchange { dst, success, .. } => vec![*dst, *success],
         _ => Vec::new(),

@@ -35,7 +35,8 @@ impl<T: Hash + Eq> Interner<T> {
             return number;
         }
         let number = inner.parts.len() as u32;
-        inner.bytes += (self.size)(&part) + 48;
+        // Beside the part: its place in the list, its entry in the table, and what the allocator takes for itself.
+        inner.bytes += (self.size)(&part) + 96;
         let part = Arc::new(part);
         inner.parts.push(part.clone());
         inner.numbers.insert(part, number);

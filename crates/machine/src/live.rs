@@ -52,7 +52,7 @@ pub fn live_registers(function: &Function, observed: &[u32]) -> Vec<LiveSet> {
             for to in successors(instr, at) {
                 after.join(&live[to]);
             }
-            if matches!(instr, Instr::Return(_)) {
+            if matches!(instr, Instr::Return(_) | Instr::Exit(_) | Instr::Halt) {
                 after.join(&end);
             }
             defines(instr).iter().for_each(|&reg| after.remove(reg));
@@ -68,7 +68,7 @@ pub fn successors(instr: &Instr, at: usize) -> Vec<usize> {
     match instr {
         Instr::Jump(to) => vec![to.0 as usize],
         Instr::Branch { then_to, else_to, .. } => vec![then_to.0 as usize, else_to.0 as usize],
-        Instr::Return(_) | Instr::Cut => Vec::new(),
+        Instr::Return(_) | Instr::Exit(_) | Instr::Halt | Instr::Fail { .. } | Instr::Cut => Vec::new(),
         _ => vec![at + 1],
     }
 }

@@ -36,12 +36,16 @@ pub enum Entry {
 pub enum Status {
     /// It stands before an instruction that others can notice.
     Running,
-    /// It will never move again: a false assumption, or a loop that does nothing.
+    /// It will never move again: a loop that does nothing.
     Stuck,
+    /// It will never move again: an assumption is false, so that the run does not count.
+    Assumed,
     /// It reached the end of a bounded loop.
     Cut,
     /// It returned.
     Ended(Option<Value>),
+    /// It ended the process; nobody can join it.
+    Halted,
     /// It did something wrong, at its current instruction.
     Failed(FaultKind),
 }
@@ -51,8 +55,16 @@ pub enum Status {
 pub enum FaultKind {
     /// An assertion failed.
     Assertion,
-    /// The address is no cell of that width.
-    BadAddress,
+    /// A library function was used against its rules.
+    Misuse,
+    /// The address is null.
+    NullPointer,
+    /// The address is no address.
+    BadPointer,
+    /// The address is outside of its object.
+    OutOfBounds,
+    /// There is a cell of another size, or none that begins there.
+    MixedSize,
     /// The cell has no value yet.
     Uninitialised,
     /// Division by zero.
@@ -63,6 +75,10 @@ pub enum FaultKind {
     AtomicEnd,
     /// A join of a thread that does not exist.
     BadJoin,
+    /// Threads wait for ever: not the mistake of one thread.
+    Deadlock,
+    /// A loop that accesses no memory and does not end.
+    LocalLoop,
     /// Recursion deeper than [`crate::step::MAX_FRAMES`]: not a finding, a limit.
     TooDeep,
     /// A computation without accesses that does not end: not a finding, a limit.
@@ -71,6 +87,8 @@ pub enum FaultKind {
     TooManyThreads,
     /// A store buffer longer than [`crate::step::MAX_BUFFER`]: not a finding, a limit.
     BufferTooLong,
+    /// Something that the model of the library cannot represent: not a finding, a limit.
+    Library,
 }
 
 impl FaultKind {
@@ -83,15 +101,22 @@ impl FaultKind {
     pub fn describe(self) -> &'static str {
         match self {
             FaultKind::Assertion => "assertion failed",
-            FaultKind::BadAddress => "access outside of every object, or of another size than the cell there",
+            FaultKind::Misuse => "misuse of a library function",
+            FaultKind::NullPointer => "access through a null pointer",
+            FaultKind::BadPointer => "access through a value that is no pointer",
+            FaultKind::OutOfBounds => "access outside the object",
+            FaultKind::MixedSize => "accesses of different sizes overlap",
             FaultKind::Uninitialised => "read of uninitialised memory",
             FaultKind::DivisionByZero => "division by zero",
             FaultKind::BadCall => "call of something that is no function",
             FaultKind::AtomicEnd => "end of an atomic section that was not begun",
             FaultKind::BadJoin => "join of a thread that does not exist",
+            FaultKind::Deadlock => "threads wait for ever",
+            FaultKind::LocalLoop => "a loop does not end and accesses no shared memory",
             FaultKind::TooDeep => "recursion without a bound that we could find",
             FaultKind::TooLong => "a computation that does not end",
             FaultKind::TooManyThreads => "more threads than there is room for",
+            FaultKind::Library => "something that the model of the library cannot represent",
             FaultKind::BufferTooLong => "a store buffer that grows without a bound that we could find",
         }
     }
@@ -104,6 +129,8 @@ pub struct Local {
     pub frames: Vec<Frame>,
     /// Pending stores, oldest first.
     pub buffer: Vec<Entry>,
+    /// Its number, if the program can tell; otherwise 0, so that threads which do the same are the same.
+    pub number: u32,
     /// In an atomic section.
     pub critical: bool,
     /// Whether it can move.

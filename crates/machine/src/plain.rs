@@ -54,7 +54,8 @@ impl<'c> Plain<'c> {
         let code = self.steps.code;
         let mut logs = vec![Vec::new(); code.program.threads.len()];
         let pairs = code.program.threads.iter().zip(&mut logs);
-        let threads = pairs.map(|(t, log)| self.steps.start(t.function.0, &t.args, log)).collect();
+        let threads =
+            pairs.enumerate().map(|(i, (t, log))| self.steps.start(t.function.0, &t.args, i, log)).collect();
         let rounds = vec![0; code.max_threads];
         (State { memory: code.initial_memory(), threads, active: None, rounds }, logs)
     }
@@ -120,11 +121,17 @@ impl<'c> Plain<'c> {
     ) -> Result<Effect, &'static str> {
         let mut executed = Vec::new();
         let mut fault = None;
+        if spurious && !self.steps.may_fail(&state.threads[t]) {
+            return Err("that instruction does not fail for no reason");
+        }
         let next = self.steps.next(&state.threads[t]);
         let cell = match next {
-            Next::Load(cell) | Next::Store(cell, _) | Next::Buffer(cell, _) | Next::Update(cell) => {
-                Some(cell)
-            }
+            Next::Load(cell)
+            | Next::Await(cell)
+            | Next::Release(cell)
+            | Next::Store(cell, _)
+            | Next::Buffer(cell, _)
+            | Next::Update(cell) => Some(cell),
             _ => None,
         };
         let input = match next {
@@ -132,8 +139,29 @@ impl<'c> Plain<'c> {
             Next::Wait => return Err("the thread waits for its buffer"),
             Next::Load(cell) => {
                 let value = state.threads[t].forwarded(cell).or(state.memory[cell.0 as usize]);
-                fault = value.is_none().then_some(FaultKind::Uninitialised);
+                let nothing = value.is_none() && !self.steps.may_read_nothing(&state.threads[t]);
+                fault = nothing.then_some(FaultKind::Uninitialised);
                 value.unwrap_or_default()
+            }
+            Next::Await(cell) => {
+                let value = state.threads[t].forwarded(cell).or(state.memory[cell.0 as usize]);
+                fault = value.is_none().then_some(FaultKind::Uninitialised);
+                if value.is_some_and(|value| !self.steps.ends_wait(&state.threads[t], value)) {
+                    return Err("the thread waits for another value");
+                }
+                value.unwrap_or_default()
+            }
+            Next::Release(cell) => {
+                let local = &state.threads[t];
+                match local.forwarded(cell).or(state.memory[cell.0 as usize]) {
+                    None => fault = Some(FaultKind::Uninitialised),
+                    Some(held) if held != self.steps.owner(local) => fault = Some(FaultKind::Misuse),
+                    Some(_) if !self.steps.is_buffering(local) => {
+                        state.memory[cell.0 as usize] = Some(Value::ZERO);
+                    }
+                    Some(_) => {}
+                }
+                Value::ZERO
             }
             Next::Store(cell, value) => {
                 state.memory[cell.0 as usize] = Some(value);
@@ -157,11 +185,12 @@ impl<'c> Plain<'c> {
                 true => choice,
                 false => return Err("the choice is out of range"),
             },
-            Next::Spawn(child) if state.threads.len() < self.steps.code.max_threads => {
-                state.threads.push(*child);
+            Next::Spawn(function, args) if state.threads.len() < self.steps.code.max_threads => {
+                let child = self.steps.start(function, &args, state.threads.len(), &mut Vec::new());
+                state.threads.push(child);
                 Value(state.threads.len() as u64 - 1)
             }
-            Next::Spawn(_) => {
+            Next::Spawn(..) => {
                 fault = Some(FaultKind::TooManyThreads);
                 Value::ZERO
             }
@@ -182,6 +211,21 @@ impl<'c> Plain<'c> {
             None => self.steps.finish(local, input, spurious, &mut executed),
         }
         Ok(Effect { executed, flushed: None, cell, value: Some(input) })
+    }
+
+    /// True if nothing can happen any more but what changes nothing.
+    pub fn is_stuck(&self, state: &State) -> bool {
+        (0..state.threads.len()).all(|t| {
+            let choice = match self.steps.next(&state.threads[t]) {
+                Next::Choose(first, _) => Value::from_i64(first),
+                _ => Value::ZERO,
+            };
+            let flush = !state.threads[t].buffer.is_empty();
+            let step = Move { thread: t as u8, action: Action::Step { choice, spurious: false } };
+            let mut after = state.clone();
+            let moved = self.apply(&mut after, step).is_ok();
+            !flush && (!moved || (&after.memory, &after.threads) == (&state.memory, &state.threads))
+        })
     }
 
     /// The values that a final condition observes.

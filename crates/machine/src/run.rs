@@ -95,7 +95,9 @@ fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Va
         None => word.to_owned(),
     };
     match instr {
-        Instr::Load { .. } => with("load"),
+        Instr::Load { .. } | Instr::CopyLoad { .. } => with("load"),
+        Instr::Await { .. } | Instr::AwaitRmw { .. } => with("wait for"),
+        Instr::TryLock { .. } => with("try to lock"),
         Instr::Store { .. } => with("store"),
         Instr::Rmw { .. } => with("read-modify-write of"),
         Instr::CompareExchange { .. } => with("compare-exchange of"),

@@ -9,7 +9,7 @@
 use crate::code::{CellId, Code};
 use crate::config::{Config, FenceEffect, Model, fence_effect};
 use crate::local::{FaultKind, Frame, Local, Status};
-use fencepost_ir::{Callee, Instr, Operand, Reg, Rvalue, Value, Width};
+use fencepost_ir::{Callee, FailKind, Instr, Operand, Reg, Rvalue, Value, Width};
 
 /// Deepest call stack.
 pub const MAX_FRAMES: usize = 256;
@@ -27,6 +27,10 @@ pub enum Next {
     Wait,
     /// Reads a cell.
     Load(CellId),
+    /// Reads a cell, once it has a value that ends the wait.
+    Await(CellId),
+    /// Gives up a mutex, if it is its own.
+    Release(CellId),
     /// Writes a cell in memory.
     Store(CellId, Value),
     /// Puts a store into its buffer.
@@ -37,8 +41,8 @@ pub enum Next {
     Choose(i64, i64),
     /// Enters an atomic section.
     Enter,
-    /// Starts a thread.
-    Spawn(Box<Local>),
+    /// Starts a thread: a function and its arguments.
+    Spawn(u32, Vec<Value>),
     /// Waits for a thread to end.
     Join(Value),
 }
@@ -82,10 +86,12 @@ enum Local1 {
 
 impl<'c> Steps<'c> {
     /// A thread at the start of a function, settled.
-    pub fn start(&self, function: u32, args: &[Value], log: &mut Vec<Executed>) -> Local {
+    pub fn start(&self, function: u32, args: &[Value], slot: usize, log: &mut Vec<Executed>) -> Local {
+        let numbered = self.code.names_itself || self.config.c && self.code.locks;
         let mut local = Local {
             frames: vec![self.frame(function, args)],
             buffer: Vec::new(),
+            number: if numbered { slot as u32 } else { 0 },
             critical: false,
             status: Status::Running,
         };
@@ -181,9 +187,32 @@ impl<'c> Steps<'c> {
                 return self.leave(local, value);
             }
             Instr::Assume(condition) if self.value(local, *condition).is_true() => {}
-            Instr::Assume(_) => local.status = Status::Stuck,
+            Instr::Assume(_) => local.status = Status::Assumed,
             Instr::Assert { condition, .. } if self.value(local, *condition).is_true() => {}
             Instr::Assert { .. } => return fail(local, FaultKind::Assertion),
+            Instr::Fail { kind, .. } => {
+                let kind = match kind {
+                    FailKind::Assertion => FaultKind::Assertion,
+                    FailKind::Misuse => FaultKind::Misuse,
+                    FailKind::Unsupported => FaultKind::Library,
+                };
+                return fail(local, kind);
+            }
+            Instr::Exit(value) => {
+                let value = value.map(|operand| self.value(local, operand));
+                local.frames.truncate(1);
+                return self.leave(local, value);
+            }
+            Instr::Halt => {
+                local.frames.truncate(1);
+                local.top_mut().pc = u32::MAX;
+                local.status = Status::Halted;
+                return Local1::Stop;
+            }
+            Instr::ObjectSize { dst, addr } => match self.object_size(self.value(local, *addr)) {
+                Some(size) => self.set(local, Some(*dst), size),
+                None => return fail(local, FaultKind::BadPointer),
+            },
             Instr::Cut => local.status = Status::Cut,
             Instr::AtomicBegin if local.critical => {}
             Instr::AtomicEnd if local.critical => {
@@ -191,11 +220,12 @@ impl<'c> Steps<'c> {
                 local.critical = false;
             }
             Instr::AtomicEnd => return fail(local, FaultKind::AtomicEnd),
+            Instr::SelfThread { dst } => self.set(local, Some(*dst), Value(u64::from(local.number))),
             Instr::Store { .. } | Instr::Unlock(_) => {
                 let Some((cell, value)) = self.stored(local, instr) else {
-                    return fail(local, FaultKind::BadAddress);
+                    return self.bad_access(local, instr);
                 };
-                if !self.buffers_now(local) {
+                if self.checks_owner(instr) || !self.buffers_now(local) {
                     return Local1::Stop;
                 }
                 here.stored = Some((cell, value));
@@ -206,17 +236,20 @@ impl<'c> Steps<'c> {
                 }
             }
             Instr::Load { addr, width, .. }
+            | Instr::CopyLoad { addr, width, .. }
+            | Instr::Await { addr, width, .. }
             | Instr::Rmw { addr, width, .. }
+            | Instr::AwaitRmw { addr, width, .. }
             | Instr::CompareExchange { addr, width, .. } => {
                 return match self.code.cell(self.value(local, *addr), *width) {
                     Some(_) => Local1::Stop,
-                    None => fail(local, FaultKind::BadAddress),
+                    None => self.bad_access(local, instr),
                 };
             }
-            Instr::Lock(addr) => {
+            Instr::Lock(addr) | Instr::TryLock { addr, .. } => {
                 return match self.mutex(local, *addr) {
                     Some(_) => Local1::Stop,
-                    None => fail(local, FaultKind::BadAddress),
+                    None => self.bad_access(local, instr),
                 };
             }
             Instr::Spawn { callee, .. } => {
@@ -229,6 +262,61 @@ impl<'c> Steps<'c> {
         }
         local.top_mut().pc = next;
         Local1::Continue
+    }
+
+    /// The size of the object that an address points to; 0 for the null pointer.
+    fn object_size(&self, address: Value) -> Option<Value> {
+        if address == Value::ZERO {
+            return Some(Value::ZERO);
+        }
+        let object = self.code.program.objects.get(address.as_pointer()?.0.0 as usize)?;
+        Some(Value(u64::from(object.size)))
+    }
+
+    fn bad_access(&self, local: &mut Local, instr: &Instr) -> Local1 {
+        let (addr, width) = match instr {
+            Instr::Store { addr, width, .. }
+            | Instr::Load { addr, width, .. }
+            | Instr::CopyLoad { addr, width, .. }
+            | Instr::Await { addr, width, .. }
+            | Instr::Rmw { addr, width, .. }
+            | Instr::AwaitRmw { addr, width, .. }
+            | Instr::CompareExchange { addr, width, .. } => (*addr, *width),
+            Instr::Lock(addr) | Instr::Unlock(addr) | Instr::TryLock { addr, .. } => (*addr, Width::W32),
+            _ => return fail(local, FaultKind::BadPointer),
+        };
+        fail(local, self.code.bad_access(self.value(local, addr), width))
+    }
+
+    /// True if a value ends the wait of an [`Next::Await`].
+    pub fn ends_wait(&self, local: &Local, value: Value) -> bool {
+        match self.instr(local) {
+            Some(Instr::Await { until, width, .. } | Instr::AwaitRmw { until, width, .. }) => {
+                let operand = self.value(local, until.operand);
+                until.op.apply(*width, value, operand).is_some_and(|result| result.is_true())
+            }
+            _ => false,
+        }
+    }
+
+    /// True if a read of a cell without a value is no mistake: copying.
+    pub fn may_read_nothing(&self, local: &Local) -> bool {
+        matches!(self.instr(local), Some(Instr::CopyLoad { .. }))
+    }
+
+    /// True if an instruction is an unlock that only the owner may do.
+    fn checks_owner(&self, instr: &Instr) -> bool {
+        self.config.c && matches!(instr, Instr::Unlock(_))
+    }
+
+    /// What stands in a mutex that the thread holds.
+    pub fn owner(&self, local: &Local) -> Value {
+        Value(if self.config.c { u64::from(local.number) + 1 } else { 1 })
+    }
+
+    /// True if the thread's stores wait in its buffer now.
+    pub fn is_buffering(&self, local: &Local) -> bool {
+        self.uses_buffer(local)
     }
 
     /// A mutex is a cell of 32 or 64 bits.
@@ -298,6 +386,10 @@ impl<'c> Steps<'c> {
             Callee::Function(function) => u64::from(function.0),
             Callee::Pointer(pointer) => {
                 let value = self.value(local, *pointer);
+                // The null pointer is no function, although there is a function 0.
+                if value == Value::ZERO {
+                    return None;
+                }
                 value.as_function().map_or(value.0, |function| u64::from(function.0))
             }
         };
@@ -346,11 +438,16 @@ impl<'c> Steps<'c> {
         let Some(instr) = self.instr(local) else { return Next::Idle };
         let drained = local.buffer.is_empty();
         match instr {
-            Instr::Load { addr, width, .. } => {
+            Instr::Load { addr, width, .. } | Instr::CopyLoad { addr, width, .. } => {
                 self.code.cell(self.value(local, *addr), *width).map_or(Next::Idle, Next::Load)
+            }
+            Instr::Await { addr, width, .. } => {
+                self.code.cell(self.value(local, *addr), *width).map_or(Next::Idle, Next::Await)
             }
             Instr::Store { .. } | Instr::Unlock(_) => match self.stored(local, instr) {
                 None => Next::Idle,
+                Some(_) if self.uses_buffer(local) && !self.has_room(local) => Next::Wait,
+                Some((cell, _)) if self.checks_owner(instr) => Next::Release(cell),
                 Some((cell, value)) if !self.uses_buffer(local) => Next::Store(cell, value),
                 Some((cell, value)) if self.has_room(local) => Next::Buffer(cell, value),
                 Some(_) => Next::Wait,
@@ -362,15 +459,19 @@ impl<'c> Steps<'c> {
                 match self.callee(local, callee) {
                     None => Next::Idle,
                     Some(_) if self.config.spawn_fences && !drained => Next::Wait,
-                    Some(function) => Next::Spawn(Box::new(self.start(function, &args, &mut Vec::new()))),
+                    Some(function) => Next::Spawn(function, args),
                 }
             }
             _ if !drained => Next::Wait,
             Instr::AtomicBegin => Next::Enter,
-            Instr::Rmw { addr, width, .. } | Instr::CompareExchange { addr, width, .. } => {
+            Instr::Rmw { addr, width, .. }
+            | Instr::AwaitRmw { addr, width, .. }
+            | Instr::CompareExchange { addr, width, .. } => {
                 self.code.cell(self.value(local, *addr), *width).map_or(Next::Idle, Next::Update)
             }
-            Instr::Lock(addr) => self.mutex(local, *addr).map_or(Next::Idle, Next::Update),
+            Instr::Lock(addr) | Instr::TryLock { addr, .. } => {
+                self.mutex(local, *addr).map_or(Next::Idle, Next::Update)
+            }
             _ => Next::Idle,
         }
     }
@@ -378,7 +479,8 @@ impl<'c> Steps<'c> {
     /// What an [`Next::Update`] stores. `spurious`: a weak compare-exchange fails for no reason.
     pub fn update(&self, local: &Local, old: Value, spurious: bool) -> Update {
         match self.instr(local) {
-            Some(Instr::Rmw { op, operand, width, .. }) => {
+            Some(Instr::AwaitRmw { .. }) if !self.ends_wait(local, old) => Update::Blocked,
+            Some(Instr::Rmw { op, operand, width, .. } | Instr::AwaitRmw { op, operand, width, .. }) => {
                 Update::Write(op.apply(*width, old, self.value(local, *operand)))
             }
             Some(Instr::CompareExchange { width, expected, desired, .. }) => {
@@ -388,7 +490,10 @@ impl<'c> Steps<'c> {
                     false => Update::Keep,
                 }
             }
-            Some(Instr::Lock(_)) if old == Value::ZERO => Update::Write(Value(1)),
+            Some(Instr::Lock(_) | Instr::TryLock { .. }) if old == Value::ZERO => {
+                Update::Write(self.owner(local))
+            }
+            Some(Instr::TryLock { .. }) => Update::Keep,
             _ => Update::Blocked,
         }
     }
@@ -403,10 +508,17 @@ impl<'c> Steps<'c> {
         let Some(instr) = self.instr(local) else { return };
         log.push(Executed { function: local.top().function, pc: local.top().pc, stored: None });
         match instr {
-            Instr::Load { dst, width, extend, .. } => {
+            Instr::Load { dst, width, extend, .. } | Instr::CopyLoad { dst, width, extend, .. } => {
                 self.set(local, Some(*dst), width.extend(*extend, input));
             }
-            Instr::Rmw { dst, width, extend, .. } => self.set(local, *dst, width.extend(*extend, input)),
+            Instr::TryLock { dst, .. } => {
+                self.set(local, Some(*dst), Value(u64::from(input == Value::ZERO)));
+            }
+            Instr::Rmw { dst, width, extend, .. }
+            | Instr::Await { dst, width, extend, .. }
+            | Instr::AwaitRmw { dst, width, extend, .. } => {
+                self.set(local, *dst, width.extend(*extend, input))
+            }
             Instr::CompareExchange { dst, success, width, extend, .. } => {
                 let written = matches!(self.update(local, input, spurious), Update::Write(_));
                 self.set(local, *dst, width.extend(*extend, input));

@@ -55,6 +55,10 @@ fn tso_bugs_are_found_at_age_one_or_with_two_rounds() {
         by_age.config.age = Some(1);
         let age = check(&program, &by_age).expect("supported").verdict;
         assert_eq!(age, Verdict::Unsafe, "{name}");
+        let mut by_rounds = Options::new(Model::Tso);
+        by_rounds.config.rounds = Some(2);
+        let rounds = check(&program, &by_rounds).expect("supported").verdict;
+        assert_eq!(rounds, Verdict::Unsafe, "{name}");
     }
 }
 

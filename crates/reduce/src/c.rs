@@ -5,7 +5,7 @@
 //! agree on. Fences are left out: under SC they do nothing.
 
 use fencepost_ir::{
-    BinaryOp, Callee, Extend, Function, Instr, Object, Operand, Program, Property, Reg, RmwOp, Rvalue,
+    BinaryOp, Callee, Cell, Extend, Function, Instr, Object, Operand, Program, Property, Reg, RmwOp, Rvalue,
     UnaryOp, Value, Width,
 };
 use std::fmt::Write;
@@ -22,15 +22,34 @@ extern void __VERIFIER_assume(int condition);
 extern void __VERIFIER_atomic_begin(void);
 extern void __VERIFIER_atomic_end(void);
 
-pthread_t threads[64];
-unsigned started;
-
-uint64_t start_thread(void *(*run)(void *), uint64_t *args) {
-  assert(started < 64);
-  pthread_create(&threads[started], 0, run, args);
-  return started++;
-}
 ";
+
+/// Room for threads that the program starts itself, beside those that run from the start.
+const SPAWNED: usize = 16;
+
+/// True if the program starts threads itself.
+fn spawns(program: &Program) -> bool {
+    program.functions.iter().flat_map(|f| &f.body).any(|instr| matches!(instr, Instr::Spawn { .. }))
+}
+
+/// Threads and their arguments stand in arrays of just the size that is needed: tools that keep states keep these too.
+fn print_threads(out: &mut String, program: &Program) {
+    let from_start = program.threads.len();
+    let _ = writeln!(
+        out,
+        "pthread_t threads[{}];",
+        from_start.max(1) + if spawns(program) { SPAWNED } else { 0 }
+    );
+    if spawns(program) {
+        let most = program.functions.iter().map(|f| f.params).max().unwrap_or(0).max(1);
+        let _ = writeln!(
+            out,
+            "unsigned started = {from_start};\nuint64_t arguments[{}][{most}];",
+            from_start + SPAWNED
+        );
+    }
+    out.push('\n');
+}
 
 /// The text; an error names the first thing that cannot be said in C here.
 pub fn print_c(program: &Program) -> Result<String, String> {
@@ -38,8 +57,7 @@ pub fn print_c(program: &Program) -> Result<String, String> {
         return Err("a final condition: say it as an assertion".into());
     }
     let mut out = format!("/* {} */\n{HEAD}\n", program.name.replace("*/", "* /"));
-    let most = program.functions.iter().map(|f| f.params).max().unwrap_or(0).max(1);
-    let _ = writeln!(out, "uint64_t arguments[64][{most}];\n");
+    print_threads(&mut out, program);
     for (i, object) in program.objects.iter().enumerate() {
         print_object(&mut out, program, i, object)?;
     }
@@ -51,7 +69,9 @@ pub fn print_c(program: &Program) -> Result<String, String> {
     }
     for (i, function) in program.functions.iter().enumerate() {
         print_function(&mut out, program, i, function)?;
-        print_trampoline(&mut out, i, function);
+        if spawns(program) {
+            print_trampoline(&mut out, i, function);
+        }
     }
     print_main(&mut out, program);
     Ok(out)
@@ -71,22 +91,45 @@ fn bits(width: Width) -> u32 {
     8 * width.bytes()
 }
 
+/// Cells of an object that make an array: of one width, one after the other.
+struct Run<'p> {
+    name: String,
+    width: Width,
+    cells: &'p [Cell],
+}
+
+impl Run<'_> {
+    fn start(&self) -> u32 {
+        self.cells[0].offset
+    }
+}
+
+/// An object as arrays; most objects are one.
+fn runs(program: &Program, index: usize) -> Vec<Run<'_>> {
+    let cells = &program.objects[index].cells;
+    let follows = |a: &Cell, b: &Cell| a.width == b.width && a.offset + a.width.bytes() == b.offset;
+    let groups = cells.chunk_by(follows).enumerate();
+    let name = |i: usize| match i {
+        0 => object_name(program, index),
+        _ => format!("{}_{i}", object_name(program, index)),
+    };
+    groups.map(|(i, cells)| Run { name: name(i), width: cells[0].width, cells }).collect()
+}
+
 fn print_object(out: &mut String, program: &Program, index: usize, object: &Object) -> Result<(), String> {
-    let Some(first) = object.cells.first() else { return Err(format!("`{}` has no cells", object.name)) };
-    let width = first.width;
-    let mut expected = (0u32..).map(|i| i * width.bytes());
-    if object.cells.iter().any(|cell| cell.width != width || Some(cell.offset) != expected.next()) {
-        return Err(format!("`{}`, whose cells are not those of an array", object.name));
+    if object.cells.is_empty() {
+        return Err(format!("`{}` has no cells", object.name));
     }
-    let mut values = Vec::new();
-    for cell in &object.cells {
-        let value = cell.init.ok_or_else(|| format!("`{}`, which is not initialised", object.name))?;
-        values.push(format!("(int{}_t){}", bits(width), literal(value)));
+    for run in runs(program, index) {
+        let mut values = Vec::new();
+        for cell in run.cells {
+            let value = cell.init.ok_or_else(|| format!("`{}`, which is not initialised", object.name))?;
+            values.push(format!("(int{}_t){}", bits(run.width), literal(value)));
+        }
+        let all_zero = run.cells.iter().all(|cell| cell.init == Some(Value::ZERO));
+        let init = if all_zero { "{0}".to_owned() } else { format!("{{{}}}", values.join(", ")) };
+        let _ = writeln!(out, "int{}_t {}[{}] = {init};", bits(run.width), run.name, run.cells.len());
     }
-    let all_zero = object.cells.iter().all(|cell| cell.init == Some(Value::ZERO));
-    let init = if all_zero { "{0}".to_owned() } else { format!("{{{}}}", values.join(", ")) };
-    let (count, name) = (object.cells.len(), object_name(program, index));
-    let _ = writeln!(out, "int{}_t {name}[{count}] = {init};", bits(width));
     Ok(())
 }
 
@@ -94,15 +137,28 @@ fn print_object(out: &mut String, program: &Program, index: usize, object: &Obje
 fn print_decoder(out: &mut String, program: &Program, width: Width) {
     let (bits, bytes) = (bits(width), width.bytes());
     let _ = writeln!(out, "\nint{bits}_t *at{bits}(uint64_t address) {{");
-    let _ = writeln!(out, "  uint64_t i = (address & 0xffffffffu) / {bytes};\n  switch (address >> 32) {{");
-    for (o, object) in program.objects.iter().enumerate() {
-        if object.cells.first().is_some_and(|cell| cell.width == width) {
-            let tag = Value::pointer(fencepost_ir::ObjectId(o as u32), 0).0 >> 32;
-            let (name, count) = (object_name(program, o), object.cells.len());
-            let _ = writeln!(out, "  case {tag}u: assert(i < {count}); return &{name}[i];");
+    let _ = writeln!(out, "  uint64_t o = address & 0xffffffffu;\n  assert(o % {bytes} == 0);");
+    let _ = writeln!(out, "  switch (address >> 32) {{");
+    for o in 0..program.objects.len() {
+        let tag = Value::pointer(fencepost_ir::ObjectId(o as u32), 0).0 >> 32;
+        let mut ways = String::new();
+        for run in runs(program, o).iter().filter(|run| run.width == width) {
+            let (start, length) = (run.start(), run.cells.len() as u32 * bytes);
+            let _ = match start {
+                0 => write!(ways, " if (o < {length}) return &{}[o / {bytes}];", run.name),
+                _ => write!(
+                    ways,
+                    " if (o >= {start} && o < {}) return &{}[(o - {start}) / {bytes}];",
+                    start + length,
+                    run.name
+                ),
+            };
+        }
+        if !ways.is_empty() {
+            let _ = writeln!(out, "  case {tag}u:{ways} break;");
         }
     }
-    let _ = writeln!(out, "  default: (void)i; assert(0); return 0;\n  }}\n}}");
+    let _ = writeln!(out, "  default: break;\n  }}\n  assert(0);\n  return 0;\n}}");
 }
 
 fn head(index: usize, function: &Function) -> String {
@@ -158,25 +214,36 @@ fn print_trampoline(out: &mut String, index: usize, function: &Function) {
     let _ = writeln!(out, "  return (void *)(uintptr_t)result;\n}}");
 }
 
-fn start(program: &Program, function: u32, args: &[String]) -> String {
+/// Starts a thread: takes a number for it, which nobody else gets, and puts its arguments there. A row of a static
+/// array, not an allocation: nothing else in these programs needs one.
+fn start(program: &Program, function: u32, args: &[String], dst: Option<Reg>) -> String {
     let callee = &program.functions[function as usize];
-    // A row of a static array, not an allocation: nothing else in these programs needs one.
-    let mut text = "{ uint64_t *args = arguments[started];".to_string();
+    let mut text = "{ unsigned n = __atomic_fetch_add(&started, 1u, __ATOMIC_SEQ_CST);".to_string();
+    let _ = write!(text, " assert(n < {});", program.threads.len() + SPAWNED);
     for (i, arg) in args.iter().enumerate() {
-        let _ = write!(text, " args[{i}] = {arg};");
+        let _ = write!(text, " arguments[n][{i}] = {arg};");
     }
     let name = name("f", function as usize, &callee.name);
-    let _ = write!(text, " RESULTstart_thread(run_{name}, args); }}");
-    text
+    let _ = write!(text, " pthread_create(&threads[n], 0, run_{name}, arguments[n]);");
+    if let Some(dst) = dst {
+        let _ = write!(text, " r{} = n;", dst.0);
+    }
+    text + " }"
 }
 
+/// The threads that run from the start have functions of their own, with nothing to read before they begin.
 fn print_main(out: &mut String, program: &Program) {
-    out.push_str("\nint main(void) {\n");
-    for thread in &program.threads {
+    for (i, thread) in program.threads.iter().enumerate() {
+        let function = &program.functions[thread.function.0 as usize];
         let mut args: Vec<String> = thread.args.iter().map(|&arg| literal(arg)).collect();
-        let params = program.functions[thread.function.0 as usize].params as usize;
-        args.resize(params, "0".into());
-        let _ = writeln!(out, "  {}", start(program, thread.function.0, &args).replace("RESULT", ""));
+        args.resize(function.params as usize, "0".into());
+        let name = name("f", thread.function.0 as usize, &function.name);
+        let _ = writeln!(out, "\nvoid *start_{i}(void *given) {{\n  (void)given;");
+        let _ = writeln!(out, "  return (void *)(uintptr_t){name}({});\n}}", args.join(", "));
+    }
+    out.push_str("\nint main(void) {\n");
+    for i in 0..program.threads.len() {
+        let _ = writeln!(out, "  pthread_create(&threads[{i}], 0, start_{i}, 0);");
     }
     for i in 0..program.threads.len() {
         let _ = writeln!(out, "  pthread_join(threads[{i}], 0);");
@@ -199,10 +266,13 @@ fn operand(operand: &Operand) -> String {
 fn place(program: &Program, addr: &Operand, width: Width) -> String {
     if let Operand::Const(value) = addr
         && let Some((object, offset)) = value.as_pointer()
-        && let Some(declared) = program.objects.get(object.0 as usize)
-        && let Some(index) = declared.cells.iter().position(|c| c.offset == offset && c.width == width)
+        && (object.0 as usize) < program.objects.len()
     {
-        return format!("{}[{index}]", object_name(program, object.0 as usize));
+        for run in runs(program, object.0 as usize) {
+            if let Some(index) = run.cells.iter().position(|c| c.offset == offset && c.width == width) {
+                return format!("{}[{index}]", run.name);
+            }
+        }
     }
     format!("*at{}({})", bits(width), operand(addr))
 }
@@ -280,8 +350,7 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
         Instr::Spawn { dst, callee: Callee::Function(f), args } => {
             let mut args: Vec<String> = args.iter().map(operand).collect();
             args.resize(program.functions[f.0 as usize].params as usize, "0".into());
-            let result = dst.map_or(String::new(), |dst| format!("r{} = ", dst.0));
-            start(program, f.0, &args).replace("RESULT", &result)
+            start(program, f.0, &args, *dst)
         }
         Instr::Call { .. } | Instr::Spawn { .. } => return Err("a call through a pointer".into()),
         Instr::Return(None) => "return 0;".into(),

@@ -3,7 +3,7 @@
 //! Deviations from the figures: a round ends and the next begins in one procedure, `switch`, as often as it likes, for
 //! a thread may have rounds in which its buffer does all the work (the figures allow one new round per statement);
 //! `r_TSO` is kept as its distance from `r_SC`; queues are cleared with their masks, so that states do not differ in
-//! values that nobody reads; a thread that ends goes on until its last store is in memory.
+//! values that nobody reads, and so are views at the end of a round; a thread that ends goes on until its last store is in memory.
 
 use crate::layout::Layout;
 use crate::tso::Bound;
@@ -19,6 +19,8 @@ pub struct Helpers {
     pub init_thread: FunctionId,
     /// Figure 3: a round starts.
     pub init_round: FunctionId,
+    /// A round ends: forgets what the next one does not need.
+    pub end_round: FunctionId,
     /// Figure 4: a round may end here, and another start.
     pub switch: FunctionId,
     /// Figure 4: the buffer is empty.
@@ -38,11 +40,12 @@ impl Helpers {
         Helpers {
             init_thread: at(0),
             init_round: at(1),
-            switch: at(2),
-            fence: at(3),
-            finish: at(4),
-            offset: at(5),
-            update: [at(6), at(7), at(8), at(9)],
+            end_round: at(2),
+            switch: at(3),
+            fence: at(4),
+            finish: at(5),
+            offset: at(6),
+            update: [at(7), at(8), at(9), at(10)],
         }
     }
 
@@ -56,6 +59,7 @@ impl Helpers {
         let mut all = vec![
             init_thread(layout),
             init_round(layout, bound),
+            end_round(layout),
             self.switch(layout),
             fence(layout),
             self.finish(layout),
@@ -82,6 +86,7 @@ impl Helpers {
     }
 
     fn next_round(&self, b: &mut Builder) {
+        b.push(call(self.end_round, vec![SELF.into()]));
         b.push(Instr::AtomicEnd);
         b.push(Instr::AtomicBegin);
         b.push(call(self.init_round, vec![SELF.into()]));
@@ -95,6 +100,7 @@ impl Helpers {
         self.next_round(&mut b);
         b.push(Instr::Jump(again));
         b.otherwise(at);
+        b.push(call(self.end_round, vec![SELF.into()]));
         b.store(layout.done(), constant(1));
         b.push(Instr::AtomicEnd);
         b.f
@@ -274,6 +280,26 @@ fn init_round(layout: &Layout, bound: Bound) -> Function {
         let value = b.load_at(address.into(), width);
         let view = b.private(constant(offset));
         b.store_at(view, width, value);
+        b.otherwise(at);
+    }
+    b.f
+}
+
+/// The view of a cell for which nothing is pending is renewed at the start of the next round, so nobody reads it before:
+/// it becomes zero, or else states would differ in what the thread saw in rounds that are over.
+fn end_round(layout: &Layout) -> Function {
+    let mut b = Builder::new("tso_end_round", &["tso_self"]);
+    for &(_, offset, width) in &layout.cells {
+        let mut pending = constant(0);
+        for slot in 1..=layout.slots {
+            let mask = b.private(constant(layout.mask(slot) + offset));
+            let set = b.load_at(mask, width);
+            pending = b.compute(BinaryOp::Or, Width::W64, pending, set);
+        }
+        let free = b.compute(BinaryOp::Eq, Width::W64, pending, constant(0));
+        let at = b.branch(free);
+        let view = b.private(constant(offset));
+        b.store_at(view, width, constant(0));
         b.otherwise(at);
     }
     b.f

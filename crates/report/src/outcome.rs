@@ -35,6 +35,9 @@ pub struct Outcome {
     /// The engine that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
+    /// Why that engine, if the user did not choose it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picked: Option<String>,
     /// What was looked for, if not everything that a finding can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<&'static str>,
@@ -189,6 +192,9 @@ impl Outcome {
             out.push('\n');
         }
         out += &self.headline();
+        if let (Some(engine), Some(why)) = (self.engine, &self.picked) {
+            let _ = write!(out, "\n  engine {engine}: {why}");
+        }
         out.push('\n');
         for bound in &self.bounds {
             for place in &bound.places {

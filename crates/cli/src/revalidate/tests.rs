@@ -205,6 +205,7 @@ fn what_is_not_confirmed_is_unknown() {
     assert!(found.findings.is_empty());
     let outcome = |verdict| Outcome {
         assumes: None,
+        picked: None,
         file: "t.c".into(),
         model: "tso".into(),
         engine: None,

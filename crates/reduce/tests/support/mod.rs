@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+use fencepost_explore::{ModelName, explore};
 use fencepost_ir::{Program, Value};
 use fencepost_machine::{Model, Options, check};
 use fencepost_reduce::{Bound, reduce_tso};
@@ -121,3 +122,36 @@ pub fn agrees(text: &str) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Compares the machines without bounds with the axiomatic models, on a program without loops and atomic sections.
+pub fn axioms_agree(text: &str) -> Result<(), String> {
+    let program = parse(text);
+    let models = [(Model::Sc, ModelName::Sc), (Model::Tso, ModelName::Tso), (Model::Pso, ModelName::Pso)];
+    for (model, name) in models {
+        let machine = states(&program, &Options::new(model));
+        let explored = explore(&program, &fencepost_explore::Options::new(name)).map_err(|e| e.what)?;
+        if explored.stopped.is_some() {
+            return Err(format!("{model:?}: the explorer gave up\n{text}"));
+        }
+        let mut axiomatic = explored.states;
+        axiomatic.sort();
+        if machine != axiomatic {
+            return Err(format!("{model:?}: the machine {machine:?}, the axioms {axiomatic:?}\n{text}"));
+        }
+    }
+    Ok(())
+}
+
+/// A bound that no run of the program reaches is no bound.
+pub fn large_bounds_agree(text: &str) -> Result<(), String> {
+    let unbounded = machine_states(text, None, None);
+    for (rounds, age) in [(None, Some(LARGE)), (Some(LARGE), None)] {
+        if machine_states(text, rounds, age) != unbounded {
+            return Err(format!("rounds {rounds:?}, age {age:?} bound something\n{text}"));
+        }
+    }
+    Ok(())
+}
+
+/// More rounds than the steps and stores of any program here.
+pub const LARGE: u32 = 60;
