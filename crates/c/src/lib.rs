@@ -40,6 +40,7 @@ pub mod uninit;
 
 use fencepost_diag::{Diagnostic, SourceFile};
 use fencepost_ir::Program;
+use fencepost_ir::private::mark_private_objects;
 use parser::Parser;
 use pp::Preprocessor;
 pub use source::SourceMap;
@@ -96,7 +97,10 @@ pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Fai
         sources.add(file.clone());
     }
     match result {
-        Ok((program, warnings)) => Ok(Compiled { program, sources, warnings }),
+        Ok((mut program, warnings)) => {
+            mark_private_objects(&mut program);
+            Ok(Compiled { program, sources, warnings })
+        }
         Err(diagnostics) => Err(Failure { diagnostics, sources }),
     }
 }

@@ -118,11 +118,12 @@ pub enum Op {
         half: Half,
         pick: Option<Arg>,
     },
-    /// `dst` becomes one of `first .. first + count`.
+    /// `dst` becomes one of `first .. first + count`. `exchange`: whether a compare-exchange succeeds.
     Choice {
         dst: u16,
         first: i64,
         count: u32,
+        exchange: bool,
     },
     /// The store to this address that an instruction might have done and did not. Where events are committed out of
     /// order it takes the number that the store would have had, so that later events keep theirs.

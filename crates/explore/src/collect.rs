@@ -98,6 +98,17 @@ impl Question {
     }
 }
 
+/// What comes after a graph that no thread can extend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Finished {
+    /// The next one.
+    GoOn,
+    /// The search ends here.
+    Stop,
+    /// There is something to show, and it is not complete without the joins that were left out.
+    NeedsTail,
+}
+
 /// Receives every complete execution.
 pub type Visitor<'a> = &'a (dyn Fn(Trace) + Sync);
 
@@ -162,13 +173,27 @@ impl<'a> Collector<'a> {
         states
     }
 
-    /// A graph that no thread can extend. True if the search should end here.
+    /// A graph that no thread can extend.
     pub(crate) fn finished<M: MemoryModel<W>, const W: usize>(
         &mut self,
         view: &View<'_, M, W>,
         race: Option<(EventId, EventId)>,
         stuck: bool,
-    ) -> bool {
+    ) -> Finished {
+        let mut complete = true;
+        let (mut cut, mut tail) = (false, false);
+        for next in view.graph.threads_next(view.subject.layout) {
+            complete &= matches!(next, Next::Ended | Next::NotStarted | Next::Tail);
+            cut |= next == Next::Cut;
+            tail |= next == Next::Tail;
+        }
+        let found = findings(view, race, stuck, complete);
+        let is_new = |(kind, places, _): &(FindingKind, Vec<Place>, _)| {
+            !self.findings.contains_key(&(*kind, places.clone()))
+        };
+        if tail && found.iter().any(is_new) {
+            return Finished::NeedsTail;
+        }
         if let Some(left) = &mut self.sample {
             *left -= 1;
             if *left == 0 {
@@ -176,12 +201,6 @@ impl<'a> Collector<'a> {
                 let share = progress::share(view).saturating_mul(progress::SAMPLE);
                 self.stats.share = self.stats.share.saturating_add(share);
             }
-        }
-        let mut complete = true;
-        let mut cut = false;
-        for next in view.graph.threads_next(view.subject.layout) {
-            complete &= matches!(next, Next::Ended | Next::NotStarted | Next::Tail);
-            cut |= next == Next::Cut;
         }
         if complete {
             self.execution(view, race.is_some());
@@ -192,7 +211,7 @@ impl<'a> Collector<'a> {
             self.stats.blocked += 1;
         }
         let mut error = false;
-        for (kind, places, object) in findings(view, race, stuck, complete) {
+        for (kind, places, object) in found {
             error |= !kind.is_warning() && !kind.is_unknown();
             self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
                 kind: *kind,
@@ -204,7 +223,7 @@ impl<'a> Collector<'a> {
                 coherence: view.coherence(),
             });
         }
-        error && self.stop_at_error
+        if error && self.stop_at_error { Finished::Stop } else { Finished::GoOn }
     }
 
     /// A spawn of what is no function.
@@ -400,9 +419,8 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
             }
             _ => Action::Fence,
         };
-        let thread = usize::from(node.thread);
-        let regs = &graph.regs[layout.regs(thread, e - layout.base[thread] as usize)];
-        Step { at: self.code().source[node.pc() as usize], calls: self.calls(regs), action }
+        let calls = node.calls().map(|pc| self.code().source[pc as usize]).collect();
+        Step { at: self.code().source[node.pc() as usize], calls, action }
     }
 
     /// A number, or the name of what a pointer points to.

@@ -5,7 +5,8 @@
 
 use crate::code::{Arg, Code, Op};
 
-/// For each operation that reads memory in a loop, its live registers; `counters` are those of each function.
+/// For each operation that reads memory in a loop, or chooses how a compare-exchange will end, its live registers;
+/// `counters` are those of each function.
 pub fn live_in_loops(code: &Code, counters: &[Vec<u16>]) -> Vec<Option<Box<[u64]>>> {
     let mut result = vec![None; code.ops.len()];
     for (index, function) in code.functions.iter().enumerate() {
@@ -17,7 +18,9 @@ pub fn live_in_loops(code: &Code, counters: &[Vec<u16>]) -> Vec<Option<Box<[u64]
         }
         let live = live_before(code, first, end, function.frame as usize);
         for (i, mut set) in live.into_iter().enumerate() {
-            if in_loop[i] && matches!(code.ops[first + i], Op::Load { .. }) {
+            if in_loop[i]
+                && matches!(code.ops[first + i], Op::Load { .. } | Op::Choice { exchange: true, .. })
+            {
                 counters[index].iter().for_each(|&c| set[c as usize / 64] &= !(1 << (c % 64)));
                 result[first + i] = Some(set.into_boxed_slice());
             }
@@ -70,9 +73,9 @@ pub fn tails(code: &Code) -> Vec<bool> {
     while changed {
         changed = false;
         for (pc, op) in code.ops.iter().enumerate().rev() {
-            let mut next = op.targets().into_iter().flatten().map(|to| to as usize);
             let goes_on = op.falls_through().then_some(pc + 1);
-            if quiet[pc] && !next.all(|to| quiet[to]) || quiet[pc] && goes_on.is_some_and(|to| !quiet[to]) {
+            let mut next = op.targets().into_iter().flatten().map(|to| to as usize).chain(goes_on);
+            if quiet[pc] && !next.all(|to| quiet[to]) {
                 quiet[pc] = false;
                 changed = true;
             }

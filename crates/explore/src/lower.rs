@@ -208,7 +208,7 @@ impl Lowering<'_> {
                     let what = "a nondeterministic choice among more than 65,536 values";
                     return Err(Unsupported { what, span: self.function.spans[at] });
                 };
-                self.push(Op::Choice { dst: frame_reg(dst), first, count });
+                self.push(Op::Choice { dst: frame_reg(dst), first, count, exchange: false });
             }
             Instr::Cut => self.push(Op::Cut),
             Instr::Lock(_) | Instr::Unlock(_) | Instr::TryLock { .. } => self.mutex(instr),
@@ -305,7 +305,7 @@ impl Lowering<'_> {
         let choice = self.temporary();
         let start = self.here();
         self.push(Op::BranchReserved { addr, else_to: start + 8 });
-        self.push(Op::Choice { dst: choice, first: 0, count: 2 });
+        self.push(Op::Choice { dst: choice, first: 0, count: 2, exchange: false });
         let condition = Arg::Reg(choice);
         self.push(Op::Branch { condition, then_to: start + 3, else_to: start + 5, internal: true });
         self.push_chosen(Op::Store { addr, value, width, ann, half: Half::Exclusive, pick: None });
@@ -491,7 +491,7 @@ impl Lowering<'_> {
     fn cas_in_order(&mut self, cas: &Cas) {
         let mut spurious_exit = None;
         if cas.weak {
-            self.push(Op::Choice { dst: cas.same, first: 0, count: 2 });
+            self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: false });
             let then_to = self.here() + 1;
             let else_to = then_to + 5;
             self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
@@ -523,7 +523,7 @@ impl Lowering<'_> {
     /// write then depends on the choice only, not on the read, and neither do later events: some may be committed before
     /// the read, with whatever it will read.
     fn cas_out_of_order(&mut self, cas: &Cas) {
-        self.push(Op::Choice { dst: cas.same, first: 0, count: 2 });
+        self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: true });
         let branch = self.code.ops.len();
         self.push(Op::Jump(0));
         let then_to = self.here();

@@ -137,6 +137,11 @@ impl<S, const W: usize> Node<S, W> {
         self.key.loc
     }
 
+    /// The calls that are active, innermost first.
+    pub fn calls(&self) -> impl Iterator<Item = Pc> + '_ {
+        self.facts.frames.iter().rev().filter_map(|&(_, back, _)| back.checked_sub(1))
+    }
+
     fn is_segment(&self) -> bool {
         (FIRST_SEGMENT..NO_LOC).contains(&self.key.loc)
     }

@@ -14,7 +14,7 @@
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
 use crate::code::{Arg, CasRead, Code, DISAGREED, FP, Half, Op, RESULT};
-use crate::collect::{Collector, View};
+use crate::collect::{Collector, Finished, View};
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
@@ -741,8 +741,16 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let races = self.model.races(&self.trie, graph);
         let stuck = self.is_stuck_for_ever(graph);
         let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
-        if self.collector.finished(&view, races, stuck) {
-            self.control.stop();
+        match self.collector.finished(&view, races, stuck) {
+            Finished::GoOn => {}
+            Finished::Stop => self.control.stop(),
+            Finished::NeedsTail => {
+                let mut tails =
+                    (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);
+                if let Some(t) = tails.next() {
+                    self.run_tail(graph, t);
+                }
+            }
         }
     }
 

@@ -19,7 +19,7 @@
 //! a global one, which is always initialised and never freed. Otherwise the exploration starts over with caution: every
 //! value is then read, and a write that comes later revisits.
 
-use crate::code::{FP, HIDDEN, Half};
+use crate::code::{DISAGREED, FP, HIDDEN, Half, Op};
 use crate::control::Need;
 use crate::graph::{Graph, Sleep};
 use crate::interpret::{Next, Snapshot};
@@ -127,7 +127,16 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         for earlier in (graph.settled[thread] as usize..index).rev() {
             let event = layout.base[thread] as usize + earlier;
             let node = self.trie.node(graph.node[event]);
-            if !matches!(node.kind, Kind::Read | Kind::Fence(_) | Kind::Skip) {
+            let passes = match node.kind {
+                Kind::Read | Kind::Fence(_) | Kind::Skip => true,
+                // To fail; whether that was right is seen later, and part of the registers.
+                Kind::Choice => {
+                    matches!(code.ops[node.pc() as usize], Op::Choice { exchange: true, .. })
+                        && graph.value[event] == 0
+                }
+                _ => false,
+            };
+            if !passes {
                 return None;
             }
             if node.pc() != pc {
@@ -136,6 +145,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             let then = &graph.regs[layout.regs(thread, earlier)];
             let same = |r: usize| live[r / 64] >> (r % 64) & 1 == 0 || now[fp + r] == then[fp + r];
             if then[FP] as usize == fp
+                && now[DISAGREED] == then[DISAGREED]
                 && now[HIDDEN..fp] == then[HIDDEN..fp]
                 && (0..live.len() * 64).all(|r| fp + r >= now.len() || same(r))
             {

@@ -6,7 +6,7 @@
 //! where an access may mean it or something else. Atomic accesses keep an object in memory too: their orders matter.
 
 use crate::annotation::{Ann, Order};
-use crate::program::{BinaryOp, Function, Instr, Operand, Rvalue};
+use crate::program::{BinaryOp, Function, Instr, Operand, Program, Rvalue};
 
 /// The private objects of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +37,17 @@ pub fn private_objects(function: &Function) -> PrivateObjects {
         })
         .collect();
     PrivateObjects { made_by: kept.into_iter().map(|k| analysis.made_by[k]).collect(), object }
+}
+
+/// Notes in a program which of its local objects are private; what is noted already stays.
+pub fn mark_private_objects(program: &mut Program) {
+    for function in &mut program.functions {
+        for at in private_objects(function).made_by {
+            if let Instr::Local { private, .. } = &mut function.body[at as usize] {
+                *private = true;
+            }
+        }
+    }
 }
 
 struct Analysis<'f> {

@@ -115,12 +115,7 @@ const ENDLESS: usize = 10_000_000;
 
 /// Checks a record; see the module's documentation.
 pub fn confirm(program: &Program, model: &Model, recorded: &Recorded) -> Result<(), Refused> {
-    // An engine may keep the cells of private objects out of the record or in it.
-    let without = Replayer::new(program, model, recorded, false).confirm();
-    match without {
-        Err(Refused::Wrong(_)) => Replayer::new(program, model, recorded, true).confirm().or(without),
-        _ => without,
-    }
+    Replayer::new(program, model, recorded).confirm()
 }
 
 struct Replayer<'p> {
@@ -129,8 +124,6 @@ struct Replayer<'p> {
     model: &'p Model,
     thread_fence: Fence,
     recorded: &'p Recorded,
-    /// Whether accesses to private cells are in the record.
-    with_private: bool,
     limits: Limits,
     /// Values of loads whose recorded value has a meaning only to who made the record.
     learnt: BTreeMap<StepId, Value>,
@@ -157,12 +150,7 @@ struct Replayed {
 }
 
 impl<'p> Replayer<'p> {
-    fn new(
-        program: &'p Program,
-        model: &'p Model,
-        recorded: &'p Recorded,
-        with_private: bool,
-    ) -> Replayer<'p> {
+    fn new(program: &'p Program, model: &'p Model, recorded: &'p Recorded) -> Replayer<'p> {
         let mut threads = Vec::new();
         for (parent, steps) in (0..).zip(&recorded.steps) {
             let children = steps.iter().filter_map(|step| match step.action {
@@ -181,7 +169,6 @@ impl<'p> Replayer<'p> {
             model,
             thread_fence: thread_fence(model),
             recorded,
-            with_private,
             limits: Limits { steps: 4 * ENDLESS, ..Limits::default() },
             learnt: BTreeMap::new(),
             results: BTreeMap::new(),
@@ -438,14 +425,15 @@ impl<'p> Replayer<'p> {
             }
         };
         let mut matched = led.matched.clone();
-        if self.with_private {
-            for _ in led.run.silent..run.silent {
-                pass(&mut next);
-                let step = steps.get(next).filter(|step| step.at == at)?;
-                if !matches!(step.action, RecordedAction::Read { .. } | RecordedAction::Write { .. }) {
-                    return None;
-                }
-                next += 1;
+        // An engine may keep the cells of a private object out of the record or in it.
+        for _ in led.run.silent..run.silent {
+            let mut behind = next;
+            pass(&mut behind);
+            let is_access = |step: &RecordedStep| {
+                matches!(step.action, RecordedAction::Read { .. } | RecordedAction::Write { .. })
+            };
+            if steps.get(behind).is_some_and(|step| step.at == at && is_access(step)) {
+                next = behind + 1;
             }
         }
         let new = led.run.events.len()..run.events.len();
