@@ -301,9 +301,17 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.set_front(layout, thread, 0);
     }
 
-    /// Called before the first read is added: what is there will stay.
-    pub fn settle(&mut self) {
-        self.settled.copy_from_slice(&self.front);
+    /// Called before the first read is added: what is there will stay. Choices and fences at the end may belong to a loop
+    /// that a thread comes round in, so their slots are kept.
+    pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout) {
+        for t in 0..layout.threads() {
+            let mut settled = self.front[t];
+            let kind = |index: u16| trie.node(self.node[(layout.base[t] + index) as usize]).kind;
+            while settled > 0 && matches!(kind(settled - 1), Kind::Choice | Kind::Fence(_)) {
+                settled -= 1;
+            }
+            self.settled[t] = settled;
+        }
     }
 
     /// Takes a write out again; its place in coherence is gone already.

@@ -155,7 +155,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads.is_empty() {
-            graph.settle();
+            graph.settle(&self.trie, self.subject.layout);
         }
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
