@@ -88,6 +88,14 @@ fn what_cannot_be_followed_is_unknown() {
 }
 
 #[test]
+fn an_access_between_the_steps_of_a_section_is_left_to_the_machines() {
+    let file = "crates/cli/tests/data/outside_section.c";
+    insta::assert_snapshot!(run(&["check", "-j1", "-m", "rc11", file]));
+    let found = answer(&[file, "-m", "tso"]);
+    assert_eq!((&found["verdict"], &found["engine"]), (&"safe".into(), &"states".into()), "{found}");
+}
+
+#[test]
 fn dependencies_may_be_distrusted() {
     let file = "crates/cli/tests/data/address_dependency.c";
     for model in ["power", "armv8"] {

@@ -209,6 +209,11 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     }
     if let Some(lock) = view.subject.code.section_lock {
         outside_sections(view, lock, &mut found);
+        if found.iter().any(|(kind, ..)| *kind == FindingKind::OutsideSection) {
+            // Nothing else can be said of an execution that might not be one.
+            found.retain(|(kind, ..)| *kind == FindingKind::OutsideSection);
+            return found;
+        }
     }
     uninitialised(view, &mut found);
     if stuck && found.is_empty() {
