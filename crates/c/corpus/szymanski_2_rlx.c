@@ -1,7 +1,7 @@
 /*
  * Szymanski's algorithm for two threads, with relaxed atomics and no fences.
  * expect: sc=safe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
- * count: sc=2082 tso=5178 pso=9164 ra=5178 rc11=9164 power=9164 armv8=9164
+ * count: sc=2061 tso=3687 pso=6606 ra=3687 rc11=6606 power=6606 armv8=6606
  * why: The announcement may be seen after the other flags were read (store buffering), which TSO and everything
  *      weaker allows; the language models also see a data race on `shared`.
  */

@@ -85,6 +85,8 @@ pub struct Sleep<const W: usize> {
     pub at: u16,
     /// What it would read.
     pub loc: LocId,
+    /// How many writes to that there were. They stay as long as the sleep does.
+    pub writes: u32,
     /// The events that were there then.
     pub before: Row<W>,
 }
@@ -136,6 +138,11 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
     /// of them is not needed any more.
     pub settled: Vec<u16>,
+    /// Which settling this was: graphs of the same one agree in the events of then, and in the state after its
+    /// settled events of each thread that was started by then.
+    settling: u64,
+    was_started: Vec<bool>,
+    settled_events: Row<W>,
     /// Per thread: the times at which it went to sleep before a read, oldest first; see `waiting`.
     pub asleep: Vec<Vec<Sleep<W>>>,
     /// Thread states by slot.
@@ -172,6 +179,9 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             front: vec![0; layout.threads()],
             urgency: vec![Snapshot::NEVER; layout.threads()],
             settled: vec![0; layout.threads()],
+            settling: 0,
+            was_started: vec![false; layout.threads()],
+            settled_events: Row::EMPTY,
             asleep: vec![Vec::new(); layout.threads()],
             snapshots: vec![Snapshot::default(); slots],
             regs: vec![0; layout.reg_base[layout.threads()]],
@@ -232,7 +242,17 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     /// prefix, which is kept with it, so only the time stamps and the inverse relations need masking.
     pub fn copy_kept(&mut self, other: &Graph<M, W>, kept: Row<W>, layout: &Layout) {
         self.present = kept;
-        for e in kept.iter() {
+        // Without a read nothing is settled yet: the marks are of a branch that was left.
+        let is_settled = !other.reads.is_empty();
+        let same_settling = is_settled && self.settling == other.settling;
+        let mut changed = kept;
+        if same_settling {
+            changed = kept.without(&other.settled_events);
+            for w in (kept & other.settled_events & other.writes).iter() {
+                self.readers[w] = other.readers[w] & kept;
+            }
+        }
+        for e in changed.iter() {
             self.rf[e] = other.rf[e];
             self.value[e] = other.value[e];
             self.node[e] = other.node[e];
@@ -242,6 +262,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
             self.readers[e] = other.readers[e] & kept;
             self.rows[e] = other.rows[e];
         }
+        self.settled_events = other.settled_events;
         let cells = other.co.len();
         self.reserve_cells(cells);
         for x in cells..self.co.len() {
@@ -260,25 +281,31 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.revisited = other.revisited & kept;
         self.rmw_writes = other.rmw_writes & kept;
         self.pure = other.pure & kept;
+        self.settling = if is_settled { other.settling } else { 0 };
         for t in 0..layout.threads() {
             self.origin[t] = other.origin[t];
-            self.asleep[t].clone_from(&other.asleep[t]);
+            if !(self.asleep[t].is_empty() && other.asleep[t].is_empty()) {
+                self.asleep[t].clone_from(&other.asleep[t]);
+            }
             if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
                 self.forget_thread(t, layout);
                 continue;
             }
-            // Without a read nothing is settled yet: the marks are of a branch that was left.
-            let settled = if other.reads.is_empty() { 0 } else { other.settled[t] };
+            let settled = if is_settled { other.settled[t] } else { 0 };
             let mut front = settled;
             while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
                 front += 1;
             }
             self.settled[t] = settled;
-            let from = layout.slot_base[t] + settled as usize;
-            let to = layout.slot_base[t] + front as usize + 1;
-            self.snapshots[from..to].copy_from_slice(&other.snapshots[from..to]);
-            let (from, to) = (layout.regs(t, settled as usize).start, layout.regs(t, front as usize).end);
-            self.regs[from..to].copy_from_slice(&other.regs[from..to]);
+            self.was_started[t] = other.was_started[t];
+            let first = settled + u16::from(same_settling && other.was_started[t]);
+            if first <= front {
+                let (from, to) = (first as usize, front as usize + 1);
+                let slots = layout.slot_base[t] + from..layout.slot_base[t] + to;
+                self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots]);
+                let regs = layout.regs(t, from).start..layout.regs(t, to - 1).end;
+                self.regs[regs.clone()].copy_from_slice(&other.regs[regs]);
+            }
             self.set_front(layout, t, front);
         }
     }
@@ -303,7 +330,9 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
 
     /// Called before the first read is added: what is there will stay. Choices and fences at the end may belong to a loop
     /// that a thread comes round in, so their slots are kept.
-    pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout) {
+    pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout, settling: u64) {
+        self.settling = settling;
+        self.settled_events = self.present;
         for t in 0..layout.threads() {
             let mut settled = self.front[t];
             let kind = |index: u16| trie.node(self.node[(layout.base[t] + index) as usize]).kind;
@@ -311,6 +340,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
                 settled -= 1;
             }
             self.settled[t] = settled;
+            self.was_started[t] = self.frontier(layout, t).next != Next::NotStarted;
         }
     }
 
@@ -381,9 +411,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     /// Whether a thread sleeps and there is nothing new for it.
     #[inline(always)]
     pub fn is_asleep(&self, thread: usize) -> bool {
-        self.considered(thread).is_some_and(|sleep| {
-            self.co[sleep.loc as usize].iter().all(|&w| sleep.before.contains(w as usize))
-        })
+        self.considered(thread).is_some_and(|sleep| self.co[sleep.loc as usize].len() as u32 == sleep.writes)
     }
 
     /// Forgets the sleep that is younger than a read.

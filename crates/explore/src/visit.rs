@@ -44,6 +44,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
+    /// How often the first read of a graph was added.
+    settlings: u64,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -68,6 +70,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             memory,
             pool: Vec::new(),
             watch: Watch::default(),
+            settlings: 0,
             tail,
             control,
             collector,
@@ -155,7 +158,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads.is_empty() {
-            graph.settle(&self.trie, self.subject.layout);
+            self.settlings += 1;
+            graph.settle(&self.trie, self.subject.layout, self.settlings);
         }
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();

@@ -82,7 +82,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
     /// The newest value does not let the thread go on: the others go first.
     pub(crate) fn sleep(&mut self, graph: &mut Graph<M, W>, thread: usize, loc: LocId) {
-        let sleep = Sleep { at: graph.front[thread], loc, before: graph.present };
+        let writes = graph.co[loc as usize].len() as u32;
+        let sleep = Sleep { at: graph.front[thread], loc, writes, before: graph.present };
         graph.asleep[thread].push(sleep);
         self.visit(graph);
         graph.asleep[thread].pop();
