@@ -73,7 +73,8 @@ fn every_program_compiles_and_keeps_its_word_under_sequential_consistency() {
             }
             _ => {}
         }
-        if safe && !ends.iter().any(|end| matches!(end, End::Done(_))) {
+        // Some programs of Table 1 run until an assumption on the number of turns fails.
+        if safe && !ends.iter().any(|end| matches!(end, End::Done(_) | End::Assumed)) {
             wrong.push(format!("{name}: never ends: {:?}", ends.first()));
         }
     }
