@@ -11,7 +11,7 @@ use crate::path::Trie;
 use crate::progress::Progress;
 use fencepost_ir::Location;
 use rustc_hash::FxHashSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -88,6 +88,8 @@ pub struct Control<M: MemoryModel<W>, const W: usize> {
     max_bytes: u64,
     interrupt: Option<&'static AtomicBool>,
     progress: Option<&'static Progress>,
+    /// How often the first read of a graph was added, by any worker.
+    settlings: AtomicU64,
     /// Whether reads that wait are added like all others.
     cautious: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
@@ -125,9 +127,15 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
             max_bytes: limits.max_bytes.unwrap_or(u64::MAX),
             interrupt: limits.interrupt,
             progress: limits.progress,
+            settlings: AtomicU64::new(0),
             cautious,
             watched: Mutex::default(),
         }
+    }
+
+    /// A number for the settling of a graph, which no other has.
+    pub fn next_settling(&self) -> u64 {
+        self.settlings.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Whether reads that wait are added like all others.

@@ -244,7 +244,7 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.present = kept;
         // Without a read nothing is settled yet: the marks are of a branch that was left.
         let is_settled = !other.reads.is_empty();
-        let same_settling = is_settled && self.settling == other.settling;
+        let same_settling = is_settled && self.settling == other.settling && self.settling != 0;
         let mut changed = kept;
         if same_settling {
             changed = kept.without(&other.settled_events);

@@ -279,8 +279,7 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
 ) -> Collector<'a> {
     let work = |mut explorer: Explorer<'a, M, W>| {
         while let Some((mut graph, trie, memory)) = control.take() {
-            explorer.trie = trie;
-            explorer.memory = memory;
+            explorer.take_over(trie, memory);
             explorer.visit(&mut graph);
         }
         explorer.collector

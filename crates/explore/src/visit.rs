@@ -44,8 +44,6 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
-    /// How often the first read of a graph was added.
-    settlings: u64,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -70,7 +68,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             memory,
             pool: Vec::new(),
             watch: Watch::default(),
-            settlings: 0,
             tail,
             control,
             collector,
@@ -84,6 +81,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             self.start_thread(&mut graph, t, *function, args);
         }
         graph
+    }
+
+    /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
+    pub fn take_over(&mut self, trie: Trie<M, W>, memory: Memory) {
+        (self.trie, self.memory) = (trie, memory);
+        self.watch = Watch::default();
+        self.tail = (NO_NODE, Vec::new());
     }
 
     /// Takes a thread to its first event.
@@ -158,8 +162,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads.is_empty() {
-            self.settlings += 1;
-            graph.settle(&self.trie, self.subject.layout, self.settlings);
+            graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();

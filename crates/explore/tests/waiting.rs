@@ -205,12 +205,17 @@ fn generate(random: &mut Random) -> (Program, String) {
 }
 
 /// The executions, sorted; whether somebody may wait for ever; and how many graphs were blocked.
-fn found(program: &Program, model: ModelName, cautious: bool) -> (Vec<Trace>, bool, u64) {
+fn found(program: &Program, model: ModelName, cautious: bool, jobs: usize) -> (Vec<Trace>, bool, u64) {
     let traces = Mutex::new(Vec::new());
     let visitor = |trace: Trace| traces.lock().expect("not poisoned").push(trace);
     let restarted = || traces.lock().expect("not poisoned").clear();
-    let options =
-        Options { visitor: Some(&visitor), restarted: Some(&restarted), cautious, ..Options::new(model) };
+    let options = Options {
+        visitor: Some(&visitor),
+        restarted: Some(&restarted),
+        cautious,
+        jobs,
+        ..Options::new(model)
+    };
     let exploration = explore(program, &options).expect("supported");
     let stuck = exploration.findings.iter().any(|f| f.kind == FindingKind::Deadlock);
     let mut traces = traces.into_inner().expect("not poisoned");
@@ -230,8 +235,10 @@ fn putting_reads_off_changes_nothing() {
     for case in 0..cases {
         let (program, text) = generate(&mut random);
         for model in MODELS {
-            let (plain, stuck, few) = found(&program, model, false);
-            let (expected, expected_stuck, many) = found(&program, model, true);
+            // Every now and then several workers share the work.
+            let jobs = if case % 8 == 0 { 3 } else { 1 };
+            let (plain, stuck, few) = found(&program, model, false, jobs);
+            let (expected, expected_stuck, many) = found(&program, model, true, 1);
             let name = model.name();
             if plain != expected {
                 for t in expected.iter().filter(|t| !plain.contains(t)) {
