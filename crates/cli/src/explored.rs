@@ -57,6 +57,7 @@ impl Reporter<'_> {
             states: None,
             blocked: found.stats.blocked,
             cut: found.stats.cut,
+            nodes: Some(found.stats.nodes),
             seconds: start.elapsed().as_secs_f64(),
             findings: found.findings.iter().map(|finding| self.finding(finding)).collect(),
         }

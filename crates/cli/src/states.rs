@@ -175,6 +175,7 @@ fn report(
         states: Some(found.states),
         blocked: found.blocked,
         cut: 0,
+        nodes: None,
         seconds: start.elapsed().as_secs_f64(),
     }
 }

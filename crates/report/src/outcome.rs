@@ -62,6 +62,9 @@ pub struct Outcome {
     pub blocked: u64,
     /// Explorations that a bound cut.
     pub cut: u64,
+    /// Partial executions that were visited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
     /// Time it took.
     pub seconds: f64,
     /// What was found.

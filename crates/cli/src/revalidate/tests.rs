@@ -218,6 +218,7 @@ fn what_is_not_confirmed_is_unknown() {
         states: None,
         blocked: 0,
         cut: 0,
+        nodes: None,
         seconds: 0.0,
         findings: Vec::new(),
     };
