@@ -133,7 +133,7 @@ pub struct Graph<M: MemoryModel<W>, const W: usize> {
     pub origin: Vec<EventId>,
     /// Per thread: how many events from its start on are committed without a gap.
     pub front: Vec<u16>,
-    /// Per thread: how urgent its next step is; see [`Snapshot::urgency`].
+    /// Per thread: how urgent its next step is; as `Snapshot` says.
     pub urgency: Vec<u8>,
     /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
     /// of them is not needed any more.
