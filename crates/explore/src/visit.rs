@@ -13,8 +13,8 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, DISAGREED, FP, Half, Op, RESULT};
-use crate::collect::{Collector, Finished, View};
+use crate::code::{Arg, CasRead, Code, FP, Half, Op, RESULT};
+use crate::collect::Collector;
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
@@ -41,11 +41,11 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) trie: Trie<M, W>,
     pub(crate) memory: Memory,
     /// Graphs for revisits, used again and again.
-    pool: Vec<Graph<M, W>>,
+    pub(crate) pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
-    tail: (NodeId, Vec<u64>),
+    pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
 }
@@ -405,7 +405,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     /// Puts a write into the graph, without a place in coherence.
-    fn place_write(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
+    pub(crate) fn place_write(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
         let e = event as usize;
         self.place(graph, event, snapshot);
         let node = self.trie.node(snapshot.node);
@@ -429,192 +429,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
     }
 
-    /// Reads that were committed before `z` although they could have read it.
-    fn revisit_readers(&mut self, graph: &mut Graph<M, W>, z: EventId, snapshot: Snapshot, loc: LocId) {
-        let mut readers = graph.init_readers[loc as usize];
-        for &w in &graph.co[loc as usize] {
-            readers |= graph.readers[w as usize];
-        }
-        for r in readers.without(&graph.pre[z as usize]).iter() {
-            let node = self.trie.node(graph.node[r]);
-            let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
-            if prefix.contains(r) {
-                continue;
-            }
-            self.keep_pairs(graph, &mut prefix, r);
-            let deleted = graph.present.without(&(graph.before[r] | prefix | Row::single(r)));
-            if self.canonical(graph, r, z, &deleted, &prefix) {
-                self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
-            }
-        }
-    }
-
-    /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
-    fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, r: usize) {
-        let mut candidates = graph.rmw_writes.without(&(graph.before[r] | *prefix));
-        loop {
-            let mut grew = false;
-            for w in candidates.iter() {
-                let read = self.trie.node(graph.node[w]).partner as usize;
-                if prefix.contains(read) && graph.pre[w].is_within(prefix) {
-                    prefix.insert(w);
-                    candidates.remove(w);
-                    grew = true;
-                }
-            }
-            if !grew {
-                return;
-            }
-        }
-    }
-
-    /// Whether this parent is the one from which the revisited graph is to be reached: everything deleted, and `r`,
-    /// had been added coherence-maximally, in an order that the kept events do not contradict.
-    fn canonical(
-        &self,
-        graph: &Graph<M, W>,
-        r: usize,
-        z: EventId,
-        deleted: &Row<W>,
-        prefix: &Row<W>,
-    ) -> bool {
-        let gone = *deleted | Row::single(r);
-        // Only a revisited read can have a prefix that is younger than itself.
-        for k in (graph.revisited & graph.before[r]).without(&gone).iter() {
-            if graph.pre[k].meets(&gone) {
-                return false;
-            }
-        }
-        let mut kept_prefix = *prefix;
-        kept_prefix.remove(z as usize);
-        self.was_added_maximally(graph, gone, kept_prefix, Row::EMPTY)
-    }
-
-    /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
-    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case.
-    fn was_added_maximally(
-        &self,
-        graph: &Graph<M, W>,
-        gone: Row<W>,
-        prefix: Row<W>,
-        perhaps: Row<W>,
-    ) -> bool {
-        if gone.meets(&graph.nonmaximal) {
-            return false;
-        }
-        for d in gone.iter() {
-            let earlier = graph.before[d] | Row::single(d) | prefix;
-            let kept = earlier | perhaps;
-            if !graph.pre[d].is_within(&kept) {
-                return false;
-            }
-            let node = self.trie.node(graph.node[d]);
-            let maximal = match node.kind {
-                Kind::Write => graph.is_maximal(d as EventId, node.loc(), &earlier),
-                Kind::Read => {
-                    let source = graph.rf[d];
-                    (source == INIT || kept.contains(source as usize))
-                        && graph.is_maximal(source, node.loc(), &earlier)
-                }
-                Kind::Choice => graph.value[d] == 0,
-                _ => true,
-            };
-            if !maximal {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Explores what comes from deleting `deleted` and letting `r` read the new write `z`. `r` keeps its time stamp.
-    fn revisit(
-        &mut self,
-        graph: &Graph<M, W>,
-        r: EventId,
-        z: EventId,
-        snapshot: Snapshot,
-        deleted: Row<W>,
-        prefix: Row<W>,
-    ) {
-        let layout = self.subject.layout;
-        let re = r as usize;
-        let mut child = self.pool.pop().unwrap_or_else(|| Graph::new(layout));
-        let kept = graph.present.without(&(deleted | Row::single(re)));
-        child.copy_kept(graph, kept | Row::single(re), layout);
-        child.detach_read(r, graph, self.trie.node(graph.node[re]).loc(), layout);
-        child.refresh_maximality(&self.trie);
-        child.forget_sleep_after(r);
-
-        let (z_thread, r_thread) = (layout.thread_of[z as usize] as usize, layout.thread_of[re] as usize);
-        self.place_write(&mut child, z, snapshot);
-        child.before[z as usize].insert(re);
-        if child.front[z_thread] as usize == (z - layout.base[z_thread]) as usize {
-            self.advance_thread(&mut child, z_thread);
-        }
-        let loc = self.trie.node(snapshot.node).loc();
-        let before_z = self.model.coherence_before(&self.trie, &child, self.trie.node(snapshot.node));
-        let mut at = child.co[loc as usize].len();
-        let last = at;
-        child.co[loc as usize].push(z);
-        loop {
-            if self.keeps_atomicity(&child, z, loc, at)
-                && (at == last || self.model.write_consistent(&self.trie, &child, z))
-            {
-                if at != last {
-                    child.nonmaximal.insert(z as usize);
-                }
-                self.reread(&mut child, r, r_thread, z, prefix, at == last);
-            }
-            if !bubble_down(&mut child, loc, &mut at, &before_z) {
-                break;
-            }
-        }
-        self.pool.push(child);
-    }
-
-    /// The read `r` comes back, reading `z`, which has its place by now.
-    fn reread(
-        &mut self,
-        child: &mut Graph<M, W>,
-        r: EventId,
-        thread: usize,
-        z: EventId,
-        prefix: Row<W>,
-        maximal: bool,
-    ) {
-        let re = r as usize;
-        child.present.insert(re);
-        self.set_source(child, r, z);
-        child.pre[re] = prefix;
-        let node = self.trie.node(child.node[re]);
-        let loc = node.loc();
-        let before = self.model.coherence_before(&self.trie, child, node);
-        let coherent = child
-            .co_after(z, loc)
-            .iter()
-            .all(|&w| !(child.readers[w as usize] | Row::single(w as usize)).meets(&before));
-        if coherent && (maximal || self.model.read_consistent(&self.trie, child, r)) {
-            let marks = (child.nonmaximal, child.revisited);
-            if !child.is_maximal(z, loc, &child.before[re]) {
-                child.nonmaximal.insert(re);
-            }
-            child.revisited.insert(re);
-            let front = child.front[thread];
-            if front as usize == re - self.subject.layout.base[thread] as usize {
-                self.advance_thread(child, thread);
-            }
-            self.descend(child);
-            child.set_front(self.subject.layout, thread, front);
-            (child.nonmaximal, child.revisited) = marks;
-        }
-        self.clear_source(child, r);
-        child.remove_read(r);
-    }
-
     /// Whether the write at place `at` leaves read-modify-writes atomic, as far as that can be said already: only a
     /// violation among pure ones is final (`docs/EXPLORATION.md`); the others are filtered at the end.
     #[inline(always)]
-    fn keeps_atomicity(&self, graph: &Graph<M, W>, event: EventId, loc: LocId, at: usize) -> bool {
+    pub(crate) fn keeps_atomicity(&self, graph: &Graph<M, W>, event: EventId, loc: LocId, at: usize) -> bool {
         if graph.rmw_writes.is_empty() {
             return true;
         }
@@ -722,103 +540,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
         self.visit(graph);
     }
-
-    /// No thread can go on: the graph is a complete execution, or a blocked one.
-    pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
-        let layout = self.subject.layout;
-        for t in 0..layout.threads() {
-            if graph.is_asleep(t) {
-                return self.finish_asleep(graph, t);
-            }
-        }
-        for t in 0..layout.threads() {
-            if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {
-                return self.run_tail(graph, t);
-            }
-        }
-        let disagreed = |t: usize| {
-            graph.frontier(layout, t).next != Next::NotStarted
-                && graph.frontier_regs(layout, t)[DISAGREED] != 0
-        };
-        // A load- and a store-exclusive have a choice between them, so they are filtered here under every model.
-        if !self.is_atomic(graph) || (M::OUT_OF_ORDER && (0..layout.threads()).any(disagreed)) {
-            self.collector.stats.blocked += 1;
-            return;
-        }
-        let races = self.model.races(&self.trie, graph);
-        let stuck = self.is_stuck_for_ever(graph);
-        let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
-        match self.collector.finished(&view, races, stuck) {
-            Finished::GoOn => {}
-            Finished::Stop => self.control.stop(),
-            Finished::NeedsTail => {
-                let mut tails =
-                    (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);
-                if let Some(t) = tails.next() {
-                    self.run_tail(graph, t);
-                }
-            }
-        }
-    }
-
-    /// Whether a thread that has nothing left but joins can join them all. What its registers say is looked at once.
-    fn tail_ends(&mut self, graph: &Graph<M, W>, thread: usize) -> bool {
-        let layout = self.subject.layout;
-        let snapshot = graph.frontier(layout, thread);
-        let regs = graph.frontier_regs(layout, thread);
-        let all_ended = |t: usize| {
-            t == thread || matches!(graph.frontier(layout, t).next, Next::Ended | Next::NotStarted)
-        };
-        if !(0..layout.threads()).all(all_ended) {
-            return false;
-        }
-        if self.tail.0 == snapshot.node && self.tail.1 == regs {
-            return true;
-        }
-        let mut copy = regs.to_vec();
-        let pc = self.trie.node(snapshot.node).pc();
-        let mut machine = Machine {
-            code: self.subject.code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
-        let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
-        if ends {
-            self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());
-        }
-        ends
-    }
-
-    /// Goes on with the joins of a tail after all, one by one.
-    fn run_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
-        let layout = self.subject.layout;
-        let slot = layout.slot_base[thread] + graph.front[thread] as usize;
-        let tail = graph.snapshots[slot];
-        graph.snapshots[slot] = Snapshot { next: Next::Event, urgency: Snapshot::JOIN, ..tail };
-        graph.set_front(layout, thread, graph.front[thread]);
-        self.visit(graph);
-        graph.snapshots[slot] = tail;
-        graph.set_front(layout, thread, graph.front[thread]);
-    }
-
-    /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
-    fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
-        let threads = &self.subject.layout.thread_of;
-        graph.rmw_writes.without(&graph.pure).is_empty()
-            || graph.rmw_writes.iter().all(|w| {
-                let node = self.trie.node(graph.node[w]);
-                let source = graph.rf[node.partner as usize];
-                let mut between = graph.co_after(source, node.loc()).iter().take_while(|&&v| v as usize != w);
-                !between.any(|&v| threads[v as usize] != threads[w])
-            })
-    }
 }
 
 /// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.
 #[inline(always)]
-fn bubble_down<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn bubble_down<M: MemoryModel<W>, const W: usize>(
     graph: &mut Graph<M, W>,
     loc: LocId,
     at: &mut usize,
@@ -838,6 +564,10 @@ fn bubble_down<M: MemoryModel<W>, const W: usize>(
 
 /// Whether the thread that a join waits for has ended.
 #[inline(always)]
-fn can_join<M: MemoryModel<W>, const W: usize>(graph: &Graph<M, W>, layout: &Layout, thread: u64) -> bool {
+pub(crate) fn can_join<M: MemoryModel<W>, const W: usize>(
+    graph: &Graph<M, W>,
+    layout: &Layout,
+    thread: u64,
+) -> bool {
     (thread as usize) < layout.threads() && graph.frontier(layout, thread as usize).next == Next::Ended
 }

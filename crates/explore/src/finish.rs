@@ -1,0 +1,102 @@
+//! Graphs that no thread can extend: complete executions, blocked ones, and joins that were left to the end.
+
+use crate::code::DISAGREED;
+use crate::collect::{Finished, View};
+use crate::graph::Graph;
+use crate::interpret::{Machine, Next, Snapshot};
+use crate::model::MemoryModel;
+use crate::visit::{Explorer, can_join};
+
+impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+    /// No thread can go on: the graph is a complete execution, or a blocked one.
+    pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
+        let layout = self.subject.layout;
+        for t in 0..layout.threads() {
+            if graph.is_asleep(t) {
+                return self.finish_asleep(graph, t);
+            }
+        }
+        for t in 0..layout.threads() {
+            if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {
+                return self.run_tail(graph, t);
+            }
+        }
+        let disagreed = |t: usize| {
+            graph.frontier(layout, t).next != Next::NotStarted
+                && graph.frontier_regs(layout, t)[DISAGREED] != 0
+        };
+        // A load- and a store-exclusive have a choice between them, so they are filtered here under every model.
+        if !self.is_atomic(graph) || (M::OUT_OF_ORDER && (0..layout.threads()).any(disagreed)) {
+            self.collector.stats.blocked += 1;
+            return;
+        }
+        let races = self.model.races(&self.trie, graph);
+        let stuck = self.is_stuck_for_ever(graph);
+        let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
+        match self.collector.finished(&view, races, stuck) {
+            Finished::GoOn => {}
+            Finished::Stop => self.control.stop(),
+            Finished::NeedsTail => {
+                let mut tails =
+                    (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);
+                if let Some(t) = tails.next() {
+                    self.run_tail(graph, t);
+                }
+            }
+        }
+    }
+
+    /// Whether a thread that has nothing left but joins can join them all. What its registers say is looked at once.
+    fn tail_ends(&mut self, graph: &Graph<M, W>, thread: usize) -> bool {
+        let layout = self.subject.layout;
+        let snapshot = graph.frontier(layout, thread);
+        let regs = graph.frontier_regs(layout, thread);
+        let all_ended = |t: usize| {
+            t == thread || matches!(graph.frontier(layout, t).next, Next::Ended | Next::NotStarted)
+        };
+        if !(0..layout.threads()).all(all_ended) {
+            return false;
+        }
+        if self.tail.0 == snapshot.node && self.tail.1 == regs {
+            return true;
+        }
+        let mut copy = regs.to_vec();
+        let pc = self.trie.node(snapshot.node).pc();
+        let mut machine = Machine {
+            code: self.subject.code,
+            memory: &mut self.memory,
+            model: &self.model,
+            thread: thread as u16,
+            needs_room: false,
+        };
+        let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
+        if ends {
+            self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());
+        }
+        ends
+    }
+
+    /// Goes on with the joins of a tail after all, one by one.
+    fn run_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let layout = self.subject.layout;
+        let slot = layout.slot_base[thread] + graph.front[thread] as usize;
+        let tail = graph.snapshots[slot];
+        graph.snapshots[slot] = Snapshot { next: Next::Event, urgency: Snapshot::JOIN, ..tail };
+        graph.set_front(layout, thread, graph.front[thread]);
+        self.visit(graph);
+        graph.snapshots[slot] = tail;
+        graph.set_front(layout, thread, graph.front[thread]);
+    }
+
+    /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
+    fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
+        let threads = &self.subject.layout.thread_of;
+        graph.rmw_writes.without(&graph.pure).is_empty()
+            || graph.rmw_writes.iter().all(|w| {
+                let node = self.trie.node(graph.node[w]);
+                let source = graph.rf[node.partner as usize];
+                let mut between = graph.co_after(source, node.loc()).iter().take_while(|&&v| v as usize != w);
+                !between.any(|&v| threads[v as usize] != threads[w])
+            })
+    }
+}
