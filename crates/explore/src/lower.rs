@@ -30,6 +30,7 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
             starts: Vec::new(),
             private: Vec::new(),
             out_of_order,
+            ends_objects: ends_objects(program),
         };
         lowering.place_private_objects();
         lowering.run()?;
@@ -38,7 +39,10 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
         let counter = |(i, name): (usize, &String)| name.starts_with("loop@").then_some((i + FRAME) as u16);
         counters.push(function.regs.iter().enumerate().filter_map(counter).collect::<Vec<u16>>());
     }
-    code.uses_objects = code.ops.iter().any(|op| matches!(op, Op::Free { .. } | Op::Alloc { .. }));
+    code.is_process = program.is_process();
+    code.out_of_order = out_of_order;
+    let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
+    code.uses_objects = code.ops.iter().any(lives);
     code.live = live_in_loops(&code, &counters);
     code.tails = tails(&code);
     code.may_wait = may_wait(&code);
@@ -46,6 +50,19 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
     }
     Ok(code)
+}
+
+/// What ends with a thread: local objects where it exits, thread-local ones however it ends.
+#[derive(Clone, Copy)]
+struct EndsObjects {
+    at_exit: bool,
+    at_return: bool,
+}
+
+fn ends_objects(program: &Program) -> EndsObjects {
+    let any = |is: fn(&Instr) -> bool| program.functions.iter().flat_map(|f| &f.body).any(is);
+    let at_return = any(|instr| matches!(instr, Instr::ThreadLocal { .. }));
+    EndsObjects { at_exit: at_return || any(|instr| matches!(instr, Instr::Local { .. })), at_return }
 }
 
 struct Lowering<'a> {
@@ -59,6 +76,7 @@ struct Lowering<'a> {
     /// For each instruction: the private object, by its number in `Code::privates`, that it is about.
     private: Vec<Option<u16>>,
     out_of_order: bool,
+    ends_objects: EndsObjects,
 }
 
 /// A mutex cell: 0 when free, the owner's number plus one otherwise.
@@ -89,8 +107,8 @@ impl Lowering<'_> {
             self.code.source.resize(self.code.ops.len(), (self.index, at as u32));
         }
         self.starts.push(self.here());
-        self.push(Op::Return(None));
-        self.code.source.push((self.index, self.function.body.len() as u32));
+        self.leave(Op::Return(None));
+        self.code.source.resize(self.code.ops.len(), (self.index, self.function.body.len() as u32));
         self.resolve_labels(first);
         Ok(())
     }
@@ -195,7 +213,7 @@ impl Lowering<'_> {
                 let (then_to, else_to) = (label(then_to), label(else_to));
                 self.push(Op::Branch { condition: arg(condition), then_to, else_to, internal: false });
             }
-            Instr::Return(value) => self.push(Op::Return(value.map(arg))),
+            Instr::Return(value) => self.leave(Op::Return(value.map(arg))),
             Instr::Assume(condition) => self.push(Op::Assume(arg(condition))),
             Instr::Assert { condition, .. } => self.push(Op::Assert { condition: arg(condition) }),
             Instr::Fail { kind, .. } => self.push(Op::Fail(kind)),
@@ -250,7 +268,7 @@ impl Lowering<'_> {
                 self.push(Op::Join { dst: destination(*dst), thread: arg(*thread) })
             }
             Instr::SelfThread { dst } => self.push(Op::SelfThread { dst: frame_reg(*dst) }),
-            Instr::Exit(value) => self.push(Op::Exit(value.map(arg))),
+            Instr::Exit(value) => self.leave(Op::Exit(value.map(arg))),
             Instr::Halt => self.push(Op::Halt),
             Instr::Alloc { dst, size, zeroed } => {
                 self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed })
@@ -270,6 +288,15 @@ impl Lowering<'_> {
             }
             _ => unreachable!("lowered elsewhere: {instr:?}"),
         }
+    }
+
+    /// What may end the thread, and before it the end of its objects.
+    fn leave(&mut self, op: Op) {
+        let exits = matches!(op, Op::Exit(_));
+        if if exits { self.ends_objects.at_exit } else { self.ends_objects.at_return } {
+            self.push(Op::EndThread { exits });
+        }
+        self.push(op);
     }
 
     fn target(&self, callee: Callee) -> Target {
@@ -495,7 +522,11 @@ impl Lowering<'_> {
             let then_to = self.here() + 1;
             let else_to = then_to + 5;
             self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
-            let load = self.cas_load(cas, cas.failure, None);
+            let mut load = self.cas_load(cas, cas.failure, None);
+            // No write follows, whatever is read.
+            if let Op::Load { half, .. } = &mut load {
+                *half = Half::Waiting;
+            }
             self.push(load);
             self.cas_compare(cas);
             self.push(Op::Assume(Arg::Reg(cas.same)));

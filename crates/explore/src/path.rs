@@ -344,8 +344,8 @@ impl<const W: usize> Facts<W> {
                 }
                 return Some(if outcome() { then_to } else { else_to });
             }
-            // Like a branch to a place that is never left.
-            Op::Assume(condition) | Op::Wait(condition) | Op::Assert { condition } => {
+            // Like a branch to a place that is never left. An assertion is not: release builds do not have it.
+            Op::Assume(condition) | Op::Wait(condition) => {
                 self.ctrl |= self.dep(condition);
                 self.ctrl_pick |= self.pick(condition);
             }
@@ -572,7 +572,10 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         };
         while !(key.loc == SEGMENT_FULL && left.get() == 0) {
             let op = &code.ops[pc as usize];
-            if op.is_event() && !self.skips(op) {
+            // `free(NULL)` is no event, nor is the end of a thread on every return.
+            let here = pc == key.pc && key.loc == NO_LOC && left.get() == 0;
+            let perhaps = matches!(op, Op::Free { .. } | Op::EndThread { .. });
+            if op.is_event() && if perhaps { here } else { !self.skips(op) } {
                 break;
             }
             pc = match *op {
@@ -639,7 +642,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             Op::Fence(fence) => node.kind = Kind::Fence(fence),
             Op::Spawn { .. } => node.kind = Kind::Spawn,
             Op::Join { .. } => node.kind = Kind::Join,
-            Op::Free { .. } => node.kind = Kind::Free,
+            Op::Free { .. } | Op::EndThread { .. } => node.kind = Kind::Free,
             _ => {}
         }
         (node.po_loc, node.skipped_loc) = self.same_location_before(parent, node.key.loc);

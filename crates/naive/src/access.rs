@@ -51,6 +51,9 @@ impl Interpreter<'_> {
             private: self.world.is_private(location.object),
             initial: self.world.initial(location, width),
         };
+        if let Some(kind) = run.private_mistake(&place, instr) {
+            return fault(run, kind);
+        }
         if let Instr::Store { value, ann, .. } = *instr {
             let from = run.operand(value);
             run.write(&place, from.value, from, ann);

@@ -308,7 +308,7 @@ impl Body<'_, '_> {
                 self.b.emit(Instr::Assume(condition));
             }
             Library::VerifierAssert => {
-                let condition = self.value(&args[0])?;
+                let condition = self.observed(&args[0])?;
                 self.b.emit(Instr::Assert { condition, message: "__VERIFIER_assert fails".into() });
             }
             Library::AtomicBegin => self.b.emit(Instr::AtomicBegin),

@@ -1,0 +1,20 @@
+/*
+ * An uninitialised value is what the thread exits with.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: It is read to be passed to pthread_exit.
+ */
+#include <pthread.h>
+
+static void *thread(void *unused) {
+    int x;
+    if (unused)
+        x = 1;
+    pthread_exit((void *)(long)x);
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, thread, 0);
+    pthread_join(t, 0);
+    return 0;
+}
