@@ -225,7 +225,8 @@ fn user_files_come_through_the_loader() {
         defines: vec![("D".into(), Some("2".into())), ("FLAG".into(), None)],
         include_dirs: vec!["inc".into()],
         includes: vec!["first.h".into()],
-        loader: Some(&loader), ..Options::default()
+        loader: Some(&loader),
+        ..Options::default()
     };
     let text = "#include \"a.h\"\n#include \"a.h\"\n#include <c.h>\nint main(void) { return a() + C + FIRST + FLAG; }\n";
     let compiled = match compile(&SourceFile::new("src/main.c", text), &options) {

@@ -356,13 +356,11 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
     let instr = |place: &Place| {
         program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize))
     };
-    let message = |place: &Place| {
-        match instr(place) {
-            Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
-                Some(message.clone())
-            }
-            _ => None,
+    let message = |place: &Place| match instr(place) {
+        Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
+            Some(message.clone())
         }
+        _ => None,
     };
     let own = finding.places.first().and_then(message);
     match finding.kind {

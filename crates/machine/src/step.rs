@@ -496,7 +496,9 @@ impl<'c> Steps<'c> {
                 Update::Write(self.owner(local))
             }
             Some(Instr::TryLock { .. }) => Update::Keep,
-            Some(Instr::Lock(_)) if self.config.c && Width::W32.sign_extend(old).as_i64() < 0 => Update::Misuse,
+            Some(Instr::Lock(_)) if self.config.c && Width::W32.sign_extend(old).as_i64() < 0 => {
+                Update::Misuse
+            }
             _ => Update::Blocked,
         }
     }

@@ -72,11 +72,7 @@ impl Library {
     fn arity(self) -> usize {
         match self {
             Library::PthreadCreate => 4,
-            Library::ThrdCreate
-            | Library::Memset
-            | Library::Memcpy
-            | Library::Memmove
-            | Library::Memcmp => 3,
+            Library::ThrdCreate | Library::Memset | Library::Memcpy | Library::Memmove | Library::Memcmp => 3,
             Library::PthreadJoin | Library::ThrdJoin | Library::ThreadEqual => 2,
             Library::Calloc | Library::Realloc | Library::AlignedAlloc => 2,
             Library::MutexInit
@@ -219,36 +215,10 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "sched_getcpu"
         | "pthread_setconcurrency" => Library::Ignore,
         "rand" => Library::Nondet(Ty::INT),
-        "sprintf"
-        | "snprintf"
-        | "scanf"
-        | "fscanf"
-        | "sscanf"
-        | "fgets"
-        | "getchar"
-        | "fopen"
-        | "fclose"
-        | "fread"
-        | "fwrite"
-        | "time"
-        | "clock"
-        | "getenv"
-        | "atexit"
-        | "system"
-        | "signal"
-        | "setjmp"
-        | "longjmp"
-        | "pthread_cancel"
-        | "pthread_kill"
-        | "cnd_timedwait"
-        | "mtx_timedlock"
-        | "fork"
-        | "read"
-        | "write"
-        | "atoi"
-        | "atol"
-        | "strtol"
-        | "strtoul" => Library::Refused,
+        "sprintf" | "snprintf" | "scanf" | "fscanf" | "sscanf" | "fgets" | "getchar" | "fopen" | "fclose"
+        | "fread" | "fwrite" | "time" | "clock" | "getenv" | "atexit" | "system" | "signal" | "setjmp"
+        | "longjmp" | "pthread_cancel" | "pthread_kill" | "cnd_timedwait" | "mtx_timedlock" | "fork"
+        | "read" | "write" | "atoi" | "atol" | "strtol" | "strtoul" => Library::Refused,
         _ => Library::Nondet(nondet_type(name.strip_prefix("__VERIFIER_nondet_")?)?),
     })
 }

@@ -83,9 +83,10 @@ impl Body<'_, '_> {
         let size = self.unit.types.size(ty.ty).unwrap_or(1);
         let cells = self.disjoint_cells(QTy::plain(ty.ty), span)?;
         let rest = match self.unit.types.flexible_element(ty.ty) {
-            Some(of) => {
-                Some((self.disjoint_cells(QTy::plain(of.ty), span)?, self.unit.types.size(of.ty).unwrap_or(1)))
-            }
+            Some(of) => Some((
+                self.disjoint_cells(QTy::plain(of.ty), span)?,
+                self.unit.types.size(of.ty).unwrap_or(1),
+            )),
             None => None,
         };
         Ok(Element { cells, size, rest })
@@ -170,7 +171,7 @@ impl Body<'_, '_> {
         step: u64,
         cells: &[TypeCell],
         backwards: bool,
-        each: &mut dyn FnMut(&mut Self, Operand, &[TypeCell]) -> Res<()>,
+        each: &mut impl FnMut(&mut Self, Operand, &[TypeCell]) -> Res<()>,
     ) -> Res<()> {
         let index: Reg = self.b.temp();
         let (head, inside, done) = (self.b.target(), self.b.target(), self.b.target());

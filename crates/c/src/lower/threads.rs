@@ -241,7 +241,8 @@ impl Body<'_, '_> {
 /// detached and every thread is joined in `main`, or through a variable of the function that started it.
 pub fn shares_joins(unit: &Unit) -> bool {
     let mut shared = unit.functions.iter().any(|f| {
-        f.used.is_some() && matches!(f.name.as_str(), "pthread_detach" | "thrd_detach" | "pthread_attr_setdetachstate")
+        f.used.is_some()
+            && matches!(f.name.as_str(), "pthread_detach" | "thrd_detach" | "pthread_attr_setdetachstate")
     });
     for function in unit.functions.iter().filter(|f| f.name != "main") {
         let Some(body) = &function.body else { continue };
@@ -263,7 +264,8 @@ pub fn shares_joins(unit: &Unit) -> bool {
         });
         shared |= joined.iter().any(|local| match local {
             Some(local) => {
-                let own = storage[local.0 as usize] < super::Storage::Shared && !function.params.contains(local);
+                let own =
+                    storage[local.0 as usize] < super::Storage::Shared && !function.params.contains(local);
                 !own || assigned.contains(local)
             }
             None => true,

@@ -260,8 +260,9 @@ impl<'a> Preprocessor<'a> {
         };
         let number = expanded.first().filter(|t| t.kind == TokenKind::Number);
         let Some(number) = number.and_then(|t| self.interner.text(t.symbol).parse::<i64>().ok()) else {
-            return Err(Diagnostic::error(span, "`#line` needs a number")
-                .hint("`#line 12` or `#line 12 \"file\"`"));
+            return Err(
+                Diagnostic::error(span, "`#line` needs a number").hint("`#line 12` or `#line 12 \"file\"`")
+            );
         };
         let name = expanded.get(1).filter(|t| t.kind == TokenKind::Str).map(|t| t.symbol);
         let here = self.sources.position(span.start).map_or(0, |(_, line, _)| line as i64);
