@@ -118,6 +118,7 @@ pub fn kind_of(kind: FindingKind) -> Option<ProblemKind> {
         FindingKind::MixedSize => ProblemKind::MixedSize,
         FindingKind::UseAfterFree => ProblemKind::UseAfterFree,
         FindingKind::UseAfterScope => ProblemKind::UseAfterScope,
+        FindingKind::UseBeforeAllocation => ProblemKind::UseBeforeAllocation,
         FindingKind::DoubleFree => ProblemKind::DoubleFree,
         FindingKind::InvalidFree => ProblemKind::InvalidFree,
         FindingKind::Uninitialised => ProblemKind::Uninitialised,

@@ -184,6 +184,8 @@ pub enum Op {
         addr: Arg,
         scope: bool,
     },
+    /// An event that marks that an object was made, where that must be seen through release fences, which are none.
+    Birth,
     /// The thread is about to end, and what it has made ends with it; where it `exits`, from whatever function, otherwise
     /// only if its outermost function returns. The process goes on.
     EndThread {
@@ -374,6 +376,7 @@ impl Op {
                 | Op::Join { .. }
                 | Op::Free { .. }
                 | Op::EndThread { .. }
+                | Op::Birth
         )
     }
 

@@ -24,6 +24,7 @@ pub enum FindingKind {
     DoubleFree,
     InvalidFree,
     Uninitialised,
+    UseBeforeAllocation,
     Leak,
     Deadlock,
     DivisionByZero,
@@ -51,6 +52,7 @@ impl FindingKind {
             FindingKind::Leak => "FP0308",
             FindingKind::BadPointer => "FP0309",
             FindingKind::MixedSize => "FP0310",
+            FindingKind::UseBeforeAllocation => "FP0311",
             FindingKind::Deadlock => "FP0401",
             FindingKind::Misuse => "FP0402",
             FindingKind::DivisionByZero => "FP0501",
@@ -76,6 +78,7 @@ impl FindingKind {
             FindingKind::Leak => "leak",
             FindingKind::BadPointer => "bad pointer",
             FindingKind::MixedSize => "mixed sizes",
+            FindingKind::UseBeforeAllocation => "use before allocation",
             FindingKind::Deadlock => "deadlock",
             FindingKind::Misuse => "misuse",
             FindingKind::DivisionByZero => "division by zero",
@@ -209,6 +212,9 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     }
     if view.subject.code.uses_objects {
         lifetimes(view, &mut found);
+        if M::RACES {
+            allocated_elsewhere(view, &mut found);
+        }
     }
     if let Some(lock) = view.subject.code.section_lock {
         outside_sections(view, lock, &mut found);
@@ -301,6 +307,34 @@ fn ended_with_thread<M: MemoryModel<W>, const W: usize>(
         if local && own && !M::happens_before(graph, e, end) && !ended_before(object) {
             let places = vec![view.place(e), view.place(end)];
             found.push((FindingKind::UseAfterScope, places, view.object_name(object)));
+        }
+    }
+}
+
+/// Accesses by other threads that do not happen after what made the object. What the maker did from then on begins with
+/// its first event behind it, so the access must happen after that one.
+fn allocated_elsewhere<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+    let graph = view.graph;
+    let layout = view.subject.layout;
+    for e in (graph.reads | graph.writes).iter() {
+        let node = view.trie.node(graph.node[e]);
+        let object = view.memory.location(node.loc()).0.object;
+        let Some((maker, site)) = view.memory.maker(object) else { continue };
+        if maker == node.thread {
+            continue;
+        }
+        // A thread-local object is there from the start of its thread.
+        let thread_local = view.memory.storage(object) == Some(Storage::ThreadLocal);
+        let number = view.memory.made_after(object);
+        let there = |i: usize| thread_local || view.trie.node(graph.node[i]).made() > number;
+        let first = layout.base[maker as usize] as usize;
+        let mut events = first..first + graph.front[maker as usize] as usize;
+        if !events.any(|i| there(i) && M::strictly_before(graph, i, e)) {
+            let mut places = vec![view.place(e)];
+            if !thread_local {
+                places.push(Place { thread: u32::from(maker), at: view.subject.code.source[site as usize] });
+            }
+            found.push((FindingKind::UseBeforeAllocation, places, view.object_name(object)));
         }
     }
 }
@@ -420,6 +454,9 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
         FindingKind::DoubleFree => format!("`{object}` is freed twice"),
         FindingKind::InvalidFree => "free of what is not the start of an allocation".into(),
         FindingKind::Uninitialised => format!("`{object}` is read before it is written"),
+        FindingKind::UseBeforeAllocation => {
+            format!("`{object}` is used although it need not have been allocated yet")
+        }
         FindingKind::Leak => format!("`{object}` is never freed"),
         FindingKind::Deadlock => "threads wait for ever".into(),
         FindingKind::DivisionByZero => "division by zero".into(),

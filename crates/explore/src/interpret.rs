@@ -495,6 +495,7 @@ impl<M> Machine<'_, M> {
                     _ => self.fault(pc, FaultKind::InvalidFree),
                 });
             }
+            Op::Birth => return Err(Stop::Event(pc, NO_LOC, 0)),
             Op::EndThread { exits } => {
                 if exits || (base == HIDDEN && !(self.thread == 0 && self.code.is_process)) {
                     return Err(Stop::Event(pc, NO_LOC, END_OF_THREAD));

@@ -3,8 +3,8 @@
 use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
 use crate::liveness::{live_in_loops, may_wait, tails};
 use fencepost_ir::{
-    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue, Until,
-    Width, private::private_objects,
+    Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue,
+    Until, Width, private::private_objects,
 };
 
 /// Something that this engine does not run.
@@ -16,8 +16,9 @@ pub struct Unsupported {
     pub span: fencepost_ir::Span,
 }
 
-/// Lowers a program, for a model that commits events out of program order or for one that does not.
-pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported> {
+/// Lowers a program, for a model that commits events out of program order or for one that does not, and for one with
+/// races or without.
+pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code, Unsupported> {
     let mut code = Code::default();
     let mut counters = Vec::new();
     for (index, function) in program.functions.iter().enumerate() {
@@ -31,6 +32,7 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
             private: Vec::new(),
             out_of_order,
             ends_objects: ends_objects(program),
+            marks_births: races && has_release_fence(program),
         };
         lowering.place_private_objects();
         lowering.run()?;
@@ -50,6 +52,14 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
     }
     Ok(code)
+}
+
+/// A release fence is no event, and what happens before it happens before whoever acquires from a store behind it: it must
+/// be an event then that an object was made.
+fn has_release_fence(program: &Program) -> bool {
+    let is =
+        |instr: &Instr| matches!(instr, Instr::Fence(fence) if !matches!(fence, Fence::C11(Order::SeqCst)));
+    program.functions.iter().flat_map(|f| &f.body).any(is)
 }
 
 /// What ends with a thread: local objects where it exits, thread-local ones however it ends.
@@ -77,6 +87,7 @@ struct Lowering<'a> {
     private: Vec<Option<u16>>,
     out_of_order: bool,
     ends_objects: EndsObjects,
+    marks_births: bool,
 }
 
 /// A mutex cell: 0 when free, the owner's number plus one otherwise.
@@ -271,12 +282,14 @@ impl Lowering<'_> {
             Instr::Exit(value) => self.leave(Op::Exit(value.map(arg))),
             Instr::Halt => self.push(Op::Halt),
             Instr::Alloc { dst, size, zeroed } => {
-                self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed })
+                self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed });
+                self.birth();
             }
             Instr::Local { dst, object, .. } => {
                 self.code.templates.push((**object).clone());
                 let template = self.code.templates.len() as u32 - 1;
                 self.push(Op::Local { dst: frame_reg(*dst), template });
+                self.birth();
             }
             Instr::ThreadLocal { dst, object } => {
                 self.push(Op::ThreadLocal { dst: frame_reg(*dst), object: object.0 })
@@ -287,6 +300,12 @@ impl Lowering<'_> {
                 self.push(Op::ObjectSize { dst: frame_reg(*dst), addr: arg(*addr) })
             }
             _ => unreachable!("lowered elsewhere: {instr:?}"),
+        }
+    }
+
+    fn birth(&mut self) {
+        if self.marks_births {
+            self.push(Op::Birth);
         }
     }
 
@@ -614,7 +633,7 @@ mod tests {
         let rmw = Instr::Rmw { dst: None, addr, width, extend, op, operand, read: ann, write: ann };
         function.push(rmw, fencepost_ir::Span::default());
         let program = Program { functions: vec![function], ..Program::default() };
-        let code = lower(&program, false).expect("supported");
+        let code = lower(&program, false, false).expect("supported");
         assert!(matches!(code.ops[0], Op::Load { half: Half::Amo, .. }));
         assert!(matches!(code.ops[1], Op::Modify { op: RmwOp::Add, .. }));
         assert!(matches!(code.ops[2], Op::Store { half: Half::Amo, .. }));

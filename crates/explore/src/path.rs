@@ -142,6 +142,11 @@ impl<S, const W: usize> Node<S, W> {
         self.facts.frames.iter().rev().filter_map(|&(_, back, _)| back.checked_sub(1))
     }
 
+    /// How many objects the thread had made before the event.
+    pub fn made(&self) -> u32 {
+        self.facts.made
+    }
+
     fn is_segment(&self) -> bool {
         (FIRST_SEGMENT..NO_LOC).contains(&self.key.loc)
     }
@@ -184,6 +189,8 @@ pub struct Facts<const W: usize> {
     /// Earlier events that start or join threads.
     pub syncs: Row<W>,
     reservation: Option<(EventId, LocId)>,
+    /// How many objects the thread has made.
+    made: u32,
     /// The current frame, and for each frame below it where it is, where to go on there, and where the result goes.
     fp: usize,
     frames: Vec<(usize, Pc, u16)>,
@@ -351,12 +358,16 @@ impl<const W: usize> Facts<W> {
             }
             Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
-            Op::SelfThread { dst } | Op::Local { dst, .. } | Op::ThreadLocal { dst, .. } => {
+            Op::SelfThread { dst } | Op::ThreadLocal { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),
+            Op::Local { dst, .. } => {
+                self.made += 1;
                 self.set(dst, Row::EMPTY, Row::EMPTY)
             }
-            Op::Alloc { dst, size: a, .. } | Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => {
+            Op::Alloc { dst, size: a, .. } => {
+                self.made += 1;
                 self.set(dst, self.dep(a), self.pick(a))
             }
+            Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => self.set(dst, self.dep(a), self.pick(a)),
             _ => {}
         }
         None
@@ -638,7 +649,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                 };
             }
             Op::Choice { .. } => node.kind = Kind::Choice,
-            Op::Skip { .. } => node.kind = Kind::Skip,
+            Op::Skip { .. } | Op::Birth => node.kind = Kind::Skip,
             Op::Fence(fence) => node.kind = Kind::Fence(fence),
             Op::Spawn { .. } => node.kind = Kind::Spawn,
             Op::Join { .. } => node.kind = Kind::Join,

@@ -170,7 +170,9 @@ fn explore_model<F: Family>(
     family: F,
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
-    let mut code = lower(program, <F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER)?;
+    let (out_of_order, races) =
+        (<F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER, <F::Model<1> as MemoryModel<1>>::RACES);
+    let mut code = lower(program, out_of_order, races)?;
     code.section_lock = options.section_lock;
     let mut memory = Memory::new(program);
     let question = Question::new(program, &mut memory);

@@ -457,10 +457,14 @@ impl<'p> Replayer<'p> {
             next += 1;
         }
         match instr {
-            // What might have been a store, and choices.
-            Some(Instr::StoreExclusive { .. } | Instr::CompareExchange { .. } | Instr::TryLock { .. }) => {
-                pass(&mut next)
-            }
+            // What might have been a store, choices, and marks.
+            Some(
+                Instr::StoreExclusive { .. }
+                | Instr::CompareExchange { .. }
+                | Instr::TryLock { .. }
+                | Instr::Alloc { .. }
+                | Instr::Local { .. },
+            ) => pass(&mut next),
             // The end of a private object is no event here, nor that of a thread that has made nothing.
             Some(Instr::EndLocal(_) | Instr::Exit(_) | Instr::Return(_)) | None if new.is_empty() => {
                 let there = |s: &RecordedStep| s.at == at && s.action == RecordedAction::End;

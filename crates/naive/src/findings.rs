@@ -6,6 +6,8 @@
 //!   Under SC, TSO and PSO it is over if it is before the end in program order and reads-from. POWER and ARMv8 commit
 //!   events out of order, and when an access is surely over is a matter of definition there: what their `hb` (and `lob`)
 //!   order is over, what not even program order and reads-from order is not, and what lies between is *disputed*.
+//! * use before allocation, under language models: an access that does not happen after what its object's maker did
+//!   once it had made it.
 //! * double free: two ends of one life, in whatever order.
 //! * uninitialised read: of an initial write to a cell that has no initial value, unless it only copies.
 //! * deadlock: some thread waits, spins or joins what does not end; all others have ended, and the process has not; and
@@ -36,6 +38,7 @@ pub enum ProblemKind {
     DoubleFree,
     InvalidFree,
     Uninitialised,
+    UseBeforeAllocation,
     Leak,
     Deadlock,
     DivisionByZero,
@@ -60,6 +63,7 @@ impl ProblemKind {
             ProblemKind::DoubleFree => "double free",
             ProblemKind::InvalidFree => "invalid free",
             ProblemKind::Uninitialised => "uninitialised read",
+            ProblemKind::UseBeforeAllocation => "use before allocation",
             ProblemKind::Leak => "leak",
             ProblemKind::Deadlock => "deadlock",
             ProblemKind::DivisionByZero => "division by zero",
@@ -144,6 +148,7 @@ fn mistakes(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
         pairs.for_each(|(a, b)| add(ProblemKind::DataRace, vec![whole.site(a), whole.site(b)], false));
     }
     lifetimes(whole, model, &mut add);
+    births(whole, model, &mut add);
     for (write, read) in whole.execution.rf.pairs() {
         let (event, copying) = (&whole.execution.events[read], whole.event(read).is_some_and(|e| e.copying));
         if let Some(location) = event.location
@@ -189,6 +194,35 @@ fn lifetimes(whole: &Whole<'_>, model: &Model, add: &mut impl FnMut(ProblemKind,
             }
         }
     }
+}
+
+/// Under language models: accesses by other threads that do not happen after the birth of their object.
+fn births(whole: &Whole<'_>, model: &Model, add: &mut impl FnMut(ProblemKind, Vec<Site>, bool)) {
+    let born = whole.chosen.iter().any(|(_, trace)| !trace.births.is_empty());
+    let Some(hb) = model.relation(whole.execution, "hb").filter(|_| born && is_language(model)) else {
+        return;
+    };
+    for &(thread, trace) in whole.chosen {
+        let (first, count) = (whole.first_event(thread), trace.events.len());
+        for (&object, &(at, site)) in &trace.births {
+            for (e, event) in whole.execution.events.iter().enumerate() {
+                let other = event.thread.is_some_and(|t| t != thread);
+                let known = || (first + at..first + count).any(|i| hb.contains(i, e));
+                if other && event.location.is_some_and(|l| l.object == object) && !known() {
+                    let mut sites = vec![whole.site(e)];
+                    if whole.world.storage(object) != Some(Storage::ThreadLocal) {
+                        sites.push((thread.0, site));
+                    }
+                    add(ProblemKind::UseBeforeAllocation, sites, false);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the model is one of a language, and not of a machine.
+fn is_language(model: &Model) -> bool {
+    model.relation(&fencepost_ir::Execution::new(Vec::new()), "race").is_some()
 }
 
 /// Which events are surely over before which, and which may be seen so.

@@ -344,12 +344,16 @@ impl Interpreter<'_> {
                 let bytes = bytes.0.min(u64::from(u32::MAX)) as u32;
                 let id = self.made(&mut run, bytes, Storage::Heap);
                 let object = self.world.make(id, None, *zeroed, false);
+                let at = run.at();
+                run.births.insert(object, (run.events.len(), at));
                 run.assign(Some(*dst), Register { value: Some(Value::pointer(object, 0)), ..size });
             }
             Instr::Local { dst, object, private } => {
                 let id = self.made(&mut run, object.size, Storage::Local);
                 let object = self.world.make(id, Some(object), false, *private);
                 if !*private {
+                    let at = run.at();
+                    run.births.insert(object, (run.events.len(), at));
                     run.alive.insert(object);
                 }
                 run.assign(Some(*dst), Register::constant(Value::pointer(object, 0)));
@@ -361,6 +365,8 @@ impl Interpreter<'_> {
                 let (thread, number, size) = (self.thread, object.0, template.size);
                 let id = Identity { thread, number, at: (0, 0), size, storage: Storage::ThreadLocal };
                 let object = self.world.make(id, Some(template), false, false);
+                // It is there from the start of the thread.
+                run.births.insert(object, (0, (0, 0)));
                 run.alive.insert(object);
                 run.assign(Some(*dst), Register::constant(Value::pointer(object, 0)));
             }

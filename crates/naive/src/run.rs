@@ -109,6 +109,8 @@ pub struct Trace {
     pub choices: Vec<i64>,
     /// What went wrong.
     pub problems: Vec<Problem>,
+    /// Objects that it made, as far as others can reach them: how many events came before, and where.
+    pub births: BTreeMap<ObjectId, (usize, (u32, u32))>,
     /// What a join of the thread gives.
     pub result: Option<Value>,
     /// How it ended.
@@ -212,6 +214,8 @@ pub struct Run {
     pub result: Option<Value>,
     /// Cells of private objects that were written.
     pub private: BTreeMap<Location, Register>,
+    /// Objects that it has made, as in [`Trace::births`].
+    pub births: BTreeMap<ObjectId, (usize, (u32, u32))>,
     /// Local and thread-local objects that it has made and not ended, as far as others can reach them.
     pub alive: BTreeSet<ObjectId>,
     /// Private objects that are out of scope.
@@ -255,6 +259,7 @@ impl Run {
             failed: false,
             result: Some(Value::ZERO),
             private: BTreeMap::new(),
+            births: BTreeMap::new(),
             alive: BTreeSet::new(),
             ended: BTreeSet::new(),
             made: 0,
@@ -307,6 +312,7 @@ impl Run {
             registers: self.frames[0].registers.iter().map(|r| r.value).collect(),
             choices: self.choices,
             problems: self.problems,
+            births: self.births,
             result: self.result,
             end,
         }

@@ -224,6 +224,10 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
         None
     }
 
+    fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        graph.rows[second].hb.contains(first)
+    }
+
     /// An atomic access is over when somebody has seen it, whatever its order: a relaxed decrement of a reference count
     /// behind a release fence does not happen before the free, but it does not come after it either.
     fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
