@@ -496,10 +496,10 @@ impl<M> Machine<'_, M> {
                 });
             }
             Op::Birth => return Err(Stop::Event(pc, NO_LOC, 0)),
-            Op::EndThread { exits } => {
-                if exits || (base == HIDDEN && !(self.thread == 0 && self.code.is_process)) {
-                    return Err(Stop::Event(pc, NO_LOC, END_OF_THREAD));
-                }
+            Op::EndThread { exits }
+                if exits || (base == HIDDEN && !(self.thread == 0 && self.code.is_process)) =>
+            {
+                return Err(Stop::Event(pc, NO_LOC, END_OF_THREAD));
             }
             Op::ObjectSize { dst, addr } => {
                 let object = Value(get(&regs[base..], addr)).as_pointer();
