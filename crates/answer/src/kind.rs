@@ -82,9 +82,9 @@ findings! {
     Misuse => {
         code: "FP0402", name: "misuse", severity: Error,
         message: "a library function is used against its rules",
-        meaning: "a mutex is unlocked by a thread that does not hold it, relocked, or destroyed while it is held; a join of what is no thread; a condition variable is destroyed while somebody waits",
+        meaning: "a mutex is unlocked by a thread that does not hold it, or destroyed while it is held; a join of what is no thread; a condition variable is destroyed while somebody waits",
         advice: "use the library as POSIX says",
-        examples: ["finding_unlock_by_other.c", "finding_relock.c", "finding_destroy_held.c"],
+        examples: ["finding_unlock_by_other.c", "finding_destroy_held.c"],
     }
     DataRace => {
         code: "FP0201", name: "data race", severity: Error,
@@ -166,9 +166,9 @@ findings! {
     Deadlock => {
         code: "FP0401", name: "deadlock", severity: Error,
         message: "threads wait for ever",
-        meaning: "threads wait for ever: for mutexes, for a value that nobody will write, for threads that do not end",
+        meaning: "threads wait for ever: for mutexes (also their own), for a value that nobody will write, for threads that do not end",
         advice: "each waiting thread has its place; a lock says who holds it",
-        examples: ["finding_deadlock.c", "sync_cond_lost.c", "finding_waits_forever.c"],
+        examples: ["finding_deadlock.c", "finding_relock.c", "sync_cond_lost.c", "finding_waits_forever.c"],
     }
     DivisionByZero => {
         code: "FP0501", name: "division by zero", severity: Error,

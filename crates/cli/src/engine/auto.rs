@@ -60,11 +60,14 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     first.map(|outcome| Picked { engine, why, outcome })
 }
 
-/// No engine honours all options that were given, or each of those refuses.
+/// No engine honours all options that were given.
 fn nobody(question: &Question<'_>) -> String {
-    let reasons = ENGINES.iter().filter_map(|engine| match engine.fit(question) {
-        Fit::Refuses(why) => Some(why),
-        _ => ignored(*engine, question.options),
-    });
-    reasons.into_iter().next().unwrap_or_else(|| "error: no engine can take this".into())
+    let mut text = String::from("error: no engine honours all options that were given");
+    for engine in ENGINES {
+        if let Some(why) = ignored(*engine, question.options) {
+            let first = why.lines().next().unwrap_or_default();
+            text += &format!("\n  {}", first.strip_prefix("error: ").unwrap_or(first));
+        }
+    }
+    text
 }

@@ -103,7 +103,7 @@ pub fn ignored(engine: &dyn Engine, options: &CheckArgs) -> Option<String> {
         .map(|other| format!("`--engine {}`", other.name()))
         .collect();
     Some(format!(
-        "error: --{option} is no option of the engine {}\n  it is one of {}",
+        "error: --{option} is no option of the engine {}\n  it is honoured by {}",
         engine.name(),
         others.join(" and ")
     ))

@@ -33,7 +33,7 @@ impl Engine for States {
         }
         let asked = |option: &&str| question.options.given.iter().any(|given| given == option);
         match question.compiled.language {
-            _ if self.honours().iter().any(|option| asked(&option)) => {
+            _ if self.honours().iter().any(asked) => {
                 Fit::Takes { rank: 0, why: "bounds on rounds, ages and buffers are for the machines".into() }
             }
             Language::C => Fit::Takes { rank: 1, why: "its machine can follow the program".into() },
