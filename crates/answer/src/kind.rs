@@ -82,7 +82,7 @@ findings! {
     Misuse => {
         code: "FP0402", name: "misuse", severity: Error,
         message: "a library function is used against its rules",
-        meaning: "a mutex is unlocked by a thread that does not hold it, or destroyed while it is held; a join of what is no thread; a condition variable is destroyed while somebody waits",
+        meaning: "a mutex, read-write lock, semaphore, barrier or condition variable is used before its initialisation or after its destruction, initialised twice, destroyed while somebody holds it or waits; a lock is released by a thread that does not hold it; a thread is joined or detached that was joined or detached before",
         advice: "use the library as POSIX says",
         examples: ["finding_unlock_by_other.c", "finding_destroy_held.c"],
     }

@@ -56,7 +56,7 @@ fn check(
     let start = Instant::now();
     let compiled = input::read(name, options)?;
     let question = Question { file: name, compiled: &compiled, model, options, start };
-    let (engine, picked, outcome) = match &options.engine {
+    let (engine, picked, mut outcome) = match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;
             (picked.engine, Some(picked.why), picked.outcome)
@@ -66,6 +66,7 @@ fn check(
             None => return Err(format!("error: there is no engine `{name}`").into()),
         },
     };
+    outcome.assumes.extend(compiled.left_out.map(String::from));
     let report = Report {
         file: name,
         model: model.name,

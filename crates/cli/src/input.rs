@@ -72,6 +72,8 @@ fn compile_c(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Trouble
         defines: flags.defines,
         include_dirs,
         includes: flags.includes,
+        spurious: options.spurious,
+        malloc_fails: options.malloc_fails,
         loader: Some(&loader),
     };
     Ok(fencepost_c::compile(file, &settings)?)

@@ -41,6 +41,8 @@ pub struct Compiled {
     pub sources: SourceMap,
     /// Warnings, in the order in which they were found.
     pub warnings: Vec<Diagnostic>,
+    /// What the program could meet and was left out, in words.
+    pub left_out: Option<&'static str>,
 }
 
 /// Why a program could not be compiled.

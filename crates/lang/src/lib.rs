@@ -28,7 +28,9 @@ pub fn compile(file: &SourceFile) -> Result<Compiled, Failure> {
     let mut sources = SourceMap::default();
     sources.add(file.clone());
     match parse(&file.text) {
-        Ok(program) => Ok(Compiled { language: Language::Fp, program, sources, warnings: Vec::new() }),
+        Ok(program) => {
+            Ok(Compiled { language: Language::Fp, program, sources, warnings: Vec::new(), left_out: None })
+        }
         Err(error) => Err(Failure { diagnostics: vec![*error], sources }),
     }
 }

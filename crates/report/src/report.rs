@@ -23,6 +23,13 @@ pub struct Report<'a> {
     pub seconds: f64,
 }
 
+impl Report<'_> {
+    /// Warnings for people, whatever the format: they go to standard error.
+    pub fn rendered_warnings(&self) -> String {
+        self.warnings.iter().map(|warning| self.sources.render(warning) + "\n").collect()
+    }
+}
+
 /// Why there is no answer about a file.
 pub struct Failed<'a> {
     /// The file as given.

@@ -86,6 +86,7 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "include",
+    "malloc-fails",
 ];
 
 /// The engine of that name.

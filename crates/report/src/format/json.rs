@@ -18,7 +18,7 @@ pub fn json_line(value: &impl Serialize) -> String {
 
 /// The whole answer.
 pub fn report(report: &Report<'_>) -> Printed {
-    Printed { output: json_line(&answer(report)) + "\n", errors: String::new() }
+    Printed { output: json_line(&answer(report)) + "\n", errors: report.rendered_warnings() }
 }
 
 /// Why there is no answer.

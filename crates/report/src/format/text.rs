@@ -38,8 +38,7 @@ pub fn report(report: &Report<'_>) -> Printed {
     if let Some(proof) = &outcome.proof {
         let _ = writeln!(out, "  {}", proof.summary());
     }
-    let warnings = report.warnings.iter().map(|warning| sources.render(warning) + "\n");
-    Printed { output: out, errors: warnings.collect() }
+    Printed { output: out, errors: report.rendered_warnings() }
 }
 
 /// Why there is no answer.
