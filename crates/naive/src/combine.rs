@@ -17,6 +17,7 @@ use crate::{Found, Key, Limits, NaiveExecution, Stop, Summary};
 use fencepost_ir::{
     Ann, Event, EventKind, Execution, Fence, Location, ObjectId, Program, ThreadId, Value, Width,
 };
+use fencepost_models::registry::{self, Ordered};
 use fencepost_models::{Checker, Model, parser};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -67,7 +68,7 @@ pub fn enumerate(program: &Program, model: &Model, limits: &Limits) -> Result<Fo
 pub fn summarise(program: &Program, model: &Model, limits: &Limits) -> Result<Summary, Stop> {
     let live = Live::new(program);
     // Machines that commit events out of order run ahead of an assertion, which orders nothing.
-    let ahead = matches!(model.name(), "power" | "armv8");
+    let ahead = registry::find(model.name()).is_some_and(|m| matches!(m.ordered, Ordered::Committed(_)));
     let assertions = if ahead { Assertions::EndOrGoOn } else { Assertions::End };
     let rules = Rules { spins: Some(&live), assertions, thread_fence: thread_fence(model) };
     let mut summary = Summary::default();

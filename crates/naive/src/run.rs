@@ -462,7 +462,7 @@ impl Run {
         None
     }
 
-    /// What is wrong with an access to a private cell; it ends the thread.
+    /// What is wrong with an access to a private cell.
     pub fn private_mistake(&self, place: &Place, instr: &Instr) -> Option<ProblemKind> {
         if !place.private {
             return None;
