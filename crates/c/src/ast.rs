@@ -87,6 +87,8 @@ pub struct Local {
     pub span: Span,
     /// It is given a value by its declaration.
     pub initialised: bool,
+    /// It points to an array of variable length, which ends with its block.
+    pub heap: bool,
 }
 
 /// A block with the variables that live in it.

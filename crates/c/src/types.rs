@@ -166,6 +166,8 @@ pub struct Bits {
     pub width: u8,
     /// Size in bytes of the unit that is read and written as one.
     pub unit: u8,
+    /// The unit is read and written byte by byte, because no access of one size fits.
+    pub bytewise: bool,
 }
 
 /// All types of a program.

@@ -78,8 +78,7 @@ pub fn run(options: &CheckArgs) -> u8 {
 /// Checks one file; the error is a whole message.
 pub fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcome, String> {
     let start = Instant::now();
-    let text =
-        std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    let text = read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let compiled = compile(&SourceFile::new(name, text), options)?;
     for warning in &compiled.warnings {
         eprintln!("{}", compiled.sources.render(warning));
@@ -159,7 +158,7 @@ pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Strin
         sources.add(SourceFile::new(&file.name, &file.text));
         return Ok(Compiled { program, sources, warnings: Vec::new(), left_out: None });
     }
-    let loader = |path: &str| std::fs::read_to_string(path).ok();
+    let loader = |path: &str| read_source(path).ok();
     let flags = PreprocessorFlags::of(options)?;
     let mut include_dirs = flags.include_dirs;
     let folder = Path::new(&file.name).parent().map(|p| p.display().to_string()).unwrap_or_default();
@@ -167,12 +166,39 @@ pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Strin
     let settings = fencepost_c::Options {
         defines: flags.defines,
         include_dirs,
+        system_dirs: flags.system_dirs,
+        target: target(options)?,
+        assumed_headers: Vec::new(),
         includes: flags.includes,
         spurious: options.spurious,
         malloc_fails: options.malloc_fails,
         loader: Some(&loader),
     };
     fencepost_c::compile(file, &settings).map_err(|failure| failure.render())
+}
+
+/// A file as text; bytes that are not UTF-8, as in old comments, become replacement characters.
+pub fn read_source(name: &str) -> std::io::Result<String> {
+    Ok(match String::from_utf8(std::fs::read(name)?) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// The platform that the user names, or that the model stands for.
+fn target(options: &CheckArgs) -> Result<fencepost_c::Target, String> {
+    let Some(name) = &options.target else {
+        return Ok(match options.model.as_str() {
+            "tso" => fencepost_c::Target::X86_64,
+            "armv8" => fencepost_c::Target::Aarch64,
+            "power" => fencepost_c::Target::Powerpc64,
+            _ => fencepost_c::Target::Generic,
+        });
+    };
+    fencepost_c::Target::from_name(name).ok_or_else(|| {
+        let known = fencepost_c::Target::ALL.map(fencepost_c::Target::name).join(", ");
+        format!("error: there is no target `{name}`\n  known targets: {known}")
+    })
 }
 
 /// The program as the model sees it: as written under language models, as compiled under hardware models.

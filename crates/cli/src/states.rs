@@ -22,8 +22,7 @@ struct Input {
 }
 
 fn read(name: &str, options: &CheckArgs) -> Result<Input, String> {
-    let text =
-        std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    let text = crate::check::read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let file = SourceFile::new(name, text);
     let compiled = compile(&file, options)?;
     Ok(Input { program: compiled.program, sources: compiled.sources, left_out: compiled.left_out })
