@@ -51,6 +51,8 @@ pub struct Global {
     pub thread_local: bool,
     /// Only declared so far, with `extern`.
     pub external: bool,
+    /// Only known to its own file.
+    pub internal: bool,
     /// Where.
     pub span: Span,
 }
@@ -68,6 +70,8 @@ pub struct FunctionDef {
     pub locals: Vec<Local>,
     /// Names of labels.
     pub labels: Vec<Symbol>,
+    /// Only known to its own file.
+    pub internal: bool,
     /// The body, if it is defined.
     pub body: Option<Block>,
     /// Called, or its address taken, somewhere.

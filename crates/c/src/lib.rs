@@ -103,10 +103,15 @@ impl Failure {
     }
 }
 
-/// Compiles a C program. A name of a built-in header that the program does not include is a warning: the header is read
-/// first, and the program again.
+/// Compiles a C program of one file.
 pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Failure> {
-    let mut first = match compile_as_it_is(file, options) {
+    compile_linked(std::slice::from_ref(file), options)
+}
+
+/// Compiles a C program. A name of a built-in header that the program does not include is a warning: the header is read
+/// first, and the program again. The files are linked: what is not `static` is known to all of them.
+pub fn compile_linked(files: &[SourceFile], options: &Options<'_>) -> Result<Compiled, Failure> {
+    let mut first = match compile_as_it_is(files, options) {
         Ok(compiled) => return Ok(compiled),
         Err(failure) => failure,
     };
@@ -125,7 +130,7 @@ pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Fai
             assumed_headers: assumed.iter().map(|(header, _)| *header).collect(),
             ..*options
         };
-        match compile_as_it_is(file, &more) {
+        match compile_as_it_is(files, &more) {
             Ok(mut compiled) => {
                 let warnings = assumed.into_iter().map(|(_, warning)| warning);
                 compiled.warnings.splice(0..0, warnings);
@@ -137,13 +142,13 @@ pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Fai
     Err(first)
 }
 
-fn compile_as_it_is(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Failure> {
+fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compiled, Failure> {
     let interner = intern::Interner::with_words(token::KEYWORDS);
     let mut preprocessor = Preprocessor::new(interner, options);
     let mut missing = None;
-    let result = front(file, &mut preprocessor, &mut missing);
+    let result = front(files, &mut preprocessor, &mut missing);
     let mut sources = std::mem::take(&mut preprocessor.sources);
-    if result.is_err() && sources.files().next().is_none() {
+    if let (true, Some(file)) = (result.is_err() && sources.files().next().is_none(), files.first()) {
         sources.add(file.clone());
     }
     match result {
@@ -164,18 +169,26 @@ fn compile_as_it_is(file: &SourceFile, options: &Options<'_>) -> Result<Compiled
 type Read = (Program, Vec<Diagnostic>, Option<&'static str>);
 
 fn front(
-    file: &SourceFile,
+    files: &[SourceFile],
     preprocessor: &mut Preprocessor<'_>,
     missing: &mut Option<(String, Span)>,
 ) -> Result<Read, Vec<Diagnostic>> {
-    let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
     // The parser and the preprocessor take turns, and share the table of strings.
-    let mut interner = std::mem::take(&mut preprocessor.interner);
+    let mut interner = intern::Interner::default();
     let mut parser = Parser::new(&mut interner);
     parser.spurious = preprocessor.options().spurious;
-    if let Err(error) = parser.parse(tokens) {
-        *missing = parser.missing.take();
-        return Err(vec![*error]);
+    for (number, file) in files.iter().enumerate() {
+        if number > 0 {
+            std::mem::swap(parser.interner, &mut preprocessor.interner);
+            preprocessor.next_file();
+            parser.next_file();
+        }
+        let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
+        std::mem::swap(parser.interner, &mut preprocessor.interner);
+        if let Err(error) = parser.parse(tokens) {
+            *missing = parser.missing.take();
+            return Err(vec![*error]);
+        }
     }
     let mut loaded = Vec::new();
     while let Some((name, text)) = next_module(&mut parser, &loaded) {
@@ -194,7 +207,8 @@ fn front(
         read_module(&mut parser, preprocessor, name, text)?;
     }
     parser.unit.malloc_fails = preprocessor.options().malloc_fails;
-    let program = lower::lower(&parser.unit, &file.name)?;
+    let name = files.first().map_or("", |file| file.name.as_str());
+    let program = lower::lower(&parser.unit, name)?;
     let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
     let left_out = (waits && !parser.spurious).then_some("no wake-up without a signal");
     let mut warnings = std::mem::take(&mut preprocessor.warnings);

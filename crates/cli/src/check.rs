@@ -9,6 +9,7 @@ use crate::{auto, exit, revalidate, states};
 use fencepost_c::{Compiled, SourceMap};
 use fencepost_diag::{Diagnostic, SourceFile};
 use fencepost_explore::{Exploration, Limits, ModelName, Options, explore};
+use fencepost_ir::nondet::split_choices;
 use fencepost_ir::sections::as_critical_sections;
 use fencepost_ir::{Instr, Program, Property, bound_loops};
 use fencepost_models::mapping::{self, Mapping, Target};
@@ -41,7 +42,8 @@ pub fn run(options: &CheckArgs) -> u8 {
         }
     });
     let mut worst = exit::OK;
-    for path in &options.paths {
+    let programs = if options.link { &options.paths[..1] } else { &options.paths[..] };
+    for path in programs {
         let name = path.display().to_string();
         let found = match options.engine {
             Engine::Auto => auto::answer(&name, model, options),
@@ -93,7 +95,8 @@ pub fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcom
         let error = Diagnostic::error(span, "an atomic section within an atomic section");
         compiled.sources.render(&error.hint("end the first one before, or use `--engine states`"))
     };
-    let (program, section_lock) = as_critical_sections(&compiled.program).map_err(nested)?;
+    let program = with_few_choices(&compiled)?;
+    let (program, section_lock) = as_critical_sections(&program).map_err(nested)?;
     let program = bound_loops(&as_compiled(&program, model, options)?, options.unroll);
     let limits = Limits {
         deadline: options.timeout.and_then(|s| Duration::try_from_secs_f64(s).ok()).map(|t| start + t),
@@ -119,6 +122,17 @@ pub fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcom
     let mut outcome = report.outcome(name, model, options, &found, start);
     outcome.assumes = assumptions(outcome.assumes, compiled.left_out);
     Ok(revalidate::with_unconfirmed(outcome, unconfirmed))
+}
+
+/// The program with its large choices divided into intervals.
+pub fn with_few_choices(compiled: &Compiled) -> Result<Program, String> {
+    split_choices(&compiled.program).map_err(|many| {
+        let message = format!("a value may be any of {} here, and is used as it is", many.values);
+        let hint = "bound it before its first use, as `__VERIFIER_assume(n >= 0 && n < 8)` does; comparisons with \
+                    constants need no bound";
+        let error = Diagnostic::error(many.span, message).label("chosen here").hint(hint);
+        compiled.sources.render(&error.hint("`--engine bmc` keeps such values symbolic"))
+    })
 }
 
 /// Both what the engine and what the front end took for granted.
@@ -174,7 +188,13 @@ pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Strin
         malloc_fails: options.malloc_fails,
         loader: Some(&loader),
     };
-    fencepost_c::compile(file, &settings).map_err(|failure| failure.render())
+    let mut files = vec![file.clone()];
+    for path in options.paths.iter().skip(1).filter(|_| options.link) {
+        let name = path.display().to_string();
+        let text = read_source(&name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+        files.push(SourceFile::new(name, text));
+    }
+    fencepost_c::compile_linked(&files, &settings).map_err(|failure| failure.render())
 }
 
 /// A file as text; bytes that are not UTF-8, as in old comments, become replacement characters.

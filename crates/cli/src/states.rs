@@ -25,7 +25,8 @@ fn read(name: &str, options: &CheckArgs) -> Result<Input, String> {
     let text = crate::check::read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let file = SourceFile::new(name, text);
     let compiled = compile(&file, options)?;
-    Ok(Input { program: compiled.program, sources: compiled.sources, left_out: compiled.left_out })
+    let program = crate::check::with_few_choices(&compiled)?;
+    Ok(Input { program, sources: compiled.sources, left_out: compiled.left_out })
 }
 
 /// Checks one file on a machine, or after a reduction to SC; the error is a whole message.

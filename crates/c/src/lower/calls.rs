@@ -125,7 +125,8 @@ impl Body<'_, '_> {
         Err(Box::new(
             fencepost_diag::Diagnostic::error(span, format!("the function `{name}` has no body"))
                 .label("called here")
-                .hint("it is neither defined in the program nor part of the library that is modelled"),
+                .hint("it is neither defined in the program nor part of the library that is modelled")
+                .hint("a program of several files is checked with `check --link a.c b.c`"),
         ))
     }
 

@@ -116,7 +116,7 @@ impl Body<'_, '_> {
                     format!("`{}` is declared but not defined", global.name),
                 )
                 .related(global.span, "declared here")
-                .hint("a program is one file with what it includes; define the variable there"),
+                .hint("a program of several files is checked with `check --link a.c b.c`"),
             ));
         }
         let object = self.program.object_of(id);

@@ -27,6 +27,8 @@ pub struct Specifiers {
     pub storage: Storage,
     /// `_Thread_local`.
     pub thread_local: bool,
+    /// `inline`.
+    pub inline: bool,
     /// The type comes from the initialiser (`__auto_type`).
     pub auto_type: bool,
     /// Attributes among the specifiers.
@@ -185,6 +187,7 @@ impl Parser<'_> {
             ty: Ty::INT.into(),
             storage: Storage::Automatic,
             thread_local: false,
+            inline: false,
             auto_type: false,
             attributes: Attributes::default(),
             span: start,
@@ -237,7 +240,8 @@ impl Parser<'_> {
                 parts.quals = parts.quals.with(Quals::VOLATILE);
             }
             Keyword::Restrict | Keyword::Restrict2 | Keyword::Restrict3 => {}
-            Keyword::Inline | Keyword::Inline2 | Keyword::Inline3 | Keyword::Noreturn => {}
+            Keyword::Inline | Keyword::Inline2 | Keyword::Inline3 => result.inline = true,
+            Keyword::Noreturn => {}
             Keyword::ThreadLocal | Keyword::Thread => result.thread_local = true,
             Keyword::AutoType => result.auto_type = true,
             Keyword::Atomic if self.peek_at(1).is(Punct::LParen) => {

@@ -30,6 +30,7 @@ impl Parser<'_> {
         }
         let specifiers = self.specifiers()?;
         self.check_specifiers(&specifiers)?;
+        self.declares_internal = specifiers.storage == Storage::Static || specifiers.inline;
         if self.eat(Punct::Semi) {
             return Ok(());
         }
@@ -158,12 +159,26 @@ impl Parser<'_> {
                 Ok(id)
             }
             Entity::Unknown => {
+                if let Some(id) = self.linked_global(name) {
+                    self.scopes.declare(name, Entity::Global(id));
+                    return self.declare_global(name, ty, external, thread_local, span);
+                }
                 let id = self.new_global(self.name(name), ty, external, thread_local, span);
                 self.scopes.declare(name, Entity::Global(id));
                 Ok(id)
             }
             _ => fail(span, format!("`{}` is declared as something else before", self.name(name))),
         }
+    }
+
+    /// The variable of that name that another file of the program has declared.
+    fn linked_global(&self, name: Symbol) -> Option<GlobalId> {
+        if !self.unit.types.linking || self.declares_internal {
+            return None;
+        }
+        let text = self.interner.text(name);
+        let known = |global: &Global| global.name == text && !global.internal;
+        self.unit.globals.iter().position(known).map(|index| GlobalId(index as u32))
     }
 
     pub(crate) fn new_global(
@@ -175,7 +190,8 @@ impl Parser<'_> {
         span: Span,
     ) -> GlobalId {
         let id = GlobalId(self.unit.globals.len() as u32);
-        self.unit.globals.push(Global { name, ty, init: None, thread_local, external, span });
+        let internal = self.declares_internal;
+        self.unit.globals.push(Global { name, ty, init: None, thread_local, external, internal, span });
         id
     }
 
@@ -252,6 +268,7 @@ impl Parser<'_> {
                     params: Vec::new(),
                     locals: Vec::new(),
                     labels: Vec::new(),
+                    internal: self.declares_internal,
                     body: None,
                     used: None,
                     span,
@@ -268,6 +285,7 @@ impl Parser<'_> {
         let Some((name, span)) = declarator.name else { return Ok(()) };
         let params = declarator.params.unwrap_or_default();
         let id = self.declare_function(name, declarator.ty.ty, span)?;
+        self.unit.functions[id.0 as usize].internal |= self.declares_internal;
         if self.unit.functions[id.0 as usize].body.is_some() && self.internal {
             return self.skip_braces();
         }

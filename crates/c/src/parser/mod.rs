@@ -73,6 +73,8 @@ pub struct Parser<'i> {
     pub internal: bool,
     /// Functions that were called before anybody declared them.
     pub implicit: rustc_hash::FxHashSet<FuncId>,
+    /// The declaration that is read is for this file only.
+    pub declares_internal: bool,
     /// Parameters are being read.
     pub in_parameters: u32,
     /// `__int128`, once it was met.
@@ -130,12 +132,21 @@ impl<'i> Parser<'i> {
             packs: Vec::new(),
             internal: false,
             implicit: Default::default(),
+            declares_internal: false,
             in_parameters: 0,
             int128: None,
             spurious: false,
             mutex_kinds: false,
             depth: 0,
         }
+    }
+
+    /// Begins another file of the same program: what has no linkage is forgotten.
+    pub fn next_file(&mut self) {
+        self.scopes = Scopes::default();
+        self.unit.types.linking = true;
+        let functions = &self.unit.functions;
+        self.linked.retain(|_, id| !functions[id.0 as usize].internal);
     }
 
     /// Whether a function of that name is declared or defined further on, outside of all braces.

@@ -146,6 +146,13 @@ impl<'a> Preprocessor<'a> {
         self.options
     }
 
+    /// Begins another file of the same program: macros are forgotten.
+    pub fn next_file(&mut self) {
+        self.macros.clear();
+        self.read_once.clear();
+        self.expanded = 0;
+    }
+
     /// As [`Preprocessor::run_text`], for a module of our own, which macros of the user must not change.
     pub fn run_module(&mut self, name: &str, text: String, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
         self.internal = true;
