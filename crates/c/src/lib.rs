@@ -33,18 +33,18 @@ pub mod lower;
 pub mod parser;
 pub mod pp;
 pub mod sema;
-pub mod source;
 pub mod target;
 pub mod token;
 pub mod types;
 pub mod uninit;
 
+pub use fencepost_diag::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile, Span};
-use fencepost_ir::Program;
 use fencepost_ir::private::mark_private_objects;
+pub use fencepost_ir::{Compiled, Failure};
+use fencepost_ir::{Language, Program};
 use parser::Parser;
 use pp::Preprocessor;
-pub use source::SourceMap;
 pub use target::Target;
 
 /// Reads a file by its path; `None` if there is none.
@@ -73,36 +73,6 @@ pub struct Options<'a> {
     pub loader: Option<Loader<'a>>,
 }
 
-/// A compiled program.
-pub struct Compiled {
-    /// The program. Its main thread is thread 0 and runs `main`; the others are spawned.
-    pub program: Program,
-    /// All files that were read; the spans of the program are offsets in this map, and those of the file that was
-    /// asked for are offsets in that file.
-    pub sources: SourceMap,
-    /// Warnings, in the order in which they were found.
-    pub warnings: Vec<Diagnostic>,
-    /// What the program could meet and was left out, in words.
-    pub left_out: Option<&'static str>,
-}
-
-/// Why a program could not be compiled.
-pub struct Failure {
-    /// At least one error; spans are offsets in `sources`.
-    pub diagnostics: Vec<Diagnostic>,
-    /// All files that were read.
-    pub sources: SourceMap,
-    /// A name that nobody declared, and where it is used, if that is the error.
-    missing: Option<(String, Span)>,
-}
-
-impl Failure {
-    /// All messages as text, without colours.
-    pub fn render(&self) -> String {
-        self.diagnostics.iter().map(|d| self.sources.render(d)).collect::<Vec<_>>().join("\n\n")
-    }
-}
-
 /// Compiles a C program of one file.
 pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Failure> {
     compile_linked(std::slice::from_ref(file), options)
@@ -111,12 +81,11 @@ pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Fai
 /// Compiles a C program. A name of a built-in header that the program does not include is a warning: the header is read
 /// first, and the program again. The files are linked: what is not `static` is known to all of them.
 pub fn compile_linked(files: &[SourceFile], options: &Options<'_>) -> Result<Compiled, Failure> {
-    let mut first = match compile_as_it_is(files, options) {
+    let (first, mut next) = match compile_as_it_is(files, options) {
         Ok(compiled) => return Ok(compiled),
         Err(failure) => failure,
     };
     let mut assumed: Vec<(&'static str, Diagnostic)> = Vec::new();
-    let mut next = first.missing.take();
     while let Some((name, span)) = next {
         let known = |header: &str| assumed.iter().any(|(read, _)| *read == header);
         let Some(header) = headers::declaring(&name).filter(|header| !known(header)) else { break };
@@ -136,13 +105,16 @@ pub fn compile_linked(files: &[SourceFile], options: &Options<'_>) -> Result<Com
                 compiled.warnings.splice(0..0, warnings);
                 return Ok(compiled);
             }
-            Err(failure) => next = failure.missing,
+            Err((_, missing)) => next = missing,
         }
     }
     Err(first)
 }
 
-fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compiled, Failure> {
+/// Why a program could not be compiled, and a name that nobody declared and where it is used, if that is the error.
+type Refusal = (Failure, Option<(String, Span)>);
+
+fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compiled, Refusal> {
     let interner = intern::Interner::with_words(token::KEYWORDS);
     let mut preprocessor = Preprocessor::new(interner, options);
     let mut missing = None;
@@ -159,9 +131,9 @@ fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compi
                 let name = sources.locate(warning.span.start).map_or("", |(_, file)| file.name.as_str());
                 !pp::is_system(name) && !options.system_dirs.iter().any(|dir| name.starts_with(dir.as_str()))
             });
-            Ok(Compiled { program, sources, warnings, left_out })
+            Ok(Compiled { language: Language::C, program, sources, warnings, left_out })
         }
-        Err(diagnostics) => Err(Failure { diagnostics, sources, missing }),
+        Err(diagnostics) => Err((Failure { diagnostics, sources }, missing)),
     }
 }
 
