@@ -74,6 +74,8 @@ pub struct FunctionDef {
     pub internal: bool,
     /// The body, if it is defined.
     pub body: Option<Block>,
+    /// Why its body could not be read, if that is so: an error only for programs that need it.
+    pub refused: Option<Box<fencepost_diag::Diagnostic>>,
     /// Called, or its address taken, somewhere.
     pub used: Option<Span>,
     /// Where it is declared.

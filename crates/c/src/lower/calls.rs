@@ -122,6 +122,10 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn no_body<T>(&self, name: &str, span: Span) -> Res<T> {
+        let refused = self.unit.functions.iter().find(|f| f.name == name).and_then(|f| f.refused.clone());
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
         Err(Box::new(
             fencepost_diag::Diagnostic::error(span, format!("the function `{name}` has no body"))
                 .label("called here")

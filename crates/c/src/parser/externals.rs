@@ -270,6 +270,7 @@ impl Parser<'_> {
                     labels: Vec::new(),
                     internal: self.declares_internal,
                     body: None,
+                    refused: None,
                     used: None,
                     span,
                 });
@@ -311,7 +312,18 @@ impl Parser<'_> {
         }
         self.unit.functions[id.0 as usize].span = span;
         self.unit.functions[id.0 as usize].ty = declarator.ty.ty;
-        self.function_body(id, name, result, &params)
+        let (start, depth, scopes) = (self.at, self.depth, self.scopes.depth());
+        let Err(error) = self.function_body(id, name, result, &params) else { return Ok(()) };
+        // What is not modelled is no matter in a function that nobody calls, as most of those in headers.
+        if self.missing.is_some() || !error.message.ends_with("is not supported") {
+            return Err(error);
+        }
+        while self.scopes.depth() > scopes {
+            self.scopes.leave();
+        }
+        (self.at, self.depth, self.function) = (start, depth, None);
+        self.unit.functions[id.0 as usize].refused = Some(error);
+        self.skip_braces()
     }
 
     /// Skips a body that nobody needs.

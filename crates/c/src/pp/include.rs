@@ -74,8 +74,15 @@ impl Preprocessor<'_> {
         if let Some(found) = own.iter().skip(behind(&own)).find_map(|dir| load(path(dir))) {
             return Some(found);
         }
-        if let Some(text) = headers::find(name) {
-            return Some((format!("<{name}>"), text.to_string()));
+        let built_in = || headers::find(name).map(|text| (format!("<{name}>"), text.to_string()));
+        // The headers of a C library rely on what only its own version of these says.
+        if matches!(name, "features.h" | "sys/cdefs.h")
+            && let Some(found) = system.iter().find_map(|dir| load(path(dir)))
+        {
+            return Some(found);
+        }
+        if let Some(found) = built_in() {
+            return Some(found);
         }
         system.iter().skip(behind(&system)).find_map(|dir| load(path(dir)))
     }
