@@ -3,12 +3,12 @@
 //!
 //! The run is trusted only if nothing at all is suspicious: every access within a live object and of bytes that have values,
 //! every condition decided, everything freed at the end. Whatever else happens is somebody else's to explain, and the reason is
-//! given. So this engine answers *safe* or nothing.
+//! given; only an assertion that fails at the end of a clean run is a finding, once it was confirmed elsewhere.
 //!
 //! Memory is bytes. A pointer is a number that names its object, so that it survives being copied byte by byte.
 
 use fencepost_ir::{
-    BinaryOp, Callee, Cell, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, Until, Value, Width,
+    BinaryOp, Callee, Cell, FailKind, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, Until, Value, Width,
 };
 use std::collections::HashMap;
 
@@ -20,6 +20,9 @@ const MAX_FRAMES: usize = 100_000;
 
 /// Objects that are made in a run.
 const MAX_OBJECTS: usize = 1 << 22;
+
+/// Why a run stopped that ends in a failed assertion: the one mistake that is this engine's to report.
+pub const ASSERTION: &str = "an assertion fails";
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -305,7 +308,7 @@ impl<'p> Run<'p> {
             }
             Instr::Assert { condition, .. } => {
                 if !self.get(*condition)?.is_true() {
-                    return Err("an assertion fails");
+                    return Err(ASSERTION);
                 }
             }
             Instr::Fence(_) => {}
@@ -440,6 +443,7 @@ impl<'p> Run<'p> {
             }
             Instr::SelfThread { dst } => self.set(*dst, Value::ZERO),
             Instr::AtomicBegin | Instr::AtomicEnd => {}
+            Instr::Fail { kind: FailKind::Assertion, .. } => return Err(ASSERTION),
             Instr::Fail { .. } => return Err("the program reports a mistake"),
             _ => return Err("this instruction is for several threads"),
         }

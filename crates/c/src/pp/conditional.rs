@@ -86,7 +86,9 @@ impl Preprocessor<'_> {
 
     fn evaluate(&mut self, span: Span, rest: &[Token]) -> Result<bool, Diagnostic> {
         let resolved = self.resolve_defined(span, rest)?;
-        let tokens = self.expand_alone(&resolved)?;
+        let expanded = self.expand_alone(&resolved)?;
+        // A macro may stand for a question, too.
+        let tokens = self.resolve_defined(span, &expanded)?;
         let mut evaluator = Evaluator { pp: self, tokens: &tokens, at: 0, span, depth: 0 };
         let value = evaluator.ternary()?;
         match evaluator.tokens.get(evaluator.at) {

@@ -19,6 +19,7 @@ impl Parser<'_> {
         span: Span,
     ) -> Res<Option<Expr>> {
         let name = name.strip_prefix("__c11_").map_or(name.to_string(), |rest| format!("__fp_{rest}"));
+        let name = sized_name(&name);
         if let Some(position) = self.open_order(&name, args)? {
             return self.by_order(&name, args, position, span).map(Some);
         }
@@ -540,6 +541,17 @@ impl Parser<'_> {
             _ => Builtin::Await(until, order),
         };
         Ok(Some(self.builtin(builtin, kept, to, span)))
+    }
+}
+
+/// `__sync_fetch_and_add_4` is `__sync_fetch_and_add` for a pointer to four bytes, and so on: the pointer says it all.
+fn sized_name(name: &str) -> String {
+    let stem = ["_1", "_2", "_4", "_8"].iter().find_map(|size| name.strip_suffix(size));
+    match stem {
+        Some(stem) if name.starts_with("__sync_") => stem.to_string(),
+        Some(stem @ ("__atomic_load" | "__atomic_store" | "__atomic_exchange")) => format!("{stem}_n"),
+        Some(stem) if name.starts_with("__atomic_fetch_") || stem.ends_with("_fetch") => stem.to_string(),
+        _ => name.to_string(),
     }
 }
 
