@@ -228,6 +228,15 @@ pub struct CheckArgs {
     /// Search a folder for included files
     #[arg(short = 'I', value_name = "DIR")]
     pub include_dirs: Vec<String>,
+    /// Search a folder for headers of the system: after the built-in ones, and without warnings about them
+    #[arg(long = "isystem", value_name = "DIR")]
+    pub system_dirs: Vec<String>,
+    /// The platform whose macros are defined: generic, x86_64, aarch64 or powerpc64 [default: that of the model]
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// All files together are one program
+    #[arg(long)]
+    pub link: bool,
     /// Read a file before the program
     #[arg(long = "include", value_name = "FILE")]
     pub includes: Vec<String>,
@@ -237,7 +246,7 @@ pub struct CheckArgs {
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Flags for the preprocessor: -D, -U, -I, -include
+    /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,
     /// The long names of the options that stand on the command line.
