@@ -29,6 +29,8 @@ pub enum Command {
     Prove(ProveArgs),
     /// Say what the code of a finding means
     Explain(ExplainArgs),
+    /// Print the JSON schema of all answers
+    Schema,
     /// List the memory models, or show one
     Models(ModelsArgs),
 }
@@ -298,7 +300,7 @@ pub struct LitmusArgs {
     /// Compare with reference results: verdict, holds and states decide the exit code
     #[arg(long, value_name = "FILE.jsonl")]
     pub compare: Option<PathBuf>,
-    /// Run the body of a loop at most N times
+    /// Take the back edge of a loop at most N times
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub unroll: u32,
     /// Number of worker threads [default: all cores]
