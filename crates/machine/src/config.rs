@@ -56,7 +56,16 @@ pub struct Config {
 impl Config {
     /// The machine of a model without bounds.
     pub fn new(model: Model) -> Config {
-        Config { model, buffer: None, rounds: None, age: None, spawn_fences: true, symmetry: true, c: false, promising: false }
+        Config {
+            model,
+            buffer: None,
+            rounds: None,
+            age: None,
+            spawn_fences: true,
+            symmetry: true,
+            c: false,
+            promising: false,
+        }
     }
 
     /// True if the scheduler's past must be in the state.

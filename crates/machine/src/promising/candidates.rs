@@ -36,7 +36,12 @@ type Write = (usize, Value, Option<Option<usize>>);
 type Loose = Vec<(usize, Option<Value>)>;
 
 /// All promises of a thread that are worth a certification; `None` if there are too many runs to say.
-pub fn candidates(threads: Threads<'_>, local: &Local, memory: &Memory, thread: usize) -> Option<Vec<Promise>> {
+pub fn candidates(
+    threads: Threads<'_>,
+    local: &Local,
+    memory: &Memory,
+    thread: usize,
+) -> Option<Vec<Promise>> {
     let mut promises = BTreeSet::new();
     let own = |message: &Message| message.promised == Some(thread as u8);
     for (cell, value, read) in writes(threads, local, memory, thread)? {
@@ -136,7 +141,8 @@ fn step(
             reads(cell.0 as usize).into_iter().for_each(|(_, value, loose)| go(value, false, loose));
         }
         Next::Await(cell) => {
-            let ends = reads(cell.0 as usize).into_iter().filter(|(_, value, _)| steps.ends_wait(local, *value));
+            let ends =
+                reads(cell.0 as usize).into_iter().filter(|(_, value, _)| steps.ends_wait(local, *value));
             ends.for_each(|(_, value, loose)| go(value, false, loose));
         }
         Next::Store(cell, value) => {

@@ -5,8 +5,8 @@ use super::memory::Place;
 use super::plain::{Effect, Plain, State};
 use super::prepare::{domain_of, prepare, thread_config};
 use super::search::{Act, Bounds, CutBy, Move, PromisingMachine};
-use crate::check::{Bound, Finding, Verdict, allows};
 pub use crate::check::Outcome;
+use crate::check::{Bound, Finding, Verdict, allows};
 use crate::code::{CellId, Code, Unsupported};
 use crate::local::Status;
 use crate::machine::{Kind, Machine, Successors, Worker};
@@ -56,7 +56,8 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupp
     match found.stopped_at {
         Some((id, Kind::Bad)) => {
             let moves = moves_to(&machine, &found, id);
-            let replayed = moves.ok_or("a step of the path is missing").and_then(|moves| replay(&code, &plain, &moves));
+            let replayed =
+                moves.ok_or("a step of the path is missing").and_then(|moves| replay(&code, &plain, &moves));
             match replayed {
                 Ok((finding, run)) => {
                     outcome.verdict = Verdict::Unsafe;
@@ -68,7 +69,9 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupp
                 }
             }
         }
-        Some(_) => outcome.reason = Some("a thread has too many runs of its own to certify its promises".into()),
+        Some(_) => {
+            outcome.reason = Some("a thread has too many runs of its own to certify its promises".into())
+        }
         None if found.stop.is_some() => {}
         None => conclude(&prepared, &mut outcome),
     }

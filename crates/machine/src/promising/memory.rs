@@ -294,7 +294,8 @@ impl Memory {
 
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
-        let views: usize = self.threads.iter().map(|view| 96 + 2 * view.current.len() * (2 + view.released.len())).sum();
+        let views: usize =
+            self.threads.iter().map(|view| 96 + 2 * view.current.len() * (2 + view.released.len())).sum();
         let messages: usize = self.cells.iter().flatten().map(|message| 56 + 2 * message.view.len()).sum();
         views + messages + 24 * self.cells.len() + 2 * self.global.len()
     }

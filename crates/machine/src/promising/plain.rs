@@ -100,7 +100,9 @@ fn join(a: &[Time], b: &[Time]) -> Vec<Time> {
 
 fn orders(instr: &Instr, wrote: bool) -> (Order, Order) {
     match instr {
-        Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } | Instr::Await { ann, .. } => (ann.order, Order::Relaxed),
+        Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } | Instr::Await { ann, .. } => {
+            (ann.order, Order::Relaxed)
+        }
         Instr::Store { ann, .. } => (Order::Relaxed, ann.order),
         Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => (read.order, write.order),
         Instr::CompareExchange { read, write, .. } if wrote => (read.order, write.order),
@@ -113,7 +115,12 @@ fn orders(instr: &Instr, wrote: bool) -> (Order, Order) {
 
 impl<'c> Plain<'c> {
     /// For a prepared program.
-    pub fn new(code: &'c Code<'c>, config: &'c Config, consistency: Consistency, domain: &'c [Value]) -> Plain<'c> {
+    pub fn new(
+        code: &'c Code<'c>,
+        config: &'c Config,
+        consistency: Consistency,
+        domain: &'c [Value],
+    ) -> Plain<'c> {
         Plain { steps: Steps { code, config }, consistency, domain }
     }
 
@@ -121,7 +128,8 @@ impl<'c> Plain<'c> {
     pub fn start(&self) -> (State, Vec<Vec<Executed>>) {
         let initial = self.steps.code.initial_memory();
         let cells = initial.len();
-        let message = |(cell, value)| Message { cell, value, from: 0, to: 0, view: vec![0; cells], promised: None };
+        let message =
+            |(cell, value)| Message { cell, value, from: 0, to: 0, view: vec![0; cells], promised: None };
         let messages = initial.into_iter().enumerate().map(message).collect();
         let mut logs = Vec::new();
         let mut processes = Vec::new();
@@ -142,7 +150,9 @@ impl<'c> Plain<'c> {
         }
         let effect = match &step.act {
             Act::Step(action) => self.step(state, p, *action, Mode::Run)?,
-            Act::Promise { cell, value, place, passes_on } => self.promise(state, p, *cell, *value, *place, *passes_on)?,
+            Act::Promise { cell, value, place, passes_on } => {
+                self.promise(state, p, *cell, *value, *place, *passes_on)?
+            }
         };
         for p in 0..state.processes.len() {
             if !self.is_consistent(state, p) {
@@ -154,7 +164,8 @@ impl<'c> Plain<'c> {
 
     /// The messages of a cell, newest first.
     fn newest_first(state: &State, cell: usize) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..state.messages.len()).filter(|&i| state.messages[i].cell == cell).collect();
+        let mut all: Vec<usize> =
+            (0..state.messages.len()).filter(|&i| state.messages[i].cell == cell).collect();
         all.sort_by_key(|&i| std::cmp::Reverse(state.messages[i].to));
         all
     }
@@ -193,9 +204,16 @@ impl<'c> Plain<'c> {
     }
 
     /// The interval that a place means.
-    fn interval(&self, state: &State, p: usize, cell: usize, place: Place) -> Result<(Time, Time), &'static str> {
+    fn interval(
+        &self,
+        state: &State,
+        p: usize,
+        cell: usize,
+        place: Place,
+    ) -> Result<(Time, Time), &'static str> {
         let order = Self::newest_first(state, cell);
-        let at = |number: usize| order.get(number).map(|&i| &state.messages[i]).ok_or("there is no such message");
+        let at =
+            |number: usize| order.get(number).map(|&i| &state.messages[i]).ok_or("there is no such message");
         match place {
             Place::Gap { after, adjacent } => {
                 let below = at(after)?.to;
@@ -234,7 +252,9 @@ impl<'c> Plain<'c> {
             return self.fence(state, p, fence_kind(*fence), mode);
         }
         match (self.steps.next(&local), action) {
-            (Next::Choose(first, last), Action::Internal(value)) if (first..=last).contains(&value.as_i64()) => {
+            (Next::Choose(first, last), Action::Internal(value))
+                if (first..=last).contains(&value.as_i64()) =>
+            {
                 Ok(self.finish(state, p, value, false, Effect::default()))
             }
             (Next::Spawn(function, args), Action::Internal(_)) if mode == Mode::Run => {
@@ -286,13 +306,26 @@ impl<'c> Plain<'c> {
         }
     }
 
-    fn finish(&self, state: &mut State, p: usize, input: Value, spurious: bool, mut effect: Effect) -> Effect {
+    fn finish(
+        &self,
+        state: &mut State,
+        p: usize,
+        input: Value,
+        spurious: bool,
+        mut effect: Effect,
+    ) -> Effect {
         self.steps.finish(&mut state.processes[p].local, input, spurious, &mut effect.executed);
         effect.value = effect.value.or(Some(input));
         effect
     }
 
-    fn finish_read(&self, state: &mut State, p: usize, spurious: bool, effect: Effect) -> Result<Effect, &'static str> {
+    fn finish_read(
+        &self,
+        state: &mut State,
+        p: usize,
+        spurious: bool,
+        effect: Effect,
+    ) -> Result<Effect, &'static str> {
         if effect.value.is_none() && !self.steps.may_read_nothing(&state.processes[p].local) {
             state.processes[p].local.status = Status::Failed(FaultKind::Uninitialised);
             return Ok(effect);
@@ -302,7 +335,13 @@ impl<'c> Plain<'c> {
     }
 
     /// Read: `(x, v, (f, t]) in M` and `V(x) <= t`.
-    fn read(&self, state: &mut State, p: usize, message: usize, order: Order) -> Result<Effect, &'static str> {
+    fn read(
+        &self,
+        state: &mut State,
+        p: usize,
+        message: usize,
+        order: Order,
+    ) -> Result<Effect, &'static str> {
         let Message { cell, to, value, ref view, .. } = state.messages[message];
         let process = &mut state.processes[p];
         if process.view[cell] > to {
@@ -318,7 +357,14 @@ impl<'c> Plain<'c> {
     }
 
     /// Write and CAS: the three insertions.
-    fn write(&self, state: &mut State, p: usize, write: Write, place: Place, effect: Effect) -> Result<Effect, &'static str> {
+    fn write(
+        &self,
+        state: &mut State,
+        p: usize,
+        write: Write,
+        place: Place,
+        effect: Effect,
+    ) -> Result<Effect, &'static str> {
         let Write { cell, value, order, read } = write;
         let (from, to) = self.interval(state, p, cell, place)?;
         let process = &state.processes[p];
@@ -359,7 +405,13 @@ impl<'c> Plain<'c> {
         Ok(Effect { cell: Some(cell), wrote: Some((from, to)), fulfilled, ..effect })
     }
 
-    fn fence(&self, state: &mut State, p: usize, kind: FenceKind, mode: Mode) -> Result<Effect, &'static str> {
+    fn fence(
+        &self,
+        state: &mut State,
+        p: usize,
+        kind: FenceKind,
+        mode: Mode,
+    ) -> Result<Effect, &'static str> {
         if kind == FenceKind::Sc && mode != Mode::Run {
             return Err("an SC fence while certifying");
         }
@@ -383,7 +435,13 @@ impl<'c> Plain<'c> {
         Ok(self.finish(state, p, Value::ZERO, false, Effect::default()))
     }
 
-    fn spawn(&self, state: &mut State, p: usize, function: u32, args: &[Value]) -> Result<Effect, &'static str> {
+    fn spawn(
+        &self,
+        state: &mut State,
+        p: usize,
+        function: u32,
+        args: &[Value],
+    ) -> Result<Effect, &'static str> {
         let number = state.processes.len();
         if number >= self.steps.code.max_threads {
             state.processes[p].local.status = Status::Failed(FaultKind::TooManyThreads);
@@ -429,7 +487,9 @@ impl<'c> Plain<'c> {
         for cell in 0..state.global.len() {
             for number in 0..Self::newest_first(&state, cell).len() {
                 let low = state.messages[Self::newest_first(&state, cell)[number]].to;
-                let above = number.checked_sub(1).map(|next| state.messages[Self::newest_first(&state, cell)[next]].from);
+                let above = number
+                    .checked_sub(1)
+                    .map(|next| state.messages[Self::newest_first(&state, cell)[next]].from);
                 if above == Some(low) {
                     continue;
                 }
@@ -487,7 +547,9 @@ impl<'c> Plain<'c> {
         let local = &state.processes[p].local;
         let next = self.steps.next(local);
         let cell = match next {
-            Next::Load(cell) | Next::Await(cell) | Next::Store(cell, _) | Next::Update(cell) => cell.0 as usize,
+            Next::Load(cell) | Next::Await(cell) | Next::Store(cell, _) | Next::Update(cell) => {
+                cell.0 as usize
+            }
             Next::Choose(first, last) => {
                 return (first..=last).map(|value| Action::Internal(Value::from_i64(value))).collect();
             }

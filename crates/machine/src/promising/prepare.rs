@@ -117,7 +117,9 @@ pub fn domain_of(program: &Program) -> Vec<Value> {
             },
             Instr::Store { value, .. } => mention(value),
             Instr::Rmw { operand, .. } => mention(operand),
-            Instr::AwaitRmw { operand, until, .. } => [operand, &until.operand].into_iter().for_each(&mut mention),
+            Instr::AwaitRmw { operand, until, .. } => {
+                [operand, &until.operand].into_iter().for_each(&mut mention)
+            }
             Instr::Await { until, .. } => mention(&until.operand),
             Instr::CompareExchange { expected, desired, .. } => {
                 [expected, desired].into_iter().for_each(&mut mention);

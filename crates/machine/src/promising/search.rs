@@ -115,7 +115,8 @@ impl<'p> PromisingMachine<'p> {
         bounds: Bounds,
         domain: &'p [Value],
     ) -> PromisingMachine<'p> {
-        let has = |wanted: fn(&Instr) -> bool| code.program.functions.iter().flat_map(|f| &f.body).any(wanted);
+        let has =
+            |wanted: fn(&Instr) -> bool| code.program.functions.iter().flat_map(|f| &f.body).any(wanted);
         PromisingMachine {
             code,
             threads: Threads { steps: Steps { code, config }, updates: has_updates(code.program) },
@@ -148,7 +149,8 @@ impl<'p> PromisingMachine<'p> {
             Observable::Register { thread, reg } => locals[thread.0 as usize].frames[0].regs[reg.0 as usize],
             Observable::Memory { object, offset, width } => {
                 let cell = self.code.cell(Value::pointer(object, offset), width);
-                width.sign_extend(cell.and_then(|cell| memory.last_value(cell.0 as usize)).unwrap_or_default())
+                width
+                    .sign_extend(cell.and_then(|cell| memory.last_value(cell.0 as usize)).unwrap_or_default())
             }
         };
         Some(condition.observed.iter().map(value).collect())
@@ -168,7 +170,13 @@ impl<'p> Machine for PromisingMachine<'p> {
 
     fn worker(&self) -> PromisingWorker<'_, 'p> {
         let certifier = Certifier::new(self.threads, self.consistency, self.domain);
-        PromisingWorker { machine: self, certifier, states: BTreeSet::new(), gave_up: false, actions: Vec::new() }
+        PromisingWorker {
+            machine: self,
+            certifier,
+            states: BTreeSet::new(),
+            gave_up: false,
+            actions: Vec::new(),
+        }
     }
 
     fn bytes(&self) -> usize {
@@ -214,7 +222,8 @@ struct State {
 impl PromisingWorker<'_, '_> {
     fn state(&self, row: &[u32]) -> State {
         let machine = self.machine;
-        let locals = row[2..].iter().take_while(|&&id| id != ABSENT).map(|&id| machine.locals.part(id)).collect();
+        let locals =
+            row[2..].iter().take_while(|&&id| id != ABSENT).map(|&id| machine.locals.part(id)).collect();
         State { spent: Spent::of(row[0]), memory: machine.memories.part(row[1]), locals }
     }
 
@@ -306,7 +315,9 @@ impl PromisingWorker<'_, '_> {
         let Some(spent) = self.switch(state, thread) else { return };
         let threads = self.machine.threads;
         match threads.steps.next(local) {
-            Next::Spawn(function, args) => return self.spawn(row, (state, spent), thread, (function, args), out),
+            Next::Spawn(function, args) => {
+                return self.spawn(row, (state, spent), thread, (function, args), out);
+            }
             Next::Join(other) => return self.join(row, (state, spent), thread, other, out),
             _ => {}
         }
@@ -327,7 +338,14 @@ impl PromisingWorker<'_, '_> {
         }
     }
 
-    fn promise(&mut self, row: &[u32], state: &State, spent: Spent, thread: usize, out: &mut Successors<Move>) {
+    fn promise(
+        &mut self,
+        row: &[u32],
+        state: &State,
+        spent: Spent,
+        thread: usize,
+        out: &mut Successors<Move>,
+    ) {
         let local = &state.locals[thread];
         let Some(promises) = candidates(self.machine.threads, local, &state.memory, thread) else {
             self.gave_up = true;
@@ -383,7 +401,12 @@ impl PromisingWorker<'_, '_> {
             None => local.status = Status::Failed(FaultKind::BadJoin),
             Some(Status::Ended(result)) => {
                 memory.join_thread(thread, other);
-                self.machine.threads.steps.finish(&mut local, result.unwrap_or_default(), false, &mut Vec::new());
+                self.machine.threads.steps.finish(
+                    &mut local,
+                    result.unwrap_or_default(),
+                    false,
+                    &mut Vec::new(),
+                );
             }
             Some(_) => return,
         }
@@ -398,7 +421,9 @@ fn internal() -> Act {
 /// The cell that a thread accesses next.
 fn cell_of(threads: Threads<'_>, local: &Local) -> Option<usize> {
     match threads.steps.next(local) {
-        Next::Load(cell) | Next::Await(cell) | Next::Store(cell, _) | Next::Update(cell) => Some(cell.0 as usize),
+        Next::Load(cell) | Next::Await(cell) | Next::Store(cell, _) | Next::Update(cell) => {
+            Some(cell.0 as usize)
+        }
         _ => None,
     }
 }

@@ -60,7 +60,9 @@ pub enum FenceKind {
 /// What a fence means to the promising machine; fences of hardware are read as the C fence that compiles to them.
 pub fn fence_kind(fence: Fence) -> FenceKind {
     match fence {
-        Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => FenceKind::Sc,
+        Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => {
+            FenceKind::Sc
+        }
         Fence::C11(Order::AcqRel) | Fence::Lwsync => FenceKind::AcquireRelease,
         Fence::C11(Order::Release) => FenceKind::Release,
         Fence::C11(Order::Acquire | Order::Consume) | Fence::DmbLd | Fence::DsbLd => FenceKind::Acquire,
@@ -228,8 +230,7 @@ impl Threads<'_> {
                 out.push(Action::Read { message, spurious: false });
                 continue;
             };
-            if self.steps.may_fail(local)
-                && matches!(self.steps.update(local, old, false), Update::Write(_))
+            if self.steps.may_fail(local) && matches!(self.steps.update(local, old, false), Update::Write(_))
             {
                 out.push(Action::Read { message, spurious: true });
             }
@@ -290,7 +291,10 @@ impl Threads<'_> {
                 self.steps.finish(local, value, false, log);
                 false
             }
-            (Action::Read { message, spurious }, Next::Load(cell) | Next::Await(cell) | Next::Update(cell)) => {
+            (
+                Action::Read { message, spurious },
+                Next::Load(cell) | Next::Await(cell) | Next::Update(cell),
+            ) => {
                 let cell = cell.0 as usize;
                 let alters = message > memory.seen(thread, cell);
                 let value = memory.cells[cell][message].value;
