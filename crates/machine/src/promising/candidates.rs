@@ -156,7 +156,7 @@ fn step(
             let cell = cell.0 as usize;
             for (message, old, mut loose) in reads(cell) {
                 match steps.update(local, old, false) {
-                    Update::Blocked => {}
+                    Update::Blocked | Update::Misuse => {}
                     Update::Keep => go(old, false, loose),
                     Update::Write(value) => {
                         if steps.may_fail(local) {

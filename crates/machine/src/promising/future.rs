@@ -55,7 +55,7 @@ fn fill_cell(threads: Threads<'_>, memory: &Memory, cell: usize, domain: &[Value
         } else {
             values.push(copy);
         }
-        let open = (last || below_promise).then(|| filled.clone()).unwrap_or_default();
+        let open = if last || below_promise { filled.clone() } else { Vec::new() };
         let with = |value: &Option<Value>| {
             let value = *value;
             filled.iter().map(move |memory| fill(memory, cell, after, value)).collect::<Vec<_>>()

@@ -277,10 +277,13 @@ impl<'c> Plain<'c> {
                     return Err("that instruction does not fail for no reason");
                 }
                 let effect = self.read(state, p, message, orders(instr, false).0)?;
-                if let Some(old) = effect.value
-                    && self.steps.update(&local, old, spurious) != Update::Keep
-                {
-                    return Err("the read-modify-write would write, or waits");
+                match effect.value.map(|old| self.steps.update(&local, old, spurious)) {
+                    None | Some(Update::Keep) => {}
+                    Some(Update::Misuse) => {
+                        state.processes[p].local.status = Status::Failed(FaultKind::Misuse);
+                        return Ok(effect);
+                    }
+                    Some(_) => return Err("the read-modify-write would write, or waits"),
                 }
                 self.finish_read(state, p, spurious, effect)
             }

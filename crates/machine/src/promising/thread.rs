@@ -236,7 +236,7 @@ impl Threads<'_> {
             }
             let value = match self.steps.update(local, old, false) {
                 Update::Blocked => continue,
-                Update::Keep => {
+                Update::Keep | Update::Misuse => {
                     out.push(Action::Read { message, spurious: false });
                     continue;
                 }
@@ -299,6 +299,12 @@ impl Threads<'_> {
                 let alters = message > memory.seen(thread, cell);
                 let value = memory.cells[cell][message].value;
                 memory.read(thread, cell, message, acquires(orders.failure));
+                if let Next::Update(_) = self.steps.next(local)
+                    && value.is_some_and(|old| self.steps.update(local, old, spurious) == Update::Misuse)
+                {
+                    local.status = Status::Failed(FaultKind::Misuse);
+                    return alters;
+                }
                 self.finish_read(local, value, spurious, log);
                 alters
             }
