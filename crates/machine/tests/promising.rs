@@ -1,12 +1,12 @@
 //! Litmus tests with published outcomes on the promising machine, under both notions of consistency.
 
+use fencepost_answer::{BoundName, Outcome, Verdict};
 use fencepost_machine::promising::{Bounds, Consistency, Options, check};
-use fencepost_machine::{Outcome, Verdict};
 
 fn run(text: &str, consistency: Consistency, promises: Option<u16>) -> Outcome {
     let program = fencepost_lang::parse(text).unwrap_or_else(|e| panic!("{text}: {e:?}"));
     let bounds = Bounds { promises, ..Bounds::default() };
-    check(&program, &Options { consistency, bounds, ..Options::default() }).expect("supported")
+    check(&program, &Options { consistency, bounds, ..Options::default() }).expect("supported").outcome
 }
 
 /// `exists` conditions: is the state reached?
@@ -15,8 +15,8 @@ fn allowed(text: &str, consistency: Consistency, promises: Option<u16>) -> bool 
     match outcome.verdict {
         Verdict::Safe => true,
         // Without promises the bound is named, so that absence is no proof.
-        Verdict::Unsafe | Verdict::Unknown if outcome.finding.is_some() || promises == Some(0) => false,
-        _ => panic!("{text}: {:?}", outcome.reason),
+        Verdict::Unsafe | Verdict::Unknown if !outcome.findings.is_empty() || promises == Some(0) => false,
+        _ => panic!("{text}: {:?}", outcome.stop_reason),
     }
 }
 
@@ -313,10 +313,10 @@ fn a_run_tells_of_promises_and_views() {
     let text = "shared x, y; process P { reg a; a := x; y := 1; assert(a == 0); } process Q { reg b; b := y; x := b; }";
     let outcome = run(text, Consistency::Strong, Some(1));
     assert_eq!(outcome.verdict, Verdict::Unsafe);
-    let lines = outcome.run.expect("a replayed run").lines;
-    let text: Vec<String> = lines
+    let text: Vec<String> = outcome.findings[0]
+        .trace
         .iter()
-        .map(|line| format!("{} {} [{}]", line.thread, line.text, line.buffers.join("; ")))
+        .map(|step| format!("{} {} [{}]", step.thread, step.action, step.buffers.join("; ")))
         .collect();
     let expected = [
         "0 promise y = 1; certified: alone, the thread can fulfil it [owes y=1; ]",
@@ -371,10 +371,12 @@ fn the_bound_counts_promises_and_view_switches() {
     let program = fencepost_lang::parse(text).expect("parses");
     for total in 0..5 {
         let bounds = Bounds { total: Some(total), ..Bounds::default() };
-        let outcome = check(&program, &Options { bounds, ..Options::default() }).expect("supported");
+        let outcome = check(&program, &Options { bounds, ..Options::default() }).expect("supported").outcome;
         assert_eq!(outcome.verdict == Verdict::Safe, total >= 3, "K = {total}");
-        let cut =
-            outcome.bounds.iter().any(|bound| bound.name == "bound" && bound.value == Some(u32::from(total)));
+        let cut = outcome
+            .bounds
+            .iter()
+            .any(|bound| bound.name == BoundName::Promising && bound.value == u64::from(total));
         assert!(cut || total > 3, "K = {total}: {:?}", outcome.bounds);
     }
 }

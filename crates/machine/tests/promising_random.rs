@@ -3,12 +3,13 @@
 
 mod support;
 
+use fencepost_answer::Verdict;
 use fencepost_explore::{ModelName, Options as ExploreOptions, explore};
 use fencepost_ir::{Ann, Fence, Instr, Order, Program, Value};
+use fencepost_machine::code::Code;
 use fencepost_machine::local::Status;
 use fencepost_machine::promising::plain::{Plain, State};
 use fencepost_machine::promising::{Act, Bounds, Consistency, Options, check, prepare};
-use fencepost_machine::{Verdict, code::Code};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::BTreeSet;
@@ -60,7 +61,7 @@ fn program(threads: &[Vec<Stmt>], orders: &[u8]) -> Program {
 fn states(program: &Program, consistency: Consistency, bounds: Bounds) -> Vec<Vec<Value>> {
     let options = Options { consistency, bounds, domain: Some(DOMAIN.to_vec()), ..Options::default() };
     let outcome = check(program, &options).expect("supported");
-    assert_eq!(outcome.verdict, Verdict::Safe, "{:?}", outcome.reason);
+    assert_eq!(outcome.outcome.verdict, Verdict::Safe, "{:?}", outcome.outcome.stop_reason);
     outcome.final_states
 }
 

@@ -9,7 +9,7 @@
 //! | the Promise rule | [`candidates`] |
 //! | machine relation, bounded runs of 4 | [`search`] |
 //! | all of it again, with the paper's timestamps | [`plain`], which replays what is reported |
-//! | from a program to an answer | [`mod@check`] |
+//! | from a program to an answer, and runs told | [`mod@check`], [`confirm`] |
 //!
 //! Decided by section 3 where the paper is silent (`docs/adr/promising-*.md`): consistency is asked after every step; certification
 //! goes on past a failed assertion; a read of the message that a fence raised the view to switches no view; the
@@ -22,6 +22,7 @@
 pub mod candidates;
 pub mod certify;
 pub mod check;
+pub mod confirm;
 pub mod future;
 pub mod memory;
 pub mod plain;
@@ -30,5 +31,5 @@ pub mod search;
 pub mod thread;
 
 pub use certify::Consistency;
-pub use check::{Options, Outcome, check};
+pub use check::{Deepened, Options, check, deepen};
 pub use search::{Act, Bounds, Move};

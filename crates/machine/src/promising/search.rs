@@ -7,6 +7,7 @@
 use super::candidates::{Promise, candidates};
 use super::certify::{Certified, Certifier, Consistency};
 use super::memory::{Memory, Place};
+use super::plain::Plain;
 use super::prepare::{has_updates, needs_message_views};
 use super::thread::{Action, Rule, Threads};
 use crate::code::Code;
@@ -36,10 +37,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// No promises.
-    pub fn promise_free(&self) -> bool {
-        self.promises == Some(0) || self.total == Some(0)
-    }
+    /// The largest bound that can be counted.
+    pub const MOST: u16 = 1000;
 
     fn counts_views(&self) -> bool {
         self.total.is_some() || self.views.is_some()
@@ -132,6 +131,21 @@ impl<'p> PromisingMachine<'p> {
             cut: AtomicU8::new(0),
             caches: AtomicUsize::new(0),
         }
+    }
+
+    /// The program.
+    pub fn code(&self) -> &'p Code<'p> {
+        self.code
+    }
+
+    /// The bounds on runs.
+    pub fn limits(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The same machine as the paper writes it, to do runs again.
+    pub fn plain(&self) -> Plain<'p> {
+        Plain::new(self.code, self.threads.steps.config, self.consistency, self.domain)
     }
 
     /// True if this bound kept the machine from going on somewhere.
@@ -245,9 +259,15 @@ impl PromisingWorker<'_, '_> {
         Some(spent)
     }
 
-    fn spend(&self, mut spent: Spent, views: u16, promises: u16) -> Option<Spent> {
-        let machine = self.machine;
-        let bounds = machine.bounds;
+    /// What is spent after a step; notes the bound that forbids it.
+    fn spend(&self, spent: Spent, views: u16, promises: u16) -> Option<Spent> {
+        let spent = self.add(spent, views, promises);
+        spent.inspect_err(|by| self.machine.note_cut(*by)).ok()
+    }
+
+    /// What is spent after a step, or the bound that forbids it.
+    fn add(&self, mut spent: Spent, views: u16, promises: u16) -> Result<Spent, CutBy> {
+        let bounds = self.machine.bounds;
         if bounds.counts_views() {
             spent.views += views;
         }
@@ -260,11 +280,10 @@ impl PromisingWorker<'_, '_> {
             (CutBy::Promises, over(bounds.promises, spent.promises)),
             (CutBy::Total, over(bounds.total, spent.views + spent.promises)),
         ];
-        let cut = checks.iter().find(|(_, over)| *over);
-        if let Some((by, _)) = cut {
-            machine.note_cut(*by);
+        match checks.iter().find(|(_, over)| *over) {
+            Some((by, _)) => Err(*by),
+            None => Ok(spent),
         }
-        cut.is_none().then_some(spent)
     }
 
     /// Adds a successor if the thread that moved is consistent there.
@@ -333,9 +352,7 @@ impl PromisingWorker<'_, '_> {
             self.push(row, (spent, memory), (thread, local), None, out, flipped);
         }
         self.actions = actions;
-        if !self.machine.bounds.promise_free() {
-            self.promise(row, state, spent, thread, out);
-        }
+        self.promise(row, state, spent, thread, out);
     }
 
     fn promise(
@@ -347,14 +364,27 @@ impl PromisingWorker<'_, '_> {
         out: &mut Successors<Move>,
     ) {
         let local = &state.locals[thread];
+        let spent = self.add(spent, 0, 1);
+        // Where no more promises may be made, it is enough to know once that one could have been.
+        if let Err(by) = spent
+            && self.machine.was_cut(by)
+        {
+            return;
+        }
         let Some(promises) = candidates(self.machine.threads, local, &state.memory, thread) else {
             self.gave_up = true;
             return;
         };
         for Promise { cell, value, place, view } in promises {
-            let Some(spent) = self.spend(spent, 0, 1) else { return };
             let mut memory = (*state.memory).clone();
             memory.insert(cell, place, Some(value), view.clone(), Some(thread as u8));
+            let spent = match spent {
+                Ok(spent) => spent,
+                Err(by) => match self.certifier.certify(local, &memory, thread) {
+                    Certified::No => continue,
+                    _ => return self.machine.note_cut(by),
+                },
+            };
             let length = state.memory.cells[cell].len();
             let act = || Act::Promise {
                 cell,
