@@ -3,6 +3,7 @@
 use crate::engine;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fencepost_machine::promising::{Bounds, Consistency};
 use fencepost_report::format::{self, FORMATS};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -128,6 +129,23 @@ fn formats() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
 }
 
+/// The notions of consistency.
+fn notions() -> impl TypedValueParser<Value = Consistency> {
+    let strong = PossibleValue::new("strong")
+        .help("certified from the memory as it is, by steps that nobody can disturb");
+    let standard =
+        PossibleValue::new("standard").help("certified from every future memory, over a domain of values");
+    PossibleValuesParser::new([strong, standard]).map(|name| match name.as_str() {
+        "standard" => Consistency::Standard,
+        _ => Consistency::Strong,
+    })
+}
+
+/// A bound of the promising machine.
+fn promising_bound() -> clap::builder::RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(0..=i64::from(Bounds::MOST))
+}
+
 /// A number of seconds: positive or zero, and a number.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| "a number of seconds, such as 10 or 0.5".to_string())?;
@@ -187,6 +205,21 @@ pub struct CheckArgs {
     /// At most this many stores in a buffer (states)
     #[arg(long, value_name = "N")]
     pub buffer: Option<u32>,
+    /// At most this many promises and view switches together (ps)
+    #[arg(long, value_name = "K", value_parser = promising_bound())]
+    pub bound: Option<u16>,
+    /// At most this many promises (ps); 0 is the semantics without promises
+    #[arg(long, value_name = "P", value_parser = promising_bound())]
+    pub promises: Option<u16>,
+    /// At most this many view switches (ps)
+    #[arg(long, value_name = "V", value_parser = promising_bound())]
+    pub views: Option<u16>,
+    /// Which promises may be made: strong or standard (ps)
+    #[arg(long, value_name = "NOTION", value_parser = notions(), default_value = "strong")]
+    pub consistency: Consistency,
+    /// The values 0 to N-1 may be in future memories, for standard consistency (ps) [default: those of the program]
+    #[arg(long, value_name = "N")]
+    pub domain: Option<u16>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,

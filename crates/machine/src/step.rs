@@ -110,7 +110,8 @@ impl<'c> Steps<'c> {
         Frame { function, pc: 0, regs }
     }
 
-    fn instr(&self, local: &Local) -> Option<&'c Instr> {
+    /// The instruction that a thread stands before.
+    pub fn instr(&self, local: &Local) -> Option<&'c Instr> {
         self.code.instr(local.top().function, local.top().pc)
     }
 
@@ -155,7 +156,9 @@ impl<'c> Steps<'c> {
         let status = local.status;
         let length = self.code.program.functions[local.top().function as usize].body.len() as u32;
         let frame = local.top_mut();
-        let at = if matches!(status, Status::Running) { frame.pc } else { length };
+        let goes_on = status == Status::Running
+            || self.config.promising && status == Status::Failed(FaultKind::Assertion);
+        let at = if goes_on { frame.pc } else { length };
         let live = self.code.live(frame.function, at);
         for (reg, value) in (0u32..).zip(&mut frame.regs) {
             if !live.contains(reg) {
@@ -178,6 +181,7 @@ impl<'c> Steps<'c> {
             Instr::Branch { condition, then_to, else_to } => {
                 next = if self.value(local, *condition).is_true() { then_to.0 } else { else_to.0 };
             }
+            Instr::Fence(_) if self.config.promising => return Local1::Stop,
             Instr::Fence(fence) => match fence_effect(self.config.model, *fence) {
                 FenceEffect::Drain if !local.buffer.is_empty() => return Local1::Stop,
                 FenceEffect::StoreBarrier => local.push_barrier(),

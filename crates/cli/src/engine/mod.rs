@@ -4,6 +4,7 @@
 
 pub mod auto;
 mod explore;
+mod promising;
 mod reduce;
 mod run;
 mod states;
