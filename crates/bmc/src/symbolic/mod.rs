@@ -1,6 +1,6 @@
 //! The symbolic half: each thread of a program unrolled and inlined once into guarded events over symbolic words.
 //!
-//! `unroll` makes an [`Unrolled`] of an `ir::Program`. It knows nothing of what orders the events of different threads:
+//! [`unroll()`] makes an [`Unrolled`] of an `ir::Program`. It knows nothing of what orders the events of different threads:
 //! `crate::sc` puts sequential consistency behind it, and any other memory model can stand there. What an ordering half
 //! has to do:
 //!
@@ -31,7 +31,15 @@
 //! a DAG of reads, unions and choices). A value that was selected by a merge of ways depends on the value that was
 //! selected. Fences are events.
 
+mod accesses;
 mod deps;
+mod execute;
+mod flow;
+mod instructions;
+mod memory;
+mod shapes;
+mod state;
+mod unroll;
 
 use crate::aig::{Graph, Lit};
 use crate::limits::{Limits, StopReason};
@@ -41,6 +49,7 @@ use fencepost_ir::{Ann, Fence, Width};
 use std::ops::Range;
 
 pub use deps::{Dep, DepId, Deps};
+pub use unroll::unroll;
 
 /// An event, by its place in [`Unrolled::events`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -207,8 +216,10 @@ pub struct Step {
     pub choice: Option<Word>,
     /// A weak compare-exchange that fails for no reason.
     pub spurious: Lit,
-    /// The thread that it starts or waits for, each with its condition.
-    pub other: Vec<(InstanceId, Lit)>,
+    /// The thread that it starts.
+    pub spawns: Option<InstanceId>,
+    /// The threads that it may wait for, each with its condition.
+    pub joins: Vec<(InstanceId, Lit)>,
 }
 
 /// A thread of the unrolled program.
