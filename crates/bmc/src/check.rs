@@ -1,13 +1,15 @@
 //! From a program to an answer: unroll, encode, ask, lift, and say how far the answer holds.
 
 use crate::aig::{Lit, Values};
+use crate::finals::Finals;
 use crate::lift::{Mistake, Run, lift, mistake};
 use crate::limits::{Limits, StopReason};
 use crate::sc::Sc;
 use crate::solver::{Answer, Solver};
 use crate::symbolic::{self, Failed, FaultKind, Unrolled, unroll};
 use fencepost_diag::Span;
-use fencepost_ir::Program;
+use fencepost_ir::{Program, Property, Quantifier, Value};
+use std::collections::BTreeSet;
 
 /// The answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,6 +152,18 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupp
     Ok(outcome)
 }
 
+/// All final states that runs without faults can reach within the unroll bound; whether the bound cut something.
+pub fn final_states(
+    program: &Program,
+    options: &Options<'_>,
+) -> Result<(BTreeSet<Vec<Value>>, bool), Failed> {
+    let unrolled = unroll(program, &options.symbolic)?;
+    let mut query = Query::new(program, unrolled, options.symbolic.limits).map_err(Failed::Stopped)?;
+    let cut = query.unrolled.cut_at(options.symbolic.unroll);
+    let cut = matches!(query.solver.solve(&query.unrolled.graph, &[cut]), Answer::Sat(_));
+    Ok((query.final_states().map_err(Failed::Stopped)?, cut))
+}
+
 impl Outcome {
     fn stopped(&mut self, reason: StopReason) {
         self.verdict = Verdict::Unknown;
@@ -172,6 +186,8 @@ struct Query<'p, 'a> {
     bad: Lit,
     /// Something was met that cannot be followed.
     limit: Lit,
+    /// What a final condition looks at.
+    finals: Option<Finals>,
 }
 
 impl<'p, 'a> Query<'p, 'a> {
@@ -180,16 +196,30 @@ impl<'p, 'a> Query<'p, 'a> {
         mut unrolled: Unrolled,
         limits: Limits<'a>,
     ) -> Result<Query<'p, 'a>, StopReason> {
-        let sc = Sc::new(&mut unrolled);
+        let mut sc = Sc::new(&mut unrolled);
+        let finals = match &program.property {
+            Property::Final(condition) => Some(Finals::new(&mut unrolled, &mut sc, condition)),
+            Property::Assertions => None,
+        };
+        for fault in 0..unrolled.faults.len() {
+            unrolled.faults[fault].guard = sc.counts(&mut unrolled, fault);
+        }
         let guards = |wanted: bool| -> Vec<Lit> {
             let faults = unrolled.faults.iter();
             faults.filter(|f| matches!(f.kind, FaultKind::Limit(_)) == wanted).map(|f| f.guard).collect()
         };
         let (bad, limit) = (guards(false), guards(true));
-        let (bad, limit) = (unrolled.graph.or_all(&bad), unrolled.graph.or_all(&limit));
+        let (mut bad, limit) = (unrolled.graph.or_all(&bad), unrolled.graph.or_all(&limit));
+        if let (Some(finals), Property::Final(condition)) = (&finals, &program.property)
+            && condition.quantifier != Quantifier::Exists
+        {
+            let graph = &mut unrolled.graph;
+            let violated = graph.and_all(&[finals.complete, finals.admitted, finals.wanted]);
+            bad = graph.or(bad, violated);
+        }
         let mut solver = Solver::new(limits);
         solver.require_all(&unrolled.graph, &sc.formula)?;
-        Ok(Query { program, unrolled, sc, solver, bad, limit })
+        Ok(Query { program, unrolled, sc, solver, bad, limit, finals })
     }
 
     fn statistics(&self) -> Statistics {
@@ -252,7 +282,7 @@ impl<'p, 'a> Query<'p, 'a> {
     fn conclude(&mut self, outcome: &mut Outcome) {
         match self.solver.solve(&self.unrolled.graph, &[self.limit]) {
             Answer::Stopped(reason) => outcome.stopped(reason),
-            Answer::Unsat => outcome.verdict = Verdict::Safe,
+            Answer::Unsat => self.look_for_wanted(outcome),
             Answer::Sat(values) => {
                 let met = |fault: &&symbolic::Fault| values.of(fault.guard);
                 let what = self.unrolled.faults.iter().find(met).map(|fault| match &fault.kind {
@@ -265,10 +295,71 @@ impl<'p, 'a> Query<'p, 'a> {
         }
     }
 
+    /// Nothing is wrong: safe, unless the program is asked for a final state that it does not have.
+    fn look_for_wanted(&mut self, outcome: &mut Outcome) {
+        outcome.verdict = Verdict::Safe;
+        let (Some(finals), Property::Final(condition)) = (&self.finals, &self.program.property) else {
+            return;
+        };
+        if condition.quantifier != Quantifier::Exists {
+            return;
+        }
+        match self.solver.solve(&self.unrolled.graph, &[finals.complete, finals.admitted, finals.wanted]) {
+            Answer::Stopped(reason) => outcome.stopped(reason),
+            Answer::Sat(_) => {}
+            Answer::Unsat if outcome.cut => {
+                outcome.verdict = Verdict::Unknown;
+                outcome.reason = Some("no final state within the bounds satisfies the condition".into());
+            }
+            Answer::Unsat => {
+                outcome.verdict = Verdict::Unsafe;
+                let message = "no final state satisfies the condition".into();
+                outcome.finding = Some(Finding {
+                    kind: Mistake::FinalCondition,
+                    message,
+                    span: Span::default(),
+                    thread: None,
+                    at: None,
+                });
+            }
+        }
+    }
+
+    /// All final states that the filter admits, of runs without faults.
+    fn final_states(&mut self) -> Result<BTreeSet<Vec<Value>>, StopReason> {
+        let mut states = BTreeSet::new();
+        let Some(finals) = &self.finals else { return Ok(states) };
+        let graph = &mut self.unrolled.graph;
+        loop {
+            let assumed = [finals.complete, finals.admitted, !self.bad, !self.limit];
+            let values = match self.solver.solve(graph, &assumed) {
+                Answer::Stopped(reason) => return Err(reason),
+                Answer::Unsat => return Ok(states),
+                Answer::Sat(values) => values,
+            };
+            let state: Vec<Value> = finals.observed.iter().map(|word| word.evaluate(&values)).collect();
+            let differs: Vec<Lit> =
+                finals.observed.iter().zip(&state).map(|(word, &value)| !word.is(graph, value)).collect();
+            self.solver.require(graph, &differs);
+            // The clause above excludes it from now on.
+            let new = states.insert(state);
+            debug_assert!(new, "a word has a value that it does not know of");
+        }
+    }
+
     /// Something is wrong: says what, and how it comes to that.
     fn explain(&self, values: &Values, outcome: &mut Outcome) {
         let (run, (fault, thread)) = match lift(&self.unrolled, &self.sc, values) {
             Ok((run, Some(fault))) => (run, fault),
+            Ok((run, None)) if self.finals.is_some() => {
+                outcome.verdict = Verdict::Unsafe;
+                let kind = Mistake::FinalCondition;
+                let message = kind.describe().to_owned();
+                outcome.finding =
+                    Some(Finding { kind, message, span: Span::default(), thread: None, at: None });
+                outcome.run = Some(run);
+                return;
+            }
             Ok((_, None)) => return outcome.unexplained("it has no fault"),
             Err(reason) => return outcome.unexplained(reason),
         };

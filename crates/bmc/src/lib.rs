@@ -14,6 +14,7 @@ pub mod aig;
 pub mod arithmetic;
 pub mod check;
 pub mod cnf;
+pub mod finals;
 pub mod formula;
 pub mod lift;
 pub mod limits;
@@ -22,6 +23,6 @@ pub mod solver;
 pub mod symbolic;
 pub mod word;
 
-pub use check::{Finding, Options, Outcome, Statistics, Unsupported, Verdict, check};
+pub use check::{Finding, Options, Outcome, Statistics, Unsupported, Verdict, check, final_states};
 pub use lift::{Mistake, Run, Scheduled};
 pub use limits::{Limits, StopReason};

@@ -116,6 +116,8 @@ struct Scheduler<'u> {
     values: &'u Values,
     /// Units that take part in the order, by thread.
     ordered: Vec<BTreeSet<u32>>,
+    /// Atomic sections that are never left and have no place in the order: nobody can move once they are begun.
+    stuck: BTreeSet<(u32, u32)>,
     /// The next step of each thread.
     next: Vec<usize>,
     /// The number of each thread in this run.
@@ -142,10 +144,18 @@ pub fn lift<'u>(
     let from_start = unrolled.threads.iter().filter(|thread| thread.spawned.is_none()).count() as u32;
     let number = |t: u32| (t < from_start).then_some(t);
     let real = |fault: &&Fault| values.of(fault.guard) && !matches!(fault.kind, FaultKind::Limit(_));
+    let sections = unrolled.sections.iter();
+    let stuck = sections
+        .filter(|s| {
+            values.of(s.begun) && !values.of(s.ended) && !ordered[s.thread.0 as usize].contains(&s.unit)
+        })
+        .map(|section| (section.thread.0, section.unit))
+        .collect();
     let mut scheduler = Scheduler {
         unrolled,
         values,
         ordered,
+        stuck,
         next: vec![0; threads],
         numbers: (0..threads as u32).map(number).collect(),
         started: from_start,
@@ -170,7 +180,7 @@ impl<'u> Scheduler<'u> {
             self.settle_all();
         }
         let waiting = (0..self.next.len()).any(|t| self.numbers[t].is_some() && self.peek(t).is_some());
-        match waiting && self.first_fault.is_none() {
+        match waiting && self.first_fault.is_none() && self.stuck.is_empty() {
             true => Err("a thread waits for one that does not end"),
             false => Ok(()),
         }
@@ -183,6 +193,12 @@ impl<'u> Scheduler<'u> {
             self.next[t] += 1;
         }
         steps.get(self.next[t])
+    }
+
+    /// A thread must not begin a section that it never leaves, unless that is where it goes wrong.
+    fn begins_stuck(&self, t: usize, step: &Step) -> bool {
+        step.unit.is_some_and(|unit| self.stuck.contains(&(t as u32, unit)))
+            && !self.faults.iter().any(|fault| fault.thread.0 as usize == t)
     }
 
     /// Notes a fault that the thread has come to.
@@ -209,6 +225,7 @@ impl<'u> Scheduler<'u> {
         if let Some(child) = step.spawns {
             self.numbers[child.0 as usize] = Some(self.started);
             self.started += 1;
+            self.look_for_fault(child.0 as usize);
         }
         self.look_for_fault(t);
     }
@@ -230,8 +247,8 @@ impl<'u> Scheduler<'u> {
         self.look_for_fault(t);
         while self.first_fault.is_none() && self.numbers[t].is_some() {
             let Some(step) = self.peek(t) else { return };
-            let waits = step.unit.is_some_and(|unit| self.ordered[t].contains(&unit)) || !self.is_ready(step);
-            if waits {
+            let ordered = step.unit.is_some_and(|unit| self.ordered[t].contains(&unit));
+            if ordered || self.begins_stuck(t, step) || !self.is_ready(step) {
                 return;
             }
             self.emit(t);

@@ -167,6 +167,37 @@ impl Sc {
         value
     }
 
+    /// Where a fault counts: unless a thread got stuck in an atomic section before, and stopped all others.
+    pub fn counts(&self, unrolled: &mut Unrolled, fault: usize) -> Lit {
+        let fault = &unrolled.faults[fault];
+        let (guard, thread) = (fault.guard, fault.thread);
+        let mut counts = vec![guard];
+        if let Some(last) = self.last_before(unrolled, thread.0, fault.next_unit) {
+            for section in unrolled.sections.iter().filter(|section| section.thread.0 != last.thread) {
+                let stuck = unrolled.graph.and(section.begun, !section.ended);
+                let units = &self.order.units[section.thread.0 as usize];
+                let Ok(index) = units.binary_search(&section.unit) else { continue };
+                let place = order::Place { thread: section.thread.0, index: index as u32 };
+                let before = self.order.before(place, last);
+                let stopped = unrolled.graph.and(stuck, before);
+                counts.push(!stopped);
+            }
+        }
+        unrolled.graph.and_all(&counts)
+    }
+
+    /// The last unit in the order that is certainly before a unit of a thread: of that thread, or of who started it.
+    fn last_before(&self, unrolled: &Unrolled, thread: u32, unit: u32) -> Option<order::Place> {
+        let units = &self.order.units[thread as usize];
+        match units.partition_point(|&other| other < unit).checked_sub(1) {
+            Some(index) => Some(order::Place { thread, index: index as u32 }),
+            None => {
+                let (parent, unit) = unrolled.threads[thread as usize].spawned?;
+                self.last_before(unrolled, parent.0, unit)
+            }
+        }
+    }
+
     /// The units of all threads that have shared accesses, in the order of a model.
     pub fn linearise(&self, values: &Values) -> Vec<(u32, u32)> {
         let mut next = vec![0u32; self.order.units.len()];

@@ -6,8 +6,8 @@ use super::memory::Memory;
 use super::shapes::Shapes;
 use super::state::{Held, Merger, Own, SectionsDiffer, State};
 use super::{
-    CellId, Event, EventId, EventKind, Failed, Fault, FaultKind, InstanceId, Merge, Options, Point, Step,
-    ThreadInstance,
+    CellId, Event, EventId, EventKind, Failed, Fault, FaultKind, InstanceId, Merge, Options, Point, Section,
+    Step, ThreadInstance,
 };
 use crate::aig::{Graph, Lit};
 use crate::limits::StopReason;
@@ -49,6 +49,7 @@ pub(super) struct Pass<'p, 'a> {
     pub memory: Memory,
     pub events: Vec<Event>,
     pub merges: Vec<Merge>,
+    pub sections: Vec<Section>,
     pub faults: Vec<Fault>,
     pub constraints: Vec<Vec<Lit>>,
     pub rounds: Vec<Vec<Lit>>,
@@ -97,6 +98,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             memory,
             events: Vec::new(),
             merges: Vec::new(),
+            sections: Vec::new(),
             faults: Vec::new(),
             constraints: Vec::new(),
             rounds: vec![Vec::new(); options.unroll as usize + 1],
@@ -520,6 +522,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             kind,
             thread: self.thread,
             events_before: self.events.len() as u32 - first,
+            next_unit: self.units,
             steps_before: self.steps.len() as u32,
             message: message.to_owned(),
             function,

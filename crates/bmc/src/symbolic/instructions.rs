@@ -5,7 +5,7 @@ use super::deps::DepId;
 use super::execute::Pass;
 use super::memory::{Kind, Memory};
 use super::state::{Held, State};
-use super::{EventKind, Failed, FaultKind, InstanceId};
+use super::{EventKind, Failed, FaultKind, InstanceId, Section};
 use crate::aig::Lit;
 use crate::arithmetic::{self, NoCircuit};
 use crate::word::Word;
@@ -126,13 +126,21 @@ impl Pass<'_, '_> {
                 if s.section.is_none() {
                     let unit = self.unit(s);
                     s.section = Some(unit);
-                    self.step(s.guard, Some(unit));
+                    let (thread, begun) = (self.thread, s.guard);
+                    self.sections.push(Section { thread, unit, begun, ended: Lit::FALSE });
+                    self.step(begun, Some(unit));
                 }
             }
             Instr::AtomicEnd => {
                 let outside = Lit::constant(s.section.is_none());
                 self.fault_and_stop(s, outside, FaultKind::AtomicEnd, "");
-                s.section = None;
+                let (thread, unit) = (self.thread, s.section.take());
+                let mut open = self.sections.iter_mut().rev();
+                if let Some(section) =
+                    open.find(|section| section.thread == thread && Some(section.unit) == unit)
+                {
+                    section.ended = self.graph.or(section.ended, s.guard);
+                }
             }
             Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_) | Instr::Call { .. } => {}
         }
@@ -334,7 +342,8 @@ impl Pass<'_, '_> {
             }
             false => Word::input(&mut self.graph, low.len().max(high.len()) as u32, first < 0),
         };
-        for (a, b) in [(&low, &word), (&word, &high)] {
+        let bare = word.bare();
+        for (a, b) in [(&low, &bare), (&bare, &high)] {
             let within = arithmetic::binary(&mut self.graph, BinaryOp::LeS, Width::W64, Extend::Zero, a, b);
             let within = within.map_or(Lit::TRUE, |computed| computed.word.bit(0));
             if within != Lit::TRUE {

@@ -22,6 +22,8 @@
 //!   and its thread does nothing after it.
 //! * A thread ends where an assumption fails, where it would wait for ever, or where a bound cuts it; its later events are
 //!   then not executed. No thread has to run to its end: a fault counts wherever the other threads stand.
+//! * A thread that ends within an atomic section stops all others ([`Unrolled::sections`]): what comes after it in the order
+//!   does not count.
 //! * After a failed assertion a thread goes on. The first fault in the order of execution is real; later ones need not be.
 //! * Memory that only one thread accesses is resolved by substitution and has no events (unless
 //!   [`Options::private_memory`] is off); the same for cells that nobody writes.
@@ -306,6 +308,8 @@ pub struct Fault {
     pub thread: InstanceId,
     /// How many events the thread had before: the last one of them that was executed is the last before the fault.
     pub events_before: u32,
+    /// The first unit of the thread that is certainly after it.
+    pub next_unit: u32,
     /// How many steps the thread had before.
     pub steps_before: u32,
     /// What to tell the user.
@@ -316,6 +320,19 @@ pub struct Fault {
     pub pc: u32,
     /// Where in the source.
     pub span: Span,
+}
+
+/// An atomic section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// Whose.
+    pub thread: InstanceId,
+    /// Its unit.
+    pub unit: u32,
+    /// It was begun.
+    pub begun: Lit,
+    /// It was ended.
+    pub ended: Lit,
 }
 
 /// A program unrolled: see [the module](self).
@@ -335,6 +352,8 @@ pub struct Unrolled {
     pub merges: Vec<Merge>,
     /// What values depend on.
     pub deps: Deps,
+    /// Atomic sections.
+    pub sections: Vec<Section>,
     /// What may go wrong.
     pub faults: Vec<Fault>,
     /// Clauses that hold: ranges of choices, ends of threads.

@@ -30,6 +30,7 @@ pub fn unroll(program: &Program, options: &Options<'_>) -> Result<Unrolled, Fail
             objects: pass.memory.objects,
             merges: pass.merges,
             deps: pass.deps,
+            sections: pass.sections,
             faults: pass.faults,
             constraints: pass.constraints,
             rounds: pass.rounds,
