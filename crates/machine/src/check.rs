@@ -176,7 +176,7 @@ fn answer(
 }
 
 /// The whole state space was searched, and no state is bad.
-fn conclude(program: &Program, outcome: &mut Outcome) {
+pub(crate) fn conclude(program: &Program, outcome: &mut Outcome) {
     outcome.verdict = Verdict::Safe;
     let Property::Final(condition) = &program.property else { return };
     let wanted = condition.quantifier == Quantifier::Exists;
@@ -214,7 +214,7 @@ fn bounds(config: &Config, machine: &BufferMachine<'_>) -> Vec<Bound> {
         .collect()
 }
 
-fn describe_stop(stop: StopReason) -> &'static str {
+pub(crate) fn describe_stop(stop: StopReason) -> &'static str {
     match stop {
         StopReason::Timeout => "the time limit was reached",
         StopReason::Memory => "the memory limit was reached",

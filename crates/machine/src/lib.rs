@@ -4,6 +4,7 @@
 //! thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and PSO machines,
 //! [`symmetry`] makes one state of those that differ only in which thread is where, [`search`] visits all states of any [`machine`] and keeps them in a [`store`], [`plain`] replays what was found,
 //! [`mod@run`] describes it, and [`mod@check`] turns it into an [`Outcome`]. [`bounded`] says whether buffers are bounded at all.
+//! [`power`] is the machine of POWER.
 //!
 //! Loops are not unrolled. When the reachable states are finite, *safe* without bounds is a proof.
 //!
@@ -19,6 +20,7 @@ pub mod live;
 pub mod local;
 pub mod machine;
 pub mod plain;
+pub mod power;
 pub mod run;
 pub mod search;
 pub mod step;
