@@ -78,6 +78,8 @@ pub struct FlatThread {
     pub parent: Option<(usize, usize)>,
     /// Holds what the outermost function returned.
     pub result: Reg,
+    /// How many registers the outermost function has.
+    pub outer: u32,
 }
 
 /// A step: an operation, and the next step. `next == code.len()` is the end of the thread.

@@ -175,7 +175,8 @@ impl<'s, 'p> Layout<'s, 'p> {
             let end = self.code.len() as u32;
             self.code.last_mut().expect("just looked").next = end;
         }
-        Ok(FlatThread { name, code: self.code, regs: self.regs, parent, result })
+        let outer = self.shared.program.functions[function.0 as usize].regs.len() as u32;
+        Ok(FlatThread { name, code: self.code, regs: self.regs, parent, result, outer })
     }
 
     pub fn new_reg(&mut self) -> Reg {
