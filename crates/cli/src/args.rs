@@ -155,9 +155,13 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
-    /// Let a weak compare-exchange fail although the values are equal, where the target can do that
+    /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
+    /// variable wake up without a signal
     #[arg(long)]
     pub spurious: bool,
+    /// Let malloc and its kin return a null pointer
+    #[arg(long)]
+    pub malloc_fails: bool,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,

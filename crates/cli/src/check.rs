@@ -117,7 +117,20 @@ pub fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcom
     let unconfirmed = revalidate::drop_unconfirmed(&program, model, dependencies, &mut found);
     let report = Reporter { source: Source { program: &program, sources: &compiled.sources } };
     draw(&report, &found, options)?;
-    Ok(revalidate::with_unconfirmed(report.outcome(name, model, options, &found, start), unconfirmed))
+    let mut outcome = report.outcome(name, model, options, &found, start);
+    outcome.assumes = assumptions(outcome.assumes, compiled.left_out);
+    Ok(revalidate::with_unconfirmed(outcome, unconfirmed))
+}
+
+/// Both what the engine and what the front end took for granted.
+pub fn assumptions(engine: Option<&'static str>, front_end: Option<&'static str>) -> Option<&'static str> {
+    match (engine, front_end) {
+        (Some("source dependencies kept"), Some(_)) => {
+            Some("source dependencies kept, no wake-up without a signal")
+        }
+        (Some(_), Some(_)) => Some("no dependencies kept, no wake-up without a signal"),
+        (engine, front_end) => engine.or(front_end),
+    }
 }
 
 /// Writes the first counterexample where the user wants it.
@@ -144,7 +157,7 @@ pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Strin
         let program = fencepost_lang::parse(&file.text).map_err(|error| error.render(file))?;
         let mut sources = SourceMap::default();
         sources.add(SourceFile::new(&file.name, &file.text));
-        return Ok(Compiled { program, sources, warnings: Vec::new() });
+        return Ok(Compiled { program, sources, warnings: Vec::new(), left_out: None });
     }
     let loader = |path: &str| std::fs::read_to_string(path).ok();
     let flags = PreprocessorFlags::of(options)?;
@@ -155,6 +168,8 @@ pub fn compile(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Strin
         defines: flags.defines,
         include_dirs,
         includes: flags.includes,
+        spurious: options.spurious,
+        malloc_fails: options.malloc_fails,
         loader: Some(&loader),
     };
     fencepost_c::compile(file, &settings).map_err(|failure| failure.render())

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 struct Input {
     program: Program,
     sources: SourceMap,
+    left_out: Option<&'static str>,
 }
 
 fn read(name: &str, options: &CheckArgs) -> Result<Input, String> {
@@ -25,7 +26,7 @@ fn read(name: &str, options: &CheckArgs) -> Result<Input, String> {
         std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let file = SourceFile::new(name, text);
     let compiled = compile(&file, options)?;
-    Ok(Input { program: compiled.program, sources: compiled.sources })
+    Ok(Input { program: compiled.program, sources: compiled.sources, left_out: compiled.left_out })
 }
 
 /// Checks one file on a machine, or after a reduction to SC; the error is a whole message.
@@ -63,7 +64,8 @@ pub fn answer(name: &str, model: ModelName, engine: Engine, options: &CheckArgs)
     if engine == Engine::Reduce && found.verdict == fencepost_machine::Verdict::Unsafe {
         found = on_source(&source, &found, machine, options, search).map_err(|e| refuse(&e.what, e.span))?;
     }
-    Ok(report(name, machine, engine, options, &input.sources, &found, start))
+    let answer = report(name, machine, engine, options, &input.sources, &found, start);
+    Ok(fencepost_report::outcome::Outcome { assumes: input.left_out, ..answer })
 }
 
 /// A counterexample of the reduced program as a run of the source program: the machine finds and replays one within the

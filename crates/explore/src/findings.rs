@@ -353,20 +353,27 @@ fn leaks<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut F
 /// What a finding says in one line, for a program.
 pub fn headline(program: &Program, finding: &Finding) -> String {
     let object = finding.object.as_deref().unwrap_or("the object");
-    let message = |place: &Place| {
-        let instr = program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize));
-        match instr {
-            Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
-                Some(message.clone())
-            }
-            _ => None,
+    let instr = |place: &Place| {
+        program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize))
+    };
+    let message = |place: &Place| match instr(place) {
+        Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
+            Some(message.clone())
         }
+        _ => None,
     };
     let own = finding.places.first().and_then(message);
     match finding.kind {
         FindingKind::Assertion => own.unwrap_or_else(|| "this assertion fails".into()),
         FindingKind::Misuse => {
-            own.unwrap_or_else(|| "a mutex is unlocked by a thread that does not hold it".into())
+            let default = match finding.places.first().and_then(instr) {
+                Some(fencepost_ir::Instr::Lock(_)) => "a mutex is locked that was destroyed",
+                Some(fencepost_ir::Instr::Join { .. }) => {
+                    "a thread is joined that does not exist, or that was joined or detached before"
+                }
+                _ => "a mutex is unlocked by a thread that does not hold it",
+            };
+            own.unwrap_or_else(|| default.into())
         }
         FindingKind::Unsupported => own.unwrap_or_else(|| "the calls are nested too deeply".into()),
         FindingKind::OutsideSection => {

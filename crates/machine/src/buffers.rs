@@ -662,6 +662,10 @@ impl BufferWorker<'_> {
             }
             let action = Action::Step { choice: Value::ZERO, spurious };
             let next = reached.add(row, Move { thread: t as u8, action });
+            if update == Update::Misuse {
+                next[word] = self.failed(number, FaultKind::Misuse);
+                continue;
+            }
             if let Update::Write(value) = update {
                 self.write(next, cell, value);
             }

@@ -4,7 +4,6 @@ use super::alone::Alone;
 use super::code::PowerCode;
 use super::machine::{Move, PowerMachine, Rule};
 use super::plain::{Plain, State};
-use super::state::Start;
 use crate::check::{Bound, Finding, Outcome, Verdict, allows, conclude, describe_stop};
 use crate::code::Unsupported;
 use crate::local::FaultKind;
@@ -225,13 +224,7 @@ fn finish_alone(
     run: Run,
 ) -> Result<(Finding, Run), &'static str> {
     use super::alone::Halt;
-    let result = |p: usize| {
-        let regs = plain.registers(state, p);
-        regs[code.flat.threads[p].result.0 as usize]
-    };
-    let results = (0..state.events.len()).map(result).collect();
-    let at = Start { memory: plain.memory(state, 0), regs: plain.registers(state, 0), pc: state.pc[0] };
-    let mut alone = Alone { at, results };
+    let mut alone = plain.alone(state);
     run_alone(code, &mut alone, moves)?;
     match alone.run(code) {
         Halt::Wrong(_) => {

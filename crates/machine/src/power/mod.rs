@@ -10,6 +10,7 @@
 //! * [`state`] is a configuration, [`rules`] are the premises of the rules of Fig. 7 and Table 2, one function each.
 //! * [`machine`] is the [`crate::machine::Machine`] for the stateful search, with the reductions that its documentation argues for.
 //! * [`plain`] does the rules one by one without any reduction: it replays what is reported, and is the oracle of the tests.
+//! * [`schedule`] replays runs that other engines have found.
 //! * [`mod@check`] makes an answer of a search.
 //!
 //! Beyond the paper: `eieio` is a fence from stores to stores, and a store-conditional is a store that keeps the coherence order free of
@@ -24,6 +25,7 @@ pub mod code;
 pub mod machine;
 pub mod plain;
 pub mod rules;
+pub mod schedule;
 pub mod state;
 
 pub use check::{Options, check};

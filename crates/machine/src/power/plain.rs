@@ -4,6 +4,7 @@
 //! Assignments are transparent: the rules of the paper let an assignment be initialised and committed whenever something that depends on it
 //! wants it to be.
 
+use super::alone::Alone;
 use super::code::{PowerCode, PowerFence};
 use super::machine::{Move, Rule};
 use super::state::Start;
@@ -564,6 +565,15 @@ impl<'a> Plain<'a> {
     pub fn has_ended(&self, state: &State, p: usize) -> bool {
         let step = self.code.flat.threads[p].code.get(state.pc[p] as usize);
         step.is_none_or(|step| matches!(step.op, Op::Join { .. }))
+    }
+
+    /// `main` after all processes have ended.
+    pub fn alone(&self, state: &State) -> Alone {
+        let result = |p: usize| self.registers(state, p)[self.code.flat.threads[p].result.0 as usize];
+        let results = (0..state.events.len()).map(result).collect();
+        let at =
+            Start { memory: self.memory(state, 0), regs: self.registers(state, 0), pc: state.pc[0] };
+        Alone { at, results }
     }
 
     /// Registers of a process, and memory, of a complete configuration.
