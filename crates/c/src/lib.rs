@@ -33,17 +33,17 @@ pub mod lower;
 pub mod parser;
 pub mod pp;
 pub mod sema;
-pub mod source;
 pub mod token;
 pub mod types;
 pub mod uninit;
 
+pub use fencepost_diag::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile};
-use fencepost_ir::Program;
 use fencepost_ir::private::mark_private_objects;
+pub use fencepost_ir::{Compiled, Failure};
+use fencepost_ir::{Language, Program};
 use parser::Parser;
 use pp::Preprocessor;
-pub use source::SourceMap;
 
 /// Reads a file by its path; `None` if there is none.
 pub type Loader<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -65,34 +65,6 @@ pub struct Options<'a> {
     pub loader: Option<Loader<'a>>,
 }
 
-/// A compiled program.
-pub struct Compiled {
-    /// The program. Its main thread is thread 0 and runs `main`; the others are spawned.
-    pub program: Program,
-    /// All files that were read; the spans of the program are offsets in this map, and those of the file that was
-    /// asked for are offsets in that file.
-    pub sources: SourceMap,
-    /// Warnings, in the order in which they were found.
-    pub warnings: Vec<Diagnostic>,
-    /// What the program could meet and was left out, in words.
-    pub left_out: Option<&'static str>,
-}
-
-/// Why a program could not be compiled.
-pub struct Failure {
-    /// At least one error; spans are offsets in `sources`.
-    pub diagnostics: Vec<Diagnostic>,
-    /// All files that were read.
-    pub sources: SourceMap,
-}
-
-impl Failure {
-    /// All messages as text, without colours.
-    pub fn render(&self) -> String {
-        self.diagnostics.iter().map(|d| self.sources.render(d)).collect::<Vec<_>>().join("\n\n")
-    }
-}
-
 /// Compiles a C program.
 pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Failure> {
     let interner = intern::Interner::with_words(token::KEYWORDS);
@@ -105,7 +77,7 @@ pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Fai
     match result {
         Ok((mut program, warnings, left_out)) => {
             mark_private_objects(&mut program);
-            Ok(Compiled { program, sources, warnings, left_out })
+            Ok(Compiled { language: Language::C, program, sources, warnings, left_out })
         }
         Err(diagnostics) => Err(Failure { diagnostics, sources }),
     }

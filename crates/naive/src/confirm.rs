@@ -354,7 +354,7 @@ impl<'p> Replayer<'p> {
             _ => {}
         }
         if led.idle > ENDLESS {
-            led.run.problems.push(Problem { kind: ProblemKind::EndlessLoop, at, message: None });
+            led.run.problems.push(Problem { kind: ProblemKind::LocalLoop, at, message: None });
             return stop(led, End::Failed);
         }
         // Most instructions do nothing that could be in the record.

@@ -2,15 +2,13 @@
 
 use super::alone::Alone;
 use super::code::PowerCode;
-use super::machine::{Move, PowerMachine, Rule};
+use super::machine::{Move, PowerMachine, PowerWorker, Rule};
 use super::plain::{Plain, State};
-use crate::check::{Bound, Finding, Outcome, Verdict, allows, conclude, describe_stop};
+use crate::check::{Checkable, Checked, allows, check_machine};
 use crate::code::Unsupported;
-use crate::local::FaultKind;
-use crate::machine::{Kind, Machine, Successors, Worker};
-use crate::run::{Line, Run};
-use crate::search::{self, Found};
-use crate::store::StateId;
+use crate::machine::Machine;
+use crate::search;
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Place, Step};
 use fencepost_ir::flat::{self, Op, flatten};
 use fencepost_ir::{FailKind, Observable, Program, Property, Span, Value};
 use std::collections::BTreeSet;
@@ -36,88 +34,87 @@ impl Options<'_> {
     }
 }
 
+/// The program as the machine runs it.
+pub fn prepare(program: &Program, unroll: u32, owners: bool) -> Result<PowerCode<'_>, Unsupported> {
+    let options = flat::Options { owners, ..flat::Options::new(unroll) };
+    let flat = flatten(program, options).map_err(|e| Unsupported { what: e.what, span: e.span })?;
+    PowerCode::new(program, flat)
+}
+
 /// Checks a program on the POWER machine. The program is as compiled for POWER.
-pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupported> {
-    let unroll = flat::Options { owners: options.owners, ..flat::Options::new(options.unroll) };
-    let flat = flatten(program, unroll).map_err(|e| Unsupported { what: e.what, span: e.span })?;
-    let code = PowerCode::new(program, flat)?;
-    let machine = PowerMachine::new(&code, options.contexts);
-    let mut states = BTreeSet::new();
-    let found = search::search(&machine, options.search, |mut worker| states.append(&mut worker.states));
-    let mut bounds = Vec::new();
-    if machine.was_cut() {
-        bounds.push(Bound { name: "unroll", value: Some(options.unroll) });
+pub fn check(program: &Program, options: &Options<'_>) -> Result<Checked, Unsupported> {
+    let code = prepare(program, options.unroll, options.owners)?;
+    let make = || PowerMachine::new(&code, options.contexts, options.unroll);
+    Ok(check_machine(program, &make, options.search))
+}
+
+impl Checkable for PowerMachine<'_> {
+    fn bounds(&self) -> Vec<Bound> {
+        let mut bounds = Vec::new();
+        if self.was_cut() {
+            bounds.push(Bound::new(BoundName::Unroll, self.unroll()));
+        }
+        if let Some(contexts) = self.contexts().filter(|_| self.was_switched()) {
+            bounds.push(Bound::new(BoundName::Contexts, contexts));
+        }
+        bounds
     }
-    if machine.was_switched() {
-        bounds.push(Bound { name: "contexts", value: options.contexts });
+
+    fn final_states(worker: PowerWorker<'_>) -> BTreeSet<Vec<Value>> {
+        worker.states
     }
-    let mut outcome = Outcome {
-        verdict: Verdict::Unknown,
-        bounds,
-        stop: found.stop,
-        reason: found.stop.map(|stop| describe_stop(stop).to_owned()),
-        finding: None,
-        run: None,
-        final_states: admitted(program, states),
-        states: found.states,
-        transitions: found.transitions,
-        blocked: found.blocked,
-        bytes: found.bytes,
-    };
-    match found.stopped_at {
-        Some((id, Kind::Bad)) => match replay(&code, &machine, &found, id) {
-            Ok((finding, run)) => {
-                outcome.verdict = Verdict::Unsafe;
-                (outcome.stop, outcome.reason) = (None, None);
-                (outcome.finding, outcome.run) = (Some(finding), Some(run));
+
+    fn confirm(&self, run: &[Vec<Move>]) -> Result<Finding, String> {
+        let mut moves = self.worker().first_moves();
+        moves.extend(run.iter().flatten());
+        confirm(self.code(), &moves, self.contexts()).map_err(str::to_owned)
+    }
+
+    fn gave_up(&self, _: &[Vec<Move>]) -> Option<String> {
+        Some("the run needs something that the library model cannot represent".into())
+    }
+}
+
+/// Finds what counts of a run, and replays it. What a process has fetched behind its last committed store, other than the
+/// one that fails, was noticed by nobody and is left out.
+fn confirm(code: &PowerCode<'_>, moves: &[Move], contexts: Option<u32>) -> Result<Finding, &'static str> {
+    let n = code.flat.threads.len();
+    let all = vec![usize::MAX; n];
+    let failed: Vec<(usize, usize)> = moves
+        .iter()
+        .filter_map(|step| match step.rule {
+            Rule::Stop(kept) => Some((usize::from(step.process), kept as usize)),
+            _ => None,
+        })
+        .collect();
+    let mut result = Err("nothing is wrong at its end");
+    if !failed.is_empty() {
+        let stored = last_stores(code, moves)?;
+        for &(process, kept) in &failed {
+            let mut counts = stored.clone();
+            counts[process] = kept;
+            result = replay_moves(code, moves, &counts, contexts);
+            if result.is_ok() {
+                return result;
             }
-            Err(reason) => {
-                outcome.reason = Some(format!("a run was found that does not replay: {reason}"));
-            }
-        },
-        Some(_) => outcome.reason = Some(FaultKind::Library.describe().to_owned()),
-        None if found.stop.is_some() => {}
-        None => conclude(program, &mut outcome),
+        }
     }
-    Ok(outcome)
+    replay_moves(code, moves, &all, contexts).or(result)
 }
 
-fn admitted(program: &Program, states: BTreeSet<Vec<Value>>) -> Vec<Vec<Value>> {
-    let Property::Final(condition) = &program.property else { return Vec::new() };
-    let filter = condition.filter.as_ref();
-    states.into_iter().filter(|state| filter.is_none_or(|filter| filter.holds(state))).collect()
-}
-
-/// The moves from the initial state to a stored one.
-fn moves_to(machine: &PowerMachine<'_>, found: &Found, id: StateId) -> Option<Vec<Move>> {
-    let mut path = vec![id];
-    while let Some(parent) = found.store.parent(path[path.len() - 1]) {
-        path.push(parent);
+/// How many events each process has up to its last committed store.
+fn last_stores(code: &PowerCode<'_>, moves: &[Move]) -> Result<Vec<usize>, &'static str> {
+    let mut alone = Alone::new(code);
+    let mut rest = moves;
+    if code.has_main() {
+        rest = run_alone(code, &mut alone, rest)?;
     }
-    path.reverse();
-    let rows: Vec<Vec<u32>> = path.into_iter().map(|id| found.store.row(id)).collect();
-    let mut worker = machine.worker();
-    worker.initial();
-    let mut out = Successors::new(machine.width(), true);
-    let mut moves = worker.first_moves();
-    for pair in rows.windows(2) {
-        out.clear();
-        worker.expand(&pair[0], &mut out);
-        let at = out.rows().position(|row| row == pair[1])?;
-        moves.extend(&out.labels()[at]);
+    let plain = Plain::new(code, &alone.at);
+    let mut state = plain.initial();
+    for &step in rest.iter().take_while(|step| !matches!(step.rule, Rule::Alone(_))) {
+        plain.apply(&mut state, step)?;
     }
-    Some(moves)
-}
-
-fn replay(
-    code: &PowerCode<'_>,
-    machine: &PowerMachine<'_>,
-    found: &Found,
-    id: StateId,
-) -> Result<(Finding, Run), &'static str> {
-    let moves = moves_to(machine, found, id).ok_or("a step of the path is missing")?;
-    let kept = machine.worker().kept(&found.store.row(id));
-    replay_moves(code, &moves, &kept, None)
+    Ok((0..state.events.len()).map(|p| plain.last_store(&state, p)).collect())
 }
 
 /// Replays a run on the plain machine and describes it; an error if it is none, or does not end in something bad.
@@ -129,9 +126,9 @@ pub fn replay_moves(
     moves: &[Move],
     kept: &[usize],
     contexts: Option<u32>,
-) -> Result<(Finding, Run), &'static str> {
+) -> Result<Finding, &'static str> {
     let mut alone = Alone::new(code);
-    let (mut rest, mut run) = (moves, Run::default());
+    let (mut rest, mut run) = (moves, Vec::new());
     if code.has_main() {
         rest = run_alone(code, &mut alone, rest)?;
     }
@@ -143,7 +140,7 @@ pub fn replay_moves(
         let index = match step.rule {
             Rule::Alone(_) => break,
             Rule::Fetch(_) => state.events[p].len(),
-            Rule::Stop => usize::MAX,
+            Rule::Stop(_) => usize::MAX,
             Rule::Init(i) | Rule::Commit(i) | Rule::Propagate(i, _) => i as usize,
         };
         rest = tail;
@@ -163,11 +160,9 @@ pub fn replay_moves(
         return Err("the run is not complete");
     }
     let n = state.events.len();
-    let memory = plain.memory(&state, 0);
-    run.memory = (0..).map(|cell| code.cell_name(cell)).zip(memory.iter().copied()).collect();
     if let Some(p) = (0..n).find(|&p| plain.fails(&state, p)) {
         let step = &code.flat.threads[p].code[state.pc[p] as usize];
-        return Ok((finding(&step.op, step.span, p), run));
+        return Ok(finding(&step.op, step.span, p, run));
     }
     if !(0..n).all(|p| plain.has_ended(&state, p)) {
         return Err("nothing is wrong at its end");
@@ -178,7 +173,7 @@ pub fn replay_moves(
     match &code.program.property {
         Property::Final(condition) if !allows(condition, &observed(code, &plain, &state)) => {
             let message = "a final state violates the condition".into();
-            Ok((Finding { message, span: Span::default(), thread: None, kind: None }, run))
+            Ok(Finding { kind: FindingKind::Assertion, message, places: Vec::new(), trace: run })
         }
         _ => Err("nothing is wrong at its end"),
     }
@@ -221,15 +216,15 @@ fn finish_alone(
     plain: &Plain<'_>,
     state: &State,
     moves: &[Move],
-    run: Run,
-) -> Result<(Finding, Run), &'static str> {
+    run: Vec<Step>,
+) -> Result<Finding, &'static str> {
     use super::alone::Halt;
     let mut alone = plain.alone(state);
     run_alone(code, &mut alone, moves)?;
     match alone.run(code) {
         Halt::Wrong(_) => {
             let step = &code.flat.threads[0].code[alone.at.pc as usize];
-            Ok((finding(&step.op, step.span, 0), run))
+            Ok(finding(&step.op, step.span, 0, run))
         }
         _ => Err("nothing is wrong at its end"),
     }
@@ -249,22 +244,23 @@ pub fn observed(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State) -> Vec<V
     condition.observed.iter().map(value).collect()
 }
 
-fn finding(op: &Op, span: Span, thread: usize) -> Finding {
+fn finding(op: &Op, span: Span, thread: usize, trace: Vec<Step>) -> Finding {
     let (kind, message) = match op {
-        Op::Assert { kind: FailKind::Misuse, message, .. } => (FaultKind::Misuse, message.clone()),
-        Op::Assert { message, .. } if message.is_empty() => {
-            (FaultKind::Assertion, FaultKind::Assertion.describe().to_owned())
-        }
-        Op::Assert { message, .. } => {
-            (FaultKind::Assertion, format!("{}: {message}", FaultKind::Assertion.describe()))
-        }
-        _ => (FaultKind::BadPointer, "an access to something that is no cell, or has no value".to_owned()),
+        Op::Assert { kind: FailKind::Misuse, message, .. } => (FindingKind::Misuse, message.clone()),
+        Op::Assert { message, .. } => (FindingKind::Assertion, message.clone()),
+        _ => (FindingKind::BadPointer, String::new()),
     };
-    Finding { message, span, thread: Some(thread as u32), kind: Some(kind) }
+    let message = match kind {
+        FindingKind::Assertion if !message.is_empty() => format!("{}: {message}", kind.entry().message),
+        _ if message.is_empty() => kind.entry().message.to_owned(),
+        _ => message,
+    };
+    let place = Place { thread: Some(thread as u32), span, label: String::new() };
+    Finding { kind, message, places: vec![place], trace }
 }
 
 /// A line of the run for each rule that a person wants to see.
-fn tell(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State, step: Move, run: &mut Run) {
+fn tell(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State, step: Move, run: &mut Vec<Step>) {
     let p = usize::from(step.process);
     let (index, text) = match step.rule {
         Rule::Init(i) => (i, plain.tell(state, p, i as usize, "init")),
@@ -277,5 +273,5 @@ fn tell(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State, step: Move, run:
     };
     let Some(text) = text else { return };
     let span = code.flat.threads[p].code[state.events[p][index as usize].step as usize].span;
-    run.lines.push(Line { thread: p as u32, text, span, buffers: Vec::new() });
+    run.push(Step { thread: p as u32, action: text, span, ..Step::default() });
 }

@@ -36,8 +36,8 @@ pub struct Move {
 pub enum Rule {
     /// Fetch the next event: 1 or 0 for the ways of a branch, the value of a choice.
     Fetch(Value),
-    /// Do not fetch beyond the assertion that comes next.
-    Stop,
+    /// Only so many events of the process count: it fails behind them.
+    Stop(u32),
     /// Initialise an event.
     Init(u32),
     /// Commit an event.
@@ -61,6 +61,7 @@ enum Stage {
 pub struct PowerMachine<'c> {
     code: &'c PowerCode<'c>,
     contexts: Option<u32>,
+    unroll: u32,
     stages: Interner<Stage>,
     processes: Interner<Process>,
     storages: Interner<Storage>,
@@ -71,11 +72,12 @@ pub struct PowerMachine<'c> {
 const NOBODY: u32 = u32::MAX;
 
 impl<'c> PowerMachine<'c> {
-    /// The machine; `None` is no bound.
-    pub fn new(code: &'c PowerCode<'c>, contexts: Option<u32>) -> PowerMachine<'c> {
+    /// The machine of a program that was unrolled that far; `None` is no bound on contexts.
+    pub fn new(code: &'c PowerCode<'c>, contexts: Option<u32>, unroll: u32) -> PowerMachine<'c> {
         PowerMachine {
             code,
             contexts,
+            unroll,
             stages: Interner::new(|stage: &Stage| match stage {
                 Stage::Alone(alone) => 16 * (alone.at.memory.len() + alone.at.regs.len()) + 64,
                 Stage::During(start) => 16 * (start.memory.len() + start.regs.len()) + 64,
@@ -90,6 +92,21 @@ impl<'c> PowerMachine<'c> {
             cut: AtomicBool::new(false),
             switched: AtomicBool::new(false),
         }
+    }
+
+    /// The program.
+    pub fn code(&self) -> &'c PowerCode<'c> {
+        self.code
+    }
+
+    /// The bound on contexts.
+    pub fn contexts(&self) -> Option<u32> {
+        self.contexts
+    }
+
+    /// How far the program was unrolled.
+    pub fn unroll(&self) -> u32 {
+        self.unroll
     }
 
     /// True if the unroll bound was reached.
@@ -331,7 +348,7 @@ impl PowerWorker<'_> {
                         Some(value) if value.is_true() => self.fetched(state, process, 0, step.next),
                         Some(_) => {
                             state.stop = Stop::Assertion;
-                            self.log.push(Move { process: process as u8, rule: Rule::Stop });
+                            self.log.push(Move { process: process as u8, rule: Rule::Stop(state.events.len() as u32) });
                         }
                     }
                 }
@@ -461,7 +478,7 @@ impl PowerWorker<'_> {
             match (view.op(index), event.status) {
                 (Op::Load { .. }, Status::Fetched) => {
                     if walks[process].infos[index].address == Some(Address::Bad) {
-                        next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop)));
+                        next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32))));
                     } else if let Some((from, value)) = view.init_read(index) {
                         match value {
                             Some(value) => {
@@ -470,14 +487,14 @@ impl PowerWorker<'_> {
                                 (event.status, event.value, event.from) = (Status::Init, value.0, from);
                                 next.push((after, Rule::Init(index as u32)));
                             }
-                            None => next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop))),
+                            None => next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32)))),
                         }
                     }
                 }
                 (Op::Store { .. }, Status::Fetched)
                     if walks[process].infos[index].address == Some(Address::Bad) =>
                 {
-                    next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop)));
+                    next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32))));
                 }
                 (Op::Store { .. }, Status::Init) if view.may_commit_write(index) => {
                     let after = commit_write(rules, config, &walks, process, index);
@@ -537,7 +554,8 @@ impl PowerWorker<'_> {
                 next.push(fetched(Value(0), step.next));
                 let mut after = config.clone();
                 after.processes[process].stop = Stop::Assertion;
-                next.push((after, Rule::Stop));
+                let kept = state.events.len() as u32;
+                next.push((after, Rule::Stop(kept)));
             }
             Op::Nondet { first, last, .. } => {
                 next.extend((first..=last).map(|value| fetched(Value::from_i64(value), step.next)));
@@ -615,28 +633,6 @@ impl PowerWorker<'_> {
             }
         }
         std::mem::take(&mut self.log)
-    }
-
-    /// How many events of each process count at the end of a run: all of the one that failed, up to the last committed store of others.
-    pub fn kept(&mut self, row: &[u32]) -> Vec<usize> {
-        let stage = self.machine.stages.part(row[2]);
-        let Stage::During(start) = &*stage else { return vec![usize::MAX; self.machine.count()] };
-        let config = self.config(row);
-        let rules = Rules { code: self.machine.code, start };
-        for p in 0..self.machine.count() {
-            self.walk(rules, &config, p);
-        }
-        let complete = Complete { rules, config: &config, walks: &self.walks };
-        let Some(failed) = complete.failed() else { return vec![usize::MAX; self.machine.count()] };
-        let kept = |p: usize| {
-            let events = &config.processes[p].events;
-            let committed = |&at: &usize| complete.is_store(p, at) && events[at].status == Status::Committed;
-            match p == failed {
-                true => events.len(),
-                false => (0..events.len()).rev().find(committed).map_or(0, |last| last + 1),
-            }
-        };
-        (0..self.machine.count()).map(kept).collect()
     }
 }
 

@@ -28,5 +28,5 @@ pub mod rules;
 pub mod schedule;
 pub mod state;
 
-pub use check::{Options, check};
+pub use check::{Options, check, prepare};
 pub use code::PowerCode;

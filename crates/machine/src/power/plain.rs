@@ -309,7 +309,7 @@ impl<'a> Plain<'a> {
             Rule::Init(i) => self.init(state, p, i as usize),
             Rule::Commit(i) => self.commit(state, p, i as usize),
             Rule::Propagate(i, to) => self.propagate(state, p, i as usize, usize::from(to)),
-            Rule::Stop | Rule::Alone(_) => Ok(()),
+            Rule::Stop(_) | Rule::Alone(_) => Ok(()),
         }
     }
 
@@ -559,6 +559,13 @@ impl<'a> Plain<'a> {
             }
             _ => false,
         }
+    }
+
+    /// How many events a process has up to its last committed store.
+    pub fn last_store(&self, state: &State, p: usize) -> usize {
+        let committed =
+            |&i: &usize| self.is_write(state, p, i) && state.events[p][i].status == Status::Com;
+        (0..state.events[p].len()).rev().find(committed).map_or(0, |last| last + 1)
     }
 
     /// True if nothing is left to fetch.

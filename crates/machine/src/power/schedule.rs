@@ -8,8 +8,7 @@ use super::check::replay_moves;
 use super::code::PowerCode;
 use super::machine::{Move, Rule};
 use super::plain::{Plain, State, Status};
-use crate::check::Finding;
-use crate::run::Run;
+use fencepost_answer::Finding;
 use fencepost_ir::Value;
 use fencepost_ir::flat::Op;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +33,7 @@ pub struct Schedule {
 }
 
 /// Does a scheduled run again, on at most as many contexts as it has, and says what goes wrong at its end.
-pub fn replay(code: &PowerCode<'_>, schedule: &Schedule) -> Result<(Finding, Run), &'static str> {
+pub fn replay(code: &PowerCode<'_>, schedule: &Schedule) -> Result<Finding, &'static str> {
     let (mut moves, mut alone) = (Vec::new(), Alone::new(code));
     if code.has_main() {
         run_alone(code, schedule, &mut alone, &mut moves)?;

@@ -3,7 +3,7 @@
 //! A [`Span`] is two byte offsets and knows no file. Here every file gets a base and the files lie one after the other,
 //! so that one span type serves the user's file, their headers and the embedded ones.
 
-use fencepost_diag::{Diagnostic, SourceFile, Span};
+use crate::{Diagnostic, SourceFile, Span};
 
 /// The files of a compilation, in the order in which they were read; the first one is the file that was asked for.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,8 @@ impl SourceMap {
     pub fn locate(&self, offset: u32) -> Option<(u32, &SourceFile)> {
         let index = self.files.partition_point(|(base, _)| *base <= offset).checked_sub(1)?;
         let (base, file) = &self.files[index];
-        Some((*base, file))
+        // Beyond the last file is nowhere.
+        ((offset - base) as usize <= file.text.len()).then_some((*base, file))
     }
 
     /// File name, line and column (from 1) of an offset.
@@ -137,6 +138,7 @@ mod tests {
         let second = map.add(SourceFile::new("b.h", "x\ny"));
         assert_eq!(map.position(first + 3), Some(("a.c", 2, 1)));
         assert_eq!(map.position(second + 2), Some(("b.h", 2, 1)));
+        assert_eq!((map.position(second + 4), map.position(u32::MAX)), (None, None));
         assert_eq!(map.text(Span { start: second, end: second + 1 }), "x");
         let shown = map.render(&Diagnostic::error(Span { start: second + 2, end: second + 3 }, "m"));
         assert!(shown.contains("b.h:2:1"), "{shown}");
