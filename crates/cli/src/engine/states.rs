@@ -20,20 +20,23 @@ impl Engine for States {
     }
 
     fn about(&self) -> &'static str {
-        "every state of an operational machine, loops as they are; sc, tso and pso"
+        "every state of an operational machine, loops as they are: sc, tso and pso; loops unrolled: power"
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age", "buffer"]
+        &["rounds", "age", "buffer", "contexts", "unroll"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
+        if let Some(fit) = super::power::fit(question) {
+            return fit;
+        }
         if let Err(refused) = machine(question) {
             return Fit::Refuses(refused);
         }
         let asked = |option: &&str| question.options.given.iter().any(|given| given == option);
         match question.compiled.language {
-            _ if self.honours().iter().any(asked) => {
+            _ if ["rounds", "age", "buffer"].iter().any(asked) => {
                 Fit::Takes { rank: 0, why: "bounds on rounds, ages and buffers are for the machines".into() }
             }
             Language::C => Fit::Takes { rank: 1, why: "its machine can follow the program".into() },
@@ -44,6 +47,9 @@ impl Engine for States {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        if super::power::fit(question).is_some() {
+            return super::power::states(question);
+        }
         let prepared = question.prepare(Form::STATES)?;
         let options = question.options;
         let mut config = Config::new(machine(question)?);

@@ -67,3 +67,16 @@ pub fn power_program(threads: &[Vec<&'static str>]) -> Program {
         registers.join(", ")
     ))
 }
+
+/// A program of these statements with assertions and nothing to observe.
+pub fn asserting_program(threads: &[Vec<&'static str>], asserted: &[(usize, &'static str)]) -> Program {
+    let mut text = String::new();
+    for (i, body) in threads.iter().enumerate() {
+        let mut body: Vec<&str> = body.clone();
+        for &(at, assertion) in asserted.iter().filter(|(at, _)| at % threads.len() == i) {
+            body.insert((at / threads.len()).min(body.len()), assertion);
+        }
+        text += &format!("process P{i} {{ reg r, s; {} }} ", body.concat());
+    }
+    parse(&format!("shared x[2], y[2]; {}", indexed(&text)))
+}

@@ -654,7 +654,7 @@ fn fail_at(view: &View<'_>, index: usize) -> Option<Config> {
     Some(after)
 }
 
-/// Whether a configuration is complete `[AABN, Def. 2.2]`.
+/// Whether a configuration is complete `[AABN17, Def. 2.2]`.
 struct Complete<'a> {
     rules: Rules<'a>,
     config: &'a Config,

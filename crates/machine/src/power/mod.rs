@@ -1,4 +1,4 @@
-//! The operational model of POWER `[AABN, sections 2 and 4]`, with speculation, cumulative fences and contexts.
+//! The operational model of POWER `[AABN17, sections 2 and 4]`, with speculation, cumulative fences and contexts.
 //!
 //! A process fetches the steps of its flat code in program order, past branches whose outcome is not known. What was
 //! fetched is initialised and committed out of order, as dependencies and fences allow, and committed stores and fences are propagated
@@ -17,7 +17,7 @@
 //! other processes' stores between what its load-reserve read and itself (S. Sarkar and others, PLDI 2012, states it by coherence points).
 //! Assertions order nothing here; the paper has them as branches. Where the paper needs an interpretation: `docs/adr/power-machine.md`.
 //!
-//! Reference: `[AABN]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo, Context-bounded analysis for POWER, TACAS 2017, and its extended version.
+//! Reference: `[AABN17]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo, Context-bounded analysis for POWER, TACAS 2017, and its extended version.
 
 pub mod alone;
 pub mod check;

@@ -514,7 +514,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// `[AABN, Def. 2.2]`, with every assertion that was passed true.
+    /// `[AABN17, Def. 2.2]`, with every assertion that was passed true.
     pub fn is_complete(&self, state: &State) -> bool {
         let n = state.events.len();
         for p in 0..n {

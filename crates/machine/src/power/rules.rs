@@ -1,4 +1,4 @@
-//! The premises of the rules `[AABN, Fig. 7 and Table 2]`, one function each, and what the rules do.
+//! The premises of the rules `[AABN17, Fig. 7 and Table 2]`, one function each, and what the rules do.
 
 use super::code::{PowerCode, PowerFence};
 use super::state::{Address, Config, Event, Info, Start, Status, Walk, Write, write_id};
