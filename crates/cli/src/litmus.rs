@@ -11,8 +11,8 @@ use fencepost_explore::{
     Exploration, Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline,
 };
 use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
-use fencepost_machine::power;
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
+use fencepost_machine::power;
 use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry::{self, Entry};
 use fencepost_naive as naive;
@@ -99,7 +99,10 @@ pub fn answer(
     let found = match model {
         _ if settings.engine != LitmusEngine::Explore => {
             if model.name() != "power" {
-                let error = format!("error: the engines states and reduce answer litmus tests under power, not {}", model.name());
+                let error = format!(
+                    "error: the engines states and reduce answer litmus tests under power, not {}",
+                    model.name()
+                );
                 return Err(Trouble::Input(error.into()));
             }
             with_machine(&program, file, condition, settings, start)?
@@ -223,8 +226,7 @@ fn with_machine(
         let message = format!("{what} cannot be run by this engine");
         Trouble::Input(trouble(vec![Diagnostic::error(span, message)], file))
     };
-    let stopped =
-        |reason| Trouble::Stopped(reason, format!("unknown: {}", Reason::limit(reason)));
+    let stopped = |reason| Trouble::Stopped(reason, format!("unknown: {}", Reason::limit(reason)));
     let mut found = Found {
         executions: 0,
         satisfying: 0,

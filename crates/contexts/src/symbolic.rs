@@ -329,7 +329,9 @@ impl<M: Memory> Runner<'_, M> {
         self.find_last_uses(thread);
         let state = self.memory.start(&mut self.formula, thread);
         let mut pending: BTreeMap<usize, Path<M>> = BTreeMap::new();
-        let first = Path { guard: self.started[thread], regs: BTreeMap::new(), state };
+        let runs = self.memory.goes_on(&mut self.formula, (thread, 0));
+        let guard = self.formula.aig.and(self.started[thread], runs);
+        let first = Path { guard, regs: BTreeMap::new(), state };
         pending.insert(0, first);
         let mut finished = None;
         while let Some((at, mut path)) = pending.pop_first() {

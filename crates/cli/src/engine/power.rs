@@ -75,7 +75,8 @@ pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
             limits,
             progress: watched.then_some(&watch as &(dyn Fn(Size) + Sync)),
         };
-        let found = contexts::check(program, &options, bound).map_err(|e| question.refuse(&e.what, e.span))?;
+        let found =
+            contexts::check(program, &options, bound).map_err(|e| question.refuse(&e.what, e.span))?;
         cut |= found.cut;
         match found.verdict {
             contexts::Verdict::Safe => done = Some(bound),

@@ -348,7 +348,10 @@ impl PowerWorker<'_> {
                         Some(value) if value.is_true() => self.fetched(state, process, 0, step.next),
                         Some(_) => {
                             state.stop = Stop::Assertion;
-                            self.log.push(Move { process: process as u8, rule: Rule::Stop(state.events.len() as u32) });
+                            self.log.push(Move {
+                                process: process as u8,
+                                rule: Rule::Stop(state.events.len() as u32),
+                            });
                         }
                     }
                 }
@@ -487,7 +490,8 @@ impl PowerWorker<'_> {
                                 (event.status, event.value, event.from) = (Status::Init, value.0, from);
                                 next.push((after, Rule::Init(index as u32)));
                             }
-                            None => next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32)))),
+                            None => next
+                                .extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32)))),
                         }
                     }
                 }

@@ -563,8 +563,7 @@ impl<'a> Plain<'a> {
 
     /// How many events a process has up to its last committed store.
     pub fn last_store(&self, state: &State, p: usize) -> usize {
-        let committed =
-            |&i: &usize| self.is_write(state, p, i) && state.events[p][i].status == Status::Com;
+        let committed = |&i: &usize| self.is_write(state, p, i) && state.events[p][i].status == Status::Com;
         (0..state.events[p].len()).rev().find(committed).map_or(0, |last| last + 1)
     }
 
@@ -578,8 +577,7 @@ impl<'a> Plain<'a> {
     pub fn alone(&self, state: &State) -> Alone {
         let result = |p: usize| self.registers(state, p)[self.code.flat.threads[p].result.0 as usize];
         let results = (0..state.events.len()).map(result).collect();
-        let at =
-            Start { memory: self.memory(state, 0), regs: self.registers(state, 0), pc: state.pc[0] };
+        let at = Start { memory: self.memory(state, 0), regs: self.registers(state, 0), pc: state.pc[0] };
         Alone { at, results }
     }
 

@@ -120,7 +120,9 @@ impl Turn<'_> {
                 (isync || self.schedule.commit.contains_key(&at)).then_some(Rule::Fetch(Value::ZERO))
             }
             Op::Branch { .. } => fetch(Value(u64::from(*self.schedule.ways.get(&at)?))),
-            Op::Assume(_) => self.schedule.ways.get(&at).filter(|holds| **holds).and_then(|_| fetch(Value::ZERO)),
+            Op::Assume(_) => {
+                self.schedule.ways.get(&at).filter(|holds| **holds).and_then(|_| fetch(Value::ZERO))
+            }
             Op::Assert { .. } if self.schedule.failed.contains(&at) => None,
             Op::Assert { .. } => fetch(Value::ZERO),
             Op::Nondet { .. } => fetch(*self.schedule.choices.get(&at)?),
