@@ -21,6 +21,7 @@ pub mod local;
 pub mod machine;
 pub mod plain;
 pub mod promising;
+pub mod power;
 pub mod run;
 pub mod search;
 pub mod step;

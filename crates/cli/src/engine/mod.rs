@@ -5,6 +5,7 @@
 pub mod auto;
 mod explore;
 mod promising;
+mod power;
 mod reduce;
 mod run;
 mod states;
