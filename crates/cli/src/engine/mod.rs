@@ -4,8 +4,8 @@
 
 pub mod auto;
 mod explore;
-mod promising;
 mod power;
+mod promising;
 mod reduce;
 mod run;
 mod states;

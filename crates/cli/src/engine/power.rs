@@ -16,7 +16,8 @@ use fencepost_models::prepare::Form;
 const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
 
 /// As the machine wants a program: flat threads know local objects.
-const FORM: Form = Form { lock_sections: false, bound_loops: false, globalise_locals: false };
+const FORM: Form =
+    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: true };
 
 /// Whether a question is about the operational POWER; the engines for it are picked by name only, because the explorer has the
 /// axiomatic model, which is the newer one.

@@ -25,7 +25,18 @@ impl Engine for States {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age", "buffer", "contexts", "unroll", "bound", "promises", "views", "consistency", "domain"]
+        &[
+            "rounds",
+            "age",
+            "buffer",
+            "contexts",
+            "unroll",
+            "bound",
+            "promises",
+            "views",
+            "consistency",
+            "domain",
+        ]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
