@@ -52,10 +52,14 @@ impl Engine for States {
             return fit;
         }
         if let Some(option) = promising::HONOURS.iter().find(|option| asked(option)) {
-            return Fit::Refuses(format!(
-                "error: --{option} is no option of the machine of {}, which keeps loops as they are and makes no promises",
-                question.model.name
-            ));
+            let model = question.model.name;
+            return Fit::Refuses(match *option {
+                "unroll" => format!(
+                    "error: the machine of {model} keeps loops as they are: --unroll is no option of it\n  it is honoured by \
+                     `--engine explore`"
+                ),
+                _ => format!("error: --{option} is for the promising semantics\n  `-m ps` chooses it"),
+            });
         }
         if let Err(refused) = machine(question) {
             return Fit::Refuses(refused);
