@@ -11,6 +11,7 @@
 //! * [`text`]: the text form of programs and executions.
 //! * [`flow`]: uses, definitions and successors of instructions.
 //! * [`locals`]: local objects of `main` as global ones.
+//! * [`nondet`]: choices among many values, by intervals.
 //! * [`private`]: local objects that only their own function's accesses can reach.
 //! * [`sections`]: atomic sections as critical ones.
 //! * [`unroll`]: programs with bounded loops.
@@ -21,6 +22,7 @@ pub mod compiled;
 pub mod execution;
 pub mod flow;
 pub mod locals;
+pub mod nondet;
 pub mod private;
 pub mod program;
 pub mod property;

@@ -9,6 +9,7 @@
 //!
 //! Reference: `[ABP]` M. F. Atig, A. Bouajjani, G. Parlato, Getting rid of store-buffers in TSO analysis, CAV 2011.
 
+pub mod alone;
 pub mod bounded;
 pub mod buffers;
 pub mod check;
@@ -19,6 +20,7 @@ pub mod live;
 pub mod local;
 pub mod machine;
 pub mod plain;
+pub mod promising;
 pub mod run;
 pub mod search;
 pub mod step;

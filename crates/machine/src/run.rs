@@ -88,7 +88,7 @@ fn show_buffer(code: &Code<'_>, local: &Local) -> String {
     local.buffer.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
-fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Value)>) -> String {
+pub(crate) fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Value)>) -> String {
     let with = |word: &str| match access {
         Some((Some(cell), value)) => {
             format!("{word} {} = {}", code.cell_name(cell), code.program.show_value(value))
