@@ -8,7 +8,7 @@ use crate::input::Trouble;
 use fencepost_answer::Outcome;
 use fencepost_ir::Language;
 use fencepost_machine::search::Options as Search;
-use fencepost_machine::{Config, Model, Options, check};
+use fencepost_machine::{Config, Model, Options, check_on};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 
@@ -84,10 +84,13 @@ impl Engine for States {
         }
         let prepared = question.prepare(Form::STATES)?;
         let options = question.options;
-        let mut config = Config::new(machine(question)?);
+        let machine = machine(question)?;
+        let mut config = Config::new(Model::Sc);
         (config.buffer, config.rounds, config.age) = (options.buffer, options.rounds, options.age);
         config.c = question.compiled.language.must_end();
-        let found = check(&prepared.program, &Options { config, search: search(question) })
+        let options = Options { config, search: search(question) };
+        let found = check_on(machine, &prepared.program, &options)
+            .ok_or_else(|| format!("error: there is no machine `{machine}`"))?
             .map_err(|e| question.refuse(&e.what, e.span))?;
         let mut outcome = with_limits(found.outcome, question);
         // Races, and threads that spin for ever in more than one place, are the explorer's business.
@@ -98,8 +101,8 @@ impl Engine for States {
 }
 
 /// The machine of the model.
-pub fn machine(question: &Question<'_>) -> Result<Model, String> {
-    question.model.machine.and_then(Model::from_name).ok_or_else(|| {
+fn machine(question: &Question<'_>) -> Result<&'static str, String> {
+    question.model.machine.ok_or_else(|| {
         let machines = registry::names(|model| model.machine.is_some());
         format!(
             "error: there is no machine for {}; the machines are {}",
