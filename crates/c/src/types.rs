@@ -185,7 +185,8 @@ pub struct Types {
 impl Default for Types {
     fn default() -> Types {
         let int = |rank, size, signed| TypeKind::Int { rank, size, signed, plain_char: false };
-        let mut types = Types { kinds: Vec::new(), numbers: FxHashMap::default(), records: Vec::new(), linking: false };
+        let mut types =
+            Types { kinds: Vec::new(), numbers: FxHashMap::default(), records: Vec::new(), linking: false };
         let basic = [
             TypeKind::Void,
             TypeKind::Bool,
@@ -392,7 +393,10 @@ impl Types {
         let (a, b) = (&self.records[a.0 as usize], &self.records[b.0 as usize]);
         let open = !a.complete || !b.complete;
         let alike = |(x, y): (&Field, &Field)| {
-            x.name == y.name && x.offset == y.offset && x.bits == y.bits && self.size(x.ty.ty) == self.size(y.ty.ty)
+            x.name == y.name
+                && x.offset == y.offset
+                && x.bits == y.bits
+                && self.size(x.ty.ty) == self.size(y.ty.ty)
         };
         a.name == b.name
             && a.union_ == b.union_

@@ -348,7 +348,7 @@ impl Body<'_, '_> {
 
     fn assert(&mut self, message: &str, args: &[Expr]) -> Res<Operand> {
         if let Some(condition) = args.first() {
-            let condition = self.value(condition)?;
+            let condition = self.observed(condition)?;
             self.b.emit(Instr::Assert { condition, message: format!("assertion `{message}` fails") });
         }
         Ok(ZERO)

@@ -7,6 +7,7 @@
 //! Calling convention: a struct argument is passed as a pointer that the callee copies from at once; a struct result is
 //! written through a hidden first parameter.
 
+mod assertion;
 mod assign;
 mod atomics;
 mod builder;

@@ -117,7 +117,8 @@ impl Parser<'_> {
             let message = format!("`{text}` is called before it is declared");
             self.warnings.push(Diagnostic::warning(at, message).hint("declare it before its first use"));
         }
-        let kind = TypeKind::Function { result: Ty::INT.into(), params: Vec::new(), variadic: false, unknown: true };
+        let kind =
+            TypeKind::Function { result: Ty::INT.into(), params: Vec::new(), variadic: false, unknown: true };
         let ty = self.unit.types.intern(kind);
         let id = self.declare_function(name, ty, at)?;
         self.implicit.insert(id);
@@ -138,7 +139,10 @@ impl Parser<'_> {
             "__builtin_va_copy" => 2,
             "__builtin_alloca" | "__builtin_huge_val" | "__builtin_inf" | "__builtin_nan" => 0,
             "__builtin_return_address" | "__builtin_frame_address" | "__builtin_object_size" => 0,
-            "__builtin_ia32_pause" | "__builtin_ia32_mfence" | "__builtin_ia32_lfence" | "__builtin_ia32_sfence" => 0,
+            "__builtin_ia32_pause"
+            | "__builtin_ia32_mfence"
+            | "__builtin_ia32_lfence"
+            | "__builtin_ia32_sfence" => 0,
             "__builtin_arm_yield" | "__builtin_speculation_safe_value" => 0,
             "__CPROVER_assert" | "__ESBMC_assert" | "__CPROVER_assume" | "__ESBMC_assume" => 1,
             "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" | "__fp_spurious" => 0,
@@ -178,7 +182,8 @@ impl Parser<'_> {
             }
             "__builtin_va_start" => {
                 let ty = self.unit.types.pointer(Ty::ULONG);
-                let list = Expr { kind: ExprKind::Builtin(Builtin::Varargs, Vec::new()), ty: ty.into(), span };
+                let list =
+                    Expr { kind: ExprKind::Builtin(Builtin::Varargs, Vec::new()), ty: ty.into(), span };
                 self.set_list(next(), list, span)?
             }
             "__builtin_va_end" => int_expr(0, Ty::INT, span),
@@ -280,7 +285,8 @@ impl Parser<'_> {
     /// `__builtin_add_overflow(a, b, result)` and its kin, computed in 128 bits as pairs would be too much: the operands must
     /// fit 64 bits, and the result is compared with what a wider or a checked computation gives.
     fn overflow_form(&mut self, name: &str, at: Span) -> Res<Option<Expr>> {
-        let Some(rest) = name.strip_prefix("__builtin_").and_then(|rest| rest.strip_suffix("_overflow")) else {
+        let Some(rest) = name.strip_prefix("__builtin_").and_then(|rest| rest.strip_suffix("_overflow"))
+        else {
             return Ok(None);
         };
         let word = rest.trim_start_matches(['s', 'u']);
@@ -297,9 +303,8 @@ impl Parser<'_> {
         };
         let (a, b) = (self.rvalue(a)?, self.rvalue(b)?);
         let into = self.dereference(into, span)?;
-        let wide = |p: &Self, e: &Expr| {
-            p.unit.types.size(e.ty.ty) == Some(8) && !p.unit.types.is_signed(e.ty.ty)
-        };
+        let wide =
+            |p: &Self, e: &Expr| p.unit.types.size(e.ty.ty) == Some(8) && !p.unit.types.is_signed(e.ty.ty);
         // Each operand once: in variables of this block.
         let types = (a.ty, b.ty, QTy::plain(into.ty.ty));
         let unsigned = wide(self, &a) || wide(self, &b) || wide(self, &into);

@@ -4,6 +4,8 @@
 
 pub mod auto;
 mod explore;
+mod power;
+mod promising;
 mod reduce;
 mod run;
 mod states;
