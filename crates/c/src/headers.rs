@@ -27,6 +27,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("features.h", include_str!("headers/features.h")),
     ("float.h", include_str!("headers/float.h")),
     ("genmc.h", include_str!("headers/verifier.h")),
+    ("gnu/stubs.h", include_str!("headers/gnu/stubs.h")),
     ("immintrin.h", include_str!("headers/immintrin.h")),
     ("inttypes.h", include_str!("headers/inttypes.h")),
     ("iso646.h", include_str!("headers/iso646.h")),
