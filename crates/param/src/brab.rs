@@ -3,32 +3,39 @@
 //! telling, the part is unreachable in all instances and cuts the search short; if not, it leads to the initial states
 //! and the search restarts without it. Safety does not depend on the oracle.
 //!
-//! The oracle runs the store-buffer machine of the memory model, so under TSO and PSO it knows the states with
-//! buffered writes too. A part of a cube keeps the reads of one event at most and no order: it then says what processes
-//! see in one state, which is what the oracle can look up.
+//! A restart teaches more than the one part that was wrong: every part that contains it is wrong too, and if the run
+//! from the initial states to it can be replayed, so is every part that some state of that run satisfies. Parts with
+//! arithmetic that differ in their numbers only are one family: after a few of them were wrong, all are given up.
+//!
+//! The oracle itself is in `oracle`.
 
 use crate::cube::{Atom, Cube, CubeLit};
 use crate::literal::{LinOp, Lit};
-use crate::machine::{Machine, State, explore, tuples};
+use crate::machine::State;
 use crate::memory::Memory;
 use crate::model::Model;
+use crate::oracle::Oracle;
 use crate::pre::Context;
-use crate::system::{MAX_ARITY, NONE, ProcRef, System};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::subsume::{Pattern, Profile};
+use crate::system::System;
+use rustc_hash::FxHashMap;
 
-/// States that the oracle explores at most.
-const MAX_STATES: usize = 60_000;
-/// Longest buffer in the oracle.
-const MAX_BUFFER: usize = 2;
+/// Wrong parts of a family, after which the family is given up.
+const MAX_OF_FAMILY: usize = 2;
+/// Literals of a cube that parts are made of.
+const MAX_LITERALS: usize = 16;
 
-/// The oracle and what it was asked.
+/// What a part with arithmetic looks like without its numbers.
+type Family = (Vec<CubeLit>, Vec<(LinOp, Vec<(Atom, bool)>)>);
+
+/// The oracle and what was learnt since.
 pub struct Brab<'a> {
-    machine: Machine<'a>,
-    states: Vec<State>,
+    oracle: Oracle<'a>,
     /// Answers so far: whether some state satisfies the cube.
     known: FxHashMap<Cube, bool>,
     /// Approximations that led to the initial states.
-    forbidden: FxHashSet<Cube>,
+    wrong: Vec<(Cube, Profile)>,
+    families: FxHashMap<Family, usize>,
     max_literals: usize,
     /// Approximations made since the last restart.
     pub made: usize,
@@ -37,53 +44,67 @@ pub struct Brab<'a> {
 impl<'a> Brab<'a> {
     /// An oracle that explores `procs` processes.
     pub fn new(system: &'a System, model: Model, procs: u8, enough: &mut dyn FnMut() -> bool) -> Brab<'a> {
-        let procs = system.number_procs.unwrap_or(procs);
-        let mut machine = Machine::new(system, model, procs);
-        machine.max_buffer = MAX_BUFFER;
-        let exploration = explore(&machine, MAX_STATES, false, enough);
-        let states = exploration.states.into_iter().map(|s| s.0).collect();
-        let max_literals = 2.max(usize::from(procs) + 1);
+        let oracle = Oracle::new(system, model, procs, enough);
+        let max_literals = 2.max(usize::from(oracle.procs()) + 1);
         Brab {
-            machine,
-            states,
+            oracle,
             known: FxHashMap::default(),
-            forbidden: FxHashSet::default(),
+            wrong: Vec::new(),
+            families: FxHashMap::default(),
             max_literals,
             made: 0,
         }
     }
 
-    /// Never makes that approximation again.
-    pub fn forbid(&mut self, cube: Cube) {
-        self.forbidden.insert(cube);
+    /// Never makes that approximation again, nor one that it shows to be wrong too. `run` is a run to it.
+    pub fn forbid(&mut self, cube: Cube, run: Option<(u8, Vec<State>)>) {
+        if let Some(family) = family(&cube) {
+            *self.families.entry(family).or_default() += 1;
+        }
+        if let Some((procs, states)) = run {
+            self.oracle.add(procs, states);
+            self.known.retain(|_, seen| *seen);
+        }
+        let profile = Profile::new(&cube);
+        self.wrong.push((cube, profile));
         self.made = 0;
     }
 
     /// A larger cube to go on with, the most general that the oracle has not seen.
     pub fn approximate(&mut self, context: &Context, cube: &Cube) -> Option<Cube> {
         for candidate in self.candidates(context, cube) {
-            if self.forbidden.contains(&candidate) || context.meets_init(&candidate) {
+            if self.is_seen(&candidate) || self.is_wrong(context, &candidate) {
                 continue;
             }
-            let seen = match self.known.get(&candidate) {
-                Some(seen) => *seen,
-                None => {
-                    let seen = self.is_seen(&candidate);
-                    self.known.insert(candidate.clone(), seen);
-                    seen
-                }
-            };
-            if !seen {
-                self.made += 1;
-                return Some(candidate);
-            }
+            self.made += 1;
+            return Some(candidate);
         }
         None
     }
 
+    fn is_seen(&mut self, candidate: &Cube) -> bool {
+        if let Some(seen) = self.known.get(candidate) {
+            return *seen;
+        }
+        let seen = self.oracle.is_seen(candidate);
+        self.known.insert(candidate.clone(), seen);
+        seen
+    }
+
+    fn is_wrong(&self, context: &Context, candidate: &Cube) -> bool {
+        let given_up = family(candidate)
+            .is_some_and(|f| self.families.get(&f).is_some_and(|wrong| *wrong >= MAX_OF_FAMILY));
+        if given_up || context.meets_init(candidate) {
+            return true;
+        }
+        let pattern = Pattern::new(candidate);
+        let permute = context.system.symmetric;
+        self.wrong.iter().any(|(wrong, profile)| pattern.covers(candidate, wrong, profile, permute))
+    }
+
     /// Parts of the cube, fewest processes and literals first.
     fn candidates(&self, context: &Context, cube: &Cube) -> Vec<Cube> {
-        let n = cube.lits.len().min(16);
+        let n = cube.lits.len().min(MAX_LITERALS);
         let fixed = context.system.number_procs.is_some();
         let mut result: Vec<Cube> = Vec::new();
         for subset in 1u32..1 << n {
@@ -96,60 +117,25 @@ impl<'a> Brab<'a> {
             let Some(memory) = part_of_memory(&cube.memory, &lits) else { continue };
             let mut candidate = Cube { procs: cube.procs, lits, memory };
             candidate.compact(fixed);
-            if candidate.procs <= self.machine.procs {
+            if candidate.procs <= self.oracle.procs() {
                 result.push(candidate);
             }
         }
         result.sort_by_key(|c| (c.size(), c.procs));
         result
     }
+}
 
-    /// Whether some explored state satisfies the cube, with some choice of processes.
-    fn is_seen(&self, cube: &Cube) -> bool {
-        let choices = match self.machine.system.number_procs {
-            Some(n) => vec![(0..n).collect()],
-            None => tuples(self.machine.procs, cube.procs, &[]),
-        };
-        self.states.iter().any(|s| choices.iter().any(|procs| self.satisfies(s, cube, procs)))
-    }
-
-    fn satisfies(&self, state: &State, cube: &Cube, procs: &[u8]) -> bool {
-        let value = |atom: &Atom| self.value(state, cube, procs, *atom);
-        cube.lits.iter().all(|lit| match lit {
-            Lit::In(a, mask) => mask >> value(a) & 1 == 1,
-            Lit::Eq(a, b) => value(a) == value(b),
-            Lit::Ne(a, b) => value(a) != value(b),
-            Lit::Lt(a, b) => value(a) < value(b),
-            Lit::Lin(op, form) => {
-                let sum = form
-                    .terms
-                    .iter()
-                    .try_fold(form.constant, |sum, (a, c)| sum.checked_add(value(a).checked_mul(*c)?));
-                sum.is_some_and(|v| match op {
-                    LinOp::Eq => v == 0,
-                    LinOp::Ne => v != 0,
-                    LinOp::Le => v <= 0,
-                    LinOp::Lt => v < 0,
-                })
-            }
-        })
-    }
-
-    fn value(&self, state: &State, cube: &Cube, procs: &[u8], atom: Atom) -> i64 {
-        let cell = |sym, idx: [u8; MAX_ARITY]| {
-            let idx = idx.map(|p| ProcRef(if p == NONE { NONE } else { p }));
-            self.machine.cell(sym, &idx, procs)
-        };
-        match atom {
-            Atom::Cell(sym, idx) => state.cells[cell(sym, idx) as usize],
-            Atom::Proc(p) => i64::from(procs[p as usize]),
-            Atom::Read(r) => {
-                let read = &cube.memory.reads[r as usize];
-                self.machine.view(state, procs[read.proc as usize], cell(read.cell.0, read.cell.1))
-            }
-            Atom::Any(_) => 0,
+/// The family of a part with arithmetic.
+fn family(cube: &Cube) -> Option<Family> {
+    let (mut other, mut arithmetic) = (Vec::new(), Vec::new());
+    for lit in &cube.lits {
+        match lit {
+            Lit::Lin(op, form) => arithmetic.push((*op, form.terms.iter().map(|t| (t.0, t.1 > 0)).collect())),
+            lit => other.push(lit.clone()),
         }
     }
+    (!arithmetic.is_empty()).then_some((other, arithmetic))
 }
 
 /// The reads that the literals mention, without any order; `None` if they are of several events.

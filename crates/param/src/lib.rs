@@ -8,7 +8,7 @@
 //! | read and check a file | `lexer`, `parser`, `ast`, `typing`, `normal`, `lower`, `system` | section 3, description language |
 //! | cubes and events | `cube`, `literal`, `memory`, `coherence`, `model` | section 3, explicit language and states; section 2, `ghb` |
 //! | decide | `solver`, `fourier` | the SMT solver |
-//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `brab` | section 4 |
+//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parallel` | section 4 |
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
 //! | answer | `prove`, `outcome`, `report`, `picture`, `show` | - |
 //!
@@ -17,6 +17,7 @@
 pub mod ast;
 pub mod backward;
 mod brab;
+mod cases;
 mod certificate;
 mod coherence;
 pub mod cube;
@@ -29,7 +30,9 @@ pub mod machine;
 pub mod memory;
 pub mod model;
 pub mod normal;
+mod oracle;
 pub mod outcome;
+mod parallel;
 pub mod parser;
 mod parser_expr;
 mod picture;

@@ -15,7 +15,7 @@ use crate::coherence::WriteNode;
 use crate::cube::Cell;
 use crate::model::{EventKind, MemoryModel};
 use crate::system::{NONE, SymId};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A set of nodes.
 pub type Nodes = u64;
@@ -76,7 +76,7 @@ pub struct Event {
     /// The guard has a fence.
     pub fence: bool,
     /// Symbols whose cells may become visible in another order than that of firing.
-    pub reorderable: Rc<[SymId]>,
+    pub reorderable: Arc<[SymId]>,
 }
 
 impl Event {

@@ -63,6 +63,8 @@ pub enum StopReason {
     CubeSize,
     /// Traces were found that no instance has: universal guards are over-approximated.
     Spurious(usize),
+    /// Another way to search is tried; never part of an answer.
+    Turn,
     /// The invariant did not pass the independent check: a bug of ours, reported rather than hidden.
     Recheck(String),
 }
@@ -81,6 +83,7 @@ impl std::fmt::Display for StopReason {
                 "the search found {n} trace(s) that no instance has (universal guards are over-approximated), \
                  and no real one"
             ),
+            StopReason::Turn => write!(f, "another way to search is tried"),
             StopReason::Recheck(why) => write!(f, "the invariant did not pass the independent check: {why}"),
         }
     }
@@ -163,6 +166,8 @@ pub struct Outcome {
     pub invariant: Vec<Cube>,
     /// How the invariant was checked.
     pub recheck: Recheck,
+    /// Processes of the oracle, if invariants were inferred.
+    pub inference: Option<u8>,
     /// Warnings about the input.
     pub warnings: Vec<Diagnostic>,
     /// The search, if asked for.

@@ -56,7 +56,7 @@ impl Outcome {
         };
         format!(
             "{{\"verdict\": {}, \"scope\": {}, \"model\": {}, \"stop_reason\": {reason}, \"nodes\": {}, \
-             \"processes\": {}, \"seconds\": {:.3}, \"depth\": {}, \"restarts\": {}, \"approximations\": {}, \
+             \"processes\": {}, \"seconds\": {:.3}, \"depth\": {}, \"restarts\": {}, \"approximations\": {}, \"inference\": {}, \
              \"recheck\": {recheck}, \"trace\": {trace}, \"invariant\": {}}}",
             quote(self.verdict.name()),
             quote(&self.scope),
@@ -67,6 +67,7 @@ impl Outcome {
             s.depth,
             s.restarts,
             s.approximations,
+            self.inference.map_or("null".into(), |n| n.to_string()),
             array(self.invariant_text().iter().map(|c| quote(c))),
         )
     }
@@ -89,7 +90,13 @@ impl Outcome {
                 Recheck::Instances(_) => "re-checked on small instances",
                 Recheck::Skipped => "not re-checked",
             };
-            let _ = writeln!(out, "invariant of {} clauses ({how})", self.invariant.len());
+            let inferred = match self.inference {
+                Some(procs) if s.approximations > 0 => {
+                    format!(", {} of them inferred from {procs} processes", s.approximations)
+                }
+                _ => String::new(),
+            };
+            let _ = writeln!(out, "invariant of {} clauses{inferred} ({how})", self.invariant.len());
         }
         let _ = writeln!(
             out,

@@ -94,7 +94,7 @@ fn a_wrong_invariant_is_caught() {
     for name in ["dekker_fenced", "litmus_sb_fenced", "german", "bakery"] {
         let outcome = answer(&corpus(name), &Options { brab: Some(2), ..Options::default() });
         assert_eq!(outcome.verdict, Verdict::Safe, "{name}");
-        let check = |cubes: &[Cube]| recheck(&outcome.system, outcome.model, cubes, 1);
+        let check = |cubes: &[Cube]| recheck(&outcome.system, outcome.model, cubes, 1, &|| false);
         assert_eq!(check(&outcome.invariant), Ok(Recheck::Inductive));
         for without in 0..outcome.invariant.len() {
             let mut cubes = outcome.invariant.clone();

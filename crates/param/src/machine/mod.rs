@@ -10,7 +10,7 @@ mod explore;
 mod initial;
 mod step;
 
-pub use explore::{Exploration, explore};
+pub use explore::{Exploration, explore, explore_reduced};
 pub use step::Step;
 
 use crate::literal::{LinOp, Linear, Lit, Term};
@@ -79,6 +79,21 @@ impl<'a> Machine<'a> {
             rest /= u32::from(self.procs);
         }
         (sym as SymId, idx)
+    }
+
+    /// The cell that takes the place of a cell when processes are renamed.
+    fn renamed(&self, cell: u32, map: &[u8]) -> u32 {
+        let (sym, idx) = self.cell_name(cell);
+        let index = idx.iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(map[usize::from(*p)]));
+        self.offsets[sym as usize] + index
+    }
+
+    /// A value of a cell when processes are renamed.
+    fn renamed_value(&self, cell: u32, value: i64, map: &[u8]) -> i64 {
+        if self.system.symbol(self.cell_name(cell).0).sort != Sort::Proc {
+            return value;
+        }
+        usize::try_from(value).ok().and_then(|p| map.get(p)).map_or(value, |p| i64::from(*p))
     }
 
     /// A cell as the user writes it.

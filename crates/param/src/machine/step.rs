@@ -1,7 +1,6 @@
 //! Steps of the machine: a transition fires, or a buffer gives an entry to memory.
 
 use super::{Entry, Machine, State, tuples};
-use crate::literal::Term;
 use crate::model::Model;
 use crate::system::*;
 
@@ -136,17 +135,7 @@ impl Machine<'_> {
                     continue;
                 };
                 let cell = self.cell(update.sym, &idx, &vars);
-                let keeps = matches!(update.target, Target::Every(_))
-                    && match term {
-                        Some(Term::Atom(SrcAtom::Sym(sym, i))) => *sym == update.sym && *i == idx,
-                        Some(Term::Lin(l)) => {
-                            l.constant == 0
-                                && l.terms.len() == 1
-                                && l.terms[0] == (SrcAtom::Sym(update.sym, idx), 1)
-                        }
-                        _ => false,
-                    };
-                if keeps {
+                if update.keeps(term) {
                     continue;
                 }
                 let values = match term {
