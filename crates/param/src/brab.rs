@@ -42,9 +42,15 @@ pub struct Brab<'a> {
 }
 
 impl<'a> Brab<'a> {
-    /// An oracle that explores `procs` processes.
-    pub fn new(system: &'a System, model: Model, procs: u8, enough: &mut dyn FnMut() -> bool) -> Brab<'a> {
-        let oracle = Oracle::new(system, model, procs, enough);
+    /// An oracle that explores `procs` processes, and at most so many states of them.
+    pub fn new(
+        system: &'a System,
+        model: Model,
+        procs: u8,
+        max_states: usize,
+        enough: &mut dyn FnMut() -> bool,
+    ) -> Brab<'a> {
+        let oracle = Oracle::new(system, model, procs, max_states, enough);
         let max_literals = 2.max(usize::from(oracle.procs()) + 1);
         Brab {
             oracle,

@@ -15,8 +15,6 @@ use crate::model::Model;
 use crate::system::{MAX_ARITY, NONE, ProcRef, System};
 use rustc_hash::FxHashMap;
 
-/// States that the oracle explores at most.
-const MAX_STATES: usize = 200_000;
 /// Longest buffer in the oracle.
 const MAX_BUFFER: usize = 2;
 /// Most words in the index; it starts afresh beyond.
@@ -50,12 +48,18 @@ pub struct Oracle<'a> {
 }
 
 impl<'a> Oracle<'a> {
-    /// Explores `procs` processes.
-    pub fn new(system: &'a System, model: Model, procs: u8, enough: &mut dyn FnMut() -> bool) -> Oracle<'a> {
+    /// Explores `procs` processes, and at most so many states of them.
+    pub fn new(
+        system: &'a System,
+        model: Model,
+        procs: u8,
+        max_states: usize,
+        enough: &mut dyn FnMut() -> bool,
+    ) -> Oracle<'a> {
         let procs = system.number_procs.unwrap_or(procs);
         let mut machine = Machine::new(system, model, procs);
         machine.max_buffer = MAX_BUFFER;
-        let states = explore_reduced(&machine, MAX_STATES, enough);
+        let states = explore_reduced(&machine, max_states, enough);
         Oracle { instances: vec![Instance { machine, states, index: FxHashMap::default() }] }
     }
 

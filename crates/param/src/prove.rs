@@ -57,6 +57,10 @@ const MAX_SPURIOUS: usize = 20;
 const MAX_RESTARTS: usize = 100;
 /// Nodes that the plain search may process before inference is tried.
 const FIRST_NODES: usize = 250;
+/// States that the oracle explores for each node that its turn may process.
+const STATES_PER_NODE: usize = 40;
+/// States that it explores when inference is asked for.
+const MAX_STATES: usize = 200_000;
 /// Most processes of an instance whose runs are learnt from.
 const MAX_LEARNING_PROCESSES: u8 = 6;
 
@@ -143,8 +147,10 @@ impl Prover<'_> {
     fn run(&mut self, brab: Option<u8>, budget: Option<usize>) -> Outcome {
         let (system, limits) = (self.system, self.limits);
         let stop = || limits.is_hit();
-        let mut oracle =
-            brab.map(|procs| Brab::new(system, self.options.model, procs, &mut || limits.is_hit()));
+        let max_states = budget.map_or(MAX_STATES, |nodes| nodes * STATES_PER_NODE);
+        let mut oracle = brab.map(|procs| {
+            Brab::new(system, self.options.model, procs, max_states, &mut || limits.is_hit())
+        });
         let mut restarts = 0;
         let mut processed = 0;
         loop {
@@ -159,6 +165,7 @@ impl Prover<'_> {
                     match &mut oracle {
                         Some(oracle) if restarts <= MAX_RESTARTS => {
                             let run = self.run_to(&search, reached, approximated);
+                            if std::env::var("DBG").is_ok() { eprintln!("forbid {} run {:?} steps {}", show::cube(system, &search.nodes[approximated].cube), run.as_ref().map(|r| (r.0, r.1.len())), search.nodes[reached].depth - search.nodes[approximated].depth); let (f, _) = trace::firings(&search, reached); eprintln!("   {:?}", f.iter().map(|x| (system.transitions[x.0].name.clone(), x.1.clone())).collect::<Vec<_>>()); }
                             oracle.forbid(search.nodes[approximated].cube.clone(), run);
                         }
                         _ => oracle = None,

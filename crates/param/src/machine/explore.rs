@@ -1,6 +1,7 @@
 //! Breadth-first exploration of the machine: all reachable states of an instance, up to limits.
 
 use super::{Machine, State, Step, tuples};
+use crate::system::Sort;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an exploration found.
@@ -75,7 +76,7 @@ pub fn explore_reduced(
     max_states: usize,
     enough: &mut dyn FnMut() -> bool,
 ) -> Vec<State> {
-    let permutations = permutations(machine);
+    let renamings = renamings(machine);
     let mut found: FxHashSet<State> = FxHashSet::default();
     let mut states: Vec<State> = Vec::new();
     let mut cut = false;
@@ -86,7 +87,7 @@ pub fn explore_reduced(
             if states.len() >= max_states {
                 return states;
             }
-            let state = machine.smallest(state, &permutations);
+            let state = smallest(state, &renamings);
             if !found.contains(&state) && !machine.is_assumed_away(&state) {
                 found.insert(state.clone());
                 states.push(state);
@@ -101,44 +102,75 @@ pub fn explore_reduced(
     }
 }
 
-/// The renamings of processes under which the machine is the same, without that which renames none.
-fn permutations(machine: &Machine) -> Vec<Vec<u8>> {
+/// A renaming of processes under which the machine is the same.
+struct Renaming {
+    procs: Vec<u8>,
+    /// For each cell, the cell whose value it takes, and whether that value is a process.
+    cells: Vec<(u32, bool)>,
+    /// For each cell, the cell that takes its place.
+    places: Vec<u32>,
+}
+
+impl Renaming {
+    fn value(&self, value: i64) -> i64 {
+        usize::try_from(value).ok().and_then(|p| self.procs.get(p)).map_or(value, |p| i64::from(*p))
+    }
+
+    /// The value of a cell after the renaming.
+    fn cell(&self, cells: &[i64], at: usize) -> i64 {
+        let (from, is_process) = self.cells[at];
+        let value = cells[from as usize];
+        if is_process { self.value(value) } else { value }
+    }
+}
+
+/// The renamings, without that which renames nothing.
+fn renamings(machine: &Machine) -> Vec<Renaming> {
     if !machine.system.symmetric || machine.system.orders_processes() {
         return vec![];
     }
     let mut all = tuples(machine.procs, machine.procs, &[]);
     all.retain(|map| map.iter().enumerate().any(|(p, q)| p != usize::from(*q)));
-    all
+    let renaming = |procs: Vec<u8>| {
+        let place = |cell: u32| {
+            let (sym, idx) = machine.cell_name(cell);
+            let idx: Vec<u8> = idx.iter().map(|p| procs[usize::from(*p)]).collect();
+            machine.cell_at(sym, &idx)
+        };
+        let places: Vec<u32> = (0..machine.cell_count()).map(place).collect();
+        let mut cells = vec![(0, false); places.len()];
+        for (cell, &to) in (0u32..).zip(&places) {
+            let is_process = machine.system.symbol(machine.cell_name(cell).0).sort == Sort::Proc;
+            cells[to as usize] = (cell, is_process);
+        }
+        Renaming { procs, cells, places }
+    };
+    all.into_iter().map(renaming).collect()
 }
 
-impl Machine<'_> {
-    /// The smallest state of those that the renamings make of this one.
-    fn smallest(&self, state: State, permutations: &[Vec<u8>]) -> State {
-        let mut best: Option<Box<[i64]>> = None;
-        let mut chosen = None;
-        for map in permutations {
-            let cells = self.renamed_cells(&state.cells, map);
-            if cells < *best.as_ref().unwrap_or(&state.cells) {
-                best = Some(cells);
-                chosen = Some(map);
-            }
+/// The smallest state of those that the renamings make of this one.
+fn smallest(state: State, renamings: &[Renaming]) -> State {
+    let mut best: Option<&Renaming> = None;
+    for renaming in renamings {
+        let old = |at: usize| best.map_or(state.cells[at], |best| best.cell(&state.cells, at));
+        let differs = (0..state.cells.len())
+            .map(|at| renaming.cell(&state.cells, at).cmp(&old(at)))
+            .find(|order| order.is_ne());
+        if differs == Some(std::cmp::Ordering::Less) {
+            best = Some(renaming);
         }
-        let (Some(cells), Some(map)) = (best, chosen) else { return state };
-        let mut buffers = state.buffers.clone();
-        for (p, buffer) in state.buffers.into_vec().into_iter().enumerate() {
-            let rename = |(cell, value): (u32, i64)| (self.renamed(cell, map), self.renamed_value(cell, value, map));
-            buffers[usize::from(map[p])] =
-                buffer.into_iter().map(|entry| entry.into_iter().map(rename).collect()).collect();
-        }
-        State { cells, buffers }
     }
-
-    fn renamed_cells(&self, cells: &[i64], map: &[u8]) -> Box<[i64]> {
-        let mut result: Box<[i64]> = cells.into();
-        for (cell, value) in cells.iter().enumerate() {
-            let cell = cell as u32;
-            result[self.renamed(cell, map) as usize] = self.renamed_value(cell, *value, map);
-        }
-        result
+    let Some(renaming) = best else { return state };
+    let cells = (0..state.cells.len()).map(|at| renaming.cell(&state.cells, at)).collect();
+    let mut buffers = state.buffers.clone();
+    for (p, buffer) in state.buffers.iter().enumerate() {
+        let write = |&(cell, value): &(u32, i64)| {
+            let place = renaming.places[cell as usize];
+            let is_process = renaming.cells[place as usize].1;
+            (place, if is_process { renaming.value(value) } else { value })
+        };
+        buffers[usize::from(renaming.procs[p])] =
+            buffer.iter().map(|entry| entry.iter().map(write).collect()).collect();
     }
+    State { cells, buffers }
 }

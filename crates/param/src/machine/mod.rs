@@ -42,6 +42,10 @@ pub struct Machine<'a> {
     offsets: Vec<u32>,
     /// Number of cells.
     cell_count: u32,
+    /// For each cell, whether it is weak memory.
+    weak: Vec<bool>,
+    /// All tuples of that many distinct processes.
+    tuples: Vec<Vec<Vec<u8>>>,
     /// Numbers tried where the system leaves a number open.
     numbers: Vec<i64>,
     /// Longest buffer.
@@ -58,7 +62,14 @@ impl<'a> Machine<'a> {
             cell_count += u32::from(procs).pow(symbol.arity as u32);
         }
         let numbers = interesting_numbers(system);
-        Machine { system, model, procs, offsets, cell_count, numbers, max_buffer: 8 }
+        let weak = system
+            .symbols
+            .iter()
+            .flat_map(|s| std::iter::repeat_n(s.weak, usize::from(procs).pow(s.arity as u32)))
+            .collect();
+        let params = system.transitions.iter().map(|t| t.params).max().unwrap_or(0);
+        let tuples = (0..=params).map(|count| tuples(procs, count, &[])).collect();
+        Machine { system, model, procs, offsets, cell_count, weak, tuples, numbers, max_buffer: 8 }
     }
 
     /// The cell of a symbol.
@@ -67,6 +78,11 @@ impl<'a> Machine<'a> {
         let index =
             idx[..arity].iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(p.resolve(vars)));
         self.offsets[sym as usize] + index
+    }
+
+    /// The cell of a symbol at these processes.
+    fn cell_at(&self, sym: SymId, idx: &[u8]) -> u32 {
+        self.offsets[sym as usize] + idx.iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(*p))
     }
 
     /// The symbol and the indices of a cell.
@@ -79,21 +95,6 @@ impl<'a> Machine<'a> {
             rest /= u32::from(self.procs);
         }
         (sym as SymId, idx)
-    }
-
-    /// The cell that takes the place of a cell when processes are renamed.
-    fn renamed(&self, cell: u32, map: &[u8]) -> u32 {
-        let (sym, idx) = self.cell_name(cell);
-        let index = idx.iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(map[usize::from(*p)]));
-        self.offsets[sym as usize] + index
-    }
-
-    /// A value of a cell when processes are renamed.
-    fn renamed_value(&self, cell: u32, value: i64, map: &[u8]) -> i64 {
-        if self.system.symbol(self.cell_name(cell).0).sort != Sort::Proc {
-            return value;
-        }
-        usize::try_from(value).ok().and_then(|p| map.get(p)).map_or(value, |p| i64::from(*p))
     }
 
     /// A cell as the user writes it.
@@ -120,7 +121,7 @@ impl<'a> Machine<'a> {
 
     /// Whether the cell is weak memory.
     pub fn is_weak(&self, cell: u32) -> bool {
-        self.system.symbol(self.cell_name(cell).0).weak
+        self.weak[cell as usize]
     }
 
     /// What a process sees: its own newest buffered write, else memory.

@@ -30,8 +30,8 @@ impl Machine<'_> {
         let mut result = Vec::new();
         self.flushes(state, &mut result);
         for (transition, t) in self.system.transitions.iter().enumerate() {
-            for args in tuples(self.procs, t.params, &[]) {
-                for next in self.fire(state, t, &args, cut) {
+            for args in &self.tuples[usize::from(t.params)] {
+                for next in self.fire(state, t, args, cut) {
                     result.push((Step::Fire { transition, args: args.clone() }, next));
                 }
             }
@@ -63,6 +63,10 @@ impl Machine<'_> {
     /// The states after a transition, none if it is not enabled; several where values are left open.
     pub fn fire(&self, state: &State, t: &Transition, args: &[u8], cut: &mut bool) -> Vec<State> {
         let acting = t.acting.map(|a| args[a as usize]);
+        // A guard speaks of the parameters only, and most are false.
+        if !t.guard.iter().all(|l| self.holds(state, l, args, acting)) {
+            return vec![];
+        }
         let mut vars = args.to_vec();
         vars.resize(usize::from(t.variables).max(args.len()), 0);
         if let Some(p) = acting
@@ -71,8 +75,7 @@ impl Machine<'_> {
         {
             return vec![];
         }
-        if !t.guard.iter().all(|l| self.holds(state, l, &vars, acting))
-            || !t.universals.iter().all(|u| self.universal(state, t, u, &mut vars.clone(), acting))
+        if !t.universals.iter().all(|u| self.universal(state, t, u, &mut vars.clone(), acting))
         {
             return vec![];
         }
