@@ -12,12 +12,12 @@
 use crate::cube::{Atom, Cube, CubeLit};
 use crate::literal::{LinOp, Lit};
 use crate::machine::State;
-use crate::memory::Memory;
+use crate::memory::{Entry, Memory};
 use crate::model::Model;
 use crate::oracle::Oracle;
 use crate::pre::Context;
 use crate::subsume::{Pattern, Profile};
-use crate::system::System;
+use crate::system::{NONE, System};
 use rustc_hash::FxHashMap;
 
 /// Wrong parts of a family, after which the family is given up.
@@ -108,28 +108,80 @@ impl<'a> Brab<'a> {
         self.wrong.iter().any(|(wrong, profile)| pattern.covers(candidate, wrong, profile, permute))
     }
 
-    /// Parts of the cube, fewest processes and literals first.
+    /// Parts of the cube, fewest processes and literals first. What is said of constants (`Home <> #1`) does not count as
+    /// a literal: each part comes once without and once with all of it that speaks of its processes.
     fn candidates(&self, context: &Context, cube: &Cube) -> Vec<Cube> {
-        let n = cube.lits.len().min(MAX_LITERALS);
-        let fixed = context.system.number_procs.is_some();
+        let is_rigid = |l: &&CubeLit| {
+            !l.mentions(|a| match a {
+                Atom::Cell(sym, _) => !context.system.symbol(sym).rigid,
+                Atom::Read(_) | Atom::Any(_) => true,
+                Atom::Proc(_) => false,
+            })
+        };
+        let (rigid, flexible): (Vec<&CubeLit>, Vec<&CubeLit>) = cube.lits.iter().partition(is_rigid);
+        let n = flexible.len().min(MAX_LITERALS);
         let mut result: Vec<Cube> = Vec::new();
         for subset in 1u32..1 << n {
-            let count = subset.count_ones() as usize;
-            if count > self.max_literals || count >= cube.lits.len() && cube.memory == Memory::default() {
+            if subset.count_ones() as usize > self.max_literals {
                 continue;
             }
-            let lits: Vec<CubeLit> =
-                (0..n).filter(|i| subset >> i & 1 == 1).map(|i| cube.lits[i].clone()).collect();
-            let Some(memory) = part_of_memory(&cube.memory, &lits) else { continue };
-            let mut candidate = Cube { procs: cube.procs, lits, memory };
-            candidate.compact(fixed);
-            if candidate.procs <= self.oracle.procs() {
-                result.push(candidate);
+            let chosen = (0..n).filter(|i| subset >> i & 1 == 1).map(|i| flexible[i]);
+            let lits: Vec<CubeLit> = chosen.cloned().collect();
+            let procs = lits.iter().fold(0, |set, l| set | processes(&cube.memory, l));
+            let about = rigid.iter().filter(|l| processes(&cube.memory, l) & !procs == 0);
+            let more: Vec<CubeLit> = about.map(|l| (*l).clone()).collect();
+            if !more.is_empty() {
+                let mut with = lits.clone();
+                with.extend(more);
+                with.sort();
+                self.push(context, cube, with, &mut result);
             }
+            self.push(context, cube, lits, &mut result);
         }
         result.sort_by_key(|c| (c.size(), c.procs));
         result
     }
+
+    fn push(&self, context: &Context, cube: &Cube, lits: Vec<CubeLit>, result: &mut Vec<Cube>) {
+        if lits.len() >= cube.lits.len() && cube.memory == Memory::default() {
+            return;
+        }
+        let Some(memory) = part_of_memory(&cube.memory, &lits) else { return };
+        let mut candidate = Cube { procs: cube.procs, lits, memory };
+        candidate.compact(context.system.number_procs.is_some());
+        if candidate.procs <= self.oracle.procs() && !needs_more(&candidate, self.oracle.procs()) {
+            result.push(candidate);
+        }
+    }
+}
+
+/// The processes that a literal mentions.
+fn processes(memory: &Memory, lit: &CubeLit) -> u64 {
+    let mut set = 0;
+    let mut note = |p: u8| set |= if p == NONE { 0 } else { 1 << p };
+    lit.for_each_atom(|atom| match atom {
+        Atom::Cell(_, idx) => idx.into_iter().for_each(&mut note),
+        Atom::Proc(p) => note(p),
+        Atom::Read(r) => {
+            let read = &memory.reads[r as usize];
+            note(read.proc);
+            read.cell.1.into_iter().for_each(&mut note);
+        }
+        Atom::Any(_) => {}
+    });
+    set
+}
+
+/// Whether a value must differ from every process of an instance: that the instance has no such state says nothing.
+fn needs_more(cube: &Cube, procs: u8) -> bool {
+    let differs = |l: &CubeLit| match l {
+        Lit::Ne(Atom::Proc(_), a) | Lit::Ne(a, Atom::Proc(_)) => Some(*a),
+        _ => None,
+    };
+    cube.lits
+        .iter()
+        .filter_map(differs)
+        .any(|atom| cube.lits.iter().filter(|l| differs(l) == Some(atom)).count() >= usize::from(procs))
 }
 
 /// The family of a part with arithmetic.
@@ -144,7 +196,9 @@ fn family(cube: &Cube) -> Option<Family> {
     (!arithmetic.is_empty()).then_some((other, arithmetic))
 }
 
-/// The reads that the literals mention, without any order; `None` if they are of several events.
+/// What the memory says of the reads that the literals mention and of the processes of the literals; `None` if the reads are
+/// of several events. The order stays: without it a part would speak of reads at any time to come, not of what a process
+/// sees now, which is what the oracle knows.
 fn part_of_memory(memory: &Memory, lits: &[CubeLit]) -> Option<Memory> {
     let mut node = None;
     let mut fine = true;
@@ -160,11 +214,22 @@ fn part_of_memory(memory: &Memory, lits: &[CubeLit]) -> Option<Memory> {
     if !fine {
         return None;
     }
-    let mut part = Memory { reads: memory.reads.clone(), ..Memory::default() };
-    if !part.reads.is_empty() {
-        part.add_node();
-        // Reads of other events are forgotten by `compact`: no literal mentions them.
-        part.reads.iter_mut().for_each(|r| r.node = 0);
+    if node.is_none() {
+        // Nothing of the order matters; `compact` wants the numbers of the reads.
+        return Some(Memory {
+            reads: memory.reads.clone(),
+            after: memory.after.clone(),
+            ..Memory::default()
+        });
     }
+    let procs = lits.iter().fold(0, |set, l| set | processes(memory, l));
+    let is_named = |p: u8| p == NONE || procs >> p & 1 == 1;
+    let mut part = Memory { writes: Vec::new(), ..memory.clone() };
+    for (p, entry) in part.entries.iter_mut().enumerate() {
+        if !is_named(p as u8) {
+            *entry = Entry::default();
+        }
+    }
+    part.cells.retain(|(cell, _)| cell.1.iter().all(|p| is_named(*p)));
     Some(part)
 }

@@ -70,11 +70,8 @@ fn missing(general: &Cube, cube: &Cube, permute: bool) -> Vec<CubeLit> {
     if general.procs > cube.procs || general.memory.everyone != Entry::default() {
         return result;
     }
-    let maps = if permute {
-        tuples(cube.procs, general.procs, &[])
-    } else {
-        vec![(0..general.procs).collect()]
-    };
+    let maps =
+        if permute { tuples(cube.procs, general.procs, &[]) } else { vec![(0..general.procs).collect()] };
     let mut nodes: Vec<u8> = cube.memory.reads.iter().map(|r| r.node).collect();
     nodes.dedup();
     if general.memory.reads.is_empty() {

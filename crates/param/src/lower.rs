@@ -432,9 +432,9 @@ impl<'a> Lower<'a> {
             Term::Lin(l) => l.terms.iter().any(|t| is_weak(t.0)),
         };
         let reads = read_lits().any(|l| l.mentions(is_weak))
-            || updates.iter().any(|u| {
-                u.branches.iter().any(|b| b.1.as_ref().is_some_and(in_term) && !u.keeps(&b.1))
-            });
+            || updates
+                .iter()
+                .any(|u| u.branches.iter().any(|b| b.1.as_ref().is_some_and(in_term) && !u.keeps(&b.1)));
         let writes = updates.iter().any(|u| self.system.symbol(u.sym).weak);
         let all: Vec<SrcLit> = read_lits().cloned().collect();
         self.note_constants(all.iter());

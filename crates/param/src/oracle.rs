@@ -1,8 +1,8 @@
 //! The states of a small explicit instance, as an index that tells whether some state satisfies a cube.
 //!
 //! The instance runs the store-buffer machine of the memory model, so under TSO and PSO it knows the states with
-//! buffered writes too. A cube that is asked for has the reads of one event at most and no order: it then says what
-//! processes see in one state.
+//! buffered writes too. A cube that is asked for has the reads of one event at most, and is taken to say what processes
+//! see in one state.
 //!
 //! For each literal on concrete cells that was ever asked for there is the set of states that satisfy it, one bit per
 //! state; a conjunction is an intersection. Where processes are interchangeable, one state of those that differ only in

@@ -48,8 +48,8 @@ pub struct TooLarge;
 
 /// Most processes of a cube. Searches that need more do not end in practice.
 const MAX_PROCS: u8 = 40;
-/// Most pairs of an event with reads and writes of a cube whose order is a choice.
-const MAX_CHOICES: usize = 14;
+/// Most decisions that are tried to put an event before a cube, where the order of writes is a choice.
+const MAX_DECISIONS: usize = 30_000;
 /// Most instances of a transition on one cube.
 const MAX_INSTANCES: u64 = 500_000;
 
@@ -457,10 +457,6 @@ impl Context<'_> {
             let memory = if t.fence { cube.memory.put_fence_before(event.proc) } else { cube.memory.clone() };
             return vec![(memory, 0)];
         }
-        if !self.reorderable.is_empty() && event.choices(&cube.memory) > MAX_CHOICES {
-            self.overflow.store(true, Ordering::Relaxed);
-            return vec![];
-        }
         let may_satisfy = |r: usize| {
             let read = &cube.memory.reads[r];
             let Some((_, Some(value))) = chosen.weak.iter().find(|w| w.0 == read.cell) else { return true };
@@ -470,7 +466,10 @@ impl Context<'_> {
                 mapped != Fact::False
             })
         };
-        cube.memory.put_before(self.model, &event, &may_satisfy)
+        cube.memory.put_before(self.model, &event, &may_satisfy, MAX_DECISIONS).unwrap_or_else(|| {
+            self.overflow.store(true, Ordering::Relaxed);
+            vec![]
+        })
     }
 
     /// The literals before: those of guard and branches, and those of the cube with new values for what changed.

@@ -118,9 +118,14 @@ impl Prover<'_> {
             None => &[2, 3],
         };
         let mut nodes = FIRST_NODES;
+        // Where coherence is a choice the plain search drowns in choices that a smaller cube does not have.
+        let plain_last = !crate::pre::reorderable(self.system, self.options.model.memory()).is_empty();
         loop {
             let mut turns: Vec<Turn> = vec![(None, Some(nodes))];
             turns.extend(inferred.iter().map(|procs| (Some(*procs), Some(4 * nodes))));
+            if plain_last {
+                turns.rotate_left(1);
+            }
             let mut endless = false;
             let mut first: Option<Outcome> = None;
             for (brab, budget) in turns {
@@ -148,9 +153,8 @@ impl Prover<'_> {
         let (system, limits) = (self.system, self.limits);
         let stop = || limits.is_hit();
         let max_states = budget.map_or(MAX_STATES, |nodes| nodes * STATES_PER_NODE);
-        let mut oracle = brab.map(|procs| {
-            Brab::new(system, self.options.model, procs, max_states, &mut || limits.is_hit())
-        });
+        let mut oracle = brab
+            .map(|procs| Brab::new(system, self.options.model, procs, max_states, &mut || limits.is_hit()));
         let mut restarts = 0;
         let mut processed = 0;
         loop {
@@ -165,7 +169,6 @@ impl Prover<'_> {
                     match &mut oracle {
                         Some(oracle) if restarts <= MAX_RESTARTS => {
                             let run = self.run_to(&search, reached, approximated);
-                            if std::env::var("DBG").is_ok() { eprintln!("forbid {} run {:?} steps {}", show::cube(system, &search.nodes[approximated].cube), run.as_ref().map(|r| (r.0, r.1.len())), search.nodes[reached].depth - search.nodes[approximated].depth); let (f, _) = trace::firings(&search, reached); eprintln!("   {:?}", f.iter().map(|x| (system.transitions[x.0].name.clone(), x.1.clone())).collect::<Vec<_>>()); }
                             oracle.forbid(search.nodes[approximated].cube.clone(), run);
                         }
                         _ => oracle = None,
@@ -187,7 +190,9 @@ impl Prover<'_> {
             let limits = self.limits;
             let mut control = Control {
                 stop: &mut |made, processed| {
-                    limits.hit(made).or_else(|| budget.is_some_and(|b| processed >= b).then_some(StopReason::Turn))
+                    limits
+                        .hit(made)
+                        .or_else(|| budget.is_some_and(|b| processed >= b).then_some(StopReason::Turn))
                 },
                 progress: self.progress,
                 approximate: &mut |context, cube| oracle.as_mut()?.approximate(context, cube),

@@ -33,12 +33,7 @@ pub fn fire(machine: &Machine, trace: &[Firing], enough: &mut dyn FnMut() -> boo
     run(machine, trace, false, enough)
 }
 
-fn run(
-    machine: &Machine,
-    trace: &[Firing],
-    to_bad: bool,
-    enough: &mut dyn FnMut() -> bool,
-) -> Option<Run> {
+fn run(machine: &Machine, trace: &[Firing], to_bad: bool, enough: &mut dyn FnMut() -> bool) -> Option<Run> {
     let mut cut = false;
     let sequences = sequences(machine, trace);
     let mut seen: FxHashSet<(Vec<usize>, State)> = FxHashSet::default();

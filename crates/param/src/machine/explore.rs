@@ -71,11 +71,7 @@ pub fn explore(
 
 /// All reachable states of an instance, up to `max_states`. Where processes are interchangeable, one of those states that
 /// differ only in which process is which.
-pub fn explore_reduced(
-    machine: &Machine,
-    max_states: usize,
-    enough: &mut dyn FnMut() -> bool,
-) -> Vec<State> {
+pub fn explore_reduced(machine: &Machine, max_states: usize, enough: &mut dyn FnMut() -> bool) -> Vec<State> {
     let renamings = renamings(machine);
     let mut found: FxHashSet<State> = FxHashSet::default();
     let mut states: Vec<State> = Vec::new();

@@ -75,8 +75,7 @@ impl Machine<'_> {
         {
             return vec![];
         }
-        if !t.universals.iter().all(|u| self.universal(state, t, u, &mut vars.clone(), acting))
-        {
+        if !t.universals.iter().all(|u| self.universal(state, t, u, &mut vars.clone(), acting)) {
             return vec![];
         }
         let Some(choices) = self.writes(state, t, &vars, acting) else { return vec![] };

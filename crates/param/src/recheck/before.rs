@@ -181,9 +181,7 @@ impl Checker<'_> {
             None => Term::Atom(Atom::Any(any)),
             Some(Term::Value(v)) => Term::Value(*v),
             Some(Term::Atom(a)) => Term::Atom(self.atom(instance, reads, *a, vars)),
-            Some(Term::Lin(l)) => {
-                Term::Lin(l.map(&mut |a| Term::Atom(self.atom(instance, reads, a, vars)))?)
-            }
+            Some(Term::Lin(l)) => Term::Lin(l.map(&mut |a| Term::Atom(self.atom(instance, reads, a, vars)))?),
         })
     }
 

@@ -79,9 +79,8 @@ impl Checker<'_> {
         for cube in &mut cubes {
             let reader = cube.memory.reads.first().map(|r| r.proc);
             let one = cube.memory.reads.iter().all(|r| Some(r.proc) == reader);
-            let plain = |l: &CubeLit| {
-                l.mentions(|a| matches!(a, Atom::Cell(s, _) if !self.system.symbol(s).rigid))
-            };
+            let plain =
+                |l: &CubeLit| l.mentions(|a| matches!(a, Atom::Cell(s, _) if !self.system.symbol(s).rigid));
             if one && !cube.lits.iter().any(plain) {
                 cube.memory.everyone = Default::default();
             }
@@ -96,7 +95,9 @@ impl Checker<'_> {
             let mut machine = Machine::new(self.system, self.model, procs);
             machine.max_buffer = 3;
             if explore(&machine, INSTANCE_STATES, true, &mut || (self.stop)()).bad.is_some() {
-                return Err(Failure::Wrong(format!("the instance with {procs} processes reaches a bad state")));
+                return Err(Failure::Wrong(format!(
+                    "the instance with {procs} processes reaches a bad state"
+                )));
             }
             if (self.stop)() {
                 return Err(Failure::Stopped);
@@ -177,8 +178,7 @@ impl Checker<'_> {
         let complaints: Vec<(usize, Failure)> = std::thread::scope(|scope| {
             let threads: Vec<_> = (1..jobs.max(1)).map(|first| scope.spawn(move || check(first))).collect();
             let own = check(0);
-            let others =
-                threads.into_iter().filter_map(|t| t.join().unwrap_or(Some((0, failed()))));
+            let others = threads.into_iter().filter_map(|t| t.join().unwrap_or(Some((0, failed()))));
             own.into_iter().chain(others).collect()
         });
         complaints.into_iter().min_by_key(|c| c.0).map_or(Ok(()), |(_, why)| Err(why))
@@ -235,9 +235,7 @@ impl Checker<'_> {
             for lit in disjunct {
                 match lit.rename(&mut |a| match a {
                     SrcAtom::Proc(p) => Atom::Proc(p.resolve(vars)),
-                    SrcAtom::Sym(s, i) | SrcAtom::View(_, s, i) => {
-                        Atom::Cell(s, i.map(|p| p.resolve(vars)))
-                    }
+                    SrcAtom::Sym(s, i) | SrcAtom::View(_, s, i) => Atom::Cell(s, i.map(|p| p.resolve(vars))),
                 }) {
                     Fact::True => {}
                     Fact::False => return false,
