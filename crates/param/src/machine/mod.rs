@@ -17,6 +17,7 @@ use crate::literal::{LinOp, Linear, Lit, Term};
 use crate::model::Model;
 use crate::system::*;
 use rustc_hash::FxHashSet;
+use std::sync::OnceLock;
 
 /// One buffered transition: cells and values.
 pub type Entry = Vec<(u32, i64)>;
@@ -44,8 +45,8 @@ pub struct Machine<'a> {
     cell_count: u32,
     /// For each cell, whether it is weak memory.
     weak: Vec<bool>,
-    /// All tuples of that many distinct processes.
-    tuples: Vec<Vec<Vec<u8>>>,
+    /// All tuples of that many distinct processes, once someone asks for all successors.
+    tuples: OnceLock<Vec<Vec<Vec<u8>>>>,
     /// Numbers tried where the system leaves a number open.
     numbers: Vec<i64>,
     /// Longest buffer.
@@ -67,8 +68,7 @@ impl<'a> Machine<'a> {
             .iter()
             .flat_map(|s| std::iter::repeat_n(s.weak, usize::from(procs).pow(s.arity as u32)))
             .collect();
-        let params = system.transitions.iter().map(|t| t.params).max().unwrap_or(0);
-        let tuples = (0..=params).map(|count| tuples(procs, count, &[])).collect();
+        let tuples = OnceLock::new();
         Machine { system, model, procs, offsets, cell_count, weak, tuples, numbers, max_buffer: 8 }
     }
 
@@ -78,6 +78,15 @@ impl<'a> Machine<'a> {
         let index =
             idx[..arity].iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(p.resolve(vars)));
         self.offsets[sym as usize] + index
+    }
+
+    /// All tuples of distinct processes for that many parameters.
+    fn arguments(&self, params: u8) -> &[Vec<u8>] {
+        let all = self.tuples.get_or_init(|| {
+            let most = self.system.transitions.iter().map(|t| t.params).max().unwrap_or(0);
+            (0..=most).map(|count| tuples(self.procs, count, &[])).collect()
+        });
+        &all[usize::from(params)]
     }
 
     /// The cell of a symbol at these processes.

@@ -30,7 +30,7 @@ impl Machine<'_> {
         let mut result = Vec::new();
         self.flushes(state, &mut result);
         for (transition, t) in self.system.transitions.iter().enumerate() {
-            for args in &self.tuples[usize::from(t.params)] {
+            for args in self.arguments(t.params) {
                 for next in self.fire(state, t, args, cut) {
                     result.push((Step::Fire { transition, args: args.clone() }, next));
                 }
