@@ -1,7 +1,12 @@
 //! The command line.
 
+use crate::engine;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fencepost_machine::promising::{Bounds, Consistency};
+use fencepost_report::format::{self, FORMATS};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Can this concurrent program go wrong on this memory model?
 #[derive(Parser)]
@@ -23,6 +28,10 @@ pub enum Command {
     Reduce(ReduceArgs),
     /// Prove a parameterized system safe for any number of processes
     Prove(ProveArgs),
+    /// Say what the code of a finding means
+    Explain(ExplainArgs),
+    /// Print the JSON schema of all answers
+    Schema,
     /// List the memory models, or show one
     Models(ModelsArgs),
 }
@@ -50,30 +59,33 @@ pub struct ReduceArgs {
 /// Options of `prove`.
 #[derive(Args)]
 pub struct ProveArgs {
-    /// A system in the language of Cubicle, with weak variables
-    #[arg(value_name = "FILE.cub")]
-    pub path: PathBuf,
+    /// Systems in the language of Cubicle, with weak variables
+    #[arg(value_name = "FILE.cub", required = true)]
+    pub paths: Vec<PathBuf>,
     /// Memory model: sc, tso or pso
     #[arg(short, long, default_value = "tso")]
     pub model: String,
-    /// Infer invariants with a forward run of N processes
+    /// Infer invariants with a forward run of N processes only [default: 2 and 3, in turn with the plain search]
     #[arg(long, value_name = "N")]
     pub brab: Option<u8>,
-    /// Number of worker threads for the check of the invariant [default: all cores]
+    /// Say the invariant, or the run that was found, in words
+    #[arg(long)]
+    pub words: bool,
+    /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
     /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    #[arg(long, value_parser = formats(), default_value = "text")]
+    pub format: String,
     /// Give up after this many nodes: unknown
     #[arg(long, value_name = "N")]
     pub max_nodes: Option<usize>,
     /// Give up after this many seconds: unknown
-    #[arg(long, value_name = "S")]
-    pub timeout: Option<u64>,
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,
@@ -89,24 +101,77 @@ pub struct ProveArgs {
 }
 
 impl ProveArgs {
-    /// Whether standard output is JSON only.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+    /// The output format.
+    pub fn format(&self) -> &'static format::Format {
+        chosen_format(self.json, &self.format)
     }
 }
 
 /// What checks a program.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
-pub enum Engine {
-    /// `explore` for C, `states` for .fp under sc, tso and pso and for C that `explore` refuses; says which and why.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum EngineChoice {
+    /// Whichever can answer; says which and why.
     #[default]
     Auto,
-    /// Every execution once, loops unrolled; the axiomatic models.
-    Explore,
-    /// Every state of an operational machine, loops as they are; sc, tso and pso.
-    States,
-    /// A reduction of TSO to SC, then the states of the SC machine.
-    Reduce,
+    /// One of `engine::ENGINES`, by its name.
+    Named(String),
+}
+
+/// The names of the engines.
+fn engines() -> impl TypedValueParser<Value = EngineChoice> {
+    let auto = PossibleValue::new("auto").help("whichever can answer; says which and why");
+    let named = engine::ENGINES.iter().map(|e| PossibleValue::new(e.name()).help(e.about()));
+    PossibleValuesParser::new(std::iter::once(auto).chain(named)).map(|name| match name.as_str() {
+        "auto" => EngineChoice::Auto,
+        _ => EngineChoice::Named(name),
+    })
+}
+
+/// The names of the formats.
+fn formats() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
+}
+
+/// The notions of consistency.
+fn notions() -> impl TypedValueParser<Value = Consistency> {
+    let strong = PossibleValue::new("strong")
+        .help("certified from the memory as it is, by steps that nobody can disturb");
+    let standard =
+        PossibleValue::new("standard").help("certified from every future memory, over a domain of values");
+    PossibleValuesParser::new([strong, standard]).map(|name| match name.as_str() {
+        "standard" => Consistency::Standard,
+        _ => Consistency::Strong,
+    })
+}
+
+/// A bound of the promising machine.
+fn promising_bound() -> clap::builder::RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(0..=i64::from(Bounds::MOST))
+}
+
+/// A number of seconds: positive or zero, and a number.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "a number of seconds, such as 10 or 0.5".to_string())?;
+    match number {
+        n if !n.is_finite() => Err("a number of seconds; without the option there is no limit".into()),
+        n if n < 0.0 => Err("a number of seconds, and none below zero".into()),
+        // More than a hundred years is no limit.
+        n => Ok(Duration::from_secs_f64(n.min(4e9))),
+    }
+}
+
+/// Most workers that are started, whatever the user says: more than that only take memory.
+const MOST_WORKERS: usize = 256;
+
+/// How many workers: all cores unless the user says otherwise.
+pub fn workers(jobs: Option<usize>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    jobs.unwrap_or_else(cores).clamp(1, MOST_WORKERS)
+}
+
+fn chosen_format(json: bool, name: &str) -> &'static format::Format {
+    let name = if json { "json" } else { name };
+    format::find(name).unwrap_or(&FORMATS[0])
 }
 
 /// What dependencies mean under models that know them.
@@ -119,21 +184,45 @@ pub enum Dependencies {
     None,
 }
 
+/// Bounds on contexts that are tried one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contexts {
+    /// The first.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+}
+
+/// `3`, or `1..6`.
+fn contexts(text: &str) -> Result<Contexts, String> {
+    let number = |text: &str| match text.parse() {
+        Ok(0) => Err("contexts are counted from 1".to_string()),
+        Ok(n) if n <= 64 => Ok(n),
+        _ => Err("a number up to 64, or a range such as 1..6, is expected".to_string()),
+    };
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let contexts = Contexts { first: number(first)?, last: number(last)? };
+    match contexts.first <= contexts.last {
+        true => Ok(contexts),
+        false => Err("the range is empty".into()),
+    }
+}
+
 /// Options of `check`.
-#[derive(Args, Default)]
+#[derive(Args)]
 pub struct CheckArgs {
     /// C files, or programs in the papers' small language
     #[arg(required = true, value_name = "FILE.c or FILE.fp")]
     pub paths: Vec<PathBuf>,
     /// Memory model
-    #[arg(short, long, default_value = "rc11")]
+    #[arg(short, long, default_value = "rc20")]
     pub model: String,
     /// Take the back edge of a loop that does not spin at most N times
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub unroll: u32,
     /// What checks the program
-    #[arg(long, value_enum, default_value = "auto")]
-    pub engine: Engine,
+    #[arg(long, value_parser = engines(), default_value = "auto")]
+    pub engine: EngineChoice,
     /// At most this many rounds per thread (states and reduce)
     #[arg(long, value_name = "K")]
     pub rounds: Option<u32>,
@@ -143,6 +232,24 @@ pub struct CheckArgs {
     /// At most this many stores in a buffer (states)
     #[arg(long, value_name = "N")]
     pub buffer: Option<u32>,
+    /// At most this many promises and view switches together (ps)
+    #[arg(long, value_name = "K", value_parser = promising_bound())]
+    pub bound: Option<u16>,
+    /// At most this many promises (ps); 0 is the semantics without promises
+    #[arg(long, value_name = "P", value_parser = promising_bound())]
+    pub promises: Option<u16>,
+    /// At most this many view switches (ps)
+    #[arg(long, value_name = "V", value_parser = promising_bound())]
+    pub views: Option<u16>,
+    /// Which promises may be made: strong or standard (ps)
+    #[arg(long, value_name = "NOTION", value_parser = notions(), default_value = "strong")]
+    pub consistency: Consistency,
+    /// The values 0 to N-1 may be in future memories, for standard consistency (ps) [default: those of the program]
+    #[arg(long, value_name = "N")]
+    pub domain: Option<u16>,
+    /// At most this many contexts, or all bounds of a range until something is found (states and reduce, power)
+    #[arg(long, value_name = "K or A..B", value_parser = contexts)]
+    pub contexts: Option<Contexts>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,
@@ -155,9 +262,13 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
-    /// Let a weak compare-exchange fail although the values are equal, where the target can do that
+    /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
+    /// variable wake up without a signal
     #[arg(long)]
     pub spurious: bool,
+    /// Let malloc and its kin return a null pointer
+    #[arg(long)]
+    pub malloc_fails: bool,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
@@ -165,14 +276,14 @@ pub struct CheckArgs {
     #[arg(long)]
     pub json: bool,
     /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    #[arg(long, value_parser = formats(), default_value = "text")]
+    pub format: String,
     /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Give up after this many seconds: unknown
-    #[arg(long, value_name = "S")]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Give up after about this many executions: unknown
     #[arg(long, value_name = "N")]
     pub max_executions: Option<u64>,
@@ -182,6 +293,15 @@ pub struct CheckArgs {
     /// Search a folder for included files
     #[arg(short = 'I', value_name = "DIR")]
     pub include_dirs: Vec<String>,
+    /// Search a folder for headers of the system: after the built-in ones, and without warnings about them
+    #[arg(long = "isystem", value_name = "DIR")]
+    pub system_dirs: Vec<String>,
+    /// The platform whose macros are defined: generic, x86_64, aarch64 or powerpc64 [default: that of the model]
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// All files together are one program
+    #[arg(long)]
+    pub link: bool,
     /// Read a file before the program
     #[arg(long = "include", value_name = "FILE")]
     pub includes: Vec<String>,
@@ -191,26 +311,47 @@ pub struct CheckArgs {
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Flags for the preprocessor: -D, -U, -I, -include
+    /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,
+    /// The long names of the options that stand on the command line.
+    #[arg(skip)]
+    pub given: Vec<String>,
 }
 
-impl CheckArgs {
-    /// Whether standard output is JSON only.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+impl Default for CheckArgs {
+    /// What the command line gives a file without options.
+    fn default() -> CheckArgs {
+        let parsed = Arguments::try_parse_from(["fencepost", "check", "-"]);
+        match parsed.map(|arguments| arguments.command) {
+            Ok(Command::Check(options)) => options,
+            _ => unreachable!("a command line without options is one"),
+        }
     }
 }
 
-/// How results are printed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum Format {
-    /// A table for people.
+impl CheckArgs {
+    /// The output format.
+    pub fn format(&self) -> &'static format::Format {
+        chosen_format(self.json, &self.format)
+    }
+
+    /// How many workers.
+    pub fn workers(&self) -> usize {
+        workers(self.jobs)
+    }
+}
+
+/// What answers a litmus test.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum LitmusEngine {
+    /// The axiomatic models.
     #[default]
-    Text,
-    /// One JSON object per line.
-    Json,
+    Explore,
+    /// All states of the POWER machine.
+    States,
+    /// The runs of the POWER machine with a bounded number of contexts, on a SAT solver.
+    Reduce,
 }
 
 /// Options of `litmus`.
@@ -229,20 +370,26 @@ pub struct LitmusArgs {
     #[arg(long)]
     pub json: bool,
     /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    #[arg(long, value_parser = formats(), default_value = "text")]
+    pub format: String,
     /// Compare with reference results: verdict, holds and states decide the exit code
     #[arg(long, value_name = "FILE.jsonl")]
     pub compare: Option<PathBuf>,
-    /// Run the body of a loop at most N times
+    /// Take the back edge of a loop at most N times
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub unroll: u32,
+    /// What answers a test under power: the axiomatic model, or the operational one by states or by a formula
+    #[arg(long, value_enum, default_value = "explore")]
+    pub engine: LitmusEngine,
+    /// At most this many contexts (states and reduce) [default: no bound for states, 6 for reduce]
+    #[arg(long, value_name = "K")]
+    pub contexts: Option<u32>,
     /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Give a test up after this many seconds
-    #[arg(long, value_name = "S")]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Write an execution that satisfies the condition as a Graphviz graph (one test only)
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
@@ -251,8 +398,16 @@ pub struct LitmusArgs {
 impl LitmusArgs {
     /// Whether standard output is JSON only.
     pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+        self.json || self.format == "json"
     }
+}
+
+/// Options of `explain`.
+#[derive(Args)]
+pub struct ExplainArgs {
+    /// A code such as FP0201; without one, all are listed
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
 }
 
 /// Options of `models`.

@@ -1,101 +1,14 @@
 //! What is wrong with an execution: the faults of its threads, and what only the whole execution shows.
 
 use crate::collect::View;
-use crate::interpret::{FaultKind, Next};
+use crate::interpret::{END_OF_THREAD, FaultKind, Next};
 use crate::memory::{BadAccess, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
 use crate::row::Row;
 use fencepost_ir::{FailKind, ObjectId, Order, Program};
 
-/// The kinds of finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum FindingKind {
-    Assertion,
-    Misuse,
-    DataRace,
-    NullPointer,
-    BadPointer,
-    OutOfBounds,
-    MixedSize,
-    UseAfterFree,
-    UseAfterScope,
-    DoubleFree,
-    InvalidFree,
-    Uninitialised,
-    Leak,
-    Deadlock,
-    DivisionByZero,
-    BadCall,
-    LocalLoop,
-    /// The engine or the library model cannot go on: the answer is unknown.
-    Unsupported,
-    /// An atomic section and an access outside sections, at the same time: the answer is unknown.
-    OutsideSection,
-}
-
-impl FindingKind {
-    /// The stable code.
-    pub fn code(self) -> &'static str {
-        match self {
-            FindingKind::Assertion => "FP0101",
-            FindingKind::DataRace => "FP0201",
-            FindingKind::NullPointer => "FP0301",
-            FindingKind::OutOfBounds => "FP0302",
-            FindingKind::UseAfterFree => "FP0303",
-            FindingKind::UseAfterScope => "FP0304",
-            FindingKind::DoubleFree => "FP0305",
-            FindingKind::InvalidFree => "FP0306",
-            FindingKind::Uninitialised => "FP0307",
-            FindingKind::Leak => "FP0308",
-            FindingKind::BadPointer => "FP0309",
-            FindingKind::MixedSize => "FP0310",
-            FindingKind::Deadlock => "FP0401",
-            FindingKind::Misuse => "FP0402",
-            FindingKind::DivisionByZero => "FP0501",
-            FindingKind::BadCall => "FP0502",
-            FindingKind::LocalLoop => "FP0503",
-            FindingKind::Unsupported => "FP0901",
-            FindingKind::OutsideSection => "FP0902",
-        }
-    }
-
-    /// A word or two for machines.
-    pub fn name(self) -> &'static str {
-        match self {
-            FindingKind::Assertion => "assertion",
-            FindingKind::DataRace => "data race",
-            FindingKind::NullPointer => "null pointer",
-            FindingKind::OutOfBounds => "out of bounds",
-            FindingKind::UseAfterFree => "use after free",
-            FindingKind::UseAfterScope => "use after scope",
-            FindingKind::DoubleFree => "double free",
-            FindingKind::InvalidFree => "invalid free",
-            FindingKind::Uninitialised => "uninitialised read",
-            FindingKind::Leak => "leak",
-            FindingKind::BadPointer => "bad pointer",
-            FindingKind::MixedSize => "mixed sizes",
-            FindingKind::Deadlock => "deadlock",
-            FindingKind::Misuse => "misuse",
-            FindingKind::DivisionByZero => "division by zero",
-            FindingKind::BadCall => "bad call",
-            FindingKind::LocalLoop => "endless loop",
-            FindingKind::Unsupported => "unsupported",
-            FindingKind::OutsideSection => "outside section",
-        }
-    }
-
-    /// Whether it says that there is no answer.
-    pub fn is_unknown(self) -> bool {
-        matches!(self, FindingKind::Unsupported | FindingKind::OutsideSection)
-    }
-
-    /// A leak is a warning; the others are errors.
-    pub fn is_warning(self) -> bool {
-        self == FindingKind::Leak
-    }
-}
+pub use fencepost_answer::FindingKind;
 
 /// A place in the program: a thread, a function and an instruction of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -178,16 +91,19 @@ pub enum Action {
     },
 }
 
-/// All findings of a graph that no thread can extend; `races` are pairs of racing events.
+/// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended, and
+/// the process not by `exit`, so that what is left on the heap is lost.
 pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     view: &View<'_, M, W>,
     race: Option<(EventId, EventId)>,
     stuck: bool,
-    complete: bool,
+    left: bool,
 ) -> Vec<(FindingKind, Vec<Place>, Option<String>)> {
     let mut found = Vec::new();
     for t in 0..view.subject.layout.threads() {
-        if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
+        if let Some(at) = view.failed_assertion(t) {
+            found.push((FindingKind::Assertion, vec![Place { thread: t as u32, at }], None));
+        } else if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
             let object = match fault.kind {
                 FaultKind::Uninitialised(object) | FaultKind::UseAfterScope(object) => {
                     Some(view.subject.code.privates[object as usize].object.name.clone())
@@ -206,6 +122,9 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     }
     if view.subject.code.uses_objects {
         lifetimes(view, &mut found);
+        if M::RACES {
+            allocated_elsewhere(view, &mut found);
+        }
     }
     if let Some(lock) = view.subject.code.section_lock {
         outside_sections(view, lock, &mut found);
@@ -219,7 +138,7 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     if stuck && found.is_empty() {
         found.push((FindingKind::Deadlock, view.stuck_places(), None));
     }
-    if complete && found.is_empty() {
+    if left && found.is_empty() {
         leaks(view, &mut found);
     }
     found
@@ -251,6 +170,10 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
     let graph = view.graph;
     let node = |e: usize| view.trie.node(graph.node[e]);
     for f in graph.present.iter().filter(|&e| node(e).kind == Kind::Free) {
+        if graph.value[f] == END_OF_THREAD {
+            ended_with_thread(view, f, found);
+            continue;
+        }
         let object = ObjectId(graph.value[f] as u32);
         let scope = view.memory.storage(object) == Some(Storage::Local);
         for e in graph.present.iter() {
@@ -270,6 +193,58 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
                 _ => FindingKind::UseAfterFree,
             };
             found.push((kind, vec![view.place(e), view.place(f)], view.object_name(object)));
+        }
+    }
+}
+
+/// Accesses to what a thread has made that are not ordered before its end.
+fn ended_with_thread<M: MemoryModel<W>, const W: usize>(
+    view: &View<'_, M, W>,
+    end: usize,
+    found: &mut Found,
+) {
+    let graph = view.graph;
+    let thread = view.trie.node(graph.node[end]).thread;
+    let ended_before = |object: ObjectId| {
+        graph.present.iter().any(|f| {
+            view.trie.node(graph.node[f]).kind == Kind::Free && graph.value[f] == u64::from(object.0)
+        })
+    };
+    for e in (graph.reads | graph.writes).iter() {
+        let Some(object) = view.object_at(e as EventId) else { continue };
+        let local = matches!(view.memory.storage(object), Some(Storage::Local | Storage::ThreadLocal));
+        let own = view.memory.maker(object).is_some_and(|(maker, _)| maker == thread);
+        if local && own && !M::happens_before(graph, e, end) && !ended_before(object) {
+            let places = vec![view.place(e), view.place(end)];
+            found.push((FindingKind::UseAfterScope, places, view.object_name(object)));
+        }
+    }
+}
+
+/// Accesses by other threads that do not happen after what made the object. What the maker did from then on begins with
+/// its first event behind it, so the access must happen after that one.
+fn allocated_elsewhere<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+    let graph = view.graph;
+    let layout = view.subject.layout;
+    for e in (graph.reads | graph.writes).iter() {
+        let node = view.trie.node(graph.node[e]);
+        let object = view.memory.location(node.loc()).0.object;
+        let Some((maker, site)) = view.memory.maker(object) else { continue };
+        if maker == node.thread {
+            continue;
+        }
+        // A thread-local object is there from the start of its thread.
+        let thread_local = view.memory.storage(object) == Some(Storage::ThreadLocal);
+        let number = view.memory.made_after(object);
+        let there = |i: usize| thread_local || view.trie.node(graph.node[i]).made() > number;
+        let first = layout.base[maker as usize] as usize;
+        let mut events = first..first + graph.front[maker as usize] as usize;
+        if !events.any(|i| there(i) && M::strictly_before(graph, i, e)) {
+            let mut places = vec![view.place(e)];
+            if !thread_local {
+                places.push(Place { thread: u32::from(maker), at: view.subject.code.source[site as usize] });
+            }
+            found.push((FindingKind::UseBeforeAllocation, places, view.object_name(object)));
         }
     }
 }
@@ -353,20 +328,27 @@ fn leaks<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut F
 /// What a finding says in one line, for a program.
 pub fn headline(program: &Program, finding: &Finding) -> String {
     let object = finding.object.as_deref().unwrap_or("the object");
-    let message = |place: &Place| {
-        let instr = program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize));
-        match instr {
-            Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
-                Some(message.clone())
-            }
-            _ => None,
+    let instr = |place: &Place| {
+        program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize))
+    };
+    let message = |place: &Place| match instr(place) {
+        Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
+            Some(message.clone())
         }
+        _ => None,
     };
     let own = finding.places.first().and_then(message);
     match finding.kind {
         FindingKind::Assertion => own.unwrap_or_else(|| "this assertion fails".into()),
         FindingKind::Misuse => {
-            own.unwrap_or_else(|| "a mutex is unlocked by a thread that does not hold it".into())
+            let default = match finding.places.first().and_then(instr) {
+                Some(fencepost_ir::Instr::Lock(_)) => "a mutex is locked that was destroyed",
+                Some(fencepost_ir::Instr::Join { .. }) => {
+                    "a thread is joined that does not exist, or that was joined or detached before"
+                }
+                _ => "a mutex is unlocked by a thread that does not hold it",
+            };
+            own.unwrap_or_else(|| default.into())
         }
         FindingKind::Unsupported => own.unwrap_or_else(|| "the calls are nested too deeply".into()),
         FindingKind::OutsideSection => {
@@ -382,6 +364,9 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
         FindingKind::DoubleFree => format!("`{object}` is freed twice"),
         FindingKind::InvalidFree => "free of what is not the start of an allocation".into(),
         FindingKind::Uninitialised => format!("`{object}` is read before it is written"),
+        FindingKind::UseBeforeAllocation => {
+            format!("`{object}` is used although it need not have been allocated yet")
+        }
         FindingKind::Leak => format!("`{object}` is never freed"),
         FindingKind::Deadlock => "threads wait for ever".into(),
         FindingKind::DivisionByZero => "division by zero".into(),

@@ -5,20 +5,26 @@
 //! * [`annotation`]: memory orders, access annotations and fence kinds. Models see these, never PPC or C syntax.
 //! * [`program`]: objects, functions, threads and instructions.
 //! * [`property`]: final conditions (`exists`, `forall`, ...) over final registers and memory.
+//! * [`compiled`]: what a front end makes of a file.
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
+//! * [`mod@flat`]: threads without calls, loops and backward jumps.
 //! * [`flow`]: uses, definitions and successors of instructions.
 //! * [`locals`]: local objects of `main` as global ones.
+//! * [`nondet`]: choices among many values, by intervals.
 //! * [`private`]: local objects that only their own function's accesses can reach.
 //! * [`sections`]: atomic sections as critical ones.
 //! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
 mod arithmetic;
+pub mod compiled;
 pub mod execution;
+pub mod flat;
 pub mod flow;
 pub mod locals;
+pub mod nondet;
 pub mod private;
 pub mod program;
 pub mod property;
@@ -29,6 +35,7 @@ pub mod unroll;
 pub mod value;
 
 pub use annotation::{Ann, Fence, Order};
+pub use compiled::{Compiled, Failure, Language};
 pub use execution::{Event, EventKind, Execution, Location};
 pub use fencepost_diag::Span;
 pub use locals::globalise_locals_of_main;

@@ -1,37 +1,29 @@
 //! Runs of the source program as a person reads them, with the buffers shown.
 
-use crate::buffers::Move;
+use crate::buffers::{Action, Move};
 use crate::code::{CellId, Code};
 use crate::local::{Entry, Local};
 use crate::plain::{Plain, State};
 use crate::step::Executed;
+use crate::stepper::{self, Turn};
+use fencepost_answer::Step;
 use fencepost_diag::Span;
 use fencepost_ir::{Instr, Value};
 
-/// One line of a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Line {
-    /// The thread's number.
-    pub thread: u32,
-    /// What happened, in words.
-    pub text: String,
-    /// Where in the source; empty for a store that reaches memory.
-    pub span: Span,
-    /// The buffer of each thread after the move that this line belongs to, oldest store first, such as `x=1 y=2`.
-    pub buffers: Vec<String>,
-}
+/// A store that reaches memory stands nowhere in the source.
+const NOWHERE: Span = Span { start: u32::MAX, end: u32::MAX };
 
 /// A run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Run {
-    /// Its lines.
-    pub lines: Vec<Line>,
-    /// Memory at the end, by cell name.
-    pub memory: Vec<(String, Option<Value>)>,
+    /// Its steps.
+    pub steps: Vec<Step>,
+    /// Its turns, for the stepper.
+    pub turns: Vec<Turn>,
 }
 
-/// Replays moves from the start and describes what happens; also gives the state at the end.
-pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<(State, Run), &'static str> {
+/// Replays moves from the start and describes what happens.
+pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<Run, &'static str> {
     let mut run = Run::default();
     let (mut state, logs) = plain.start();
     let buffers = show_buffers(code, &state);
@@ -42,16 +34,26 @@ pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<(S
         let thread = u32::from(step.thread);
         let effect = plain.apply(&mut state, step)?;
         let buffers = show_buffers(code, &state);
+        let action = match (step.action, effect.flushed) {
+            (Action::Step { choice, spurious }, _) => stepper::Action::Step { choice, spurious },
+            (Action::Flush(_), Some((cell, value))) => stepper::Action::Flush(code.address(cell), value),
+            (Action::Flush(_), None) => return Err("no store reached memory"),
+        };
+        run.turns.push(Turn { thread: thread as usize, action });
         if let Some((cell, value)) = effect.flushed {
             let text = format!("memory: {} = {}", code.cell_name(cell), code.program.show_value(value));
-            run.lines.push(Line { thread, text, span: Span::default(), buffers: buffers.clone() });
+            run.steps.push(Step {
+                thread,
+                action: text,
+                buffers: buffers.clone(),
+                span: NOWHERE,
+                ..Step::default()
+            });
         }
         let first = effect.value.map(|value| (effect.cell, value));
         lines(code, &mut run, thread, &effect.executed, first, &buffers);
     }
-    let cells = (0..state.memory.len()).map(|i| code.cell_name(CellId(i as u32)));
-    run.memory = cells.zip(state.memory.iter().copied()).collect();
-    Ok((state, run))
+    Ok(run)
 }
 
 /// One line per executed instruction; what was read or stored belongs to the first one, the others are local.
@@ -68,7 +70,7 @@ fn lines(
         let stored = done.stored.map(|(cell, value)| (Some(cell), value));
         let text = show_instr(code, instr, stored.or(first.take()));
         let span = code.span(done.function, done.pc);
-        run.lines.push(Line { thread, text, span, buffers: buffers.to_vec() });
+        run.steps.push(Step { thread, span, action: text, buffers: buffers.to_vec(), ..Step::default() });
     }
 }
 
@@ -86,7 +88,7 @@ fn show_buffer(code: &Code<'_>, local: &Local) -> String {
     local.buffer.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
-fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Value)>) -> String {
+pub(crate) fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Value)>) -> String {
     let with = |word: &str| match access {
         Some((Some(cell), value)) => {
             format!("{word} {} = {}", code.cell_name(cell), code.program.show_value(value))

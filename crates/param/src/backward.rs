@@ -88,14 +88,25 @@ pub enum End {
     Fixpoint,
     /// This node meets the initial states.
     Reached(usize),
-    /// A limit was hit.
-    Stopped(StopReason),
+    /// It did not go on.
+    Stopped(Stop),
+}
+
+/// Why a search does not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// A limit of the user.
+    Limit(StopReason),
+    /// It was to process so many nodes and no more.
+    Turn,
+    /// A cube has more pending reads or processes than fit.
+    TooLarge,
 }
 
 /// Limits, and who is told of progress.
 pub struct Control<'a> {
     /// Says why to stop, if so; asked once per batch with the number of nodes made and processed.
-    pub stop: &'a mut dyn FnMut(usize, usize) -> Option<StopReason>,
+    pub stop: &'a mut dyn FnMut(usize, usize) -> Option<Stop>,
     /// Told now and then.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// A larger cube to go on with instead.
@@ -202,7 +213,7 @@ impl<'a> Search<'a> {
             }
             if let Err(TooLarge) = self.expand(&new, control) {
                 let reason = (control.stop)(self.nodes.len(), self.processed);
-                return End::Stopped(reason.unwrap_or(StopReason::CubeSize));
+                return End::Stopped(reason.unwrap_or(Stop::TooLarge));
             }
             if let Some(id) = reached {
                 return End::Reached(id);

@@ -10,7 +10,7 @@
 //! | decide | `solver`, `fourier` | the SMT solver |
 //! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parallel` | section 4 |
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
-//! | answer | `prove`, `outcome`, `report`, `picture`, `show` | - |
+//! | answer | `prove`, `outcome`, `report`, `words`, `picture`, `show` | - |
 //!
 //! [`prove`] is the whole of it. Nothing here prints. Deviations from the paper are in `docs/adr/param-*.md`.
 
@@ -48,6 +48,7 @@ mod subsume;
 pub mod system;
 mod trace;
 pub mod typing;
+mod words;
 
 pub use outcome::{Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};
 pub use prove::{Options, prove};

@@ -1,6 +1,6 @@
 //! The whole of `prove`, in order: read, check, search, replay or re-check, answer.
 
-use crate::backward::{Control, End, Search, Status};
+use crate::backward::{Control, End, Search, Status, Stop};
 use crate::brab::Brab;
 use crate::machine::{Machine, State};
 use crate::model::Model;
@@ -8,9 +8,9 @@ use crate::outcome::*;
 use crate::pre::Context;
 use crate::system::System;
 use crate::{lower, parser, recheck, replay, show, trace};
-use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_diag::{Diagnostic, SourceFile, Span};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ pub struct Options {
     pub jobs: usize,
     /// Most nodes of the search.
     pub max_nodes: Option<usize>,
-    /// Wall-clock limit in seconds.
-    pub timeout: Option<u64>,
+    /// Wall-clock limit.
+    pub timeout: Option<Duration>,
     /// Limit of the process's memory, in megabytes.
     pub max_memory: Option<u64>,
     /// Keep the search for a picture of it.
@@ -51,6 +51,8 @@ impl Default for Options {
     }
 }
 
+/// Why a search gives up on a cube.
+const TOO_LARGE: &str = "a cube has more pending reads or processes than the search can hold";
 /// Traces that no instance has, after which the search gives up.
 const MAX_SPURIOUS: usize = 20;
 /// Restarts of inference, after which it is switched off.
@@ -87,11 +89,16 @@ pub fn prove(
     let limits = Limits::new(options, started);
     let mut prover = Prover { system: &system, options, limits: &limits, progress };
     let mut outcome = match options.brab {
-        Some(procs) => prover.run(Some(procs), None),
+        Some(procs) => prover.run(Some(procs), None).0,
         None => prover.run_in_turn(),
     };
     outcome.statistics.seconds = started.elapsed().as_secs_f64();
     outcome.warnings = warnings;
+    if options.model != Model::Sc && !system.has_weak() {
+        let note = "nothing in this system is weak: the answer is that of SC";
+        let hint = "declare shared variables and arrays `weak` to have them in the memory model";
+        outcome.warnings.push(Diagnostic::warning(Span::new(0, 0), note).hint(hint));
+    }
     Ok(outcome)
 }
 
@@ -129,17 +136,13 @@ impl Prover<'_> {
             let mut endless = false;
             let mut first: Option<Outcome> = None;
             for (brab, budget) in turns {
-                let outcome = self.run(brab, budget);
-                let out_of_turn = outcome.stop_reason == Some(StopReason::Turn);
-                let undecided = matches!(
-                    outcome.stop_reason,
-                    Some(StopReason::Turn | StopReason::Spurious(_) | StopReason::CubeSize)
-                );
-                if !undecided {
-                    return outcome;
+                let (outcome, why) = self.run(brab, budget);
+                match why {
+                    Why::Decided => return outcome,
+                    Why::Turn => endless = true,
+                    Why::Stuck if first.is_none() => first = Some(outcome),
+                    Why::Stuck => {}
                 }
-                endless |= out_of_turn;
-                first = first.filter(|f| f.stop_reason != Some(StopReason::Turn)).or(Some(outcome));
             }
             match first {
                 // More nodes would not help any of them.
@@ -149,7 +152,7 @@ impl Prover<'_> {
         }
     }
 
-    fn run(&mut self, brab: Option<u8>, budget: Option<usize>) -> Outcome {
+    fn run(&mut self, brab: Option<u8>, budget: Option<usize>) -> (Outcome, Why) {
         let (system, limits) = (self.system, self.limits);
         let stop = || limits.is_hit();
         let max_states = budget.map_or(MAX_STATES, |nodes| nodes * STATES_PER_NODE);
@@ -174,11 +177,11 @@ impl Prover<'_> {
                         _ => oracle = None,
                     }
                 }
-                Ended::Answer(mut outcome) => {
+                Ended::Answer(mut outcome, why) => {
                     outcome.statistics.restarts = restarts;
                     outcome.statistics.approximations = oracle.as_ref().map_or(0, |o| o.made);
                     outcome.inference = brab.filter(|_| oracle.is_some());
-                    return *outcome;
+                    return (*outcome, why);
                 }
             }
         }
@@ -190,9 +193,8 @@ impl Prover<'_> {
             let limits = self.limits;
             let mut control = Control {
                 stop: &mut |made, processed| {
-                    limits
-                        .hit(made)
-                        .or_else(|| budget.is_some_and(|b| processed >= b).then_some(StopReason::Turn))
+                    let turn = || budget.is_some_and(|b| processed >= b).then_some(Stop::Turn);
+                    limits.hit(made).map(Stop::Limit).or_else(turn)
                 },
                 progress: self.progress,
                 approximate: &mut |context, cube| oracle.as_mut()?.approximate(context, cube),
@@ -200,10 +202,18 @@ impl Prover<'_> {
             let end = search.run(&mut control);
             match end {
                 End::Fixpoint if spurious > 0 => {
-                    return self.unknown(search, StopReason::Spurious(spurious));
+                    return self.unknown(search, StopReason::Spurious(spurious), Why::Stuck);
                 }
                 End::Fixpoint => return self.safe(search),
-                End::Stopped(reason) => return self.unknown(search, reason),
+                End::Stopped(Stop::Limit(reason)) => return self.unknown(search, reason, Why::Decided),
+                End::Stopped(Stop::Turn) => {
+                    let reason = StopReason::Unsupported("another way to search is tried".into());
+                    return self.unknown(search, reason, Why::Turn);
+                }
+                End::Stopped(Stop::TooLarge) => {
+                    let reason = StopReason::Unsupported(TOO_LARGE.into());
+                    return self.unknown(search, reason, Why::Stuck);
+                }
                 End::Reached(id) => {
                     if let Some(approximated) = search.nodes[id].approximated {
                         return Ended::Restart(id, approximated);
@@ -213,7 +223,7 @@ impl Prover<'_> {
                     }
                     spurious += 1;
                     if spurious >= MAX_SPURIOUS {
-                        return self.unknown(search, StopReason::Spurious(spurious));
+                        return self.unknown(search, StopReason::Spurious(spurious), Why::Stuck);
                     }
                     search.go_on_past(id);
                 }
@@ -246,7 +256,7 @@ impl Prover<'_> {
         outcome.scope = format!("an instance with {procs} process{}", if procs == 1 { "" } else { "es" });
         outcome.statistics.processes = procs;
         outcome.trace = trace::describe(&machine, &run);
-        Some(Ended::Answer(Box::new(outcome)))
+        Some(Ended::Answer(Box::new(outcome), Why::Decided))
     }
 
     fn safe(&self, search: &Search) -> Ended {
@@ -263,17 +273,19 @@ impl Prover<'_> {
                 }
                 Err(recheck::Failure::Wrong(why)) => {
                     outcome.verdict = Verdict::Unknown;
-                    outcome.stop_reason = Some(StopReason::Recheck(why));
+                    outcome.stop_reason = Some(StopReason::NotConfirmed(format!(
+                        "the invariant did not pass the independent check: {why}"
+                    )));
                 }
             }
         }
-        Ended::Answer(Box::new(outcome))
+        Ended::Answer(Box::new(outcome), Why::Decided)
     }
 
-    fn unknown(&self, search: &Search, reason: StopReason) -> Ended {
+    fn unknown(&self, search: &Search, reason: StopReason, why: Why) -> Ended {
         let mut outcome = self.outcome(search, Verdict::Unknown);
         outcome.stop_reason = Some(reason);
-        Ended::Answer(Box::new(outcome))
+        Ended::Answer(Box::new(outcome), why)
     }
 
     fn outcome(&self, search: &Search, verdict: Verdict) -> Outcome {
@@ -332,8 +344,19 @@ impl Prover<'_> {
     }
 }
 
+/// Whether another way to search could help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// There is an answer, or a limit of the user was hit.
+    Decided,
+    /// So many nodes were not enough.
+    Turn,
+    /// More nodes would not help.
+    Stuck,
+}
+
 enum Ended {
-    Answer(Box<Outcome>),
+    Answer(Box<Outcome>, Why),
     /// A node that meets the initial states, and the approximation that led there.
     Restart(usize, usize),
 }
@@ -360,12 +383,12 @@ impl<'a> Limits<'a> {
         if let Some(max) = self.options.max_nodes
             && nodes > max
         {
-            return Some(StopReason::Nodes(max));
+            return Some(reached(Limit::MaxNodes, max as f64));
         }
-        if let Some(seconds) = self.options.timeout
-            && self.started.elapsed().as_secs() >= seconds
+        if let Some(time) = self.options.timeout
+            && self.started.elapsed() >= time
         {
-            return Some(StopReason::Time(seconds));
+            return Some(reached(Limit::Timeout, time.as_secs_f64()));
         }
         let megabytes = self.options.max_memory?;
         if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(64)
@@ -373,8 +396,13 @@ impl<'a> Limits<'a> {
         {
             self.out_of_memory.store(true, Ordering::Relaxed);
         }
-        self.out_of_memory.load(Ordering::Relaxed).then_some(StopReason::Memory(megabytes))
+        let out_of_memory = self.out_of_memory.load(Ordering::Relaxed);
+        out_of_memory.then(|| reached(Limit::MaxMemory, megabytes as f64))
     }
+}
+
+fn reached(limit: Limit, value: f64) -> StopReason {
+    StopReason::Limit { limit, value: Some(value) }
 }
 
 /// Memory of this process, where the system tells.

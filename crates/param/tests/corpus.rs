@@ -21,7 +21,8 @@ fn expectations() -> BTreeMap<String, Expected> {
     let mut result = BTreeMap::new();
     for line in text.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let mut options = Options { timeout: Some(100), ..Options::default() };
+        let mut options =
+            Options { timeout: Some(std::time::Duration::from_secs(100)), ..Options::default() };
         for word in &words[4..] {
             match word.split_once('=') {
                 Some(("brab", n)) => options.brab = Some(n.parse().expect("a number")),
@@ -104,7 +105,10 @@ fn systems_with_a_known_answer() {
         let line = source.text.lines().find_map(|l| l.split_once("expect:")).expect("an expectation").1;
         for model in Model::ALL {
             let wanted = line.split_whitespace().find_map(|w| w.strip_prefix(&format!("{}=", model.name())));
-            let outcome = answer(&source, &Options { model, timeout: Some(100), ..Options::default() });
+            let outcome = answer(
+                &source,
+                &Options { model, timeout: Some(std::time::Duration::from_secs(100)), ..Options::default() },
+            );
             assert_eq!(Some(outcome.verdict.name()), wanted, "{} under {}", source.name, model.name());
         }
     }

@@ -18,6 +18,7 @@ pub enum Library {
     PthreadJoin,
     ThrdCreate,
     ThrdJoin,
+    Detach,
     ThreadExit,
     ThreadSelf,
     ThreadEqual,
@@ -33,6 +34,7 @@ pub enum Library {
     Free,
     Memset,
     Memcpy,
+    Memmove,
     Memcmp,
     Abort,
     AssertFail,
@@ -41,6 +43,10 @@ pub enum Library {
     VerifierAssert,
     Error,
     Nondet(Ty),
+    /// A number that is not negative.
+    Random,
+    /// Reads numbers from text; so many arguments stand before the pointers.
+    Scan(usize),
     AtomicBegin,
     AtomicEnd,
     /// Its arguments are evaluated and dropped; the result is 0.
@@ -54,12 +60,14 @@ pub enum Library {
 pub(super) struct Features {
     /// Thread-specific data with destructors.
     pub keys: bool,
+    /// A thread may be joined where others cannot know it, or detached: who is gone is kept in memory.
+    pub shared_joins: bool,
 }
 
 impl Features {
     pub fn of(unit: &Unit) -> Features {
         let keys = unit.functions.iter().any(|f| f.name == "__fp_run_destructors" && f.body.is_some());
-        Features { keys }
+        Features { keys, shared_joins: super::threads::shares_joins(unit) }
     }
 }
 
@@ -68,7 +76,7 @@ impl Library {
     fn arity(self) -> usize {
         match self {
             Library::PthreadCreate => 4,
-            Library::ThrdCreate | Library::Memset | Library::Memcpy | Library::Memcmp => 3,
+            Library::ThrdCreate | Library::Memset | Library::Memcpy | Library::Memmove | Library::Memcmp => 3,
             Library::PthreadJoin | Library::ThrdJoin | Library::ThreadEqual => 2,
             Library::Calloc | Library::Realloc | Library::AlignedAlloc => 2,
             Library::MutexInit
@@ -76,6 +84,7 @@ impl Library {
             | Library::MutexLock
             | Library::MutexTrylock
             | Library::MutexUnlock
+            | Library::Detach
             | Library::Malloc
             | Library::Free
             | Library::Assume
@@ -96,7 +105,7 @@ impl Library {
     pub(super) fn accesses(self, argument: usize) -> bool {
         match self {
             Library::Memset => argument == 0,
-            Library::Memcpy | Library::Memcmp => argument < 2,
+            Library::Memcpy | Library::Memmove | Library::Memcmp => argument < 2,
             Library::Ignore => true,
             _ => false,
         }
@@ -118,6 +127,12 @@ pub(super) fn known_call(unit: &Unit, callee: &Expr) -> Option<Library> {
     );
     if def.body.is_some() && !fixed {
         return None;
+    }
+    // A function of the user's own choice of names: what it returns says what it may be.
+    if def.name.starts_with("nondet")
+        && let crate::types::TypeKind::Function { result, .. } = unit.types.kind(def.ty)
+    {
+        return unit.types.is_integer(result.ty).then_some(Library::Nondet(result.ty));
     }
     lookup(&def.name)
 }
@@ -143,25 +158,29 @@ pub fn lookup(name: &str) -> Option<Library> {
         "aligned_alloc" | "memalign" => Library::AlignedAlloc,
         "free" => Library::Free,
         "memset" => Library::Memset,
-        "memcpy" | "memmove" => Library::Memcpy,
+        "memcpy" => Library::Memcpy,
+        "memmove" => Library::Memmove,
         "memcmp" => Library::Memcmp,
         "abort" => Library::Abort,
         "__assert_fail" | "__assert_rtn" | "__assert" => Library::AssertFail,
         "exit" | "_exit" | "_Exit" | "quick_exit" => Library::ProcessExit,
         "__VERIFIER_assume" | "assume" | "assume_abort_if_not" => Library::Assume,
+        "scanf" => Library::Scan(1),
+        "sscanf" | "fscanf" => Library::Scan(2),
         "__VERIFIER_assert" => Library::VerifierAssert,
         "__VERIFIER_error" | "reach_error" => Library::Error,
-        "__VERIFIER_atomic_begin" => Library::AtomicBegin,
-        "__VERIFIER_atomic_end" => Library::AtomicEnd,
+        "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "__ESBMC_atomic_begin" => Library::AtomicBegin,
+        "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "__ESBMC_atomic_end" => Library::AtomicEnd,
+        "__VERIFIER_tid" | "__VERIFIER_thread_id" => Library::ThreadSelf,
+        "__ESBMC_yield" => Library::Ignore,
         "__VERIFIER_loop_begin"
         | "__VERIFIER_loop_bound"
         | "__VERIFIER_spin_start"
         | "__VERIFIER_spin_end" => Library::Ignore,
         "printf" | "fprintf" | "puts" | "putchar" | "fputs" | "fputc" | "putc" | "perror" | "fflush"
         | "setbuf" | "setvbuf" | "vprintf" | "vfprintf" => Library::Ignore,
-        "pthread_detach"
-        | "thrd_detach"
-        | "sched_yield"
+        "pthread_detach" | "thrd_detach" => Library::Detach,
+        "sched_yield"
         | "pthread_yield"
         | "thrd_yield"
         | "usleep"
@@ -169,9 +188,7 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "nanosleep"
         | "thrd_sleep"
         | "srand"
-        | "pthread_attr_init"
         | "pthread_attr_destroy"
-        | "pthread_attr_setdetachstate"
         | "pthread_attr_setstacksize"
         | "pthread_mutexattr_init"
         | "pthread_mutexattr_destroy"
@@ -181,41 +198,51 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "pthread_rwlockattr_destroy"
         | "pthread_barrierattr_init"
         | "pthread_barrierattr_destroy"
+        | "pthread_attr_getstacksize"
+        | "pthread_attr_setguardsize"
+        | "pthread_attr_setstack"
+        | "pthread_attr_setscope"
+        | "pthread_attr_setinheritsched"
+        | "pthread_attr_setschedpolicy"
+        | "pthread_attr_setschedparam"
+        | "pthread_attr_setaffinity_np"
+        | "pthread_mutexattr_setpshared"
+        | "pthread_mutexattr_setprotocol"
+        | "pthread_mutexattr_setprioceiling"
+        | "pthread_mutexattr_setrobust"
+        | "pthread_mutex_consistent"
+        | "pthread_condattr_setpshared"
+        | "pthread_condattr_setclock"
+        | "pthread_rwlockattr_setpshared"
+        | "pthread_rwlockattr_setkind_np"
+        | "pthread_barrierattr_setpshared"
+        | "pthread_setname_np"
+        | "pthread_getname_np"
+        | "pthread_setaffinity_np"
+        | "pthread_getaffinity_np"
+        | "pthread_setschedparam"
+        | "pthread_getschedparam"
+        | "pthread_getconcurrency"
+        | "sched_setaffinity"
+        | "sched_getaffinity"
+        | "sched_setscheduler"
+        | "sched_getcpu"
         | "pthread_setconcurrency" => Library::Ignore,
-        "rand" => Library::Nondet(Ty::INT),
-        "sprintf"
-        | "snprintf"
-        | "scanf"
-        | "fscanf"
-        | "sscanf"
-        | "fgets"
-        | "getchar"
-        | "fopen"
-        | "fclose"
-        | "fread"
-        | "fwrite"
-        | "time"
-        | "clock"
-        | "getenv"
-        | "atexit"
-        | "system"
-        | "signal"
-        | "setjmp"
-        | "longjmp"
-        | "pthread_cancel"
-        | "pthread_kill"
-        | "pthread_cond_timedwait"
-        | "pthread_mutex_timedlock"
-        | "cnd_timedwait"
-        | "mtx_timedlock"
-        | "sem_timedwait"
-        | "fork"
-        | "read"
-        | "write"
-        | "atoi"
-        | "atol"
-        | "strtol"
-        | "strtoul" => Library::Refused,
+        "rand" | "rand_r" | "random" | "lrand48" | "nrand48" => Library::Random,
+        "arc4random" => Library::Nondet(Ty::UINT),
+        "fgets" | "getchar" | "getc" | "fgetc" | "fopen" | "fdopen" | "freopen" | "fread" | "open" | "creat"
+        | "atexit" | "on_exit" | "system" | "setjmp" | "longjmp" | "pthread_kill" | "fork" | "read" | "pipe"
+        | "wait" | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "syscall" | "atof" | "strtod"
+        | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin" | "cos" | "tan" | "asin"
+        | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp" | "sqrtf" | "powf" | "floorf"
+        | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt" | "asprintf" => Library::Refused,
+        "fclose" | "fwrite" | "fseek" | "ftell" | "rewind" | "feof" | "ferror" | "ungetc" | "setlinebuf"
+        | "flockfile" | "funlockfile" | "remove" | "rename" | "write" | "close" | "alarm" | "srandom"
+        | "srand48" | "sigprocmask" | "pthread_sigmask" | "mprotect" | "madvise" | "mlock" | "munlock"
+        | "mlockall" | "msync" | "malloc_trim" | "mallopt" | "setlocale" | "setenv" | "unsetenv" | "dprintf"
+        | "putchar_unlocked" | "clock_nanosleep" | "fileno" | "isatty" | "unlink" | "pthread_atfork"
+        | "sched_get_priority_max" | "sched_get_priority_min" => Library::Ignore,
+        _ if name.starts_with("nondet") => Library::Nondet(nondet_type(name.trim_start_matches("nondet").trim_start_matches('_')).unwrap_or(Ty::INT)),
         _ => Library::Nondet(nondet_type(name.strip_prefix("__VERIFIER_nondet_")?)?),
     })
 }
@@ -245,6 +272,7 @@ impl Body<'_, '_> {
         match function {
             Library::PthreadCreate | Library::ThrdCreate => self.spawn(function, args),
             Library::PthreadJoin | Library::ThrdJoin => self.join(function, args),
+            Library::Detach => self.detach(args),
             Library::ThreadExit => self.thread_exit(args),
             Library::ThreadSelf => {
                 let dst = self.b.temp();
@@ -275,8 +303,16 @@ impl Body<'_, '_> {
             }
             Library::Memset => self.memset(args, span),
             Library::Memcpy => self.memcpy(args, span),
+            Library::Memmove => self.memmove(args, span),
             Library::Memcmp => self.memcmp(args, span),
             Library::Nondet(ty) => self.nondet(ty, args),
+            Library::Random => {
+                self.evaluate_all(args)?;
+                let dst = self.b.temp();
+                self.b.emit(Instr::Nondet { dst, first: 0, last: i64::from(i32::MAX) });
+                Ok(Operand::Reg(dst))
+            }
+            Library::Scan(skip) => self.scan(skip, args, span),
             _ => self.vocabulary(function, args),
         }
     }
@@ -308,7 +344,7 @@ impl Body<'_, '_> {
                 self.b.emit(Instr::Assume(condition));
             }
             Library::VerifierAssert => {
-                let condition = self.value(&args[0])?;
+                let condition = self.observed(&args[0])?;
                 self.b.emit(Instr::Assert { condition, message: "__VERIFIER_assert fails".into() });
             }
             Library::AtomicBegin => self.b.emit(Instr::AtomicBegin),
@@ -316,6 +352,33 @@ impl Body<'_, '_> {
             _ => self.evaluate_all(args)?,
         }
         Ok(ZERO)
+    }
+
+    /// Any number of conversions succeeds, each with any value.
+    fn scan(&mut self, skip: usize, args: &[Expr], span: Span) -> Res<Operand> {
+        let pointers = args.get(skip..).unwrap_or_default();
+        self.evaluate_all(&args[..skip.min(args.len())])?;
+        let count = self.b.temp();
+        self.b.emit(Instr::Nondet { dst: count, first: -1, last: pointers.len() as i64 });
+        let done = self.b.target();
+        for (i, pointer) in pointers.iter().enumerate() {
+            let more = self.b.target();
+            let index = Operand::Const(Value(i as u64));
+            let (op, width, extend) = (fencepost_ir::BinaryOp::GtS, fencepost_ir::Width::W64, fencepost_ir::Extend::Zero);
+            let read = self.binary(op, width, extend, Operand::Reg(count), index);
+            self.b.branch(read, more, done);
+            self.b.bind(more);
+            let to = self.unit.types.pointee(super::escape::strip_casts(self.unit, pointer).ty.ty);
+            let Some(to) = to.filter(|to| self.unit.types.is_integer(to.ty)) else {
+                return crate::parser::unsupported(pointer.span, "reading this type", "read integers");
+            };
+            let value = self.nondet(to.ty, &[])?;
+            let address = self.value(pointer)?;
+            let place = super::places::Place::memory(address, crate::types::QTy::plain(to.ty));
+            self.store(place, value, span)?;
+        }
+        self.b.bind(done);
+        Ok(Operand::Reg(count))
     }
 
     fn evaluate_all(&mut self, args: &[Expr]) -> Res<()> {
@@ -335,6 +398,7 @@ impl Body<'_, '_> {
             Ty::UCHAR => (0, i64::from(u8::MAX)),
             Ty::SHORT => (i64::from(i16::MIN), i64::from(i16::MAX)),
             Ty::USHORT => (0, i64::from(u16::MAX)),
+            Ty::SCHAR => (i64::from(i8::MIN), i64::from(i8::MAX)),
             Ty::INT => (i64::from(i32::MIN), i64::from(i32::MAX)),
             Ty::UINT => (0, i64::from(u32::MAX)),
             _ => (i64::MIN, i64::MAX),

@@ -28,8 +28,18 @@ impl Body<'_, '_> {
         for &local in &objects {
             self.make_object(local)?;
         }
+        // An array of variable length that is not reached is nothing to free.
+        let heap: Vec<LocalId> =
+            locals.iter().copied().filter(|l| self.def.locals[l.0 as usize].heap).collect();
+        for &local in &heap {
+            let span = self.b.span;
+            if let super::places::Where::Register(reg) = self.variable(local, span)? {
+                self.b.assign(reg, Operand::Const(Value::ZERO));
+            }
+        }
         self.chain.push(self.blocks.len());
         self.blocks.push(objects);
+        self.arrays.push(heap);
         Ok(())
     }
 
@@ -37,6 +47,27 @@ impl Body<'_, '_> {
     pub(super) fn leave_block(&mut self) {
         if let Some(block) = self.chain.pop() {
             self.end_objects(block);
+        }
+    }
+
+    /// A declaration without an initialiser: what the variable had before is gone (C11 6.2.4). An object is made when its
+    /// block is entered, so that this matters only where a label lets the declaration be reached again.
+    fn declare_again(&mut self, local: LocalId) -> Res<()> {
+        match self.storage[local.0 as usize] {
+            Storage::Register => {
+                let span = self.b.span;
+                if let super::places::Where::Register(reg) = self.variable(local, span)? {
+                    self.b.forget(reg);
+                }
+                Ok(())
+            }
+            Storage::Private if !self.def.labels.is_empty() => {
+                if let Some(reg) = self.registers[local.0 as usize] {
+                    self.b.emit(Instr::EndLocal(Operand::Reg(reg)));
+                }
+                self.make_object(local)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -63,6 +94,12 @@ impl Body<'_, '_> {
     }
 
     fn end_objects(&mut self, block: usize) {
+        for i in (0..self.arrays[block].len()).rev() {
+            let local = self.arrays[block][i];
+            if let Some(reg) = self.registers[local.0 as usize] {
+                self.b.emit(Instr::Free(Operand::Reg(reg)));
+            }
+        }
         // Returning from main lets the other threads finish, and they may use what main gave them.
         if self.def.name == "main" && block == 0 {
             return;
@@ -91,7 +128,7 @@ impl Body<'_, '_> {
             StmtKind::Declare(local, init) => match init {
                 Some(init) if self.fold_initialiser(*local, init) => Ok(()),
                 Some(init) => self.initialise(*local, init, stmt.span),
-                None => Ok(()),
+                None => self.declare_again(*local),
             },
             StmtKind::Block(block) => self.block(block),
             StmtKind::If(condition, then, otherwise) => self.if_stmt(condition, then, otherwise.as_deref()),
@@ -265,7 +302,9 @@ impl Body<'_, '_> {
                 );
             };
             let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-            let objects = |chain: &[usize]| chain.iter().any(|&b| !self.blocks[b].is_empty());
+            let objects = |chain: &[usize]| {
+                chain.iter().any(|&b| !self.blocks[b].is_empty() || !self.arrays[b].is_empty())
+            };
             if !objects(&from[common..]) && !objects(&to[common..]) {
                 self.b.alias(jump, target);
                 continue;

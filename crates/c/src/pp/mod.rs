@@ -13,9 +13,9 @@ mod macros;
 use crate::Options;
 use crate::intern::{Interner, Symbol};
 use crate::lexer::lex;
-use crate::source::SourceMap;
 use crate::token::{Punct, Token, TokenKind};
-use fencepost_diag::{Diagnostic, SourceFile, Span};
+use fencepost_diag::{Diagnostic, SourceFile, SourceMap, Span};
+pub use include::is_system;
 use macros::{Frame, Macro};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -39,6 +39,8 @@ pub struct Preprocessor<'a> {
     frames: Vec<Frame>,
     files: Vec<OpenFile>,
     read_once: FxHashSet<String>,
+    /// Macros of the user are not seen: a runtime module is read.
+    internal: bool,
     counter: i64,
     expanded: u64,
     /// Macro arguments that are being expanded, one within the other.
@@ -52,6 +54,9 @@ struct OpenFile {
     tokens: Rc<[Token]>,
     at: usize,
     conditions: Vec<Condition>,
+    /// What `#line` adds to line numbers, and the name that it gives the file.
+    line_shift: i64,
+    shown_name: Option<Symbol>,
 }
 
 /// An open `#if`.
@@ -72,6 +77,8 @@ struct Words {
     line: Symbol,
     counter: Symbol,
     pragma: Symbol,
+    has_include: Symbol,
+    has_builtin: Symbol,
 }
 
 impl<'a> Preprocessor<'a> {
@@ -84,6 +91,8 @@ impl<'a> Preprocessor<'a> {
             line: interner.intern("__LINE__"),
             counter: interner.intern("__COUNTER__"),
             pragma: interner.intern("_Pragma"),
+            has_include: interner.intern("__has_include"),
+            has_builtin: interner.intern("__has_builtin"),
         };
         Preprocessor {
             sources: SourceMap::default(),
@@ -95,6 +104,7 @@ impl<'a> Preprocessor<'a> {
             frames: Vec::new(),
             files: Vec::new(),
             read_once: FxHashSet::default(),
+            internal: false,
             counter: 0,
             expanded: 0,
             depth: 0,
@@ -109,6 +119,9 @@ impl<'a> Preprocessor<'a> {
         let mut out = Vec::with_capacity(file.text.len() / 3);
         let prelude = self.prelude();
         self.run_text("<predefined>", prelude, &mut out)?;
+        for header in &self.options.assumed_headers {
+            self.run_text("<command line>", format!("#include <{header}>\n"), &mut out)?;
+        }
         for name in &self.options.includes {
             let text = format!("#include \"{name}\"\n");
             self.run_text("<command line>", text, &mut out)?;
@@ -127,6 +140,26 @@ impl<'a> Preprocessor<'a> {
         self.drain(out)
     }
 
+    /// What the command line said.
+    pub fn options(&self) -> &'a Options<'a> {
+        self.options
+    }
+
+    /// Begins another file of the same program: macros are forgotten.
+    pub fn next_file(&mut self) {
+        self.macros.clear();
+        self.read_once.clear();
+        self.expanded = 0;
+    }
+
+    /// As [`Preprocessor::run_text`], for a module of our own, which macros of the user must not change.
+    pub fn run_module(&mut self, name: &str, text: String, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
+        self.internal = true;
+        let done = self.run_text(name, text, out);
+        self.internal = false;
+        done
+    }
+
     /// A file with `#pragma once`, such as every built-in header, was read.
     pub fn has_read(&self, name: &str) -> bool {
         self.read_once.contains(name)
@@ -134,6 +167,7 @@ impl<'a> Preprocessor<'a> {
 
     fn prelude(&self) -> String {
         let mut text = crate::headers::PREDEFINED.to_string();
+        text.push_str(self.options.target.macros());
         for (name, value) in &self.options.defines {
             text.push_str(&format!("#define {name} {}\n", value.as_deref().unwrap_or("1")));
         }
@@ -142,7 +176,8 @@ impl<'a> Preprocessor<'a> {
 
     fn open(&mut self, name: String, base: u32, text: &str) -> Result<(), Diagnostic> {
         let tokens = lex(text, base, &mut self.interner)?.into();
-        self.files.push(OpenFile { name, tokens, at: 0, conditions: Vec::new() });
+        let conditions = Vec::new();
+        self.files.push(OpenFile { name, tokens, at: 0, conditions, line_shift: 0, shown_name: None });
         Ok(())
     }
 
@@ -150,11 +185,19 @@ impl<'a> Preprocessor<'a> {
     fn drain(&mut self, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
         loop {
             let token = self.next_expanded(true)?;
-            if token.kind == TokenKind::Eof {
-                return Ok(());
+            match token.kind {
+                TokenKind::Eof => return Ok(()),
+                TokenKind::Unclosed => return Err(self.unclosed(&token)),
+                _ => out.push(token),
             }
-            out.push(token);
         }
+    }
+
+    fn unclosed(&self, token: &Token) -> Diagnostic {
+        let string = self.interner.text(token.symbol).contains('"');
+        let (what, quote) = if string { ("string", '"') } else { ("character constant", '\'') };
+        Diagnostic::error(token.span, format!("this {what} is never closed"))
+            .hint(format!("add the closing {quote}"))
     }
 
     /// The next token of the open files, directives carried out; `Eof` when all are read.
@@ -173,6 +216,10 @@ impl<'a> Preprocessor<'a> {
             file.at += 1;
             if token.first_on_line && token.is(Punct::Hash) {
                 self.directive(token)?;
+                // A pragma that is passed on comes before what follows it.
+                if !self.frames.is_empty() {
+                    return self.next_raw(true);
+                }
                 continue;
             }
             if self.skipping() {
@@ -211,16 +258,20 @@ impl<'a> Preprocessor<'a> {
         let word = match name.kind {
             TokenKind::Ident => self.interner.shared(name.symbol),
             // `# 12 "file"`: a line marker of another preprocessor.
-            TokenKind::Number => return Ok(()),
+            TokenKind::Number if self.skipping() => return Ok(()),
+            TokenKind::Number => return self.line_directive(hash.span, &line),
             _ => "".into(),
         };
         let span = hash.span.to(name.span);
         match &*word {
-            "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => self.conditional(&word, span, rest),
+            "if" | "ifdef" | "ifndef" | "elif" | "elifdef" | "elifndef" | "else" | "endif" => {
+                self.conditional(&word, span, rest)
+            }
             _ if self.skipping() => Ok(()),
             "define" => self.define(span, rest),
             "undef" => self.undefine(span, rest),
-            "include" => self.include(span, rest),
+            "include" | "import" => self.include(span, rest, false),
+            "include_next" => self.include(span, rest, true),
             "error" => {
                 Err(Diagnostic::error(span.to(end_of(&line, span)), format!("#error {}", self.spell(rest))))
             }
@@ -230,10 +281,11 @@ impl<'a> Preprocessor<'a> {
                 Ok(())
             }
             "pragma" => {
-                self.pragma(rest);
+                self.pragma(span, rest);
                 Ok(())
             }
-            "line" | "ident" => Ok(()),
+            "line" => self.line_directive(span, rest),
+            "ident" | "sccs" | "assert" | "unassert" => Ok(()),
             _ => Err(Diagnostic::error(span, format!("unknown directive `#{}`", self.spell(&line[..1])))
                 .hint(
                     "known are define, undef, include, if, ifdef, ifndef, elif, else, endif, error, pragma",
@@ -241,12 +293,40 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn pragma(&mut self, rest: &[Token]) {
-        let once = rest
-            .first()
-            .is_some_and(|t| t.kind == TokenKind::Ident && self.interner.text(t.symbol) == "once");
-        if let (true, Some(file)) = (once, self.files.last()) {
-            self.read_once.insert(file.name.clone());
+    /// `#line 12 "file"`: what `__LINE__` and `__FILE__` say from the next line on. Messages keep to the real place.
+    fn line_directive(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+        let expanded = match rest.first().map(|t| t.kind) {
+            Some(TokenKind::Number) => rest.to_vec(),
+            _ => self.expand_alone(rest)?,
+        };
+        let number = expanded.first().filter(|t| t.kind == TokenKind::Number);
+        let Some(number) = number.and_then(|t| self.interner.text(t.symbol).parse::<i64>().ok()) else {
+            return Err(
+                Diagnostic::error(span, "`#line` needs a number").hint("`#line 12` or `#line 12 \"file\"`")
+            );
+        };
+        let name = expanded.get(1).filter(|t| t.kind == TokenKind::Str).map(|t| t.symbol);
+        let here = self.sources.position(span.start).map_or(0, |(_, line, _)| line as i64);
+        if let Some(file) = self.files.last_mut() {
+            file.line_shift = number - (here + 1);
+            file.shown_name = name.or(file.shown_name);
+        }
+        Ok(())
+    }
+
+    /// `#pragma once` is for us, `#pragma pack` for the parser.
+    pub(super) fn pragma(&mut self, span: Span, rest: &[Token]) {
+        let word = match rest.first() {
+            Some(t) if t.kind == TokenKind::Ident => self.interner.shared(t.symbol),
+            _ => return,
+        };
+        if &*word == "once" {
+            self.read_once.extend(self.files.last().map(|file| file.name.clone()));
+        } else if &*word == "pack" {
+            let marker = Token { symbol: self.interner.intern("__fp_pack"), span, ..rest[0] };
+            let mut tokens = vec![marker];
+            tokens.extend_from_slice(&rest[1..]);
+            self.push_tokens(tokens);
         }
     }
 

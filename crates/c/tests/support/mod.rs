@@ -395,6 +395,8 @@ impl<'p> Machine<'p> {
         if self.threads[thread].frames.is_empty() {
             self.drain(thread);
             self.threads[thread].state = State::Ended(value);
+            // The return of main ends the process.
+            self.halted |= thread == 0;
         } else if let Some(reg) = frame.result {
             self.set(thread, reg, value);
         }
@@ -512,7 +514,11 @@ impl<'p> Machine<'p> {
             }
             Instr::Lock(addr) => {
                 let addr = get(self, addr);
-                if self.read(addr, Width::W32)? != Value::ZERO {
+                let held = Width::W32.sign_extend(self.read(addr, Width::W32)?).as_i64();
+                if held < 0 {
+                    return Err("lock of a mutex that was destroyed".into());
+                }
+                if held > 0 {
                     return Ok(Step::Blocked);
                 }
                 self.write(addr, Width::W32, Value(thread as u64 + 1))?;

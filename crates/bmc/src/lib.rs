@@ -1,0 +1,28 @@
+//! Bounded model checking on a SAT solver.
+//!
+//! The pipeline inside this crate:
+//!
+//!     ir::Program --symbolic::unroll--> Unrolled --an ordering half--> clauses --CaDiCaL--> a run, or none
+//!
+//! * [`aig`]: an and-inverter graph with structural hashing; [`word`] and [`arithmetic`]: symbolic words on it, as short as
+//!   their values allow; [`cnf`]: its clauses.
+//! * [`symbolic`]: each thread unrolled and inlined once into guarded events. It knows nothing of what orders them; its
+//!   documentation says what a half that does has to do.
+//! * [`limits`]: time and memory.
+
+pub mod aig;
+pub mod arithmetic;
+pub mod check;
+pub mod cnf;
+pub mod finals;
+pub mod formula;
+pub mod lift;
+pub mod limits;
+pub mod sc;
+pub mod solver;
+pub mod symbolic;
+pub mod word;
+
+pub use check::{Finding, Options, Outcome, Statistics, Unsupported, Verdict, check, final_states};
+pub use lift::{Mistake, Run, Scheduled};
+pub use limits::{Limits, StopReason};

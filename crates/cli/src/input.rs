@@ -1,0 +1,115 @@
+//! From a file to a compiled program: the one place that looks at the name of a file.
+
+use crate::args::CheckArgs;
+use crate::cpp_flags::PreprocessorFlags;
+use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
+use fencepost_ir::{Compiled, Failure};
+use std::path::Path;
+
+/// Why there is no answer about a file: a whole message, and its parts as data if a front end refused.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble {
+    /// For people.
+    pub error: String,
+    /// For machines.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the spans are about.
+    pub sources: SourceMap,
+}
+
+impl From<String> for Trouble {
+    fn from(error: String) -> Trouble {
+        Trouble { error, ..Trouble::default() }
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        Trouble { error: failure.render(), diagnostics: failure.diagnostics, sources: failure.sources }
+    }
+}
+
+impl Trouble {
+    /// One message about a compiled program.
+    pub fn about(sources: &SourceMap, diagnostic: Diagnostic) -> Trouble {
+        Trouble::from(Failure { diagnostics: vec![diagnostic], sources: sources.clone() })
+    }
+}
+
+/// Files that are not for `check`: how their names end, what they are, and what reads them.
+const OTHERS: &[(&[&str], &str, &str)] = &[
+    (&["litmus"], "a litmus test", "use `fencepost litmus`"),
+    (&["cub"], "a parameterized system", "use `fencepost prove`"),
+    (&["cat"], "a memory model", "give it to `fencepost litmus` with `-m`"),
+    (&["rs"], "Rust", "this language is not read; `check` reads C and .fp"),
+    (&["cpp", "cc", "cxx", "C", "hpp", "hh"], "C++", "this language is not read; `check` reads C and .fp"),
+    (&["ll", "bc"], "LLVM code", "this language is not read; give the C program that it was made of"),
+    (&["o", "so", "a", "out"], "compiled code", "give the C program that it was made of"),
+];
+
+/// Reads a program. What is none of the languages below is taken for C.
+pub fn read(name: &str, options: &CheckArgs) -> Result<Compiled, Trouble> {
+    let ending = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or("");
+    if let Some((_, what, advice)) = OTHERS.iter().find(|(endings, ..)| endings.contains(&ending)) {
+        return Err(format!("error: {name} is {what}, by its name\n  {advice}").into());
+    }
+    let file = source(name)?;
+    match ending {
+        "fp" => Ok(fencepost_lang::compile(&file)?),
+        _ => compile_c(&file, options),
+    }
+}
+
+/// A file as text; bytes that are not UTF-8, as in old comments, become replacement characters.
+fn read_source(name: &str) -> std::io::Result<String> {
+    Ok(match String::from_utf8(std::fs::read(name)?) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+fn source(name: &str) -> Result<SourceFile, Trouble> {
+    let text = read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    Ok(SourceFile::new(name, text))
+}
+
+/// The platform that the user names, or that the model stands for.
+fn target(options: &CheckArgs) -> Result<fencepost_c::Target, String> {
+    use fencepost_c::Target;
+    let Some(name) = &options.target else {
+        return Ok(match options.model.as_str() {
+            "tso" => Target::X86_64,
+            "armv8" => Target::Aarch64,
+            "power" => Target::Powerpc64,
+            _ => Target::Generic,
+        });
+    };
+    Target::from_name(name).ok_or_else(|| {
+        let known = Target::ALL.map(Target::name).join(", ");
+        format!("error: there is no target `{name}`\n  known targets: {known}")
+    })
+}
+
+fn compile_c(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Trouble> {
+    let loader = |path: &str| read_source(path).ok();
+    let flags = PreprocessorFlags::of(options)?;
+    let mut include_dirs = flags.include_dirs;
+    let folder = Path::new(&file.name).parent().map(|p| p.display().to_string()).unwrap_or_default();
+    include_dirs.insert(0, if folder.is_empty() { ".".into() } else { folder });
+    let settings = fencepost_c::Options {
+        defines: flags.defines,
+        include_dirs,
+        system_dirs: flags.system_dirs,
+        target: target(options)?,
+        assumed_headers: Vec::new(),
+        includes: flags.includes,
+        spurious: options.spurious,
+        malloc_fails: options.malloc_fails,
+        loader: Some(&loader),
+    };
+    let mut files = vec![file.clone()];
+    for path in options.paths.iter().skip(1).filter(|_| options.link) {
+        files.push(source(&path.display().to_string())?);
+    }
+    Ok(fencepost_c::compile_linked(&files, &settings)?)
+}
