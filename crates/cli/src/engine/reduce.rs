@@ -42,7 +42,7 @@ impl Engine for Reduce {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
-        if super::power::fit(question).is_some() {
+        if super::power::takes(question) {
             return super::power::reduce(question);
         }
         let options = question.options;

@@ -79,7 +79,7 @@ impl Engine for States {
         if question.model.name == promising::MODEL {
             return promising::run(question);
         }
-        if super::power::fit(question).is_some() {
+        if super::power::takes(question) {
             return super::power::states(question);
         }
         let prepared = question.prepare(Form::STATES)?;
