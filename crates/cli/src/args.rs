@@ -119,6 +119,16 @@ pub enum Dependencies {
     None,
 }
 
+/// Which iterations of loops the explorer follows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum RetriesArg {
+    /// Those that changed something.
+    #[default]
+    Fold,
+    /// All up to the bound: the same verdicts, slower.
+    All,
+}
+
 /// Options of `check`.
 #[derive(Args, Default)]
 pub struct CheckArgs {
@@ -155,6 +165,9 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
+    /// Which iterations of loops are followed (explore)
+    #[arg(long, value_enum, default_value = "fold")]
+    pub retries: RetriesArg,
     /// Let a weak compare-exchange fail although the values are equal, where the target can do that
     #[arg(long)]
     pub spurious: bool,

@@ -1,6 +1,6 @@
 //! `fencepost check`: C programs, from text to verdict. Reads like the pipeline.
 
-use crate::args::{CheckArgs, Dependencies, Engine};
+use crate::args::{CheckArgs, Dependencies, Engine, RetriesArg};
 use crate::cpp_flags::PreprocessorFlags;
 use crate::explored::Reporter;
 use crate::progress::{Line, PROGRESS, is_watched};
@@ -8,7 +8,7 @@ use crate::teller::Source;
 use crate::{auto, exit, revalidate, states};
 use fencepost_c::{Compiled, SourceMap};
 use fencepost_diag::{Diagnostic, SourceFile};
-use fencepost_explore::{Exploration, Limits, ModelName, Options, explore};
+use fencepost_explore::{Exploration, Limits, ModelName, Options, Retries, explore};
 use fencepost_ir::sections::as_critical_sections;
 use fencepost_ir::{Instr, Program, Property, bound_loops};
 use fencepost_models::mapping::{self, Mapping, Target};
@@ -108,7 +108,12 @@ pub fn check(name: &str, model: ModelName, options: &CheckArgs) -> Result<Outcom
     let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let dependencies = options.deps == Dependencies::Source;
     let stop_at_error = !options.all;
-    let settings = Options { jobs, limits, stop_at_error, dependencies, section_lock, ..Options::new(model) };
+    let retries = match options.retries {
+        RetriesArg::Fold => Retries::Fold,
+        RetriesArg::All => Retries::All,
+    };
+    let settings =
+        Options { jobs, limits, stop_at_error, dependencies, section_lock, retries, ..Options::new(model) };
     let mut found = explore(&program, &settings).map_err(|unsupported| {
         let message = format!("{} cannot be explored", unsupported.what);
         compiled.sources.render(&Diagnostic::error(unsupported.span, message))

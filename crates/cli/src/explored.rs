@@ -29,7 +29,12 @@ impl Reporter<'_> {
         let wrong = |f: &&Finding| !f.kind.is_warning() && !f.kind.is_unknown();
         let stop_reason = match (unsupported, found.stopped) {
             (Some(finding), _) => Some(headline(self.source.program, finding)),
-            (None, reason) => reason.map(|reason| stop_text(reason).to_string()),
+            (None, Some(reason)) => Some(stop_text(reason).to_string()),
+            // To have seen no execution to its end is no ground for an answer.
+            (None, None) if found.stats.executions == 0 && found.stats.cut > 0 => {
+                Some(NOTHING_COMPLETED.to_string())
+            }
+            (None, None) => None,
         };
         let verdict = match &stop_reason {
             _ if found.findings.iter().any(|f| wrong(&f)) => Verdict::Unsafe,
@@ -45,6 +50,7 @@ impl Reporter<'_> {
             engine: Some("explore"),
             picked: None,
             checks: None,
+            vacuous: verdict == Verdict::Safe && found.stats.executions == 0,
             assumes: matches!(model, ModelName::Power | ModelName::Armv8).then_some(match options.deps {
                 Dependencies::Source => "source dependencies kept",
                 Dependencies::None => "no dependencies kept",
@@ -122,6 +128,9 @@ pub fn limit_was_hit(found: &Outcome) -> bool {
     ];
     limits.iter().any(|&limit| found.stop_reason.as_deref() == Some(stop_text(limit)))
 }
+
+/// Why there is no answer although the search ended.
+const NOTHING_COMPLETED: &str = "the unroll bound cut every execution";
 
 fn stop_text(reason: StopReason) -> &'static str {
     match reason {

@@ -171,6 +171,7 @@ fn report(
         findings: findings.collect(),
         bounds,
         stop_reason: found.reason.clone(),
+        vacuous: false,
         executions: 0,
         states: Some(found.states),
         blocked: found.blocked,

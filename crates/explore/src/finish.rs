@@ -62,13 +62,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
         let mut copy = regs.to_vec();
         let pc = self.trie.node(snapshot.node).pc();
-        let mut machine = Machine {
-            code: self.subject.code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
+        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
         let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
         if ends {
             self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());

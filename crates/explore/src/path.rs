@@ -345,13 +345,16 @@ impl<const W: usize> Facts<W> {
                 return Some(if outcome() { then_to } else { else_to });
             }
             // Like a branch to a place that is never left.
-            Op::Assume(condition) | Op::Wait(condition) | Op::Assert { condition } => {
+            Op::Assume(condition)
+            | Op::Wait(condition)
+            | Op::Assert { condition }
+            | Op::Round(Some(condition)) => {
                 self.ctrl |= self.dep(condition);
                 self.ctrl_pick |= self.pick(condition);
             }
             Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
-            Op::SelfThread { dst } | Op::Local { dst, .. } | Op::ThreadLocal { dst, .. } => {
+            Op::SelfThread { dst } | Op::EnterLoop { dst } | Op::Local { dst, .. } | Op::ThreadLocal { dst, .. } => {
                 self.set(dst, Row::EMPTY, Row::EMPTY)
             }
             Op::Alloc { dst, size: a, .. } | Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => {
@@ -597,6 +600,8 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                     facts.picks[first..first + private.words() as usize].fill(Row::EMPTY);
                     pc + 1
                 }
+                // The thread went on beyond the bound: the jump back stands before.
+                Op::Cut { .. } => pc - 1,
                 _ => facts.local(op, outcome).unwrap_or(pc + 1),
             };
         }
@@ -658,6 +663,22 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             facts,
         };
         node.statics = self.model.statics(&place);
+    }
+
+    /// Whether what a word of the registers depends on at one node, it depends on at a later node of the path too.
+    pub fn depends_as_much(&self, then: NodeId, now: NodeId, word: usize) -> bool {
+        let within = |then: &[Row<W>], now: &[Row<W>]| {
+            let row = |rows: &[Row<W>]| rows.get(word).copied().unwrap_or_default();
+            row(then).is_within(&row(now))
+        };
+        let (then, now) = (&self.node(then).facts, &self.node(now).facts);
+        within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
+    }
+
+    /// Whether the same reservation is held at two nodes.
+    pub fn same_reservation(&self, a: NodeId, b: NodeId) -> bool {
+        let held = |node: NodeId| self.node(node).facts.reservation;
+        self.node(b).half == Half::Exclusive || held(a) == held(b)
     }
 
     /// Accesses and skipped stores at the cell: the nearest ancestor there knows the earlier ones.

@@ -13,7 +13,7 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, FP, Half, Op, RESULT};
+use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT};
 use crate::collect::Collector;
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
@@ -94,18 +94,16 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
         let regs = &mut graph.regs[layout.regs(thread, 0)];
-        let mut machine = Machine {
-            code: self.subject.code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
+        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
         let entry = machine.start(function, args, regs);
         if !machine.needs_room {
             let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
             let root = self.trie.child(thread as u32, key, self.subject.code);
-            let snapshot = machine.advance(&mut self.trie, root, regs);
+            let mut snapshot = machine.advance(&mut self.trie, root, regs);
+            // Nothing was read yet, so nobody has a say in how long a loop is.
+            while snapshot.next == Next::Cut && !machine.needs_room && is_bounded(self.subject.code, regs) {
+                snapshot = machine.go_on(&mut self.trie, regs);
+            }
             let needs_room = machine.needs_room;
             graph.snapshots[layout.slot_base[thread]] = self.checked(thread, 0, snapshot, needs_room);
             graph.set_front(layout, thread, 0);
@@ -359,13 +357,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
-        let machine = Machine {
-            code: self.subject.code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
+        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
         let Some(function) = machine.callee(target, frame) else {
             return self.collector.bad_spawn(self.subject, graph, thread, pc);
         };
@@ -490,15 +482,21 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if dst != 0 {
                 registers[fp + dst] = result;
             }
-            let mut machine = Machine {
-                code,
-                memory: &mut self.memory,
-                model: &self.model,
-                thread: thread as u16,
-                needs_room: false,
-            };
-            let next = machine.advance(&mut self.trie, node_id, registers);
-            let needs_room = machine.needs_room;
+            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
+            let mut next = machine.advance(&mut self.trie, node_id, registers);
+            let mut needs_room = machine.needs_room;
+            while next.next == Next::Cut && !needs_room {
+                let cut_at = machine.cut_at;
+                let registers = &graph.regs[layout.regs(thread, index + 1)];
+                let at = registers[RESULT] as Pc;
+                if !self.reads_its_own(graph, thread, index + 1, at, registers) {
+                    break;
+                }
+                machine = Machine::new(code, &mut self.memory, &self.model, thread);
+                (machine.events, machine.cut_at) = (index + 1, cut_at);
+                next = machine.go_on(&mut self.trie, &mut graph.regs[layout.regs(thread, index + 1)]);
+                needs_room = machine.needs_room;
+            }
             let next = self.checked(thread, index + 1, next, needs_room);
             graph.snapshots[slot + 1] = next;
             graph.front[thread] += 1;
@@ -540,6 +538,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
         self.visit(graph);
     }
+}
+
+/// Whether the cut that a thread stands at is that of a loop's bound.
+fn is_bounded(code: &Code, regs: &[u64]) -> bool {
+    matches!(code.ops[regs[RESULT] as usize], Op::Cut { entered } if entered != 0)
 }
 
 /// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.

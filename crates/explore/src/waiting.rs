@@ -19,14 +19,14 @@
 //! a global one, which is always initialised and never freed. Otherwise the exploration starts over with caution: every
 //! value is then read, and a write that comes later revisits.
 
-use crate::code::{DISAGREED, FP, HIDDEN, Half, Op};
+use crate::code::Half;
 use crate::control::Need;
 use crate::graph::{Graph, Sleep};
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{INIT, Kind, NodeId};
-use crate::visit::{Explorer, Subject};
+use crate::path::{INIT, NodeId};
+use crate::visit::Explorer;
 use fencepost_ir::Order;
 
 /// Cells that somebody waits for, and cells that somebody writes without atomicity.
@@ -109,80 +109,6 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         graph.set_front(self.subject.layout, thread, front);
         self.clear_source(graph, event);
         graph.remove_read(event);
-    }
-
-    /// The slot in which the thread was before at the read that it stands before in slot `index`, with the same values in
-    /// all registers that matter and nothing but reads in between. `now` are its registers.
-    pub(crate) fn spins(
-        &self,
-        graph: &Graph<M, W>,
-        thread: usize,
-        index: usize,
-        node: NodeId,
-        now: &[u64],
-    ) -> Option<usize> {
-        let Subject { code, layout } = *self.subject;
-        let pc = self.trie.node(node).pc();
-        let live = code.live[pc as usize].as_ref()?;
-        let fp = now[FP] as usize;
-        for earlier in (graph.settled[thread] as usize..index).rev() {
-            let event = layout.base[thread] as usize + earlier;
-            let node = self.trie.node(graph.node[event]);
-            let passes = match node.kind {
-                Kind::Read | Kind::Fence(_) | Kind::Skip => true,
-                // To fail; whether that was right is seen later, and part of the registers.
-                Kind::Choice => {
-                    matches!(code.ops[node.pc() as usize], Op::Choice { exchange: true, .. })
-                        && graph.value[event] == 0
-                }
-                _ => false,
-            };
-            if !passes {
-                return None;
-            }
-            if node.pc() != pc {
-                continue;
-            }
-            let then = &graph.regs[layout.regs(thread, earlier)];
-            let same = |r: usize| live[r / 64] >> (r % 64) & 1 == 0 || now[fp + r] == then[fp + r];
-            if then[FP] as usize == fp
-                && now[DISAGREED] == then[DISAGREED]
-                && now[HIDDEN..fp] == then[HIDDEN..fp]
-                && (0..live.len() * 64).all(|r| fp + r >= now.len() || same(r))
-            {
-                return Some(earlier);
-            }
-        }
-        None
-    }
-
-    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait for ever.
-    pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
-        let layout = self.subject.layout;
-        let mut stuck = false;
-        for t in 0..layout.threads() {
-            let end = graph.front[t] as usize;
-            let start = match graph.frontier(layout, t).next {
-                Next::Ended | Next::NotStarted | Next::Tail => continue,
-                Next::Event => {
-                    // A join of a thread that does not end.
-                    stuck = true;
-                    continue;
-                }
-                Next::Waiting => end.saturating_sub(1),
-                Next::Spinning => graph.frontier(layout, t).value as usize,
-                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
-            };
-            let base = layout.base[t] as usize;
-            stuck = true;
-            for e in base + start..base + end {
-                let node = self.trie.node(graph.node[e]);
-                if node.kind == Kind::Read && !graph.co_after(graph.rf[e], node.loc()).is_empty() {
-                    return false;
-                }
-            }
-        }
-        stuck
     }
 }
 

@@ -363,10 +363,10 @@ impl<'p> Replayer<'p> {
         {
             return self.local(thread, led);
         }
-        let round = self.live.before(at.0 as usize, at.1 as usize).and_then(|live| match instr {
-            Some(instr) if reads(instr) => led.run.comes_round(live),
+        let round = match instr {
+            Some(instr) if reads(instr) => led.run.comes_round(&self.live),
             _ => None,
-        });
+        };
         let interpreter = self.interpreter(thread, self.next_read(thread, &led));
         let outcomes = match interpreter.step(led.run.clone())? {
             Step::Runs(runs) => runs.into_iter().map(|run| (run, None)).collect(),

@@ -223,7 +223,11 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
         for e in first + from..first + trace.events.len() {
             let reads = whole.execution.events[e].kind == EventKind::Read;
             let source = (0..whole.execution.events.len()).find(|&w| whole.execution.rf.contains(w, e));
-            if reads && source.is_some_and(|w| whole.execution.co.successors(w).next().is_some()) {
+            // What the round itself wrote is what it had read.
+            let own = first + from..first + trace.events.len();
+            if reads
+                && source.is_some_and(|w| whole.execution.co.successors(w).any(|later| !own.contains(&later)))
+            {
                 return None;
             }
         }

@@ -41,6 +41,9 @@ pub struct Outcome {
     /// What was looked for, if not everything that a finding can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<&'static str>,
+    /// Whether the program is safe only because no execution ends: assumptions removed them all.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vacuous: bool,
     /// What the answer assumes of the compiler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumes: Option<&'static str>,
@@ -169,7 +172,8 @@ impl Outcome {
             (Verdict::Safe, Some(assumes)) => format!(", {assumes}"),
             _ => String::new(),
         };
-        let mut line = format!("{}: {verdict}{only} under {}{assumes}", self.file, self.model);
+        let vacuous = if self.vacuous { ", vacuously: assumptions removed every execution" } else { "" };
+        let mut line = format!("{}: {verdict}{only} under {}{assumes}{vacuous}", self.file, self.model);
         let _ = match self.states {
             Some(states) => write!(line, " ({states} states"),
             None => write!(line, " ({} executions", self.executions),

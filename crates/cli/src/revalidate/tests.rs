@@ -209,6 +209,7 @@ fn what_is_not_confirmed_is_unknown() {
         file: "t.c".into(),
         model: "tso".into(),
         engine: None,
+        vacuous: false,
         checks: None,
         verdict,
         scope: fencepost_report::outcome::Scope::All,

@@ -1,0 +1,220 @@
+//! Iterations that changed nothing: a thread that is back where it was has made one for nothing, and is not followed.
+//!
+//! A thread stands before a read, and stood before the same read `n` events ago. The iteration in between is dropped if
+//!
+//! * the calls are the same: the same frames, with the same return addresses;
+//! * every register that may be used before it is written, of every frame, has the same value, loop counters apart; where
+//!   the model looks at dependencies, what the value depended on then it depends on now;
+//! * the thread has made no objects, started no threads, and holds the same reservation;
+//! * the events in between are reads, fences, failed store-exclusives and compare-exchanges, and read-modify-writes that wrote
+//!   what they had read.
+//!
+//! `docs/EXPLORATION.md` has the argument: without these events the execution is consistent, ends in the same state, and is
+//! explored.
+
+use crate::code::{ALLOCATIONS, Code, DISAGREED, FP, FRAME, HIDDEN, Half, Op, Pc, SPAWNS};
+use crate::graph::Graph;
+use crate::interpret::Next;
+use crate::memory::LocId;
+use crate::model::MemoryModel;
+use crate::path::{INIT, Kind, Node, NodeId};
+use crate::visit::{Explorer, Subject};
+
+/// How many events a thread looks back at most, so that a long loop that only reads does not cost its square.
+const LOOK_BACK: usize = 1024;
+
+/// How many earlier states it compares with.
+const COMPARISONS: usize = 16;
+
+/// Events that a loop may make beyond its bound if only this thread has to do with what it reads.
+const OWN_EVENTS: usize = 20_000;
+
+/// Whether two states of a thread before the operation at `pc` are the same to its future; `depends` says of a word whether
+/// its dependencies allow that.
+fn is_same_state(
+    code: &Code,
+    mut pc: Pc,
+    then: &[u64],
+    now: &[u64],
+    depends: impl Fn(usize) -> bool,
+) -> bool {
+    let hidden = |r: usize| then[r] == now[r];
+    if !(hidden(FP) && hidden(DISAGREED) && hidden(ALLOCATIONS) && hidden(SPAWNS)) {
+        return false;
+    }
+    let mut frame = now[FP] as usize;
+    let mut result = 0;
+    loop {
+        let Some(live) = &code.live[pc as usize] else { return false };
+        for (i, &set) in live.iter().enumerate() {
+            let mut left = set;
+            while left != 0 {
+                let r = i * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let word = frame + r;
+                // What a call gives back is written when it returns.
+                if r != result && (then[word] != now[word] || !depends(word)) {
+                    return false;
+                }
+            }
+        }
+        if frame == HIDDEN {
+            return true;
+        }
+        if then[frame..frame + FRAME] != now[frame..frame + FRAME] {
+            return false;
+        }
+        (pc, result) = (now[frame + 1] as Pc, now[frame + 2] as usize);
+        frame = now[frame] as usize;
+    }
+}
+
+impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+    /// The slot in which the thread was before at the read that it stands before in slot `index`, if what it did since may be
+    /// dropped. `now` are its registers.
+    pub(crate) fn spins(
+        &self,
+        graph: &Graph<M, W>,
+        thread: usize,
+        index: usize,
+        node: NodeId,
+        now: &[u64],
+    ) -> Option<usize> {
+        let Subject { code, layout } = *self.subject;
+        let here = self.trie.node(node);
+        let pc = here.pc();
+        code.live[pc as usize].as_ref()?;
+        if self.control.follows_all() {
+            return None;
+        }
+        let mut written: Option<LocId> = None;
+        let mut comparisons = 0;
+        let oldest = (graph.settled[thread] as usize).max(index.saturating_sub(LOOK_BACK));
+        for earlier in (oldest..index).rev() {
+            let event = layout.base[thread] as usize + earlier;
+            let passed = self.trie.node(graph.node[event]);
+            if !self.changes_nothing(graph, event, passed) {
+                return None;
+            }
+            if passed.kind == Kind::Write {
+                if written.is_some_and(|loc| loc != passed.loc()) {
+                    return None;
+                }
+                written = Some(passed.loc());
+            }
+            if passed.pc() != pc {
+                continue;
+            }
+            let then = &graph.regs[layout.regs(thread, earlier)];
+            let depends =
+                |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node[event], node, word);
+            if self.trie.same_reservation(graph.node[event], node)
+                && written.is_none_or(|loc| self.writes_again(here, loc))
+                && is_same_state(code, pc, then, now, depends)
+            {
+                return Some(earlier);
+            }
+            comparisons += 1;
+            if comparisons == COMPARISONS {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether nobody can tell whether the event happened, given that its thread is back where it was.
+    fn changes_nothing(&self, graph: &Graph<M, W>, event: usize, node: &Node<M::Static, W>) -> bool {
+        match node.kind {
+            Kind::Read | Kind::Fence(_) | Kind::Skip => true,
+            // To fail; whether that was right is seen later, and part of the registers.
+            Kind::Choice => {
+                matches!(self.subject.code.ops[node.pc() as usize], Op::Choice { exchange: true, .. })
+                    && graph.value[event] == 0
+            }
+            Kind::Write => {
+                node.half == Half::Amo
+                    && node.partner != INIT
+                    && graph.value[event] == graph.value[node.partner as usize]
+            }
+            _ => false,
+        }
+    }
+
+    /// A write that is dropped may have been read by its own thread before others could see it, where the model has that. It
+    /// is safe to drop if the thread writes the cell again at once.
+    fn writes_again(&self, here: &Node<M::Static, W>, loc: LocId) -> bool {
+        !M::OUT_OF_ORDER || (here.loc() == loc && here.half == Half::Amo && here.failure.is_none())
+    }
+
+    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait for ever.
+    pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
+        let layout = self.subject.layout;
+        let mut stuck = false;
+        for t in 0..layout.threads() {
+            let end = graph.front[t] as usize;
+            let start = match graph.frontier(layout, t).next {
+                Next::Ended | Next::NotStarted | Next::Tail => continue,
+                Next::Event => {
+                    // A join of a thread that does not end.
+                    stuck = true;
+                    continue;
+                }
+                Next::Waiting => end.saturating_sub(1),
+                Next::Spinning => graph.frontier(layout, t).value as usize,
+                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
+            };
+            let base = layout.base[t] as usize;
+            stuck = true;
+            // What the round itself wrote is what it had read.
+            let own = base + start..base + end;
+            for e in own.clone() {
+                let node = self.trie.node(graph.node[e]);
+                if node.kind == Kind::Read {
+                    let mut later = graph.co_after(graph.rf[e], node.loc()).iter();
+                    if later.any(|&w| !own.contains(&(w as usize))) {
+                        return false;
+                    }
+                }
+            }
+        }
+        stuck
+    }
+
+    /// Whether all that a thread has read since it entered a loop, whose bound is used up at `pc`, is its own: nobody else has
+    /// written or read it. `registers` are the thread's, `index` its next event.
+    pub(crate) fn reads_its_own(
+        &self,
+        graph: &Graph<M, W>,
+        thread: usize,
+        index: usize,
+        pc: Pc,
+        registers: &[u64],
+    ) -> bool {
+        let Subject { code, layout } = *self.subject;
+        let Op::Cut { entered } = code.ops[pc as usize] else { return false };
+        if entered == 0 {
+            return false;
+        }
+        let entered = registers[registers[FP] as usize + entered as usize] as usize;
+        if index - entered.min(index) > OWN_EVENTS {
+            return false;
+        }
+        let is_own = |e: u16| layout.thread_of[e as usize] as usize == thread;
+        let base = layout.base[thread] as usize;
+        (base + entered..base + index).all(|e| {
+            let node = self.trie.node(graph.node[e]);
+            match node.kind {
+                Kind::Choice => false,
+                Kind::Read => {
+                    let loc = node.loc() as usize;
+                    let own_readers = |readers: crate::row::Row<W>| readers.iter().all(|r| is_own(r as u16));
+                    own_readers(graph.init_readers[loc])
+                        && graph.co[loc]
+                            .iter()
+                            .all(|&w| is_own(w) && own_readers(graph.readers[w as usize]))
+                }
+                _ => true,
+            }
+        })
+    }
+}
