@@ -18,6 +18,7 @@ use crate::interpret::Next;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
 use crate::path::{INIT, Kind, Node, NodeId};
+use crate::row::Row;
 use crate::visit::{Explorer, Subject};
 
 /// How many events a thread looks back at most, so that a long loop that only reads does not cost its square.
@@ -150,6 +151,15 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
         let layout = self.subject.layout;
         let mut stuck = false;
+        // What rounds of loops wrote is what they had read.
+        let mut silent = Row::EMPTY;
+        for t in 0..layout.threads() {
+            let snapshot = graph.frontier(layout, t);
+            if snapshot.next == Next::Spinning {
+                let base = layout.base[t] as usize;
+                silent |= Row::range(base + snapshot.value as usize, base + graph.front[t] as usize);
+            }
+        }
         for t in 0..layout.threads() {
             let end = graph.front[t] as usize;
             let start = match graph.frontier(layout, t).next {
@@ -165,13 +175,11 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             };
             let base = layout.base[t] as usize;
             stuck = true;
-            // What the round itself wrote is what it had read.
-            let own = base + start..base + end;
-            for e in own.clone() {
+            for e in base + start..base + end {
                 let node = self.trie.node(graph.node[e]);
                 if node.kind == Kind::Read {
                     let mut later = graph.co_after(graph.rf[e], node.loc()).iter();
-                    if later.any(|&w| !own.contains(&(w as usize))) {
+                    if later.any(|&w| !silent.contains(w as usize)) {
                         return false;
                     }
                 }
@@ -207,7 +215,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
                 Kind::Choice => false,
                 Kind::Read => {
                     let loc = node.loc() as usize;
-                    let own_readers = |readers: crate::row::Row<W>| readers.iter().all(|r| is_own(r as u16));
+                    let own_readers = |readers: Row<W>| readers.iter().all(|r| is_own(r as u16));
                     own_readers(graph.init_readers[loc])
                         && graph.co[loc]
                             .iter()

@@ -317,6 +317,10 @@ impl<'p> Replayer<'p> {
         let instr = function.body.get(at.1 as usize);
         let stop = |led: Led, end| Ok(vec![(led, Some(end))]);
         let unknown = |operand| led.run.operand(operand).value.is_none();
+        if led.idle > ENDLESS {
+            led.run.problems.push(Problem { kind: ProblemKind::EndlessLoop, at, message: None });
+            return stop(led, End::Failed);
+        }
         match instr {
             Some(
                 &Instr::Branch { condition, .. }
@@ -339,6 +343,12 @@ impl<'p> Replayer<'p> {
                 led.next += 1;
                 return Ok(vec![(led, None)]);
             }
+            // An engine may follow a loop beyond its bound. The jump to the head stands before the cut (`ir::unroll`).
+            Some(Instr::Cut) if at.1 > 0 && matches!(function.body[at.1 as usize - 1], Instr::Jump(_)) => {
+                led.run.frame_mut().at -= 1;
+                led.idle += 1;
+                return Ok(vec![(led, None)]);
+            }
             Some(&Instr::Join { thread: other, dst }) if steps.get(led.next).is_some_and(|s| s.at == at) => {
                 let Some(number) = led.run.operand(other).value else { return stop(led, End::Stuck) };
                 let RecordedAction::Join(other) = steps[led.next].action else { return Ok(Vec::new()) };
@@ -352,10 +362,6 @@ impl<'p> Replayer<'p> {
                 return Ok(vec![(led, None)]);
             }
             _ => {}
-        }
-        if led.idle > ENDLESS {
-            led.run.problems.push(Problem { kind: ProblemKind::EndlessLoop, at, message: None });
-            return stop(led, End::Failed);
         }
         // Most instructions do nothing that could be in the record.
         if let None | Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_)) =

@@ -172,7 +172,7 @@ impl Outcome {
             (Verdict::Safe, Some(assumes)) => format!(", {assumes}"),
             _ => String::new(),
         };
-        let vacuous = if self.vacuous { ", vacuously: assumptions removed every execution" } else { "" };
+        let vacuous = if self.vacuous && self.verdict == Verdict::Safe { ", vacuously: assumptions removed every execution" } else { "" };
         let mut line = format!("{}: {verdict}{only} under {}{assumes}{vacuous}", self.file, self.model);
         let _ = match self.states {
             Some(states) => write!(line, " ({states} states"),
