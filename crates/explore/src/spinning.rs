@@ -15,7 +15,7 @@
 use crate::code::{ALLOCATIONS, Code, DISAGREED, FP, FRAME, HIDDEN, Half, Op, Pc, SPAWNS};
 use crate::graph::Graph;
 use crate::interpret::Next;
-use crate::memory::LocId;
+use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
 use crate::path::{INIT, Kind, Node, NodeId};
 use crate::row::Row;
@@ -27,8 +27,11 @@ const LOOK_BACK: usize = 1024;
 /// How many earlier states it compares with.
 const COMPARISONS: usize = 16;
 
-/// Events that a loop may make beyond its bound if only this thread has to do with what it reads.
-const OWN_EVENTS: usize = 20_000;
+/// Events that a loop may make beyond its bound if no other thread runs.
+const ALONE: usize = 20_000;
+
+/// Events that it may make if nobody else has had to do with what it reads so far: others may still come.
+const OWN_EVENTS: usize = 256;
 
 /// Whether two states of a thread before the operation at `pc` are the same to its future; `depends` says of a word whether
 /// its dependencies allow that.
@@ -152,7 +155,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         let layout = self.subject.layout;
         let mut stuck = false;
         // What rounds of loops wrote is what they had read.
-        let mut silent = Row::EMPTY;
+        let mut silent: Row<W> = Row::EMPTY;
         for t in 0..layout.threads() {
             let snapshot = graph.frontier(layout, t);
             if snapshot.next == Next::Spinning {
@@ -188,8 +191,9 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         stuck
     }
 
-    /// Whether all that a thread has read since it entered a loop, whose bound is used up at `pc`, is its own: nobody else has
-    /// written or read it. `registers` are the thread's, `index` its next event.
+    /// Whether a loop whose bound is used up at `pc` is followed all the same: nobody else has a say in how long it is. Either
+    /// no other thread runs, or all that the thread has read since it entered the loop is in objects that threads make, and
+    /// nobody else has written or read it so far. `registers` are the thread's, `index` its next event.
     pub(crate) fn reads_its_own(
         &self,
         graph: &Graph<M, W>,
@@ -200,27 +204,29 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     ) -> bool {
         let Subject { code, layout } = *self.subject;
         let Op::Cut { entered } = code.ops[pc as usize] else { return false };
-        if entered == 0 {
+        if entered == 0 || self.control.follows_all() {
             return false;
         }
         let entered = registers[registers[FP] as usize + entered as usize] as usize;
-        if index - entered.min(index) > OWN_EVENTS {
+        let over = |next: Next| matches!(next, Next::NotStarted | Next::Ended);
+        let alone = (0..layout.threads()).all(|t| t == thread || over(graph.frontier(layout, t).next));
+        if index - entered.min(index) > if alone { ALONE } else { OWN_EVENTS } {
             return false;
         }
-        let is_own = |e: u16| layout.thread_of[e as usize] as usize == thread;
+        let is_own = |e: usize| layout.thread_of[e] as usize == thread;
+        let is_own_cell = |loc: LocId| {
+            let global = self.memory.storage(self.memory.location(loc).0.object) == Some(Storage::Global);
+            let writes = &graph.co[loc as usize];
+            !global
+                && graph.init_readers[loc as usize].is_empty()
+                && writes.iter().all(|&w| is_own(w as usize) && graph.readers[w as usize].iter().all(is_own))
+        };
         let base = layout.base[thread] as usize;
         (base + entered..base + index).all(|e| {
             let node = self.trie.node(graph.node[e]);
             match node.kind {
                 Kind::Choice => false,
-                Kind::Read => {
-                    let loc = node.loc() as usize;
-                    let own_readers = |readers: Row<W>| readers.iter().all(|r| is_own(r as u16));
-                    own_readers(graph.init_readers[loc])
-                        && graph.co[loc]
-                            .iter()
-                            .all(|&w| is_own(w) && own_readers(graph.readers[w as usize]))
-                }
+                Kind::Read => alone || is_own_cell(node.loc()),
                 _ => true,
             }
         })
