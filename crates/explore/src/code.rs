@@ -391,7 +391,13 @@ impl Op {
     pub fn falls_through(&self) -> bool {
         !matches!(
             self,
-            Op::Jump(_) | Op::Branch { .. } | Op::Return(_) | Op::Exit(_) | Op::Halt | Op::Fail(_) | Op::Cut { .. }
+            Op::Jump(_)
+                | Op::Branch { .. }
+                | Op::Return(_)
+                | Op::Exit(_)
+                | Op::Halt
+                | Op::Fail(_)
+                | Op::Cut { .. }
         )
     }
 

@@ -78,7 +78,7 @@ impl Layout {
     }
 }
 
-/// A thread went to sleep before a read, because the newest value would not let it go on.
+/// A thread went to sleep before a read, because what it would have read does not let it go on.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleep<const W: usize> {
     /// How many events the thread had.
@@ -87,8 +87,42 @@ pub struct Sleep<const W: usize> {
     pub loc: LocId,
     /// How many writes to that there were. They stay as long as the sleep does.
     pub writes: u32,
-    /// The events that were there then.
+    /// The events that are older.
     pub before: Row<W>,
+    /// The events that were there: of the writes among them the thread reads none any more.
+    pub seen: Row<W>,
+    /// The write that revisited the read and put the thread to sleep: it wakes for writes that come after this one only.
+    /// `INIT` if the newest value put it to sleep.
+    pub by: EventId,
+    /// The events that were older than that read.
+    pub place: Row<W>,
+    /// Whether this is the sleep that the revisit caused, not one that came of it.
+    pub direct: bool,
+    /// Writes that it has seen since that revisit and that would have let it go on.
+    pub passed: Row<W>,
+}
+
+impl<const W: usize> Sleep<W> {
+    /// Whether a thread that slept so has not considered a write yet, and may read it.
+    #[inline(always)]
+    pub fn is_new<M: MemoryModel<W>>(&self, source: EventId, graph: &Graph<M, W>) -> bool {
+        source != INIT && !self.seen.contains(source as usize) && self.follows(source, graph)
+    }
+
+    /// Whether a write comes after the one that put the thread to sleep, and is not to be read by a revisit of the read as it
+    /// was before: among what the write depends on and what is older than the read, the newest write to the cell is the
+    /// cause of the sleep, or comes after it.
+    pub fn follows<M: MemoryModel<W>>(&self, source: EventId, graph: &Graph<M, W>) -> bool {
+        if self.by == INIT {
+            return true;
+        }
+        let by = self.by as usize;
+        let among = self.place | graph.pre[source as usize];
+        let is_among = |&&w: &&EventId| w != source && among.contains(w as usize);
+        let newest = graph.co[self.loc as usize].iter().rev().find(is_among);
+        graph.pre[source as usize].contains(by)
+            && newest.is_some_and(|&w| w == self.by || graph.pre[w as usize].contains(by))
+    }
 }
 
 /// A partial execution.

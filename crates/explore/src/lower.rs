@@ -3,8 +3,8 @@
 use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
 use crate::liveness::{live_registers, may_wait, tails};
 use fencepost_ir::{
-    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Observable, Operand, Order, Program, Property, Reg,
-    Rvalue, Until, Width, private::private_objects,
+    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Observable, Operand, Order, Program, Property,
+    Reg, Rvalue, Until, Width, private::private_objects,
 };
 use rustc_hash::FxHashMap;
 

@@ -354,9 +354,10 @@ impl<const W: usize> Facts<W> {
             }
             Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
-            Op::SelfThread { dst } | Op::EnterLoop { dst } | Op::Local { dst, .. } | Op::ThreadLocal { dst, .. } => {
-                self.set(dst, Row::EMPTY, Row::EMPTY)
-            }
+            Op::SelfThread { dst }
+            | Op::EnterLoop { dst }
+            | Op::Local { dst, .. }
+            | Op::ThreadLocal { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),
             Op::Alloc { dst, size: a, .. } | Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => {
                 self.set(dst, self.dep(a), self.pick(a))
             }

@@ -27,7 +27,7 @@ const LOOK_BACK: usize = 1024;
 /// How many earlier states it compares with.
 const COMPARISONS: usize = 16;
 
-/// Events that a loop may make beyond its bound if no other thread runs.
+/// Events that a loop may make beyond its bound if no other thread has been started.
 const ALONE: usize = 20_000;
 
 /// Events that it may make if nobody else has had to do with what it reads so far: others may still come.
@@ -110,8 +110,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
                 continue;
             }
             let then = &graph.regs[layout.regs(thread, earlier)];
-            let depends =
-                |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node[event], node, word);
+            let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node[event], node, word);
             if self.trie.same_reservation(graph.node[event], node)
                 && written.is_none_or(|loc| self.writes_again(here, loc))
                 && is_same_state(code, pc, then, now, depends)
@@ -192,7 +191,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     }
 
     /// Whether a loop whose bound is used up at `pc` is followed all the same: nobody else has a say in how long it is. Either
-    /// no other thread runs, or all that the thread has read since it entered the loop is in objects that threads make, and
+    /// no other thread has been started, or all that the thread has read since it entered the loop is in objects that threads make, and
     /// nobody else has written or read it so far. `registers` are the thread's, `index` its next event.
     pub(crate) fn reads_its_own(
         &self,
@@ -208,8 +207,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             return false;
         }
         let entered = registers[registers[FP] as usize + entered as usize] as usize;
-        let over = |next: Next| matches!(next, Next::NotStarted | Next::Ended);
-        let alone = (0..layout.threads()).all(|t| t == thread || over(graph.frontier(layout, t).next));
+        let is_started = |t: usize| graph.frontier(layout, t).next != Next::NotStarted;
+        let alone = (0..layout.threads()).all(|t| t == thread || !is_started(t));
         if index - entered.min(index) > if alone { ALONE } else { OWN_EVENTS } {
             return false;
         }
@@ -221,14 +220,16 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
                 && graph.init_readers[loc as usize].is_empty()
                 && writes.iter().all(|&w| is_own(w as usize) && graph.readers[w as usize].iter().all(is_own))
         };
-        let base = layout.base[thread] as usize;
-        (base + entered..base + index).all(|e| {
-            let node = self.trie.node(graph.node[e]);
-            match node.kind {
-                Kind::Choice => false,
-                Kind::Read => alone || is_own_cell(node.loc()),
-                _ => true,
-            }
-        })
+        let since = layout.base[thread] as usize + entered..layout.base[thread] as usize + index;
+        // A loop that only writes ends by itself or not at all.
+        (since.is_empty() || since.clone().any(|e| graph.reads.contains(e)))
+            && since.clone().all(|e| {
+                let node = self.trie.node(graph.node[e]);
+                match node.kind {
+                    Kind::Choice => false,
+                    Kind::Read => alone || is_own_cell(node.loc()),
+                    _ => true,
+                }
+            })
     }
 }

@@ -23,7 +23,7 @@ use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
-use crate::waiting::{Watch, is_blocked};
+use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
 
 /// What is explored: the lowered program and where its events lie.
@@ -137,7 +137,15 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
         for (t, &marked) in graph.urgency.iter().enumerate() {
-            let mut own = if graph.is_asleep(t) { Snapshot::NEVER } else { marked };
+            let mut own = marked;
+            if let Some(sleep) = graph.considered(t) {
+                if graph.is_asleep(t) {
+                    own = Snapshot::NEVER;
+                } else if sleep.by != INIT {
+                    // What a revisit put to sleep is woken as if by a revisit: before anything else happens.
+                    own = Snapshot::AT_ONCE;
+                }
+            }
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
@@ -155,45 +163,45 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
-        let event = self.event_of(graph, thread);
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads.is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
+        let (sleeps, passed) = self.read_each(graph, thread, snapshot);
+        if sleeps {
+            self.sleep(graph, thread, loc, passed);
+        }
+    }
+
+    /// Explores the read with each source that there is for it: whether the thread sleeps otherwise, and the sources that it has
+    /// then passed by.
+    fn read_each(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) -> (bool, Row<W>) {
+        let node = self.trie.node(snapshot.node);
+        let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).map(|sleep| sleep.before);
-        let mut sleeps = considered.is_some();
-        let last = |source: EventId, i: usize, sleeps: &mut bool| {
-            let newest = i == writes;
-            let new = considered.is_none_or(|seen| source != INIT && !seen.contains(source as usize));
-            *sleeps &= !(newest && new);
-            (newest, new)
-        };
-        for i in (0..writes).rev() {
-            let source = graph.co[loc as usize][i];
-            let (newest, new) = last(source, i + 1, &mut sleeps);
-            if new {
-                sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
+        let considered = graph.considered(thread).copied();
+        let (mut sleeps, mut passed) = (considered.is_some(), Row::EMPTY);
+        for i in (0..=writes).rev() {
+            let source = if i == 0 { INIT } else { graph.co[loc as usize][i - 1] };
+            if considered.is_none_or(|sleep| sleep.is_new(source, graph)) {
+                let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
+                if i == writes {
+                    sleeps = blocked;
+                }
+                if !blocked && source != INIT {
+                    passed.insert(source as usize);
+                }
             }
             // An older write would be read although something newer comes before this read.
-            if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
-                if sleeps {
-                    self.sleep(graph, thread, loc);
-                }
-                return;
+            if i > 0 && (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
+                break;
             }
         }
-        let (newest, new) = last(INIT, 0, &mut sleeps);
-        if new {
-            sleeps |= self.read_from(graph, thread, event, snapshot, INIT, newest) && newest;
-        }
-        if sleeps {
-            self.sleep(graph, thread, loc);
-        }
+        (sleeps, passed)
     }
 
     /// Explores the read with this source. True if the thread cannot go on with what it reads: then it is not read.
@@ -201,11 +209,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         &mut self,
         graph: &mut Graph<M, W>,
         thread: usize,
-        event: EventId,
         snapshot: Snapshot,
         source: EventId,
         newest: bool,
     ) -> bool {
+        let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
         let mut blocked = false;
@@ -214,11 +222,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         {
             let front = graph.front[thread];
             self.advance_thread(graph, thread);
-            let next = graph.frontier(self.subject.layout, thread).next;
-            blocked = is_blocked(next) && self.may_sleep(snapshot.node);
+            blocked = self.may_sleep(snapshot.node) && self.leads_nowhere(graph, thread, event);
+            let waiting = self.trie.node(snapshot.node).half == Half::Waiting;
             if blocked {
                 self.note_waiting(snapshot.node);
-            } else {
+            } else if !(waiting && self.fits_nowhere(graph, event, source)) {
                 if !newest {
                     graph.nonmaximal.insert(event as usize);
                 }
@@ -237,8 +245,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
     fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+        self.trie.node(graph.node[event as usize]).half == Half::Amo
+            && self.fits_nowhere(graph, event, source)
+    }
+
+    fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
         let node = self.trie.node(graph.node[event as usize]);
-        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
+        if M::OUT_OF_ORDER || graph.rmw_writes.is_empty() {
             return false;
         }
         let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
@@ -251,7 +264,12 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             return false;
         }
         let revisited = graph.revisited & graph.before[taken];
-        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
+        let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
+        for sleep in graph.asleep.iter().flatten() {
+            if sleep.by != INIT && !sleep.before.contains(taken) {
+                perhaps |= graph.pre[sleep.by as usize] | Row::single(sleep.by as usize);
+            }
+        }
         let prefix = graph.pre[event as usize] | Row::single(event as usize);
         let gone = graph.present.without(&(graph.before[taken] | prefix | perhaps));
         !self.was_added_maximally(graph, gone, prefix, perhaps)

@@ -344,9 +344,7 @@ fn generate(random: &mut Random) -> (Program, String) {
         });
         observed.push(Observable::Register { thread: ThreadId(t), reg: LAST });
     }
-    observed.extend(
-        (0..2).map(|x| Observable::Memory { object: ObjectId(x), offset: 0, width: WIDTH }),
-    );
+    observed.extend((0..2).map(|x| Observable::Memory { object: ObjectId(x), offset: 0, width: WIDTH }));
     let shown = observed.len();
     program.property = Property::Final(FinalCondition {
         quantifier: Quantifier::Exists,
@@ -362,7 +360,7 @@ fn generate(random: &mut Random) -> (Program, String) {
 type Found = (Vec<Vec<Value>>, BTreeSet<FindingKind>, u64);
 
 fn found(program: &Program, model: ModelName, retries: Retries) -> Option<Found> {
-    let limits = Limits { max_nodes: Some(40_000), ..Limits::default() };
+    let limits = Limits { max_nodes: Some(6_000), ..Limits::default() };
     let options = Options { retries, limits, ..Options::new(model) };
     let exploration = explore(program, &options).expect("supported");
     if exploration.stopped.is_some() {
@@ -378,7 +376,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn dropping_iterations_changes_no_state_and_no_finding() {
-    let cases = number("FENCEPOST_CASES", 400);
+    let cases = number("FENCEPOST_CASES", 150);
     let mut random = Random(number("FENCEPOST_SEED", 1));
     let (mut compared, mut fewer) = (0, 0);
     for case in 0..cases {
