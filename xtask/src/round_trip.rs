@@ -65,8 +65,9 @@ fn search(program: &Program, seconds: u64) -> Result<Searched, String> {
     options.search.deadline = Some(start + Duration::from_secs(seconds));
     options.search.jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
     options.search.max_bytes = Some(6_000_000_000);
-    let outcome = check(program, &options).map_err(|e| e.what)?;
-    Ok(Searched { verdict: outcome.verdict, states: outcome.states, seconds: start.elapsed().as_secs_f64() })
+    let outcome = check(program, &options).map_err(|e| e.what)?.outcome;
+    let states = outcome.statistics.states.unwrap_or(0);
+    Ok(Searched { verdict: outcome.verdict, states, seconds: start.elapsed().as_secs_f64() })
 }
 
 /// One program at one bound: both searches, and the text of the C between them.

@@ -34,9 +34,12 @@ pub struct Unit {
     pub globals: Vec<Global>,
     /// Functions.
     pub functions: Vec<FunctionDef>,
+    /// `malloc` and its kin may find no memory.
+    pub malloc_fails: bool,
 }
 
 /// A variable with static or thread storage duration.
+#[derive(Clone)]
 pub struct Global {
     /// Name, for reports.
     pub name: String,
@@ -53,6 +56,7 @@ pub struct Global {
 }
 
 /// A function.
+#[derive(Clone)]
 pub struct FunctionDef {
     /// Name.
     pub name: String,
@@ -73,6 +77,7 @@ pub struct FunctionDef {
 }
 
 /// A variable of a function.
+#[derive(Clone)]
 pub struct Local {
     /// Name; empty for temporaries.
     pub name: String,
@@ -85,7 +90,7 @@ pub struct Local {
 }
 
 /// A block with the variables that live in it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Block {
     /// Variables whose scope this is.
     pub locals: Vec<LocalId>,
@@ -96,6 +101,7 @@ pub struct Block {
 }
 
 /// A statement.
+#[derive(Clone)]
 pub struct Stmt {
     /// What it is.
     pub kind: StmtKind,
@@ -104,6 +110,7 @@ pub struct Stmt {
 }
 
 /// The kinds of statement.
+#[derive(Clone)]
 pub enum StmtKind {
     /// An expression, or nothing.
     Expr(Option<Expr>),
@@ -145,6 +152,7 @@ pub enum StmtKind {
 }
 
 /// An initialiser, flattened: scalars (or whole structs) at offsets, in the order of the source.
+#[derive(Clone)]
 pub struct Init {
     /// What is stored where.
     pub items: Vec<InitItem>,
@@ -153,6 +161,7 @@ pub struct Init {
 }
 
 /// One part of an initialiser.
+#[derive(Clone)]
 pub struct InitItem {
     /// Byte offset in the object.
     pub offset: u64,
@@ -165,6 +174,7 @@ pub struct InitItem {
 }
 
 /// An expression.
+#[derive(Clone)]
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
@@ -235,6 +245,7 @@ pub enum PrefixOp {
 }
 
 /// The kinds of expression.
+#[derive(Clone)]
 pub enum ExprKind {
     /// An integer, extended to 64 bits as its type says.
     Int(u64),
@@ -287,6 +298,9 @@ pub enum ExprKind {
     Call(Box<Expr>, Vec<Expr>, Option<LocalId>),
     /// A call of something that we know.
     Builtin(Builtin, Vec<Expr>),
+    /// The same atomic operation for each value of a memory order that is not a constant: the order, and the operation
+    /// for each number that it may be.
+    ByOrder(Box<Expr>, Vec<Expr>),
     /// `({ ... })`; the last statement is the value.
     Stmt(Block),
 }
@@ -303,5 +317,92 @@ impl ExprKind {
                 | ExprKind::Compound(..)
                 | ExprKind::Temporary(..)
         )
+    }
+}
+
+impl Block {
+    /// Shows every expression of the block to `see`, outer ones before inner ones.
+    pub fn visit(&self, see: &mut dyn FnMut(&Expr)) {
+        self.stmts.iter().for_each(|stmt| stmt.visit(see));
+    }
+}
+
+impl Stmt {
+    fn visit(&self, see: &mut dyn FnMut(&Expr)) {
+        match &self.kind {
+            StmtKind::Expr(expr) | StmtKind::Return(expr) => expr.iter().for_each(|e| e.visit(see)),
+            StmtKind::Declare(_, init) => init.iter().for_each(|init| init.visit(see)),
+            StmtKind::Block(block) => block.visit(see),
+            StmtKind::If(condition, then, otherwise) => {
+                condition.visit(see);
+                then.visit(see);
+                otherwise.iter().for_each(|s| s.visit(see));
+            }
+            StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
+                condition.visit(see);
+                body.visit(see);
+            }
+            StmtKind::For(condition, step, body) => {
+                condition.iter().chain(step).for_each(|e| e.visit(see));
+                body.visit(see);
+            }
+            StmtKind::Switch { value, body, .. } => {
+                value.visit(see);
+                body.visit(see);
+            }
+            StmtKind::Label(_, inner) => inner.visit(see),
+            StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Asm(_) => {}
+        }
+    }
+}
+
+impl Init {
+    fn visit(&self, see: &mut dyn FnMut(&Expr)) {
+        self.items.iter().for_each(|item| item.value.visit(see));
+    }
+}
+
+impl Expr {
+    /// Shows this expression and all its parts to `see`.
+    pub fn visit(&self, see: &mut dyn FnMut(&Expr)) {
+        see(self);
+        match &self.kind {
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Local(_)
+            | ExprKind::Global(_)
+            | ExprKind::Function(_) => {}
+            ExprKind::Deref(inner)
+            | ExprKind::Member(inner, _, _)
+            | ExprKind::Temporary(_, inner)
+            | ExprKind::Load(inner)
+            | ExprKind::AddrOf(inner)
+            | ExprKind::Prefix(_, inner)
+            | ExprKind::PostStep(inner, _)
+            | ExprKind::Cast(inner) => inner.visit(see),
+            ExprKind::Compound(_, init) => init.visit(see),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::PtrAdd(a, b, _)
+            | ExprKind::PtrDiff(a, b, _)
+            | ExprKind::Logical(_, a, b)
+            | ExprKind::Elvis(a, b)
+            | ExprKind::Comma(a, b)
+            | ExprKind::Assign(a, b)
+            | ExprKind::AssignOp(_, a, b, _) => {
+                a.visit(see);
+                b.visit(see);
+            }
+            ExprKind::Cond(a, b, c) => [a, b, c].into_iter().for_each(|e| e.visit(see)),
+            ExprKind::Call(callee, args, _) => {
+                callee.visit(see);
+                args.iter().for_each(|e| e.visit(see));
+            }
+            ExprKind::Builtin(_, args) => args.iter().for_each(|e| e.visit(see)),
+            ExprKind::ByOrder(order, choices) => {
+                order.visit(see);
+                choices.iter().for_each(|e| e.visit(see));
+            }
+            ExprKind::Stmt(block) => block.visit(see),
+        }
     }
 }

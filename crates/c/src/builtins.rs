@@ -56,6 +56,8 @@ pub enum Builtin {
     Await(BinaryOp, Order),
     /// `[pointer, operand of the condition, operand of the operation]`: waits, then modifies; gives the old value.
     AwaitRmw(BinaryOp, RmwOp, Order),
+    /// `[pointer]`: the value, 0 if there is none yet.
+    Peek,
     /// `[pointer to a 32-bit cell]`.
     Lock,
     /// `[pointer to a 32-bit cell]`.

@@ -105,6 +105,8 @@ const MODULES: &[(&str, &str, &[&str])] = &[
             "pthread_rwlock_wrlock",
             "pthread_rwlock_trywrlock",
             "pthread_rwlock_unlock",
+            "pthread_rwlock_timedrdlock",
+            "pthread_rwlock_timedwrlock",
         ],
     ),
     (
@@ -114,6 +116,7 @@ const MODULES: &[(&str, &str, &[&str])] = &[
             "pthread_cond_init",
             "pthread_cond_destroy",
             "pthread_cond_wait",
+            "pthread_cond_timedwait",
             "pthread_cond_signal",
             "pthread_cond_broadcast",
         ],
@@ -126,8 +129,14 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     (
         "runtime/semaphore.c",
         include_str!("runtime/semaphore.c"),
-        &["sem_init", "sem_destroy", "sem_wait", "sem_trywait", "sem_post", "sem_getvalue"],
+        &["sem_init", "sem_destroy", "sem_wait", "sem_trywait", "sem_timedwait", "sem_post", "sem_getvalue"],
     ),
+    (
+        "runtime/attributes.c",
+        include_str!("runtime/attributes.c"),
+        &["pthread_attr_init", "pthread_attr_setdetachstate", "pthread_attr_getdetachstate"],
+    ),
+    ("runtime/timed.c", include_str!("runtime/timed.c"), &["pthread_mutex_timedlock"]),
     ("runtime/once.c", include_str!("runtime/once.c"), &["pthread_once"]),
     (
         "runtime/keys.c",
@@ -143,11 +152,14 @@ const MODULES: &[(&str, &str, &[&str])] = &[
 
 const BITS: (&str, &str) = ("runtime/bits.c", include_str!("runtime/bits.c"));
 
+/// What is kept of threads in programs that detach them, or join them in several places.
+pub const THREADS: (&str, &str) = ("runtime/threads.c", include_str!("runtime/threads.c"));
+
 const MUTEX_KINDS: (&str, &str) = ("runtime/mutex.c", include_str!("runtime/mutex.c"));
 
 /// Using this function means that not all mutexes are plain ones.
 pub fn selects_mutex_kinds(name: &str) -> bool {
-    matches!(name, "pthread_mutexattr_settype" | "__fp_mtx_recursive")
+    matches!(name, "pthread_mutexattr_settype" | "pthread_mutexattr_gettype" | "__fp_mtx_recursive")
 }
 
 /// The module that defines a function. Mutexes are plain cells unless the program chooses other kinds.
@@ -155,6 +167,9 @@ pub fn module_of(name: &str, mutex_kinds: bool) -> Option<(&'static str, &'stati
     let mutex = matches!(
         name,
         "pthread_mutexattr_settype"
+            | "pthread_mutexattr_gettype"
+            | "pthread_mutexattr_init"
+            | "pthread_mutex_timedlock"
             | "__fp_mtx_recursive"
             | "pthread_mutex_init"
             | "pthread_mutex_destroy"

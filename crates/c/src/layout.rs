@@ -73,6 +73,15 @@ impl Types {
         }
     }
 
+    /// What the flexible array member at the end of a struct is of.
+    pub fn flexible_element(&self, ty: Ty) -> Option<QTy> {
+        let (_, record) = self.record(ty)?;
+        match self.kind(record.fields.last()?.ty.ty) {
+            TypeKind::Array(of, None | Some(0)) if !record.union_ => Some(*of),
+            _ => None,
+        }
+    }
+
     /// Lays out the members of a struct or union. An error is a message about one member.
     pub fn complete_record(
         &mut self,

@@ -33,17 +33,17 @@ pub mod lower;
 pub mod parser;
 pub mod pp;
 pub mod sema;
-pub mod source;
 pub mod token;
 pub mod types;
 pub mod uninit;
 
+pub use fencepost_diag::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile};
-use fencepost_ir::Program;
 use fencepost_ir::private::mark_private_objects;
+pub use fencepost_ir::{Compiled, Failure};
+use fencepost_ir::{Language, Program};
 use parser::Parser;
 use pp::Preprocessor;
-pub use source::SourceMap;
 
 /// Reads a file by its path; `None` if there is none.
 pub type Loader<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -57,34 +57,12 @@ pub struct Options<'a> {
     pub include_dirs: Vec<String>,
     /// `--include FILE`, read before the program.
     pub includes: Vec<String>,
+    /// Condition variables may wake up without a signal.
+    pub spurious: bool,
+    /// `malloc` and its kin may find no memory.
+    pub malloc_fails: bool,
     /// How user files are read; without one, only built-in headers can be included.
     pub loader: Option<Loader<'a>>,
-}
-
-/// A compiled program.
-pub struct Compiled {
-    /// The program. Its main thread is thread 0 and runs `main`; the others are spawned.
-    pub program: Program,
-    /// All files that were read; the spans of the program are offsets in this map, and those of the file that was
-    /// asked for are offsets in that file.
-    pub sources: SourceMap,
-    /// Warnings, in the order in which they were found.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// Why a program could not be compiled.
-pub struct Failure {
-    /// At least one error; spans are offsets in `sources`.
-    pub diagnostics: Vec<Diagnostic>,
-    /// All files that were read.
-    pub sources: SourceMap,
-}
-
-impl Failure {
-    /// All messages as text, without colours.
-    pub fn render(&self) -> String {
-        self.diagnostics.iter().map(|d| self.sources.render(d)).collect::<Vec<_>>().join("\n\n")
-    }
 }
 
 /// Compiles a C program.
@@ -97,22 +75,23 @@ pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Fai
         sources.add(file.clone());
     }
     match result {
-        Ok((mut program, warnings)) => {
+        Ok((mut program, warnings, left_out)) => {
             mark_private_objects(&mut program);
-            Ok(Compiled { program, sources, warnings })
+            Ok(Compiled { language: Language::C, program, sources, warnings, left_out })
         }
         Err(diagnostics) => Err(Failure { diagnostics, sources }),
     }
 }
 
-fn front(
-    file: &SourceFile,
-    preprocessor: &mut Preprocessor<'_>,
-) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+/// A program, its warnings, and what was left out.
+type Read = (Program, Vec<Diagnostic>, Option<&'static str>);
+
+fn front(file: &SourceFile, preprocessor: &mut Preprocessor<'_>) -> Result<Read, Vec<Diagnostic>> {
     let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
     // The parser and the preprocessor take turns, and share the table of strings.
     let mut interner = std::mem::take(&mut preprocessor.interner);
     let mut parser = Parser::new(&mut interner);
+    parser.spurious = preprocessor.options().spurious;
     parser.parse(tokens).map_err(|e| vec![*e])?;
     let mut loaded = Vec::new();
     while let Some((name, text)) = next_module(&mut parser, &loaded) {
@@ -120,17 +99,34 @@ fn front(
         if let Some(error) = foreign_types(&parser, preprocessor, name, text) {
             return Err(vec![error]);
         }
-        std::mem::swap(parser.interner, &mut preprocessor.interner);
-        let mut tokens = Vec::new();
-        let read = preprocessor.run_text(&format!("<{name}>"), text.to_string(), &mut tokens);
-        std::mem::swap(parser.interner, &mut preprocessor.interner);
-        read.map_err(|e| vec![e])?;
-        parser.parse(tokens).map_err(|e| vec![*e])?;
+        read_module(&mut parser, preprocessor, name, text)?;
     }
+    if lower::shares_joins(&parser.unit) {
+        let (name, text) = headers::THREADS;
+        read_module(&mut parser, preprocessor, name, text)?;
+    }
+    parser.unit.malloc_fails = preprocessor.options().malloc_fails;
     let program = lower::lower(&parser.unit, &file.name)?;
+    let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
+    let left_out = (waits && !parser.spurious).then_some("no wake-up without a signal");
     let mut warnings = std::mem::take(&mut preprocessor.warnings);
     warnings.append(&mut parser.warnings);
-    Ok((program, warnings))
+    Ok((program, warnings, left_out))
+}
+
+/// Parses a runtime module behind the program.
+fn read_module(
+    parser: &mut Parser<'_>,
+    preprocessor: &mut Preprocessor<'_>,
+    name: &str,
+    text: &str,
+) -> Result<(), Vec<Diagnostic>> {
+    std::mem::swap(parser.interner, &mut preprocessor.interner);
+    let mut tokens = Vec::new();
+    let read = preprocessor.run_text(&format!("<{name}>"), text.to_string(), &mut tokens);
+    std::mem::swap(parser.interner, &mut preprocessor.interner);
+    read.map_err(|e| vec![e])?;
+    parser.parse(tokens).map_err(|e| vec![*e])
 }
 
 /// An error if a module works on types of a header of ours that the program did not include: a program that was
@@ -162,7 +158,8 @@ fn foreign_types(
 /// A runtime module, not loaded yet, with a function that is used and not defined.
 fn next_module(parser: &mut Parser<'_>, loaded: &[&str]) -> Option<(&'static str, &'static str)> {
     let functions = &parser.unit.functions;
-    let kinds = functions.iter().any(|f| f.used.is_some() && headers::selects_mutex_kinds(&f.name));
+    let kinds = parser.mutex_kinds
+        || functions.iter().any(|f| f.used.is_some() && headers::selects_mutex_kinds(&f.name));
     functions
         .iter()
         .filter(|f| f.used.is_some() && f.body.is_none())

@@ -2,10 +2,11 @@
 //!
 //! Registers start as zero, so a variable in a register would hide such a read. A forward analysis over the finished
 //! function finds the variables that are not definitely assigned at some use; the lowering then makes objects of
-//! them, and the engine sees the read of uninitialised memory if it really happens.
+//! them, and the engine sees the read of uninitialised memory if it really happens. Where a declaration is reached again,
+//! or a jump into its block leaves its initialiser out, the variable has no value, whatever it had before.
 
 use crate::ast::{FunctionDef, LocalId};
-use crate::lower::Storage;
+use crate::lower::{Storage, forgotten};
 use fencepost_ir::{Function, Instr, Reg};
 
 /// The variables that must live in memory.
@@ -17,7 +18,7 @@ pub fn suspects(
 ) -> Vec<LocalId> {
     let candidates: Vec<(LocalId, Reg)> = (0u32..)
         .zip(&def.locals)
-        .filter(|(i, local)| !local.initialised && storage[*i as usize] == Storage::Register)
+        .filter(|(i, _)| !def.params.contains(&LocalId(*i)) && storage[*i as usize] == Storage::Register)
         .filter_map(|(i, _)| registers[i as usize].map(|reg| (LocalId(i), reg)))
         .collect();
     let mut found = Vec::new();
@@ -45,9 +46,13 @@ fn unassigned_uses(function: &Function, watched: &[(LocalId, Reg)]) -> u64 {
         }
         assigned[at] = meet;
         let Some(instr) = function.body.get(at) else { continue };
-        instr.for_each_use(|reg| bad |= bit(reg) & !meet);
         let mut after = meet;
-        instr.for_each_definition(|reg| after |= bit(reg));
+        if let Some(reg) = forgotten(instr) {
+            after &= !bit(reg);
+        } else {
+            instr.for_each_use(|reg| bad |= bit(reg) & !meet);
+            instr.for_each_definition(|reg| after |= bit(reg));
+        }
         match instr {
             Instr::Jump(label) => work.push((label.0 as usize, after)),
             Instr::Branch { then_to, else_to, .. } => {

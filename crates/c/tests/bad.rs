@@ -4,15 +4,44 @@ use fencepost_c::{Options, compile};
 use fencepost_diag::SourceFile;
 use std::path::Path;
 
-#[test]
-fn messages_name_the_construct_the_line_and_a_way_out() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad");
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
-        .expect("the folder of bad programs")
+/// The C programs of a folder beside this file.
+fn programs(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("the folder of programs")
         .filter_map(|entry| entry.expect("an entry").file_name().to_str().map(str::to_string))
         .filter(|name| name.ends_with(".c"))
         .collect();
     names.sort();
+    names
+}
+
+/// Programs that compile with warnings: these are snapshots, too.
+#[test]
+fn warnings_say_what_is_meant_instead() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/warn");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("warn");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| {
+        for name in programs(&folder) {
+            let text = std::fs::read_to_string(folder.join(&name)).expect("a program");
+            let warnings = match compile(&SourceFile::new(name.as_str(), text), &Options::default()) {
+                Ok(compiled) => {
+                    let shown = compiled.warnings.iter().map(|warning| compiled.sources.render(warning));
+                    shown.collect::<Vec<_>>().join("\n\n")
+                }
+                Err(failure) => panic!("{name}: {}", failure.render()),
+            };
+            assert!(!warnings.is_empty(), "{name} has no warning");
+            insta::assert_snapshot!(name.trim_end_matches(".c"), warnings);
+        }
+    });
+}
+
+#[test]
+fn messages_name_the_construct_the_line_and_a_way_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad");
+    let names = programs(&folder);
     assert!(names.len() >= 40, "{} programs", names.len());
     let loader = |path: &str| std::fs::read_to_string(folder.join(path)).ok();
     let mut settings = insta::Settings::clone_current();

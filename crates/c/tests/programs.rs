@@ -226,6 +226,7 @@ fn user_files_come_through_the_loader() {
         include_dirs: vec!["inc".into()],
         includes: vec!["first.h".into()],
         loader: Some(&loader),
+        ..Options::default()
     };
     let text = "#include \"a.h\"\n#include \"a.h\"\n#include <c.h>\nint main(void) { return a() + C + FIRST + FLAG; }\n";
     let compiled = match compile(&SourceFile::new("src/main.c", text), &options) {

@@ -1,7 +1,11 @@
 //! The command line.
 
+use crate::engine;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fencepost_report::format::{self, FORMATS};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Can this concurrent program go wrong on this memory model?
 #[derive(Parser)]
@@ -23,6 +27,8 @@ pub enum Command {
     Reduce(ReduceArgs),
     /// Prove a parameterized system safe for any number of processes
     Prove(ProveArgs),
+    /// Say what the code of a finding means
+    Explain(ExplainArgs),
     /// List the memory models, or show one
     Models(ModelsArgs),
 }
@@ -66,14 +72,14 @@ pub struct ProveArgs {
     #[arg(long)]
     pub json: bool,
     /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    #[arg(long, value_parser = formats(), default_value = "text")]
+    pub format: String,
     /// Give up after this many nodes: unknown
     #[arg(long, value_name = "N")]
     pub max_nodes: Option<usize>,
     /// Give up after this many seconds: unknown
-    #[arg(long, value_name = "S")]
-    pub timeout: Option<u64>,
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,
@@ -89,24 +95,60 @@ pub struct ProveArgs {
 }
 
 impl ProveArgs {
-    /// Whether standard output is JSON only.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+    /// The output format.
+    pub fn format(&self) -> &'static format::Format {
+        chosen_format(self.json, &self.format)
     }
 }
 
 /// What checks a program.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
-pub enum Engine {
-    /// `explore` for C, `states` for .fp under sc, tso and pso and for C that `explore` refuses; says which and why.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum EngineChoice {
+    /// Whichever can answer; says which and why.
     #[default]
     Auto,
-    /// Every execution once, loops unrolled; the axiomatic models.
-    Explore,
-    /// Every state of an operational machine, loops as they are; sc, tso and pso.
-    States,
-    /// A reduction of TSO to SC, then the states of the SC machine.
-    Reduce,
+    /// One of `engine::ENGINES`, by its name.
+    Named(String),
+}
+
+/// The names of the engines.
+fn engines() -> impl TypedValueParser<Value = EngineChoice> {
+    let auto = PossibleValue::new("auto").help("whichever can answer; says which and why");
+    let named = engine::ENGINES.iter().map(|e| PossibleValue::new(e.name()).help(e.about()));
+    PossibleValuesParser::new(std::iter::once(auto).chain(named)).map(|name| match name.as_str() {
+        "auto" => EngineChoice::Auto,
+        _ => EngineChoice::Named(name),
+    })
+}
+
+/// The names of the formats.
+fn formats() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
+}
+
+/// A number of seconds: positive or zero, and a number.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "a number of seconds, such as 10 or 0.5".to_string())?;
+    match number {
+        n if !n.is_finite() => Err("a number of seconds; without the option there is no limit".into()),
+        n if n < 0.0 => Err("a number of seconds, and none below zero".into()),
+        // More than a hundred years is no limit.
+        n => Ok(Duration::from_secs_f64(n.min(4e9))),
+    }
+}
+
+/// Most workers that are started, whatever the user says: more than that only take memory.
+const MOST_WORKERS: usize = 256;
+
+/// How many workers: all cores unless the user says otherwise.
+pub fn workers(jobs: Option<usize>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    jobs.unwrap_or_else(cores).clamp(1, MOST_WORKERS)
+}
+
+fn chosen_format(json: bool, name: &str) -> &'static format::Format {
+    let name = if json { "json" } else { name };
+    format::find(name).unwrap_or(&FORMATS[0])
 }
 
 /// What dependencies mean under models that know them.
@@ -130,7 +172,7 @@ pub enum RetriesArg {
 }
 
 /// Options of `check`.
-#[derive(Args, Default)]
+#[derive(Args)]
 pub struct CheckArgs {
     /// C files, or programs in the papers' small language
     #[arg(required = true, value_name = "FILE.c or FILE.fp")]
@@ -142,8 +184,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub unroll: u32,
     /// What checks the program
-    #[arg(long, value_enum, default_value = "auto")]
-    pub engine: Engine,
+    #[arg(long, value_parser = engines(), default_value = "auto")]
+    pub engine: EngineChoice,
     /// At most this many rounds per thread (states and reduce)
     #[arg(long, value_name = "K")]
     pub rounds: Option<u32>,
@@ -165,12 +207,16 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
-    /// Which iterations of loops are followed (explore)
+    /// Which iterations of loops are followed
     #[arg(long, value_enum, default_value = "fold")]
     pub retries: RetriesArg,
-    /// Let a weak compare-exchange fail although the values are equal, where the target can do that
+    /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
+    /// variable wake up without a signal
     #[arg(long)]
     pub spurious: bool,
+    /// Let malloc and its kin return a null pointer
+    #[arg(long)]
+    pub malloc_fails: bool,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
@@ -178,14 +224,14 @@ pub struct CheckArgs {
     #[arg(long)]
     pub json: bool,
     /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    #[arg(long, value_parser = formats(), default_value = "text")]
+    pub format: String,
     /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Give up after this many seconds: unknown
-    #[arg(long, value_name = "S")]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Give up after about this many executions: unknown
     #[arg(long, value_name = "N")]
     pub max_executions: Option<u64>,
@@ -207,23 +253,32 @@ pub struct CheckArgs {
     /// Flags for the preprocessor: -D, -U, -I, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,
+    /// The long names of the options that stand on the command line.
+    #[arg(skip)]
+    pub given: Vec<String>,
 }
 
-impl CheckArgs {
-    /// Whether standard output is JSON only.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+impl Default for CheckArgs {
+    /// What the command line gives a file without options.
+    fn default() -> CheckArgs {
+        let parsed = Arguments::try_parse_from(["fencepost", "check", "-"]);
+        match parsed.map(|arguments| arguments.command) {
+            Ok(Command::Check(options)) => options,
+            _ => unreachable!("a command line without options is one"),
+        }
     }
 }
 
-/// How results are printed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum Format {
-    /// A table for people.
-    #[default]
-    Text,
-    /// One JSON object per line.
-    Json,
+impl CheckArgs {
+    /// The output format.
+    pub fn format(&self) -> &'static format::Format {
+        chosen_format(self.json, &self.format)
+    }
+
+    /// How many workers.
+    pub fn workers(&self) -> usize {
+        workers(self.jobs)
+    }
 }
 
 /// Options of `litmus`.
@@ -242,8 +297,8 @@ pub struct LitmusArgs {
     #[arg(long)]
     pub json: bool,
     /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    #[arg(long, value_parser = formats(), default_value = "text")]
+    pub format: String,
     /// Compare with reference results: verdict, holds and states decide the exit code
     #[arg(long, value_name = "FILE.jsonl")]
     pub compare: Option<PathBuf>,
@@ -254,8 +309,8 @@ pub struct LitmusArgs {
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Give a test up after this many seconds
-    #[arg(long, value_name = "S")]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<Duration>,
     /// Write an execution that satisfies the condition as a Graphviz graph (one test only)
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
@@ -264,8 +319,16 @@ pub struct LitmusArgs {
 impl LitmusArgs {
     /// Whether standard output is JSON only.
     pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+        self.json || self.format == "json"
     }
+}
+
+/// Options of `explain`.
+#[derive(Args)]
+pub struct ExplainArgs {
+    /// A code such as FP0201; without one, all are listed
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
 }
 
 /// Options of `models`.

@@ -1,21 +1,24 @@
 //! `fencepost litmus`: many tests, in parallel, printed in order.
 
 use crate::args::LitmusArgs;
-use crate::exit;
+use crate::args::workers;
 use crate::litmus::{Answered, Settings, Trouble, answer, read};
 use crate::model::Choice;
+use crate::{exit, input, print};
 use fencepost_diag::SourceFile;
 use fencepost_explore::StopReason;
 use fencepost_litmus::LitmusTest;
 use fencepost_report::compare::{Expected, difference, read_expected};
-use fencepost_report::litmus::{Answer, Failure, json_line, table_head, table_line};
+use fencepost_report::format;
+use fencepost_report::litmus::{Answer, table_head, table_line};
+use fencepost_report::report::Failed;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
@@ -37,7 +40,8 @@ struct Job {
 type Outcome = Result<Answer, Unanswered>;
 
 struct Unanswered {
-    failure: Failure,
+    file: String,
+    trouble: input::Trouble,
     /// It is a bug of ours.
     internal: bool,
 }
@@ -85,7 +89,7 @@ pub fn run(options: &LitmusArgs) -> u8 {
             finish(options, &summary, skipped, start)
         }
         Err(message) => {
-            eprint!("{message}");
+            print::err(&message);
             exit::BAD_INPUT
         }
     }
@@ -195,13 +199,12 @@ fn collect_files(path: &Path, files: &mut Vec<String>) -> Result<(), String> {
 }
 
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
-    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     // One worker finds the same witness every time.
-    let workers = if options.dot.is_some() { 1 } else { options.jobs.unwrap_or_else(cores).max(1) };
+    let workers = if options.dot.is_some() { 1 } else { workers(options.jobs) };
     let settings = Settings {
         unroll: options.unroll,
         jobs: 1,
-        timeout: options.timeout.and_then(|s| Duration::try_from_secs_f64(s).ok()),
+        timeout: options.timeout,
         max_nodes: (workers > 1).then_some(OWN_SHARE),
         witness: options.dot.is_some(),
         interrupt: &INTERRUPT,
@@ -252,15 +255,14 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
 
 /// Runs a test; `None` if it is too large for one worker.
 fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settings) -> Option<Outcome> {
-    let unanswered =
-        |error, internal| Err(Unanswered { failure: Failure { file: job.path.clone(), error }, internal });
-    let failure = |error| Some(unanswered(error, false));
+    let unanswered = |trouble, internal| Err(Unanswered { file: job.path.clone(), trouble, internal });
+    let failure = |error: String| Some(unanswered(error.into(), false));
     if let Some(error) = &job.impossible {
         return failure(error.clone());
     }
     let (test, file): (LitmusTest, SourceFile) = match read(&job.path) {
         Ok(read) => read,
-        Err(error) => return failure(error),
+        Err(trouble) => return Some(unanswered(trouble, false)),
     };
     let default;
     let model = match job.model {
@@ -280,8 +282,8 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
         },
         Err(Trouble::Stopped(StopReason::MaxNodes, _)) => None,
         Err(Trouble::Stopped(_, error)) => failure(format!("{}: {error}", job.path)),
-        Err(Trouble::Input(error)) => failure(error),
-        Err(Trouble::Internal(error)) => Some(unanswered(error, true)),
+        Err(Trouble::Input(trouble)) => Some(unanswered(trouble, false)),
+        Err(Trouble::Internal(error)) => Some(unanswered(error.into(), true)),
     }
 }
 
@@ -319,10 +321,7 @@ impl<'a> Printer<'a> {
             Err(unanswered) => self.failed(row, &unanswered),
         };
         if !text.is_empty() {
-            let print = || {
-                // A closed pipe is no error of ours.
-                let _ = std::io::stdout().lock().write_all(text.as_bytes());
-            };
+            let print = || print::out(&text);
             match &self.bar {
                 Some(bar) => bar.suspend(print),
                 None => print(),
@@ -349,10 +348,10 @@ impl<'a> Printer<'a> {
             if !self.options.is_json() {
                 return text;
             }
-            eprint!("{text}");
+            print::err(&text);
         }
         if self.options.is_json() {
-            return json_line(answer) + "\n";
+            return format::json_line(answer) + "\n";
         }
         if !self.wrote_head {
             self.wrote_head = true;
@@ -366,7 +365,7 @@ impl<'a> Printer<'a> {
     }
 
     fn failed(&mut self, row: Option<&Expected>, unanswered: &Unanswered) -> String {
-        let Unanswered { failure, internal } = unanswered;
+        let Unanswered { file, trouble, internal } = unanswered;
         self.summary.failed += 1;
         self.summary.internal += usize::from(*internal);
         let mut text = String::new();
@@ -376,12 +375,14 @@ impl<'a> Printer<'a> {
             text = format!("DIFFERENT {} {}: no answer\n", row.model, row.file);
         }
         if self.options.is_json() {
-            eprint!("{text}");
-            return json_line(failure) + "\n";
+            print::err(&text);
+            let input::Trouble { error, diagnostics, sources } = trouble;
+            let format = format::find("json").unwrap_or(&format::FORMATS[0]);
+            return (format.failed)(&Failed { file, error, diagnostics, sources }).output;
         }
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{}", failure.error)),
-            None => eprintln!("{}", failure.error),
+            Some(bar) => bar.suspend(|| print::err(&format!("{}\n", trouble.error))),
+            None => print::err(&format!("{}\n", trouble.error)),
         }
         text
     }
@@ -410,9 +411,9 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
             &format!("\ninterrupted: this is what was found so far; {} tests were not run", summary.skipped);
     }
     if options.is_json() {
-        eprintln!("{line}");
+        print::err(&(line + "\n"));
     } else {
-        println!("{line}");
+        print::out(&(line + "\n"));
     }
     match summary {
         _ if summary.internal > 0 => exit::INTERNAL,

@@ -1,14 +1,19 @@
 //! One litmus test: from its text to an answer. Reads like the pipeline.
 
+use crate::input;
 use crate::model::Choice;
 use crate::witness::{self, Rejected};
-use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_answer::StopReason as Reason;
+use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{
     Exploration, Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline,
 };
-use fencepost_ir::{Execution, FinalCondition, Program, Property, Quantifier, Value, bound_loops};
+use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
+use fencepost_models::prepare::{self, Form, prepare};
+use fencepost_models::registry::{self, Entry};
 use fencepost_naive as naive;
+use fencepost_report::format::VERSION;
 use fencepost_report::litmus::{Answer, Holds, Verdict};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -32,8 +37,8 @@ pub struct Settings {
 
 /// Why a test has no answer.
 pub enum Trouble {
-    /// The user's mistake, as a whole message.
-    Input(String),
+    /// The user's mistake.
+    Input(input::Trouble),
     /// A limit was hit; what was found until then.
     Stopped(StopReason, String),
     /// A bug of ours.
@@ -54,14 +59,22 @@ pub struct Answered {
 const SHOWN_STATES: usize = 20;
 
 /// Reads and parses a test. The error is a whole message.
-pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), String> {
+pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), input::Trouble> {
     let text = std::fs::read(path).map_err(|error| format!("error: cannot read {path}: {error}"))?;
     // Comments may be in any encoding; the language itself is ASCII.
     let file = SourceFile::new(path, String::from_utf8_lossy(&text));
     match parse(&file) {
         Ok(test) => Ok((test, file)),
-        Err(errors) => Err(errors.iter().map(|error| error.render(&file)).collect::<Vec<_>>().join("\n")),
+        Err(errors) => Err(trouble(errors, &file)),
     }
+}
+
+/// Messages about a test.
+fn trouble(diagnostics: Vec<Diagnostic>, file: &SourceFile) -> input::Trouble {
+    let error = diagnostics.iter().map(|error| error.render(file)).collect::<Vec<_>>().join("\n");
+    let mut sources = SourceMap::default();
+    sources.add(file.clone());
+    input::Trouble { error, diagnostics, sources }
 }
 
 /// Answers a test.
@@ -72,12 +85,14 @@ pub fn answer(
     settings: &Settings,
 ) -> Result<Answered, Trouble> {
     let start = Instant::now();
-    let program = bound_loops(&test.program, settings.unroll);
+    let program = prepared(test, model, settings);
     let Property::Final(condition) = &program.property else {
-        return Err(Trouble::Input(format!("error: {} has no final condition", file.name)));
+        return Err(Trouble::Input(format!("error: {} has no final condition", file.name).into()));
     };
     let found = match model {
-        Choice::BuiltIn(name) => with_explorer(&program, file, *name, condition, settings, start)?,
+        Choice::Twin(entry, twin) => {
+            with_explorer(&program, file, (entry, *twin), condition, settings, start)?
+        }
         Choice::Cat(cat) => with_enumerator(&program, file, cat, condition, settings)?,
     };
     let verdict = Verdict::new(found.satisfying, found.executions);
@@ -87,6 +102,7 @@ pub fn answer(
         _ => (found.satisfying, rest),
     };
     let answer = Answer {
+        version: VERSION,
         file: file.name.clone(),
         name: test.name.clone(),
         model: model.name().to_string(),
@@ -101,6 +117,18 @@ pub fn answer(
         seconds: start.elapsed().as_secs_f64(),
     };
     Ok(Answered { answer, witness: found.witness, program })
+}
+
+/// The test as the engines take it: as written, loops bounded.
+fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings) -> Program {
+    // A litmus test is not compiled, so that any model does for one that has no row.
+    let entry = registry::find(model.name()).unwrap_or(&registry::MODELS[0]);
+    let options = prepare::Options { unroll: settings.unroll, spurious: true, ..Default::default() };
+    let form = Form { lock_sections: false, ..Form::EXPLORE };
+    match prepare(&test.program, Language::Litmus, entry, form, &options) {
+        Ok(prepared) => prepared.program,
+        Err(_) => unreachable!("nothing is refused without sections and mappings"),
+    }
 }
 
 /// What either engine finds.
@@ -118,7 +146,7 @@ struct Found {
 fn with_explorer(
     program: &Program,
     file: &SourceFile,
-    model: ModelName,
+    (entry, model): (&Entry, ModelName),
     condition: &FinalCondition,
     settings: &Settings,
     start: Instant,
@@ -132,10 +160,10 @@ fn with_explorer(
     let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };
     let found = explore(program, &options).map_err(|unsupported| {
         let message = format!("{} is not part of a litmus test", unsupported.what);
-        Trouble::Input(Diagnostic::error(unsupported.span, message).render(file))
+        Trouble::Input(trouble(vec![Diagnostic::error(unsupported.span, message)], file))
     })?;
     if let Some(finding) = found.findings.iter().find(|f| f.kind != FindingKind::DataRace) {
-        return Err(Trouble::Input(show_finding(program, file, finding)));
+        return Err(Trouble::Input(trouble(vec![show_finding(program, finding)], file)));
     }
     if let Some(reason) = found.stopped {
         return Err(Trouble::Stopped(reason, show_stop(reason, program, &found)));
@@ -143,7 +171,7 @@ fn with_explorer(
     let stats = found.stats;
     let undefined = stats.racy > 0;
     let witness = match found.witness.filter(|_| settings.witness) {
-        Some(trace) => match witness::rebuild(program, condition, model, &trace) {
+        Some(trace) => match witness::rebuild(program, condition, entry, &trace) {
             Ok(execution) => Some(execution),
             Err(Rejected::Wrong(why)) => {
                 let message = format!("internal error: {}: the witness is none: {why}", file.name);
@@ -180,7 +208,7 @@ fn with_enumerator(
     let found = naive::enumerate(program, model, &limits).map_err(|stop| match stop {
         naive::Stop::Unsupported { what, span } => {
             let message = format!("a cat model of your own cannot judge {what}");
-            Trouble::Input(Diagnostic::error(span, message).render(file))
+            Trouble::Input(trouble(vec![Diagnostic::error(span, message)], file))
         }
         naive::Stop::Time => {
             Trouble::Stopped(StopReason::Timeout, "unknown: the time limit was reached".into())
@@ -236,7 +264,7 @@ fn show_states(program: &Program, states: &[Vec<Value>]) -> Vec<String> {
     shown
 }
 
-fn show_finding(program: &Program, file: &SourceFile, finding: &Finding) -> String {
+fn show_finding(program: &Program, finding: &Finding) -> Diagnostic {
     let place = finding.places.first();
     let span = place.and_then(|p| program.functions[p.at.0 as usize].spans.get(p.at.1 as usize)).copied();
     let mut diagnostic = Diagnostic::error(span.unwrap_or_default(), headline(program, finding));
@@ -248,19 +276,12 @@ fn show_finding(program: &Program, file: &SourceFile, finding: &Finding) -> Stri
             "addresses come from the initial state, such as `0:r1=x;`, plus multiples of the cell's size",
         );
     }
-    diagnostic.render(file)
+    diagnostic
 }
 
 /// Why there is no answer, and what was found so far.
 fn show_stop(reason: StopReason, program: &Program, found: &Exploration) -> String {
-    let why = match reason {
-        StopReason::Timeout => "the time limit was reached",
-        StopReason::MaxExecutions => "the limit on executions was reached",
-        StopReason::MaxNodes => "the limit on visited graphs was reached",
-        StopReason::MaxMemory => "the limit on memory was reached",
-        StopReason::Interrupted => "interrupted",
-        StopReason::TooManyEvents => "an execution has more than 1024 events",
-    };
+    let why = Reason::limit(reason);
     let stats = &found.stats;
     let mut text = format!(
         "unknown: {why}; so far {} executions, {} of them satisfy the condition, {} final states",

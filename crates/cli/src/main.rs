@@ -1,50 +1,47 @@
 //! `fencepost`: can this concurrent program go wrong on this memory model?
 
 mod args;
-mod auto;
 mod batch;
 mod check;
 mod cpp_flags;
-mod explored;
+mod engine;
+mod explain;
+mod input;
 mod litmus;
 mod model;
+mod print;
 mod progress;
 mod prove;
 mod revalidate;
 mod show_models;
-mod states;
 mod story;
 mod teller;
 mod witness;
 
 use args::{Arguments, Command};
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::process::ExitCode;
 
-/// Exit codes of all commands.
+/// Exit codes of all commands; those of a verdict are in `report`.
 mod exit {
     /// Answered; for `litmus --compare`, without differences.
     pub const OK: u8 = 0;
     /// Differences from reference results.
     pub const DIFFERENT: u8 = 1;
-    /// `check`: something goes wrong.
-    pub const UNSAFE: u8 = 1;
-    /// `check`: a limit was hit.
-    pub const UNKNOWN: u8 = 2;
     /// Bad input.
     pub const BAD_INPUT: u8 = 3;
-    /// A bug of ours.
-    pub const INTERNAL: u8 = 4;
+    pub use fencepost_report::report::exit::INTERNAL;
 }
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        eprintln!(
-            "internal error: {panic}\nThis is a bug in fencepost, not in your input. Please report it with the input."
-        );
+        print::err(&format!(
+            "internal error: {panic}\nThis is a bug in fencepost, not in your input. Please report it with the input.\n"
+        ));
         std::process::exit(i32::from(exit::INTERNAL));
     }));
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
@@ -54,9 +51,41 @@ fn main() -> ExitCode {
     let code = match &arguments.command {
         Command::Litmus(options) => batch::run(options),
         Command::Check(options) => check::run(options),
-        Command::Reduce(options) => states::reduce(options),
+        Command::Reduce(options) => reduce(options),
         Command::Prove(options) => prove::run(options),
+        Command::Explain(options) => explain::run(options),
         Command::Models(options) => show_models::run(options),
     };
     ExitCode::from(code)
+}
+
+/// The command line, with the names of the options that stand on it: what is not given may be ignored.
+fn parse() -> Result<Arguments, clap::Error> {
+    let command = Arguments::command();
+    let matches = command.clone().try_get_matches()?;
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    if let (Command::Check(options), Some((name, matches))) = (&mut arguments.command, matches.subcommand()) {
+        options.given = given(&command, name, matches);
+    }
+    Ok(arguments)
+}
+
+/// The long names of the options that were given to a command.
+fn given(command: &clap::Command, name: &str, matches: &ArgMatches) -> Vec<String> {
+    let Some(command) = command.find_subcommand(name) else { return Vec::new() };
+    let arguments = command.get_arguments().filter(|argument| {
+        matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
+    });
+    arguments.filter_map(|argument| Some(argument.get_long()?.to_string())).collect()
+}
+
+/// Runs `fencepost reduce`.
+fn reduce(options: &args::ReduceArgs) -> u8 {
+    match engine::write_reduced(options) {
+        Ok(()) => exit::OK,
+        Err(trouble) => {
+            print::err(&(trouble.error + "\n"));
+            exit::BAD_INPUT
+        }
+    }
 }

@@ -2,28 +2,34 @@
 
 use fencepost_diag::SourceFile;
 use fencepost_explore::ModelName;
-use fencepost_models::{Model, builtin_names};
+use fencepost_models::Model;
+use fencepost_models::registry::{self, Entry};
 use std::path::Path;
 
 /// A model to judge programs by.
 pub enum Choice {
-    /// One that the explorer knows.
-    BuiltIn(ModelName),
-    /// A user's cat file: candidates are enumerated whole and then judged.
+    /// One that the explorer has a twin of.
+    Twin(&'static Entry, ModelName),
+    /// A cat file, built in or the user's: candidates are enumerated whole and then judged.
     Cat(Box<Model>),
 }
 
 impl Choice {
     /// Finds a model by its name, or reads it from a file. The error is a whole message.
     pub fn find(name: &str) -> Result<Choice, String> {
-        if let Some(model) = ModelName::from_name(name) {
-            return Ok(Choice::BuiltIn(model));
+        if let Some(entry) = registry::find(name) {
+            if let Some(twin) = entry.twin.and_then(ModelName::from_name) {
+                return Ok(Choice::Twin(entry, twin));
+            }
+            if let Some(model) = Model::builtin(name) {
+                return Ok(Choice::Cat(Box::new(model)));
+            }
         }
         let path = Path::new(name);
         if path.extension().is_none_or(|e| e != "cat") {
             return Err(format!(
                 "error: there is no model `{name}`\n  known models: {}\n  a model of your own is a file whose name ends in .cat\n",
-                builtin_names().join(", ")
+                registry::names(|_| true).join(", ")
             ));
         }
         let text =
@@ -40,7 +46,7 @@ impl Choice {
     /// Its name in results.
     pub fn name(&self) -> &str {
         match self {
-            Choice::BuiltIn(model) => model.name(),
+            Choice::Twin(entry, _) => entry.name,
             Choice::Cat(model) => model.name(),
         }
     }

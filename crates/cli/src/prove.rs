@@ -1,54 +1,49 @@
 //! `fencepost prove`: parameterized systems, for any number of processes.
 
-use crate::args::ProveArgs;
-use crate::exit;
-use fencepost_diag::SourceFile;
+use crate::args::{ProveArgs, workers};
+use crate::input::Trouble;
+use crate::{exit, print};
+use fencepost_diag::{SourceFile, SourceMap};
+use fencepost_ir::Failure;
+use fencepost_models::registry;
 use fencepost_param::model::Model;
-use fencepost_param::{Options, Outcome, Progress, StopReason, prove};
-use fencepost_report::litmus::{Failure, json_line};
+use fencepost_param::{Options, Progress, prove};
+use fencepost_report::format::Printed;
+use fencepost_report::report::{Failed, Report, exit_code};
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::time::Instant;
 
 /// Runs the command.
 pub fn run(options: &ProveArgs) -> u8 {
     let name = options.path.display().to_string();
-    match answer(&name, options) {
-        Ok(outcome) => {
-            if options.is_json() {
-                println!("{}", outcome.to_json());
-            } else {
-                print!("{}", outcome.to_text());
-            }
-            match outcome.stop_reason {
-                // An invariant that the independent check does not accept is our mistake.
-                Some(StopReason::Recheck(_)) => exit::INTERNAL,
-                _ => outcome.verdict.exit_code(),
-            }
-        }
-        Err(error) => {
-            if options.is_json() {
-                println!("{}", json_line(&Failure { file: name, error }));
-            } else {
-                eprintln!("{error}");
-            }
-            exit::BAD_INPUT
-        }
-    }
+    let format = options.format();
+    let (printed, code) = answer(&name, options).unwrap_or_else(|trouble| {
+        let Trouble { error, diagnostics, sources } = &trouble;
+        ((format.failed)(&Failed { file: &name, error, diagnostics, sources }), exit::BAD_INPUT)
+    });
+    print::err(&printed.errors);
+    print::out(&printed.output);
+    code
 }
 
-/// Proves one system; the error is a whole message.
-fn answer(name: &str, options: &ProveArgs) -> Result<Outcome, String> {
+/// Proves one system: what to print, and the exit code.
+fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
+    let start = Instant::now();
     let model = Model::by_name(&options.model).ok_or_else(|| {
-        format!("error: there is no model `{}` for systems\n  known models: sc, tso, pso", options.model)
+        let known = registry::names(|model| model.systems).join(", ");
+        format!("error: there is no model `{}` for systems\n  known models: {known}", options.model)
     })?;
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     let source = SourceFile::new(name, text);
+    let mut sources = SourceMap::default();
+    sources.add(source.clone());
     let settings = Options {
         model,
         brab: options.brab.map(|n| n.clamp(1, 5)),
-        jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get())),
+        jobs: workers(options.jobs),
         max_nodes: options.max_nodes,
         timeout: options.timeout,
         max_memory: options.max_memory,
@@ -69,15 +64,22 @@ fn answer(name: &str, options: &ProveArgs) -> Result<Outcome, String> {
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let outcome = found
-        .map_err(|errors| errors.iter().map(|error| error.render(&source)).collect::<Vec<_>>().join("\n"))?;
-    for warning in &outcome.warnings {
-        eprintln!("{}", warning.render(&source));
-    }
-    write(options.search_dot.as_deref(), || outcome.search_dot())?;
-    write(options.search_svg.as_deref(), || outcome.search_svg())?;
-    write(options.certificate.as_deref(), || outcome.certificate())?;
-    Ok(outcome)
+    let found = found.map_err(|diagnostics| Failure { diagnostics, sources: sources.clone() })?;
+    write(options.search_dot.as_deref(), || found.search_dot())?;
+    write(options.search_svg.as_deref(), || found.search_svg())?;
+    write(options.certificate.as_deref(), || found.certificate())?;
+    let outcome = found.answer();
+    let report = Report {
+        file: name,
+        model: model.name(),
+        engine: "prove",
+        picked: None,
+        outcome: &outcome,
+        sources: &sources,
+        warnings: &found.warnings,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    Ok(((options.format().report)(&report), exit_code(&outcome)))
 }
 
 fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<(), String> {

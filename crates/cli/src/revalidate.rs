@@ -2,53 +2,66 @@
 //! interpreter of `naive` runs the threads, and the cat model judges the execution. What is checked for which kind of
 //! finding stands in the documentation of `fencepost_naive::confirm`'s module.
 //!
-//! A finding that does not pass is a bug of ours. It is not shown, and it makes no program unsafe.
+//! A finding that does not pass is a bug of ours (exit code 4), unless it was only too large to be checked. In either case
+//! it is not shown, and it makes no program unsafe.
 
-use fencepost_explore::{Action, Exploration, Finding, FindingKind, ModelName};
+use fencepost_answer::StopReason;
+use fencepost_explore::{Action, Exploration, Finding, FindingKind};
 use fencepost_ir::{Program, Value};
-use fencepost_models::Model;
-use fencepost_naive::{
-    Claim, Limits, ProblemKind, Recorded, RecordedAction, RecordedStep, Refused, confirm, summarise,
-};
-use fencepost_report::outcome::{Outcome, Verdict};
+use fencepost_models::{Entry, Model};
+use fencepost_naive::{Claim, Limits, Recorded, RecordedAction, RecordedStep, Refused, confirm, summarise};
 
-/// Takes the findings out that are not confirmed; the reason why the first of them was not.
+/// A finding that was not confirmed: why not, and whether that is our mistake.
+pub struct Unconfirmed {
+    /// In words.
+    pub reason: String,
+    /// It was too large for the check; otherwise it was found to be none.
+    pub too_large: bool,
+}
+
+impl From<Unconfirmed> for StopReason {
+    fn from(unconfirmed: Unconfirmed) -> StopReason {
+        match unconfirmed.too_large {
+            true => StopReason::TooLargeToConfirm(unconfirmed.reason),
+            false => StopReason::NotConfirmed(unconfirmed.reason),
+        }
+    }
+}
+
+/// Takes the findings out that are not confirmed, and says why the worst of them was not: what is wrong comes before
+/// what is too large.
 pub fn drop_unconfirmed(
     program: &Program,
-    model: ModelName,
+    model: &Entry,
     dependencies: bool,
     found: &mut Exploration,
-) -> Option<String> {
-    let mut reason = None;
+) -> Option<Unconfirmed> {
+    let mut worst: Option<Unconfirmed> = None;
     found.findings.retain(|finding| match confirmed(program, model, dependencies, finding) {
         Ok(()) => true,
         Err(refused) => {
-            reason.get_or_insert(describe(finding, &refused));
+            let unconfirmed = describe(finding, &refused);
+            if worst.as_ref().is_none_or(|worst| worst.too_large && !unconfirmed.too_large) {
+                worst = Some(unconfirmed);
+            }
             false
         }
     });
-    reason
-}
-
-/// The answer when a finding was not confirmed: unsafe only because of others that were, and never safe.
-pub fn with_unconfirmed(outcome: Outcome, reason: Option<String>) -> Outcome {
-    let Some(reason) = reason else { return outcome };
-    eprintln!("{reason}\n  this is a bug of fencepost: please report it with the program");
-    match outcome.verdict {
-        Verdict::Unsafe => outcome,
-        _ => Outcome { verdict: Verdict::Unknown, stop_reason: Some(reason), ..outcome },
-    }
+    worst
 }
 
 /// Whether a finding stands up to the check. What the engine could not represent claims nothing.
 pub fn confirmed(
     program: &Program,
-    model: ModelName,
+    model: &Entry,
     dependencies: bool,
     finding: &Finding,
 ) -> Result<(), Refused> {
-    let Some(kind) = kind_of(finding.kind) else { return Ok(()) };
-    let Some(cat) = Model::builtin(model.name()) else {
+    let kind = finding.kind;
+    if kind.is_unknown() {
+        return Ok(());
+    }
+    let Some(cat) = Model::builtin(model.name) else {
         return Err(Refused::Wrong("its model has no cat file".into()));
     };
     if finding.steps.is_empty() {
@@ -63,7 +76,7 @@ fn shown_by_enumeration(
     program: &Program,
     model: &Model,
     finding: &Finding,
-    kind: ProblemKind,
+    kind: FindingKind,
 ) -> Result<(), Refused> {
     let limits = Limits { candidates: 20_000, traces: 1_000, ..Limits::default() };
     let found = summarise(program, model, &limits).map_err(|stop| Refused::TooLarge(stop.to_string()))?;
@@ -75,13 +88,21 @@ fn shown_by_enumeration(
     }
 }
 
-fn describe(finding: &Finding, refused: &Refused) -> String {
-    let (Refused::Wrong(why) | Refused::TooLarge(why)) = refused;
-    format!("internal error: counterexample not confirmed ({}): {why}", finding.kind.name())
+fn describe(finding: &Finding, refused: &Refused) -> Unconfirmed {
+    let name = finding.kind.name();
+    match refused {
+        Refused::Wrong(why) => Unconfirmed {
+            reason: format!("internal error: counterexample not confirmed ({name}): {why}"),
+            too_large: false,
+        },
+        Refused::TooLarge(why) => {
+            Unconfirmed { reason: format!("a counterexample ({name}): {why}"), too_large: true }
+        }
+    }
 }
 
 /// The finding in the words of the replay.
-pub fn record(finding: &Finding, kind: ProblemKind) -> Recorded {
+pub fn record(finding: &Finding, kind: FindingKind) -> Recorded {
     let action = |action: &Action| match action.clone() {
         Action::Read { cell, raw, order, from, .. } => {
             RecordedAction::Read { cell, value: Value(raw), order, from }
@@ -104,30 +125,6 @@ pub fn record(finding: &Finding, kind: ProblemKind) -> Recorded {
         coherence: finding.coherence.clone(),
         dependencies: true,
     }
-}
-
-/// The kind under its name there; nothing for what claims nothing.
-pub fn kind_of(kind: FindingKind) -> Option<ProblemKind> {
-    Some(match kind {
-        FindingKind::Assertion => ProblemKind::Assertion,
-        FindingKind::Misuse => ProblemKind::Misuse,
-        FindingKind::DataRace => ProblemKind::DataRace,
-        FindingKind::NullPointer => ProblemKind::NullPointer,
-        FindingKind::BadPointer => ProblemKind::BadPointer,
-        FindingKind::OutOfBounds => ProblemKind::OutOfBounds,
-        FindingKind::MixedSize => ProblemKind::MixedSize,
-        FindingKind::UseAfterFree => ProblemKind::UseAfterFree,
-        FindingKind::UseAfterScope => ProblemKind::UseAfterScope,
-        FindingKind::DoubleFree => ProblemKind::DoubleFree,
-        FindingKind::InvalidFree => ProblemKind::InvalidFree,
-        FindingKind::Uninitialised => ProblemKind::Uninitialised,
-        FindingKind::Leak => ProblemKind::Leak,
-        FindingKind::Deadlock => ProblemKind::Deadlock,
-        FindingKind::DivisionByZero => ProblemKind::DivisionByZero,
-        FindingKind::BadCall => ProblemKind::BadCall,
-        FindingKind::LocalLoop => ProblemKind::EndlessLoop,
-        FindingKind::Unsupported | FindingKind::OutsideSection => return None,
-    })
 }
 
 #[cfg(test)]

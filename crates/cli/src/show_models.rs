@@ -2,28 +2,29 @@
 
 use crate::args::{ModelsArgs, ModelsCommand};
 use crate::exit;
-use fencepost_models::{Model, builtin_names, builtin_source};
+use crate::print;
+use fencepost_models::registry::{self, MODELS};
+use fencepost_models::{Model, builtin_source};
 
 /// Lists the models, or shows one.
 pub fn run(options: &ModelsArgs) -> u8 {
     match &options.command {
         None => {
-            for name in builtin_names() {
-                let model = Model::builtin(name);
-                println!("{name:8} {}", model.as_ref().and_then(Model::title).unwrap_or(""));
+            for model in MODELS {
+                let cat = Model::builtin(model.name);
+                let title = cat.as_ref().and_then(Model::title).unwrap_or("");
+                print::out(&format!("{:8} {title}\n", model.name));
             }
             exit::OK
         }
         Some(ModelsCommand::Show { name }) => match builtin_source(name) {
             Some(source) => {
-                print!("{source}");
+                print::out(source);
                 exit::OK
             }
             None => {
-                eprintln!(
-                    "error: there is no model `{name}`\n  known models: {}",
-                    builtin_names().join(", ")
-                );
+                let known = registry::names(|_| true).join(", ");
+                print::err(&format!("error: there is no model `{name}`\n  known models: {known}\n"));
                 exit::BAD_INPUT
             }
         },

@@ -2,11 +2,10 @@
 //! mutexes, and nothing that only one thread can see.
 
 use crate::story::{self, Note, StepId, Told};
-use fencepost_c::SourceMap;
-use fencepost_diag::Span;
+use fencepost_answer::Step as Shown;
+use fencepost_diag::{SourceMap, Span};
 use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
 use fencepost_ir::{Instr, Program};
-use fencepost_report::outcome::{Location, TraceStep};
 use fencepost_report::picture::{self, Arrow, Kind, Picture};
 use std::collections::BTreeMap;
 
@@ -29,11 +28,14 @@ impl<'a> Source<'a> {
         function.and_then(|f| f.spans.get(at.1 as usize).or(f.spans.last())).copied().unwrap_or_default()
     }
 
-    /// The same for people.
-    pub fn location(&self, thread: u32, at: At) -> Location {
-        let span = self.span(at);
-        let (file, line, column) = self.sources.position(span.start).unwrap_or(("", 0, 0));
-        Location { file: file.to_string(), line, column, thread, text: self.sources.expression(span) }
+    /// Its line.
+    fn line(&self, at: At) -> usize {
+        self.sources.position(self.span(at).start).map_or(0, |(_, line, _)| line)
+    }
+
+    /// Its text.
+    fn text(&self, at: At) -> String {
+        self.sources.expression(self.span(at))
     }
 
     fn instr(&self, at: At) -> Option<&'a Instr> {
@@ -78,7 +80,7 @@ impl<'a> Teller<'a> {
         let mut names = BTreeMap::new();
         let mut used: BTreeMap<String, u32> = BTreeMap::new();
         for (name, maker) in &finding.made {
-            let line = source.location(maker.thread, maker.at).line;
+            let line = source.line(maker.at);
             let wanted = format!("heap@{line}");
             let count = used.entry(wanted.clone()).or_default();
             *count += 1;
@@ -93,7 +95,7 @@ impl<'a> Teller<'a> {
         let made = self.finding.made.iter().find(|(name, _)| name == object);
         match made {
             Some((name, maker)) => {
-                let line = self.source.location(maker.thread, maker.at).line;
+                let line = self.source.line(maker.at);
                 headline.replace(&format!("`{name}`"), &format!("the allocation of line {line}"))
             }
             None => headline.to_string(),
@@ -159,9 +161,9 @@ impl<'a> Teller<'a> {
     }
 
     /// The execution in an order that explains it, up to what went wrong.
-    pub fn trace(&self) -> Vec<TraceStep> {
+    pub fn trace(&self) -> Vec<Shown> {
         let shown = self.story();
-        let mut lines: Vec<TraceStep> = Vec::new();
+        let mut lines: Vec<Shown> = Vec::new();
         let mut at = 0;
         while at < shown.len() {
             let (line, used) = self.line(&shown[at..]);
@@ -195,7 +197,7 @@ impl<'a> Teller<'a> {
                 Action::Free { object } => format!("free {}", self.rename(object)),
             };
             let at = self.source.outside(step.at, &step.calls);
-            let Location { line, text, .. } = self.source.location(0, at);
+            let (line, text) = (self.source.line(at), self.source.text(at));
             boxes.insert(told.step, picture.boxes.len());
             let (thread, place) = (told.step.0 as u32, format!("{line}: {text}"));
             picture.boxes.push(picture::Step { thread, event, place });
@@ -272,12 +274,11 @@ impl<'a> Teller<'a> {
     }
 
     /// The next line, and how many steps it tells.
-    fn line(&self, steps: &[Told]) -> (Option<TraceStep>, usize) {
+    fn line(&self, steps: &[Told]) -> (Option<Shown>, usize) {
         let Some((step, thread)) = steps.first().and_then(|t| Some((self.step(t.step)?, t.step.0))) else {
             return (None, 1);
         };
         let at = self.source.outside(step.at, &step.calls);
-        let location = self.source.location(thread as u32, at);
         let is_same = |other: &Told| {
             other.step.0 == thread
                 && self.step(other.step).is_some_and(|s| self.source.outside(s.at, &s.calls) == at)
@@ -288,9 +289,13 @@ impl<'a> Teller<'a> {
         } else {
             let pair = steps.get(1).filter(|t| self.is_update(steps[0].step, t.step));
             let write = pair.and_then(|t| self.step(t.step));
-            (self.action(&steps[0], step, write, &location.text), 1 + usize::from(pair.is_some()))
+            (self.action(&steps[0], step, write, &self.source.text(at)), 1 + usize::from(pair.is_some()))
         };
-        (action.map(|action| TraceStep { thread: thread as u32, location, action }), used)
+        (action.map(|action| self.shown(thread as u32, at, action)), used)
+    }
+
+    fn shown(&self, thread: u32, at: At, action: String) -> Shown {
+        Shown { thread, span: self.source.span(at), action, ..Shown::default() }
     }
 
     /// Whether two steps are the halves of one read-modify-write.
@@ -323,7 +328,7 @@ impl<'a> Teller<'a> {
     /// `thread 1 at line 14`.
     fn who(&self, step: StepId) -> String {
         let at = self.step(step).map(|s| self.source.outside(s.at, &s.calls));
-        let line = at.map_or(0, |at| self.source.location(0, at).line);
+        let line = at.map_or(0, |at| self.source.line(at));
         format!("thread {} at line {line}", step.0)
     }
 
@@ -430,21 +435,21 @@ impl<'a> Teller<'a> {
 
     fn line_of(&self, step: StepId) -> usize {
         let at = self.step(step).map(|s| self.source.outside(s.at, &s.calls));
-        at.map_or(0, |at| self.source.location(0, at).line)
+        at.map_or(0, |at| self.source.line(at))
     }
 
     /// Who waits, at the end.
-    fn add_waiting(&self, lines: &mut Vec<TraceStep>) {
+    fn add_waiting(&self, lines: &mut Vec<Shown>) {
         for spot in self.places() {
-            let location = self.source.location(spot.thread, spot.at);
+            let span = self.source.span(spot.at);
             let what = if spot.joins { "waits for a thread that does not end" } else { "waits for ever" };
             let action = what.to_string();
             match lines.iter().rposition(|line| line.thread == spot.thread) {
-                Some(i) if lines[i].location == location && lines[i].action.starts_with("waits") => {}
-                Some(i) if lines[i].location == location && lines[i].action.is_empty() => {
+                Some(i) if lines[i].span == span && lines[i].action.starts_with("waits") => {}
+                Some(i) if lines[i].span == span && lines[i].action.is_empty() => {
                     lines[i].action = action;
                 }
-                _ => lines.push(TraceStep { thread: spot.thread, location, action }),
+                _ => lines.push(self.shown(spot.thread, spot.at, action)),
             }
         }
     }

@@ -3,9 +3,9 @@
 //! The explorer hands over reads-from and coherence only. The naive interpreter makes the whole execution of them, and
 //! the cat model judges it; neither shares code with the explorer. A witness that does not pass is a bug of ours.
 
-use fencepost_explore::{ModelName, Trace};
+use fencepost_explore::Trace;
 use fencepost_ir::{Execution, FinalCondition, Program};
-use fencepost_models::Model;
+use fencepost_models::{Entry, Model};
 use fencepost_naive::{Key, Limits, NaiveExecution, replay};
 
 /// Why a witness cannot be shown.
@@ -21,7 +21,7 @@ pub enum Rejected {
 pub fn rebuild(
     program: &Program,
     condition: &FinalCondition,
-    model: ModelName,
+    model: &Entry,
     trace: &Trace,
 ) -> Result<Execution, Rejected> {
     let wrong = |why: &str| Err(Rejected::Wrong(why.into()));
@@ -38,11 +38,11 @@ pub fn rebuild(
     if satisfying.is_empty() {
         return wrong("it does not satisfy the condition");
     }
-    let Some(cat) = Model::builtin(model.name()) else { return wrong("its model has no cat file") };
+    let Some(cat) = Model::builtin(model.name) else { return wrong("its model has no cat file") };
     let failed = cat.check(&satisfying[0].execution).failed;
     let accepted = satisfying.into_iter().find(|e| cat.check(&e.execution).consistent);
     accepted.map(|e| e.execution).ok_or_else(|| {
-        Rejected::Wrong(format!("{} forbids it by its axiom {}", model.name(), failed.join(", ")))
+        Rejected::Wrong(format!("{} forbids it by its axiom {}", model.name, failed.join(", ")))
     })
 }
 
@@ -56,11 +56,15 @@ pub fn satisfies(execution: &NaiveExecution, condition: &FinalCondition) -> bool
 mod tests {
     use super::*;
     use fencepost_diag::SourceFile;
-    use fencepost_explore::{Options, explore};
+    use fencepost_explore::{ModelName, Options, explore};
     use fencepost_ir::Property;
 
     const STORE_BUFFERING: &str = "X86 sb\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n \
          MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
+
+    fn model(name: &str) -> &'static Entry {
+        fencepost_models::registry::find(name).expect("built in")
+    }
 
     fn found() -> (Program, Trace) {
         let test = fencepost_litmus::parse(&SourceFile::new("sb.litmus", STORE_BUFFERING)).expect("a test");
@@ -77,7 +81,7 @@ mod tests {
     #[test]
     fn a_witness_is_rebuilt() {
         let (program, witness) = found();
-        let execution = rebuild(&program, condition(&program), ModelName::Tso, &witness).expect("consistent");
+        let execution = rebuild(&program, condition(&program), model("tso"), &witness).expect("consistent");
         assert_eq!(execution.events.len(), 6);
         assert_eq!(execution.rf.pairs().count(), 2);
     }
@@ -86,14 +90,14 @@ mod tests {
     fn a_wrong_witness_is_rejected() {
         let (program, witness) = found();
         let condition = condition(&program);
-        let forbidden = rebuild(&program, condition, ModelName::Sc, &witness).expect_err("SC forbids it");
+        let forbidden = rebuild(&program, condition, model("sc"), &witness).expect_err("SC forbids it");
         assert_eq!(forbidden, Rejected::Wrong("sc forbids it by its axiom sc".into()));
         let mut other = witness.clone();
         other.rf[0].1 = Some((1, 0));
-        let unsatisfying = rebuild(&program, condition, ModelName::Tso, &other).expect_err("EAX is 1");
+        let unsatisfying = rebuild(&program, condition, model("tso"), &other).expect_err("EAX is 1");
         assert_eq!(unsatisfying, Rejected::Wrong("it does not satisfy the condition".into()));
         let mut incomplete = witness;
         incomplete.rf.pop();
-        assert!(rebuild(&program, condition, ModelName::Tso, &incomplete).is_err());
+        assert!(rebuild(&program, condition, model("tso"), &incomplete).is_err());
     }
 }

@@ -3,6 +3,10 @@
 //! Every front end (litmus, cat, C, `.fp`, `.cub`) reports a user's mistake as a [`Diagnostic`]: data with a span, a
 //! message, labels and hints. Only [`Diagnostic::render`] knows how it looks, so all messages look alike.
 
+mod source;
+
+pub use source::SourceMap;
+
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt;
 

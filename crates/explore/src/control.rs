@@ -15,22 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Why an exploration stopped before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopReason {
-    /// The time limit.
-    Timeout,
-    /// The limit on executions.
-    MaxExecutions,
-    /// The limit on visited graphs.
-    MaxNodes,
-    /// The limit on memory.
-    MaxMemory,
-    /// The user asked for it.
-    Interrupted,
-    /// More events than the widest rows hold.
-    TooManyEvents,
-}
+pub use fencepost_answer::Limit as StopReason;
 
 /// Limits that end an exploration with *unknown*.
 #[derive(Clone, Copy, Default)]

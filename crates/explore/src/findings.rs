@@ -8,94 +8,7 @@ use crate::path::{EventId, INIT, Kind};
 use crate::row::Row;
 use fencepost_ir::{FailKind, ObjectId, Order, Program};
 
-/// The kinds of finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum FindingKind {
-    Assertion,
-    Misuse,
-    DataRace,
-    NullPointer,
-    BadPointer,
-    OutOfBounds,
-    MixedSize,
-    UseAfterFree,
-    UseAfterScope,
-    DoubleFree,
-    InvalidFree,
-    Uninitialised,
-    Leak,
-    Deadlock,
-    DivisionByZero,
-    BadCall,
-    LocalLoop,
-    /// The engine or the library model cannot go on: the answer is unknown.
-    Unsupported,
-    /// An atomic section and an access outside sections, at the same time: the answer is unknown.
-    OutsideSection,
-}
-
-impl FindingKind {
-    /// The stable code.
-    pub fn code(self) -> &'static str {
-        match self {
-            FindingKind::Assertion => "FP0101",
-            FindingKind::DataRace => "FP0201",
-            FindingKind::NullPointer => "FP0301",
-            FindingKind::OutOfBounds => "FP0302",
-            FindingKind::UseAfterFree => "FP0303",
-            FindingKind::UseAfterScope => "FP0304",
-            FindingKind::DoubleFree => "FP0305",
-            FindingKind::InvalidFree => "FP0306",
-            FindingKind::Uninitialised => "FP0307",
-            FindingKind::Leak => "FP0308",
-            FindingKind::BadPointer => "FP0309",
-            FindingKind::MixedSize => "FP0310",
-            FindingKind::Deadlock => "FP0401",
-            FindingKind::Misuse => "FP0402",
-            FindingKind::DivisionByZero => "FP0501",
-            FindingKind::BadCall => "FP0502",
-            FindingKind::LocalLoop => "FP0503",
-            FindingKind::Unsupported => "FP0901",
-            FindingKind::OutsideSection => "FP0902",
-        }
-    }
-
-    /// A word or two for machines.
-    pub fn name(self) -> &'static str {
-        match self {
-            FindingKind::Assertion => "assertion",
-            FindingKind::DataRace => "data race",
-            FindingKind::NullPointer => "null pointer",
-            FindingKind::OutOfBounds => "out of bounds",
-            FindingKind::UseAfterFree => "use after free",
-            FindingKind::UseAfterScope => "use after scope",
-            FindingKind::DoubleFree => "double free",
-            FindingKind::InvalidFree => "invalid free",
-            FindingKind::Uninitialised => "uninitialised read",
-            FindingKind::Leak => "leak",
-            FindingKind::BadPointer => "bad pointer",
-            FindingKind::MixedSize => "mixed sizes",
-            FindingKind::Deadlock => "deadlock",
-            FindingKind::Misuse => "misuse",
-            FindingKind::DivisionByZero => "division by zero",
-            FindingKind::BadCall => "bad call",
-            FindingKind::LocalLoop => "endless loop",
-            FindingKind::Unsupported => "unsupported",
-            FindingKind::OutsideSection => "outside section",
-        }
-    }
-
-    /// Whether it says that there is no answer.
-    pub fn is_unknown(self) -> bool {
-        matches!(self, FindingKind::Unsupported | FindingKind::OutsideSection)
-    }
-
-    /// A leak is a warning; the others are errors.
-    pub fn is_warning(self) -> bool {
-        self == FindingKind::Leak
-    }
-}
+pub use fencepost_answer::FindingKind;
 
 /// A place in the program: a thread, a function and an instruction of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -353,20 +266,27 @@ fn leaks<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut F
 /// What a finding says in one line, for a program.
 pub fn headline(program: &Program, finding: &Finding) -> String {
     let object = finding.object.as_deref().unwrap_or("the object");
-    let message = |place: &Place| {
-        let instr = program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize));
-        match instr {
-            Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
-                Some(message.clone())
-            }
-            _ => None,
+    let instr = |place: &Place| {
+        program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize))
+    };
+    let message = |place: &Place| match instr(place) {
+        Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
+            Some(message.clone())
         }
+        _ => None,
     };
     let own = finding.places.first().and_then(message);
     match finding.kind {
         FindingKind::Assertion => own.unwrap_or_else(|| "this assertion fails".into()),
         FindingKind::Misuse => {
-            own.unwrap_or_else(|| "a mutex is unlocked by a thread that does not hold it".into())
+            let default = match finding.places.first().and_then(instr) {
+                Some(fencepost_ir::Instr::Lock(_)) => "a mutex is locked that was destroyed",
+                Some(fencepost_ir::Instr::Join { .. }) => {
+                    "a thread is joined that does not exist, or that was joined or detached before"
+                }
+                _ => "a mutex is unlocked by a thread that does not hold it",
+            };
+            own.unwrap_or_else(|| default.into())
         }
         FindingKind::Unsupported => own.unwrap_or_else(|| "the calls are nested too deeply".into()),
         FindingKind::OutsideSection => {

@@ -59,7 +59,7 @@ pub enum FaultKind {
     InvalidFree,
     /// A call through a bad pointer.
     BadCall,
-    /// A join of what is no thread.
+    /// A join of what is no thread, or no thread any more.
     BadJoin,
     /// Local steps without end.
     LocalLoop,
@@ -484,7 +484,14 @@ impl<'a, M> Machine<'a, M> {
                 regs[SPAWNS] += 1;
                 return Err(Stop::Event(pc, NO_LOC, regs[SPAWNS] - 1));
             }
-            Op::Join { thread, .. } => return Err(Stop::Event(pc, NO_LOC, get(&regs[base..], thread))),
+            Op::Join { thread, .. } => {
+                let number = get(&regs[base..], thread);
+                // No thread has such a number: it was never one, or the front end knows that it is no more.
+                return Err(match number > u64::from(u16::MAX) {
+                    true => self.fault(pc, FaultKind::BadJoin),
+                    false => Stop::Event(pc, NO_LOC, number),
+                });
+            }
             Op::SelfThread { dst } => regs[base + dst as usize] = u64::from(self.thread),
             Op::Owns { dst, a } => {
                 let owner = get(&regs[base..], a);

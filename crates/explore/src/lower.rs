@@ -401,9 +401,15 @@ impl Lowering<'_> {
             Instr::Lock(addr) => {
                 let addr = arg(addr);
                 self.amo_load(old, addr, MUTEX, Extend::Zero, acquire, Half::Waiting);
-                let free = self.temporary();
-                self.push(self.equal(free, Arg::Reg(old), Arg::Const(0)));
-                self.push(Op::Wait(Arg::Reg(free)));
+                // Free is 0, owners are positive; a mutex that was destroyed is negative, and nobody waits for it.
+                let over = self.temporary();
+                let (op, width, extend) = (BinaryOp::LeS, MUTEX, Extend::Zero);
+                self.push(Op::Binary { op, width, extend, dst: over, a: Arg::Reg(old), b: Arg::Const(0) });
+                self.push(Op::Wait(Arg::Reg(over)));
+                let at = self.here();
+                let condition = Arg::Reg(old);
+                self.push(Op::Branch { condition, then_to: at + 1, else_to: at + 2, internal: true });
+                self.push(Op::Fail(fencepost_ir::FailKind::Misuse));
                 self.push_owner(me);
                 self.push(Op::Store {
                     addr,
@@ -450,10 +456,6 @@ impl Lowering<'_> {
         self.push(Op::SelfThread { dst });
         let (op, width, extend) = (BinaryOp::Add, Width::W32, Extend::Zero);
         self.push(Op::Binary { op, width, extend, dst, a: Arg::Reg(dst), b: Arg::Const(1) });
-    }
-
-    fn equal(&self, dst: u16, a: Arg, b: Arg) -> Op {
-        Op::Binary { op: BinaryOp::Eq, width: Width::W64, extend: Extend::Zero, dst, a, b }
     }
 
     fn wait(&mut self, instr: &Instr) {

@@ -5,6 +5,7 @@
 //! * [`annotation`]: memory orders, access annotations and fence kinds. Models see these, never PPC or C syntax.
 //! * [`program`]: objects, functions, threads and instructions.
 //! * [`property`]: final conditions (`exists`, `forall`, ...) over final registers and memory.
+//! * [`compiled`]: what a front end makes of a file.
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
@@ -16,6 +17,7 @@
 
 pub mod annotation;
 mod arithmetic;
+pub mod compiled;
 pub mod execution;
 pub mod flow;
 pub mod locals;
@@ -29,6 +31,7 @@ pub mod unroll;
 pub mod value;
 
 pub use annotation::{Ann, Fence, Order};
+pub use compiled::{Compiled, Failure, Language};
 pub use execution::{Event, EventKind, Execution, Location};
 pub use fencepost_diag::Span;
 pub use locals::globalise_locals_of_main;

@@ -13,12 +13,24 @@ mod words;
 
 pub use print::print;
 
-use fencepost_diag::Diagnostic;
-use fencepost_ir::Program;
+use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
+use fencepost_ir::{Compiled, Failure, Language, Program};
 
 /// The program that a text means; its name is left empty unless the text gives one.
 pub fn parse(text: &str) -> Result<Program, Box<Diagnostic>> {
     let mut parser = parser::Parser::new(text)?;
     parser.file()?;
     Ok(parser.program)
+}
+
+/// The program in a file, with its source.
+pub fn compile(file: &SourceFile) -> Result<Compiled, Failure> {
+    let mut sources = SourceMap::default();
+    sources.add(file.clone());
+    match parse(&file.text) {
+        Ok(program) => {
+            Ok(Compiled { language: Language::Fp, program, sources, warnings: Vec::new(), left_out: None })
+        }
+        Err(error) => Err(Failure { diagnostics: vec![*error], sources }),
+    }
 }

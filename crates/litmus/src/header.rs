@@ -46,7 +46,7 @@ fn architecture(text: &str, span: Span) -> Parsed<Arch> {
         "" => "this file is empty".to_string(),
         _ => format!("unknown architecture `{word}`"),
     };
-    let error = Diagnostic::error(span, message).label("expected `PPC`, `X86`, `AArch64` or `C`");
+    let error = Diagnostic::error(span, message).label("expected `PPC`, `X86`, `X86_64`, `AArch64` or `C`");
     Err(Box::new(match closest(word, Arch::ALL.map(Arch::name)) {
         Some(guess) => error.hint(format!("did you mean `{guess}`?")),
         None => {

@@ -5,7 +5,7 @@ use crate::lexer::{Kind, Lexer, Token, number};
 use crate::test::{RegisterInit, Test, skip_to, thread_number};
 use crate::types::{Type, parse_type};
 use fencepost_diag::Diagnostic;
-use fencepost_ir::{ObjectId, Span, Value};
+use fencepost_ir::{ObjectId, Span, Value, Width};
 
 /// The largest array that an initial state may declare: more is surely a slip.
 const MOST_ELEMENTS: u64 = 4096;
@@ -55,8 +55,12 @@ fn parse_item<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Parsed<()> {
     let ty = leading_type(lexer)?;
     let bracketed = lexer.eat("[");
     let first = lexer.next();
+    let is_wide = ty.is_some_and(|ty| ty.width() == Width::W64 && !ty.is_pointer());
     if !bracketed && lexer.eat(":") {
-        return parse_register(lexer, test, first);
+        return parse_register(lexer, test, first, is_wide);
+    }
+    if !bracketed && first.kind == Kind::Ident && lexer.text(first).starts_with('%') {
+        return set_register(lexer, test, None, (lexer.text(first), first.span()), is_wide);
     }
     if first.kind != Kind::Ident {
         return Err(expected(lexer, first, "a location such as `x` or a register such as `0:r1`"));
@@ -109,7 +113,12 @@ fn leading_type(lexer: &mut Lexer<'_>) -> Parsed<Option<Type>> {
 }
 
 /// The rest of `0:r1=value`, after the colon.
-fn parse_register<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, thread: Token) -> Parsed<()> {
+fn parse_register<'a>(
+    lexer: &mut Lexer<'a>,
+    test: &mut Test<'a>,
+    thread: Token,
+    is_wide: bool,
+) -> Parsed<()> {
     let Some(number) = thread_number(lexer.text(thread)) else {
         return Err(expected(lexer, thread, "a thread such as `0` or `P0`"));
     };
@@ -117,7 +126,18 @@ fn parse_register<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, thread: Token)
     if token.kind != Kind::Ident {
         return Err(expected(lexer, token, "a register"));
     }
-    let register = lexer.text(token);
+    let span = thread.span().to(token.span());
+    set_register(lexer, test, Some(number), (lexer.text(token), span), is_wide)
+}
+
+/// The rest of `0:r1=value`, after the register; without a thread, that of a symbolic register of all threads.
+fn set_register<'a>(
+    lexer: &mut Lexer<'a>,
+    test: &mut Test<'a>,
+    number: Option<u32>,
+    (register, span): (&'a str, Span),
+    is_wide: bool,
+) -> Parsed<()> {
     let mut value = Value::ZERO;
     if lexer.eat("=") {
         value = parse_value(lexer, test)?;
@@ -125,20 +145,24 @@ fn parse_register<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, thread: Token)
     if !(lexer.at(";") || lexer.at("}")) {
         return Err(expected_next(lexer, "`;`"));
     }
-    let span = thread.span().to(token.span());
     let earlier = test.register_inits.iter().find(|r| r.thread == number && r.register == register);
     match earlier {
         Some(earlier) if earlier.value != value => Err(Box::new(
             Diagnostic::error(
                 span,
-                format!("register `{register}` of thread {number} has two initial values"),
+                match number {
+                    Some(number) => {
+                        format!("register `{register}` of thread {number} has two initial values")
+                    }
+                    None => format!("register `{register}` has two initial values"),
+                },
             )
             .label("set again here")
             .related(earlier.span, "first set here"),
         )),
         Some(_) => Ok(()),
         None => {
-            test.register_inits.push(RegisterInit { thread: number, register, span, value });
+            test.register_inits.push(RegisterInit { thread: number, register, span, value, is_wide });
             Ok(())
         }
     }

@@ -174,6 +174,11 @@ impl<'a> Lexer<'a> {
         let starts_word = first.is_ascii_alphabetic()
             || first == b'_'
             || (!in_c && matches!(first, b'%' | b'.') && (second.is_ascii_alphabetic() || second == b'_'));
+        // `W%y`: a symbolic register of AArch64 and the size in which it is used.
+        if !in_c && second == b'%' && matches!(first, b'W' | b'w' | b'X' | b'x') {
+            let more = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+            return token(Kind::Ident, start + 2 + run(&bytes[start + 2..], more));
+        }
         if starts_word {
             let more = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || (*b == b'.' && !in_c);
             return token(Kind::Ident, start + 1 + run(&bytes[start + 1..], more));

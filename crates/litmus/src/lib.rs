@@ -1,4 +1,4 @@
-//! Litmus tests: files for PPC, X86, AArch64 and C become an [`fencepost_ir::Program`].
+//! Litmus tests: files for PPC, X86, X86_64, AArch64 and C become an [`fencepost_ir::Program`].
 //!
 //! A file has a header, an initial state, a program and a condition, each with a module of its own (`header`, `init`,
 //! `table` or `c`, `condition`) over one lexer. Instructions are lowered as they are read; what can only be known at
@@ -23,6 +23,7 @@ mod thread;
 mod types;
 mod widths;
 mod x86;
+mod x86_64;
 
 use fencepost_diag::{Diagnostic, SourceFile};
 use fencepost_ir::{FunctionId, Program, Property, Thread, Value};
@@ -36,6 +37,8 @@ pub enum Arch {
     Ppc,
     /// x86, 32 bits.
     X86,
+    /// x86, 64 bits.
+    X86_64,
     /// Arm, 64 bits.
     AArch64,
     /// C11.
@@ -44,13 +47,14 @@ pub enum Arch {
 
 impl Arch {
     /// Every architecture.
-    pub const ALL: [Arch; 4] = [Arch::Ppc, Arch::X86, Arch::AArch64, Arch::C];
+    pub const ALL: [Arch; 5] = [Arch::Ppc, Arch::X86, Arch::X86_64, Arch::AArch64, Arch::C];
 
     /// The word that opens a litmus file.
     pub fn name(self) -> &'static str {
         match self {
             Arch::Ppc => "PPC",
             Arch::X86 => "X86",
+            Arch::X86_64 => "X86_64",
             Arch::AArch64 => "AArch64",
             Arch::C => "C",
         }
@@ -60,7 +64,7 @@ impl Arch {
     pub fn default_model(self) -> &'static str {
         match self {
             Arch::Ppc => "power",
-            Arch::X86 => "tso",
+            Arch::X86 | Arch::X86_64 => "tso",
             Arch::AArch64 => "armv8",
             Arch::C => "rc11",
         }

@@ -1,7 +1,8 @@
 //! PPC instructions.
 //!
-//! Registers hold 64 bits and arithmetic is done on all of them; a loaded word is sign-extended, so that values come
-//! out as herd7 prints them. `cmpw` therefore compares whole registers, which for words is the same.
+//! Registers hold 64 bits and arithmetic is done on all of them. A loaded word fills the rest with zeros, which
+//! [`crate::thread::ThreadBuilder::narrow_write`] turns into copies of the sign when nobody can tell, so that values come out as herd7
+//! prints them. Rotations are in [`rotate`].
 //!
 //! A field of the condition register is one hidden register that holds a number with the sign of the comparison: zero
 //! is EQ, negative is LT, positive is GT. `cmpw` is then a subtraction and `beq` a branch on zero, and `stwcx.` writes
@@ -15,6 +16,8 @@ use crate::error::Parsed;
 use crate::table::{Cell, Isa};
 use crate::thread::Key;
 use fencepost_ir::{Ann, BinaryOp, Extend, Fence, Instr, Operand, Order, Reg, Rvalue, UnaryOp, Value, Width};
+
+mod rotate;
 
 /// The PPC instruction set.
 pub(crate) struct Ppc;
@@ -32,6 +35,11 @@ impl Isa for Ppc {
         "andi.", "nor", "not", "neg", "mullw", "mulli", "divw", "slw", "srw", "sraw", "slwi", "srwi",
         "srawi", "extsw", "cmpw", "cmpwi", "cmpd", "cmpdi", "cmplw", "cmplwi", "cmpld", "b", "beq", "bne",
         "blt", "bgt", "ble", "bge", "bnl", "bng", "blr", "sync", "hwsync", "lwsync", "eieio", "isync", "nop",
+        "rlwinm", "rlwimi", "rlwnm", "rotlwi", "clrlwi", "clrrwi", "extlwi", "extrwi", "inslwi", "insrwi",
+        "rldicl", "rldicr", "rldic", "rldimi", "clrldi", "clrrdi", "sldi", "srdi", "sradi", "rotldi",
+        "extldi", "extrdi", "insrdi", "sld", "srd", "srad", "andc", "orc", "nand", "eqv", "oris", "xoris",
+        "andis.", "extsb", "extsh", "cntlzw", "cntlzd", "divwu", "divdu", "lbarx", "lharx", "stbcx.",
+        "sthcx.",
     ];
 
     fn register(name: &str) -> Option<(Key, bool)> {
@@ -52,7 +60,7 @@ impl Isa for Ppc {
         }
         // `add.` also compares its result with zero.
         let (base, record) = match mnemonic.strip_suffix('.') {
-            Some(base) if !matches!(mnemonic, "stwcx." | "stdcx.") => (base, true),
+            Some(base) if !matches!(mnemonic, "stwcx." | "stdcx." | "stbcx." | "sthcx.") => (base, true),
             _ => (mnemonic, false),
         };
         match base {
@@ -66,9 +74,9 @@ impl Isa for Ppc {
             "blr" => cell.thread().emit(Instr::Return(None)),
             "li" | "lis" => load_immediate(cell, base)?,
             "mr" => copy(cell, record)?,
-            "not" | "neg" | "extsw" => unary(cell, base, record)?,
-            "lwarx" | "ldarx" => load_reserve(cell, base)?,
-            "stwcx." | "stdcx." => store_conditional(cell, base)?,
+            "not" | "neg" | "extsw" | "extsh" | "extsb" => unary(cell, base, record)?,
+            "lbarx" | "lharx" | "lwarx" | "ldarx" => load_reserve(cell, base)?,
+            "stbcx." | "sthcx." | "stwcx." | "stdcx." => store_conditional(cell, base)?,
             "b" => {
                 let (label, span) = cell.label()?;
                 cell.thread().jump(label, span);
@@ -77,6 +85,7 @@ impl Isa for Ppc {
             "slw" | "srw" | "sraw" | "slwi" | "srwi" | "srawi" => shift(cell, base, record)?,
             _ => {
                 return Ok(memory(cell, base)?
+                    || rotate::instruction(cell, base, record)?
                     || arithmetic(cell, base, record)?
                     || compare_or_branch(cell, base)?);
             }
@@ -108,6 +117,7 @@ fn copy(cell: &mut Cell<'_, '_>, record: bool) -> Parsed<()> {
     let (dst, _) = cell.register()?;
     cell.comma()?;
     let (src, _) = cell.register()?;
+    cell.thread().carries(dst, src);
     finish(cell, dst, Rvalue::Use(src.into()), record);
     Ok(())
 }
@@ -116,11 +126,14 @@ fn unary(cell: &mut Cell<'_, '_>, mnemonic: &str, record: bool) -> Parsed<()> {
     let (op, width) = match mnemonic {
         "not" => (UnaryOp::Not, Width::W64),
         "neg" => (UnaryOp::Neg, Width::W64),
+        "extsb" => (UnaryOp::SignExtend, Width::W8),
+        "extsh" => (UnaryOp::SignExtend, Width::W16),
         _ => (UnaryOp::SignExtend, Width::W32),
     };
     let (dst, _) = cell.register()?;
     cell.comma()?;
     let (src, _) = cell.register()?;
+    cell.thread().carries(dst, src);
     finish(cell, dst, Rvalue::Unary(op, width, Extend::Sign, src.into()), record);
     Ok(())
 }
@@ -143,7 +156,7 @@ fn memory(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
         _ => return Ok(false),
     };
     let (width, extend, rest) = match (is_load, rest.as_bytes()) {
-        (true, [b'w', b'z', ..]) => (Width::W32, Extend::Sign, &rest[2..]),
+        (true, [b'w', b'z', ..]) => (Width::W32, Extend::Zero, &rest[2..]),
         (true, [b'w', b'a', ..]) => (Width::W32, Extend::Sign, &rest[2..]),
         (true, [b'h', b'z', ..]) => (Width::W16, Extend::Zero, &rest[2..]),
         (true, [b'h', b'a', ..]) => (Width::W16, Extend::Sign, &rest[2..]),
@@ -170,6 +183,12 @@ fn memory(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     } else {
         Instr::Store { addr, value: value.into(), width, ann: Ann::PLAIN }
     });
+    if is_load && width == Width::W32 && extend == Extend::Zero {
+        thread.narrow_write(value);
+    }
+    if !is_load && width == Width::W64 {
+        thread.wide_read(value);
+    }
     // The base keeps its old value when the load overwrites it: that form is invalid on hardware.
     if let Some(base) = base.filter(|&base| update && !(is_load && base == value)) {
         thread.assign(base, Rvalue::Use(addr));
@@ -215,21 +234,38 @@ fn indexed_address(cell: &mut Cell<'_, '_>) -> Parsed<Operand> {
 }
 
 fn load_reserve(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<()> {
-    let width = if mnemonic == "lwarx" { Width::W32 } else { Width::W64 };
+    let width = reservation_width(mnemonic);
     let (dst, _) = cell.register()?;
     cell.comma()?;
     let addr = indexed_address(cell)?;
     let ann = Ann::exclusive(Order::Plain);
-    cell.thread().emit(Instr::Load { dst, addr, width, extend: Extend::Sign, ann });
+    let thread = cell.thread();
+    thread.emit(Instr::Load { dst, addr, width, extend: Extend::Zero, ann });
+    if width == Width::W32 {
+        thread.narrow_write(dst);
+    }
     Ok(())
 }
 
+/// The width of `lwarx`, `stbcx.` and the others.
+fn reservation_width(mnemonic: &str) -> Width {
+    match mnemonic.trim_start_matches(['l', 's', 't']).as_bytes().first() {
+        Some(b'b') => Width::W8,
+        Some(b'h') => Width::W16,
+        Some(b'w') => Width::W32,
+        _ => Width::W64,
+    }
+}
+
 fn store_conditional(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<()> {
-    let width = if mnemonic == "stwcx." { Width::W32 } else { Width::W64 };
+    let width = reservation_width(mnemonic);
     let (value, _) = cell.register()?;
     cell.comma()?;
     let addr = indexed_address(cell)?;
     let thread = cell.thread();
+    if width == Width::W64 {
+        thread.wide_read(value);
+    }
     let status = thread.hidden_register(CR0, "cr0");
     let ann = Ann::exclusive(Order::Plain);
     // Zero is EQ in our condition register, so success is 0 and not the EQ bit's 1.
@@ -245,14 +281,16 @@ fn arithmetic(cell: &mut Cell<'_, '_>, mnemonic: &str, record: bool) -> Parsed<b
         "sub" | "subf" => (BinaryOp::Sub, false),
         "subi" => (BinaryOp::Sub, true),
         "xor" => (BinaryOp::Xor, false),
-        "xori" => (BinaryOp::Xor, true),
-        "or" | "nor" => (BinaryOp::Or, false),
-        "ori" => (BinaryOp::Or, true),
-        "and" => (BinaryOp::And, false),
-        "andi" => (BinaryOp::And, true),
+        "eqv" => (BinaryOp::Xor, false),
+        "xori" | "xoris" => (BinaryOp::Xor, true),
+        "or" | "nor" | "orc" => (BinaryOp::Or, false),
+        "ori" | "oris" => (BinaryOp::Or, true),
+        "and" | "nand" | "andc" => (BinaryOp::And, false),
+        "andi" | "andis" => (BinaryOp::And, true),
         "mullw" | "mulld" => (BinaryOp::Mul, false),
         "mulli" => (BinaryOp::Mul, true),
         "divw" | "divd" => (BinaryOp::DivS, false),
+        "divwu" | "divdu" => (BinaryOp::DivU, false),
         _ => return Ok(false),
     };
     let (dst, _) = cell.register()?;
@@ -260,9 +298,11 @@ fn arithmetic(cell: &mut Cell<'_, '_>, mnemonic: &str, record: bool) -> Parsed<b
     let source_is_zero = mnemonic.starts_with("addi") && cell.peek_key() == Some(0);
     let (a, _) = cell.register()?;
     cell.comma()?;
+    cell.thread().carries(dst, a);
     if immediate {
         let b = cell.immediate()?;
-        let b = if mnemonic == "addis" { Value(b.0 << 16) } else { b };
+        let shifted = matches!(mnemonic, "addis" | "oris" | "xoris" | "andis");
+        let b = if shifted { Value(b.0 << 16) } else { b };
         let value = match source_is_zero {
             true => Rvalue::Use(b.into()),
             false => Rvalue::Binary(op, Width::W64, Extend::Sign, a.into(), b.into()),
@@ -271,11 +311,19 @@ fn arithmetic(cell: &mut Cell<'_, '_>, mnemonic: &str, record: bool) -> Parsed<b
         return Ok(true);
     }
     let (b, _) = cell.register()?;
+    cell.thread().carries(dst, b);
     let (a, b) = if mnemonic == "subf" { (b, a) } else { (a, b) };
-    let value = Rvalue::Binary(op, Width::W64, Extend::Sign, a.into(), b.into());
-    if mnemonic == "nor" {
+    let not = |a: Operand| Rvalue::Unary(UnaryOp::Not, Width::W64, Extend::Sign, a);
+    let mut b: Operand = b.into();
+    if matches!(mnemonic, "andc" | "orc") {
+        b = cell.compute(0, not(b));
+    }
+    // Divisions of words look at words only, whatever is above them.
+    let width = if matches!(mnemonic, "divw" | "divwu") { Width::W32 } else { Width::W64 };
+    let value = Rvalue::Binary(op, width, Extend::Sign, a.into(), b);
+    if matches!(mnemonic, "nor" | "nand" | "eqv") {
         cell.thread().assign(dst, value);
-        finish(cell, dst, Rvalue::Unary(UnaryOp::Not, Width::W64, Extend::Sign, dst.into()), record);
+        finish(cell, dst, not(dst.into()), record);
     } else {
         finish(cell, dst, value, record);
     }
@@ -299,8 +347,23 @@ fn shift(cell: &mut Cell<'_, '_>, mnemonic: &str, record: bool) -> Parsed<()> {
     let extend = if how == UnaryOp::ZeroExtend { Extend::Zero } else { Extend::Sign };
     let word = cell.compute(0, Rvalue::Unary(how, Width::W32, extend, src.into()));
     let shifted = cell.compute(0, Rvalue::Binary(op, Width::W64, Extend::Zero, word, count));
-    finish(cell, dst, Rvalue::Unary(UnaryOp::SignExtend, Width::W32, Extend::Sign, shifted), record);
+    if how == UnaryOp::SignExtend {
+        finish(cell, dst, Rvalue::Unary(UnaryOp::SignExtend, Width::W32, Extend::Sign, shifted), record);
+        return Ok(());
+    }
+    finish_word(cell, dst, Rvalue::Unary(UnaryOp::ZeroExtend, Width::W32, Extend::Zero, shifted), record);
     Ok(())
+}
+
+/// As [`finish`], for a result of 32 bits with zeros above.
+fn finish_word(cell: &mut Cell<'_, '_>, dst: Reg, value: Rvalue, record: bool) {
+    let thread = cell.thread();
+    thread.assign(dst, value);
+    thread.narrow_write(dst);
+    if record {
+        let cr = thread.hidden_register(CR0, "cr0");
+        thread.assign(cr, Rvalue::Use(dst.into()));
+    }
 }
 
 /// `cmpw`, `beq` and their kin, each with an optional field of the condition register in front.
@@ -313,7 +376,8 @@ fn compare_or_branch(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
             "lwi" | "ldi" => (true, true),
             _ => return Ok(false),
         };
-        compare(cell, unsigned, immediate)?;
+        let width = if kind.contains('d') { Width::W64 } else { Width::W32 };
+        compare(cell, width, unsigned, immediate)?;
         return Ok(true);
     }
     // The branch if the comparison with zero holds, or if it does not.
@@ -340,21 +404,33 @@ fn compare_or_branch(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     Ok(true)
 }
 
-fn compare(cell: &mut Cell<'_, '_>, unsigned: bool, immediate: bool) -> Parsed<()> {
+fn compare(cell: &mut Cell<'_, '_>, width: Width, unsigned: bool, immediate: bool) -> Parsed<()> {
     let cr = condition_field(cell)?;
     let (a, _) = cell.register()?;
     cell.comma()?;
     let b: Operand = if immediate { cell.immediate()?.into() } else { cell.register()?.0.into() };
+    if width == Width::W64 {
+        cell.thread().wide_read(a);
+        if let Operand::Reg(b) = b {
+            cell.thread().wide_read(b);
+        }
+    }
+    // Old tests compare addresses with `cmpw`, so it looks at whole registers unless one of them has zeros above a word.
     let binary = |op, a, b| Rvalue::Binary(op, Width::W64, Extend::Sign, a, b);
+    let is_word = width == Width::W32;
     let difference = if unsigned {
         let above = cell.compute(0, binary(BinaryOp::GtU, a.into(), b));
+        cell.thread().compares_words(is_word, a, b);
         let below = cell.compute(1, binary(BinaryOp::LtU, a.into(), b));
-        binary(BinaryOp::Sub, above, below)
+        cell.thread().compares_words(is_word, a, b);
+        cell.thread().assign(cr, binary(BinaryOp::Sub, above, below));
+        return Ok(());
     } else {
         // Words and addresses are far from the ends of the 64-bit range, so the difference has the right sign.
         binary(BinaryOp::Sub, a.into(), b)
     };
     cell.thread().assign(cr, difference);
+    cell.thread().compares_words(is_word, a, b);
     Ok(())
 }
 

@@ -70,7 +70,8 @@ fn compare_items(arch: Arch, test: &Test<'_>, a: Item, b: Item) -> Ordering {
 /// Numbered registers by number, those of x86 in their traditional order, others by name.
 fn register_rank(name: &str) -> (usize, &str) {
     const X86: [&str; 8] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI", "ESP", "EBP"];
-    if let Some(rank) = X86.iter().position(|&x| x == name) {
+    const X86_64: [&str; 8] = ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rsp", "rbp"];
+    if let Some(rank) = (0..8).find(|&rank| X86[rank] == name || X86_64[rank] == name) {
         return (rank, "");
     }
     let digits =
@@ -127,8 +128,11 @@ pub(crate) fn show_state_into(program: &Program, values: &[Value], out: &mut Str
             }
         };
         let _ = match value.as_pointer() {
-            None => write!(out, "{};", value.as_i64()),
-            Some(_) => write!(out, "{};", program.show_value(value)),
+            Some((object, _)) if (object.0 as usize) < program.objects.len() => {
+                write!(out, "{};", program.show_value(value))
+            }
+            // A large number may look like an address of something that does not exist.
+            _ => write!(out, "{};", value.as_i64()),
         };
     }
 }

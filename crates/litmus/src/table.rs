@@ -11,6 +11,7 @@ use crate::ppc::Ppc;
 use crate::test::{Test, skip_to, thread_number};
 use crate::thread::{Key, ThreadBuilder};
 use crate::x86::X86;
+use crate::x86_64::X86_64;
 use crate::{Arch, condition};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Operand, Reg, Rvalue, Span, Value};
@@ -51,6 +52,7 @@ pub(crate) fn parse_table<'a>(arch: Arch, lexer: &mut Lexer<'a>, test: &mut Test
     match arch {
         Arch::Ppc => table::<Ppc>(lexer, test),
         Arch::X86 => table::<X86>(lexer, test),
+        Arch::X86_64 => table::<X86_64>(lexer, test),
         Arch::AArch64 => table::<AArch64>(lexer, test),
         Arch::C => Ok(()),
     }
@@ -61,6 +63,7 @@ pub(crate) fn named_register<'a>(arch: Arch, thread: &mut ThreadBuilder<'a>, nam
     match arch {
         Arch::Ppc => lookup::<Ppc>(thread, name),
         Arch::X86 => lookup::<X86>(thread, name),
+        Arch::X86_64 => lookup::<X86_64>(thread, name),
         Arch::AArch64 => lookup::<AArch64>(thread, name),
         Arch::C => None,
     }
@@ -94,12 +97,19 @@ impl Names {
         if let Some((key, narrow)) = (self.register)(name) {
             return Some((thread.register(key, || (self.register_name)(key)), narrow));
         }
-        let symbol = name.strip_prefix('%')?;
-        // `%w0` and `%x0` are one symbolic register of AArch64.
+        // `W%y` says in which size it is used, as `%w0` does: `%w0` and `%x0` are one symbolic register of AArch64.
+        let (size, symbol) = name.split_once('%')?;
+        let sized = self.has_narrow_names && matches!(size, "W" | "w" | "X" | "x");
+        if symbol.is_empty() || !(size.is_empty() || sized) {
+            return None;
+        }
         let base = symbol.strip_prefix(['w', 'x']).filter(|base| self.has_narrow_names && !base.is_empty());
         let key = thread.symbolic_key(base.unwrap_or(symbol))?;
-        let narrow = base.is_some() && symbol.starts_with('w');
-        let shown = || base.map_or_else(|| name.to_string(), |base| format!("%x{base}"));
+        let narrow = match size {
+            "" => base.is_some() && symbol.starts_with('w'),
+            _ => size.eq_ignore_ascii_case("W"),
+        };
+        let shown = || base.map_or_else(|| format!("%{symbol}"), |base| format!("%x{base}"));
         Some((thread.register(key, shown), narrow))
     }
 }
@@ -179,20 +189,32 @@ fn parse_threads<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) -> Pars
 fn set_registers<I: Isa>(test: &mut Test<'_>) {
     for index in 0..test.register_inits.len() {
         let init = &test.register_inits[index];
-        let (number, name, span, value) = (init.thread, init.register, init.span, init.value);
-        let Some(thread) = test.thread_index(number) else {
-            test.report(*test.no_such_thread(number, span));
-            continue;
+        let (number, name, span, value, wide) =
+            (init.thread, init.register, init.span, init.value, init.is_wide);
+        let threads = match number {
+            None => 0..test.threads.len(),
+            Some(number) => match test.thread_index(number) {
+                Some(thread) => thread..thread + 1,
+                None => {
+                    test.report(*test.no_such_thread(number, span));
+                    continue;
+                }
+            },
         };
-        let thread = &mut test.threads[thread];
-        let Some((reg, _)) = lookup::<I>(thread, name) else {
-            test.report(*not_a_register(name, span, I::REGISTER));
-            continue;
-        };
-        // Two names of one register, `0:W1` and `0:X1`, would come twice; the last one counts.
-        match thread.args.get_mut(reg.0 as usize) {
-            Some(arg) => *arg = value,
-            None => thread.parameter(reg, value),
+        for thread in threads {
+            let thread = &mut test.threads[thread];
+            let Some((reg, _)) = lookup::<I>(thread, name) else {
+                test.report(*not_a_register(name, span, I::REGISTER));
+                break;
+            };
+            // Two names of one register, `0:W1` and `0:X1`, would come twice; the last one counts.
+            match thread.args.get_mut(reg.0 as usize) {
+                Some(arg) => *arg = value,
+                None => thread.parameter(reg, value),
+            }
+            if wide {
+                thread.wide_read(reg);
+            }
         }
     }
 }
@@ -291,7 +313,7 @@ impl<'a> Cell<'_, 'a> {
     pub(crate) fn at_register(&mut self) -> bool {
         let token = self.lexer.peek();
         let name = self.lexer.text(token);
-        token.kind == Kind::Ident && (name.starts_with('%') || (self.names.register)(name).is_some())
+        token.kind == Kind::Ident && (name.contains('%') || (self.names.register)(name).is_some())
     }
 
     /// The key of the next token if it is a register of the architecture.

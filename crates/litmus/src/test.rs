@@ -44,10 +44,13 @@ impl Global<'_> {
 
 /// An initial register value, `0:r1=x`.
 pub(crate) struct RegisterInit<'a> {
-    pub(crate) thread: u32,
+    /// The number of its thread; none for a symbolic register that every thread has, `%x0=x`.
+    pub(crate) thread: Option<u32>,
     pub(crate) register: &'a str,
     pub(crate) span: Span,
     pub(crate) value: Value,
+    /// It was declared with a type of 64 bits: all of them are shown.
+    pub(crate) is_wide: bool,
 }
 
 /// A test under construction.

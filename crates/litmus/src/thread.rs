@@ -42,6 +42,10 @@ pub(crate) struct ThreadBuilder<'a> {
     narrow_writes: Vec<(usize, Reg)>,
     /// Registers whose upper half is read.
     wide_reads: Vec<Reg>,
+    /// The upper half of the first register comes from that of the second, see [`ThreadBuilder::carries`].
+    carried: Vec<(Reg, Reg)>,
+    /// Comparisons of words that look at whole registers, see [`ThreadBuilder::compares_words`].
+    word_compares: Vec<(usize, Reg, Operand)>,
     /// Where the instruction at hand stands; given to everything that is emitted.
     pub(crate) span: Span,
 }
@@ -61,6 +65,8 @@ impl<'a> ThreadBuilder<'a> {
             temporaries: Vec::new(),
             narrow_writes: Vec::new(),
             wide_reads: Vec::new(),
+            carried: Vec::new(),
+            word_compares: Vec::new(),
             span: Span::default(),
         }
     }
@@ -147,6 +153,20 @@ impl<'a> ThreadBuilder<'a> {
         self.wide_reads.push(reg);
     }
 
+    /// Remembers that an operation on 64 bits makes `dst` of `src`: if the upper half of `dst` is read, so is that of
+    /// `src`.
+    pub(crate) fn carries(&mut self, dst: Reg, src: Reg) {
+        self.carried.push((dst, src));
+    }
+
+    /// Remembers, if `is_word`, that the instruction just emitted compares the lower halves of its operands. It may look
+    /// at all of them as long as both have copies of the sign above.
+    pub(crate) fn compares_words(&mut self, is_word: bool, a: Reg, b: Operand) {
+        if is_word {
+            self.word_compares.push((self.function.body.len() - 1, a, b));
+        }
+    }
+
     /// Defines a label here.
     pub(crate) fn define_label(&mut self, name: &'a str, span: Span) -> Parsed<()> {
         if let Some(&(_, _, earlier)) = self.labels.iter().find(|l| l.0 == name) {
@@ -230,6 +250,25 @@ impl<'a> ThreadBuilder<'a> {
     }
 
     fn choose_signs(&mut self) {
+        loop {
+            let known = &self.wide_reads;
+            let is_new = |pair: &&(Reg, Reg)| known.contains(&pair.0) && !known.contains(&pair.1);
+            let Some(&(_, src)) = self.carried.iter().find(is_new) else { break };
+            self.wide_reads.push(src);
+        }
+        let keeps_zeros = |operand: Operand| match operand {
+            Operand::Reg(reg) => {
+                self.wide_reads.contains(&reg) && self.narrow_writes.iter().any(|write| write.1 == reg)
+            }
+            Operand::Const(_) => false,
+        };
+        for &(at, a, b) in &self.word_compares {
+            if (keeps_zeros(a.into()) || keeps_zeros(b))
+                && let Instr::Assign { value: Rvalue::Binary(_, width, ..), .. } = &mut self.function.body[at]
+            {
+                *width = Width::W32;
+            }
+        }
         for &(at, reg) in &self.narrow_writes {
             if self.wide_reads.contains(&reg) {
                 continue;

@@ -366,6 +366,19 @@ fn negate(cell: &mut Cell<'_, '_>, locked: bool) -> Parsed<bool> {
 
 /// Flags of `a op b = result`. What no jump reads is dropped again at the end.
 fn set_flags(cell: &mut Cell<'_, '_>, op: BinaryOp, a: Operand, b: Operand, result: Operand) {
+    set_flags_at(cell, Width::W32, op, a, b, result);
+}
+
+/// The same at any width; the result has its sign.
+pub(crate) fn set_flags_at(
+    cell: &mut Cell<'_, '_>,
+    width: Width,
+    op: BinaryOp,
+    a: Operand,
+    b: Operand,
+    result: Operand,
+) {
+    let binary = |op, a, b| Rvalue::Binary(op, width, Extend::Sign, a, b);
     let thread = cell.thread();
     let zero: Operand = Value::ZERO.into();
     let kept = thread.hidden_register(RESULT, "flags.result");
@@ -384,6 +397,19 @@ fn set_flags(cell: &mut Cell<'_, '_>, op: BinaryOp, a: Operand, b: Operand, resu
 
 fn jump(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     let Some(condition) = mnemonic.strip_prefix('j') else { return Ok(false) };
+    let Some((test, if_zero)) = condition_at(cell, Width::W32, condition) else { return Ok(false) };
+    let (label, span) = cell.label()?;
+    cell.thread().branch(test, if_zero, label, span);
+    Ok(true)
+}
+
+/// What to test for a condition, and whether it holds when that is zero; the width is that of results in flags.
+pub(crate) fn condition_at(
+    cell: &mut Cell<'_, '_>,
+    width: Width,
+    condition: &str,
+) -> Option<(Operand, bool)> {
+    let binary = |op, a, b| Rvalue::Binary(op, width, Extend::Sign, a, b);
     let thread = cell.thread();
     let result: Operand = thread.hidden_register(RESULT, "flags.result").into();
     let less: Operand = thread.hidden_register(LESS, "flags.less").into();
@@ -393,7 +419,7 @@ fn jump(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
         let equal = cell.compute(0, binary(BinaryOp::Eq, result, zero));
         cell.compute(0, binary(BinaryOp::Or, flag, equal))
     };
-    let (test, if_zero) = match condition {
+    Some(match condition {
         "e" | "eq" | "z" => (result, true),
         "ne" | "nz" => (result, false),
         "l" | "lt" | "nge" => (less, false),
@@ -406,9 +432,6 @@ fn jump(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
         "a" | "nbe" => (or_equal(cell, below), true),
         "s" => (cell.compute(0, binary(BinaryOp::LtS, result, zero)), false),
         "ns" => (cell.compute(0, binary(BinaryOp::LtS, result, zero)), true),
-        _ => return Ok(false),
-    };
-    let (label, span) = cell.label()?;
-    cell.thread().branch(test, if_zero, label, span);
-    Ok(true)
+        _ => return None,
+    })
 }

@@ -229,6 +229,235 @@ fn symbolic_registers_are_registers() {
     assert_eq!(shown, "0:%x1=4;");
 }
 
+/// Final values of X0, and the same of X3, after one instruction on X0 to X3.
+fn registers(instruction: &str, values: [u64; 4]) -> (u64, u64) {
+    let init: String = (0..4).map(|i| format!("uint64_t 0:X{i}={:#x}; ", values[i])).collect();
+    let shown = state(&init, &[instruction], "locations [0:X0; 0:X3;]");
+    let number =
+        |part: &str| part.split_once('=').unwrap().1.trim_end_matches(';').parse::<i64>().unwrap() as u64;
+    let mut parts = shown.split(' ');
+    (number(parts.next().unwrap()), number(parts.next().unwrap()))
+}
+
+/// Words with interesting bits.
+const SAMPLES: [u64; 9] = [
+    0,
+    1,
+    u64::MAX,
+    1 << 63,
+    0x8000_0000,
+    0x7fff_ffff_ffff_ffff,
+    0x0123_4567_89ab_cdef,
+    0xfedc_ba98_7654_3210,
+    0x0000_0001_ffff_ff80,
+];
+
+fn check(instruction: &str, values: [u64; 4], expected: u64) {
+    let (found, _) = registers(instruction, values);
+    assert_eq!(found, expected, "{instruction} of {values:x?}: {found:#x}, not {expected:#x}");
+}
+
+#[test]
+fn bits_are_moved_as_the_manual_says() {
+    for a in SAMPLES {
+        let w = a as u32;
+        let v = [0, a, 0, 0];
+        check("REV X0,X1", v, a.swap_bytes());
+        check("REV64 X0,X1", v, a.swap_bytes());
+        check("REV W0,W1", v, w.swap_bytes().into());
+        let halves = |f: fn(u32) -> u32| u64::from(f((a >> 32) as u32)) << 32 | u64::from(f(w));
+        check("REV32 X0,X1", v, halves(u32::swap_bytes));
+        let rev16 = |n: u32| (n & 0x00ff_00ff) << 8 | n >> 8 & 0x00ff_00ff;
+        check("REV16 X0,X1", v, halves(rev16));
+        check("REV16 W0,W1", v, rev16(w).into());
+        check("RBIT X0,X1", v, a.reverse_bits());
+        check("RBIT W0,W1", v, w.reverse_bits().into());
+        check("CLZ X0,X1", v, a.leading_zeros().into());
+        check("CLZ W0,W1", v, w.leading_zeros().into());
+        check("CLS X0,X1", v, u64::from((a ^ a << 1 | 1).leading_zeros()));
+        check("CLS W0,W1", v, u64::from((w ^ w << 1 | 1).leading_zeros()));
+        check("CTZ X0,X1", v, a.trailing_zeros().into());
+        check("CTZ W0,W1", v, w.trailing_zeros().into());
+        check("CNT X0,X1", v, a.count_ones().into());
+        check("CNT W0,W1", v, w.count_ones().into());
+        check("ABS X0,X1", v, (a as i64).wrapping_abs() as u64);
+        check("ABS W0,W1", v, u64::from((w as i32).wrapping_abs() as u32));
+        check("ROR X0,X1,#12", v, a.rotate_right(12));
+        check("ROR W0,W1,#12", v, w.rotate_right(12).into());
+        check("MOVN X0,#0x1234,LSL #16", v, !0x1234_0000);
+        check("MOVN W0,#0x1234", v, 0xffff_edcb);
+        check("MOVK X0,#0x1234,LSL #32", [a, 0, 0, 0], a & !0xffff_0000_0000 | 0x1234_0000_0000);
+        check("MOVK W0,#0x1234,LSL #16", [a, 0, 0, 0], u64::from(w & 0xffff | 0x1234_0000));
+    }
+}
+
+#[test]
+fn bit_fields_are_moved_as_the_manual_says() {
+    let field = |value: u64, low: u32, count: u32| (value >> low) & (u64::MAX >> (64 - count));
+    let signed = |value: u64, count: u32| ((value << (64 - count)) as i64 >> (64 - count)) as u64;
+    for a in SAMPLES {
+        for (bits, r) in [(64u32, 'X'), (32, 'W')] {
+            let all = u64::MAX >> (64 - bits);
+            for (immr, imms) in [(0, 7), (4, 11), (8, 31), (0, 31), (12, 3), (31, 0), (1, 0), (16, 15)] {
+                let old = 0xa5a5_a5a5_a5a5_a5a5;
+                // Bits `immr..=imms` come down, or bits `0..=imms` go up.
+                let (count, low, to) =
+                    if imms >= immr { (imms - immr + 1, immr, 0) } else { (imms + 1, 0, bits - immr) };
+                let taken = field(a & all, low, count);
+                let mask = (u64::MAX >> (64 - count)) << to;
+                let line = |name: &str| format!("{name} {r}0,{r}1,#{immr},#{imms}");
+                check(&line("UBFM"), [old, a, 0, 0], taken << to);
+                check(&line("SBFM"), [old, a, 0, 0], signed(taken, count) << to & all);
+                check(&line("BFM"), [old, a, 0, 0], (old & !mask | taken << to) & all);
+            }
+            for (lsb, count) in [(0, 8), (4, 8), (16, 16), (3, 1), (0, 32)] {
+                let old = 0xa5a5_a5a5_a5a5_a5a5;
+                let taken = field(a & all, lsb, count);
+                let low = field(a & all, 0, count);
+                let mask = u64::MAX >> (64 - count);
+                let line = |name: &str| format!("{name} {r}0,{r}1,#{lsb},#{count}");
+                check(&line("UBFX"), [old, a, 0, 0], taken);
+                check(&line("SBFX"), [old, a, 0, 0], signed(taken, count) & all);
+                check(&line("BFXIL"), [old, a, 0, 0], (old & !mask | taken) & all);
+                check(&line("UBFIZ"), [old, a, 0, 0], low << lsb & all);
+                check(&line("SBFIZ"), [old, a, 0, 0], signed(low, count) << lsb & all);
+                check(&line("BFI"), [old, a, 0, 0], (old & !(mask << lsb) | low << lsb) & all);
+                check(&format!("BFC {r}0,#{lsb},#{count}"), [old, 0, 0, 0], old & !(mask << lsb) & all);
+            }
+        }
+    }
+}
+
+#[test]
+fn products_quotients_and_extremes() {
+    for a in SAMPLES {
+        for b in SAMPLES {
+            let v = [0, a, b, 77];
+            let (wa, wb) = (a as u32, b as u32);
+            let (sa, sb) = (a as i64, b as i64);
+            let (swa, swb) = (wa as i32, wb as i32);
+            check("MADD X0,X1,X2,X3", v, a.wrapping_mul(b).wrapping_add(77));
+            check("MSUB W0,W1,W2,W3", v, 77u32.wrapping_sub(wa.wrapping_mul(wb)).into());
+            check("MNEG X0,X1,X2", v, a.wrapping_mul(b).wrapping_neg());
+            check("MUL W0,W1,W2", v, wa.wrapping_mul(wb).into());
+            let long = i64::from(swa) * i64::from(swb);
+            check("SMULL X0,W1,W2", v, long as u64);
+            check("SMNEGL X0,W1,W2", v, long.wrapping_neg() as u64);
+            check("SMADDL X0,W1,W2,X3", v, long.wrapping_add(77) as u64);
+            check("SMSUBL X0,W1,W2,X3", v, 77i64.wrapping_sub(long) as u64);
+            let long = u64::from(wa) * u64::from(wb);
+            check("UMULL X0,W1,W2", v, long);
+            check("UMNEGL X0,W1,W2", v, long.wrapping_neg());
+            check("UMADDL X0,W1,W2,X3", v, long.wrapping_add(77));
+            check("UMSUBL X0,W1,W2,X3", v, 77u64.wrapping_sub(long));
+            check("UMULH X0,X1,X2", v, ((u128::from(a) * u128::from(b)) >> 64) as u64);
+            check("SMULH X0,X1,X2", v, ((i128::from(sa) * i128::from(sb)) >> 64) as u64);
+            check("UDIV X0,X1,X2", v, a.checked_div(b).unwrap_or(0));
+            check("SDIV X0,X1,X2", v, if b == 0 { 0 } else { sa.wrapping_div(sb) as u64 });
+            check("SDIV W0,W1,W2", v, if wb == 0 { 0 } else { swa.wrapping_div(swb) as u32 }.into());
+            check("SMAX X0,X1,X2", v, sa.max(sb) as u64);
+            check("SMIN W0,W1,W2", v, u64::from(swa.min(swb) as u32));
+            check("UMAX W0,W1,W2", v, wa.max(wb).into());
+            check("UMIN X0,X1,X2", v, a.min(b));
+            let extracted = ((u128::from(a) << 64 | u128::from(b)) >> 20) as u64;
+            check("EXTR X0,X1,X2,#20", v, extracted);
+            check("EXTR W0,W1,W2,#0", v, wb.into());
+        }
+    }
+}
+
+#[test]
+fn pairs_are_two_accesses() {
+    let cases = [
+        ("LDP W0,W2,[X1]", "$2 = Add.u64 X1, 4\nX0 = load.s32 [X1]\nX2 = load.s32 [$2]"),
+        ("LDNP X0,X2,[X1]", "$2 = Add.u64 X1, 8\nX0 = load.u64 [X1]\nX2 = load.u64 [$2]"),
+        ("LDP X1,X2,[X1]", "$2 = Add.u64 X1, 8\nX1 = load.u64 [X1]\nX2 = load.u64 [$2]"),
+        ("LDPSW X0,X2,[X1]", "$2 = Add.u64 X1, 4\nX0 = load.s32 [X1]\nX2 = load.s32 [$2]"),
+        ("STP W0,WZR,[X1]", "$2 = Add.u64 X1, 4\nstore.32 [X1] = X0\nstore.32 [$2] = 0"),
+        (
+            "LDIAPP X0,X2,[X1],#16",
+            "$2 = Add.u64 X1, 8\nX0 = load.acqpc.u64 [X1]\nX2 = load.acqpc.u64 [$2]\nX1 = Add.u64 X1, 16",
+        ),
+        ("STILP W0,W2,[X1]", "$2 = Add.u64 X1, 4\nstore.rel.32 [X1] = X0\nstore.rel.32 [$2] = X2"),
+        // With a pre-index the second register is stored first.
+        (
+            "STILP W0,W2,[X1,#-8]!",
+            "$1 = Add.u64 X1, -8\n$2 = Add.u64 $1, 4\nstore.rel.32 [$2] = X2\nstore.rel.32 [$1] = X0\nX1 = $1",
+        ),
+        ("LDAPURSW X0,[X1,#8]", "$1 = Add.u64 X1, 8\nX0 = load.acqpc.s32 [$1]"),
+        ("STLURH W0,[X1]", "store.rel.16 [X1] = X0"),
+    ];
+    for (instruction, expected) in cases {
+        assert_eq!(code_of_array(instruction), expected, "{instruction}");
+    }
+}
+
+/// As `code`, with a location that pairs fit in.
+fn code_of_array(instruction: &str) -> String {
+    let ty = match instruction {
+        i if i.contains("STLURH") => "uint16_t",
+        i if i.contains(" W") || i.contains("SW") => "int",
+        _ => "uint64_t",
+    };
+    let text = format!("AArch64 t\n{{ {ty} x[4]; 0:X1=x; }}\n P0 ;\n {instruction} ;\nexists (0:X9=0)");
+    lowered(&parse(&text).program, 0)
+}
+
+#[test]
+fn exclusive_and_atomic_pairs_are_one_access() {
+    let shown = "locations [0:X0; 0:X2; 0:X3; x;]";
+    let pair = ["LDXP W0,W2,[X1]", "STXP W3,W2,W0,[X1]"];
+    assert_eq!(
+        state("uint64_t x=0x200000001; 0:X1=x;", &pair, shown),
+        format!("0:X0=1; 0:X2=2; 0:X3=0; [x]={};", 0x1_0000_0002u64)
+    );
+    let init = "uint64_t x=0x200000001; 0:X1=x; 0:X4=1; 0:X5=2; 0:X6=7; 0:X7=8;";
+    let shown = "locations [0:X4; 0:X5; x;]";
+    let swapped = format!("0:X4=1; 0:X5=2; [x]={};", 0x8_0000_0007u64);
+    assert_eq!(state(init, &["CASPAL W4,W5,W6,W7,[X1]"], shown), swapped);
+    let other = init.replace("0:X5=2", "0:X5=3");
+    let kept = format!("0:X4=1; 0:X5=2; [x]={};", 0x2_0000_0001u64);
+    assert_eq!(state(&other, &["CASP W4,W5,W6,W7,[X1]"], shown), kept);
+}
+
+#[test]
+fn pairs_load_and_store_their_values() {
+    let shown = "locations [0:X0; 0:X2; 0:X1; y[0]; y[1];]";
+    let body = ["LDP X0,X2,[X1],#8", "STP X2,X0,[X3,#8]!"];
+    let init = "uint64_t x[2]={5,6}; uint64_t y[3]; 0:X1=x; 0:X3=y;";
+    assert_eq!(state(init, &body, shown), "0:X0=5; 0:X1=x[1]; 0:X2=6; y[0]=0; y[1]=6;");
+}
+
+#[test]
+fn symbolic_registers_in_every_place() {
+    let shown =
+        state("%p=x; x=4; 0:%v=3;", &["LDR W%v,[X%p]", "ADD W%v,W%v,#1", "STR W%v,[%p]"], "exists x=5");
+    assert_eq!(shown, "[x]=5;");
+    let shown = state(
+        "0:%x0=x; x=4;",
+        &["LDADD W%x1,W%x2,[%x0]", "CBNZ W%x2,L", "MOV %x3,#1", "L:"],
+        "exists 0:%x3=0",
+    );
+    assert_eq!(shown, "0:%x3=0;");
+}
+
+#[test]
+fn declared_registers_keep_64_bits() {
+    let load = ["LDR W0,[X1]"];
+    assert_eq!(state("0:X1=x; x=-1;", &load, "locations [0:X0;]"), "0:X0=-1;");
+    assert_eq!(state("uint64_t 0:X0; 0:X1=x; x=-1;", &load, "locations [0:X0;]"), "0:X0=4294967295;");
+    assert_eq!(state("int64_t 0:X0; 0:X1=x; x=-1;", &load, "exists 0:X0=4294967295"), "0:X0=4294967295;");
+    assert_eq!(
+        state("0:X1=x; 0:X2=0xffffffff80000000;", &["MOV X0,X2"], "locations [0:X0;]"),
+        "0:X0=-2147483648;"
+    );
+}
+
+#[test]
+fn addresses_of_locations() {
+    assert_eq!(state("x=3;", &["ADR X1,x", "LDR W0,[X1]"], "locations [0:X0;]"), "0:X0=3;");
+}
+
 #[test]
 fn mistakes() {
     let one = |instruction: &str| {
@@ -236,8 +465,18 @@ fn mistakes() {
     };
     assert_eq!(one("LDR W0,[W1]"), ["an address needs all 64 bits of its register"]);
     assert_eq!(one("ADD X0,X1,W2"), ["`W2` has 32 bits, but this operation has 64"]);
-    assert_eq!(one("LDP W0,W1,[X1]"), ["`LDP` is not supported"]);
-    assert_eq!(one("CASP W0,W1,W2,W3,[X1]"), ["`CASP` is not supported"]);
+    assert_eq!(one("LDXP X0,X2,[X1]"), ["`LDXP` is not supported"]);
+    assert_eq!(one("CASP X0,X1,X2,X3,[X1]"), ["`CASP` is not supported"]);
+    assert_eq!(one("LDP W0,W0,[X1]"), ["`W0` is loaded twice"]);
+    assert_eq!(one("LDP W0,X2,[X1]"), ["expected a W register, as the first one, found `X2`"]);
+    assert_eq!(one("CASP W2,W4,W6,W7,[X1]"), ["expected `W3`, the register after the first one, found `W4`"]);
+    assert_eq!(one("CASP W3,W4,W6,W7,[X1]"), ["expected a register with an even number, found `W3`"]);
+    assert_eq!(one("UBFM W0,W2,#32,#1"), ["32 is out of range here"]);
+    assert_eq!(one("UBFX X0,X2,#60,#5"), ["5 is out of range here"]);
+    assert_eq!(one("MOVK W0,#1,LSL #32"), ["32 is out of range here"]);
+    assert_eq!(one("SMULL W0,W2,W3"), ["expected an X register, found `W0`"]);
+    assert_eq!(one("REV32 W0,W2"), ["expected an X register, found `W0`"]);
+    assert_eq!(one("ADR X0,nowhere"), ["`nowhere` is not a location of the initial state"]);
     assert_eq!(one("STADDA W0,[X1]"), ["unknown AArch64 instruction `STADDA`"]);
     assert_eq!(
         one("DMB"),

@@ -170,3 +170,128 @@ fn mistakes() {
     let two = "PPC t\n{ 0:r2=x; }\n P0 | P1 ;\n foo | bar ;\n lwz r1,0(r2) | baz r1 ;\n exists (x=1)";
     assert_eq!(messages(two).len(), 3);
 }
+
+/// r1 after one instruction on r1 to r3, each declared with 64 bits.
+fn computed(instruction: &str, [r1, r2, r3]: [u64; 3]) -> u64 {
+    let init = format!("uint64_t 0:r1={r1:#x}; uint64_t 0:r2={r2:#x}; uint64_t 0:r3={r3:#x};");
+    let text = format!("PPC t\n{{ {init} }}\n P0 ;\n {instruction} ;\nlocations [0:r1;]");
+    let shown = run(&text);
+    shown.trim_start_matches("0:r1=").trim_end_matches(';').parse::<i64>().unwrap() as u64
+}
+
+/// Bit by bit, as the manual draws it: bit 0 is the highest.
+fn mask(first: u32, last: u32) -> u64 {
+    let is_in = |bit: u32| match first <= last {
+        true => (first..=last).contains(&bit),
+        false => bit >= first || bit <= last,
+    };
+    (0..64).filter(|&bit| is_in(bit)).fold(0, |mask, bit| mask | 1 << (63 - bit))
+}
+
+const SAMPLES: [u64; 7] =
+    [0, 1, u64::MAX, 1 << 63, 0x8000_0001, 0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210];
+
+#[test]
+fn rotations_of_words_with_masks() {
+    for a in SAMPLES {
+        let doubled = (a & 0xffff_ffff) << 32 | a & 0xffff_ffff;
+        for (sh, mb, me) in
+            [(0, 0, 31), (5, 0, 31), (8, 24, 31), (31, 31, 31), (4, 28, 3), (0, 16, 23), (1, 8, 7)]
+        {
+            let (rotated, m) = (doubled.rotate_left(sh), mask(mb + 32, me + 32));
+            let old = 0x5a5a_5a5a_a5a5_a5a5;
+            let check = |line: String, expected: u64| {
+                let found = computed(&line, [old, a, u64::from(sh) | 0xff00]);
+                assert_eq!(found, expected, "{line} of {a:#x}: {found:#x}, not {expected:#x}");
+            };
+            check(format!("rlwinm r1,r2,{sh},{mb},{me}"), rotated & m);
+            check(format!("rlwimi r1,r2,{sh},{mb},{me}"), rotated & m | old & !m);
+            check(format!("rlwnm r1,r2,r3,{mb},{me}"), doubled.rotate_left(sh) & m);
+        }
+        let w = a as u32;
+        let check =
+            |line: &str, expected: u32| assert_eq!(computed(line, [0, a, 0]), expected.into(), "{line}");
+        check("clrlwi r1,r2,12", w & 0x000f_ffff);
+        check("clrrwi r1,r2,12", w & 0xffff_f000);
+        check("rotlwi r1,r2,7", w.rotate_left(7));
+        check("rotrwi r1,r2,7", w.rotate_right(7));
+        check("extlwi r1,r2,8,4", (w << 4) & 0xff00_0000);
+        check("extrwi r1,r2,8,4", (w >> 20) & 0xff);
+        check("clrlslwi r1,r2,12,4", (w & 0x000f_ffff) << 4);
+        check("slwi r1,r2,5", w << 5);
+        check("srwi r1,r2,5", w >> 5);
+        check("cntlzw r1,r2", w.leading_zeros());
+        assert_eq!(computed("inslwi r1,r2,8,4", [0, a, 0]), u64::from(w >> 24) << 20);
+        assert_eq!(computed("insrwi r1,r2,8,4", [0, a, 0]), u64::from(w & 0xff) << 20);
+    }
+}
+
+#[test]
+fn rotations_and_shifts_of_doublewords() {
+    for a in SAMPLES {
+        let check = |line: &str, count: u64, expected: u64| {
+            let found = computed(line, [0xa5a5, a, count]);
+            assert_eq!(found, expected, "{line} of {a:#x} by {count}: {found:#x}, not {expected:#x}");
+        };
+        check("clrldi r1,r2,32", 0, a & 0xffff_ffff);
+        check("clrrdi r1,r2,8", 0, a & !0xff);
+        check("rldicl r1,r2,12,20", 0, a.rotate_left(12) & mask(20, 63));
+        check("rldicr r1,r2,12,20", 0, a.rotate_left(12) & mask(0, 20));
+        check("rldic r1,r2,12,20", 0, a.rotate_left(12) & mask(20, 51));
+        check("rldimi r1,r2,16,40", 0, a.rotate_left(16) & mask(40, 47) | 0xa5a5 & !mask(40, 47));
+        check("rotldi r1,r2,9", 0, a.rotate_left(9));
+        check("sldi r1,r2,9", 0, a << 9);
+        check("srdi r1,r2,9", 0, a >> 9);
+        check("extrdi r1,r2,8,4", 0, a >> 52 & 0xff);
+        check("extldi r1,r2,8,4", 0, a << 4 & mask(0, 7));
+        check("insrdi r1,r2,8,4", 0, (a & 0xff) << 52 | 0xa5a5);
+        check("sradi r1,r2,9", 0, (a as i64 >> 9) as u64);
+        check("cntlzd r1,r2", 0, a.leading_zeros().into());
+        for count in [0, 1, 63, 64, 65, 127, 128] {
+            let modulo = (count & 127) as u32;
+            check("sld r1,r2,r3", count, a.checked_shl(modulo).unwrap_or(0));
+            check("srd r1,r2,r3", count, a.checked_shr(modulo).unwrap_or(0));
+            check("srad r1,r2,r3", count, (a as i64 >> modulo.min(63)) as u64);
+            check("rldcl r1,r2,r3,4", count, a.rotate_left((count & 63) as u32) & mask(4, 63));
+        }
+        for b in SAMPLES {
+            check("andc r1,r2,r3", b, a & !b);
+            check("orc r1,r2,r3", b, a | !b);
+            check("nand r1,r2,r3", b, !(a & b));
+            check("eqv r1,r2,r3", b, !(a ^ b));
+        }
+        check("oris r1,r2,0x1234", 0, a | 0x1234_0000);
+        check("xoris r1,r2,0x1234", 0, a ^ 0x1234_0000);
+        check("andis. r1,r2,0x1234", 0, a & 0x1234_0000);
+        check("extsb r1,r2", 0, a as u8 as i8 as u64);
+        check("extsh r1,r2", 0, a as u16 as i16 as u64);
+    }
+}
+
+#[test]
+fn a_loaded_word_is_unsigned_where_someone_can_tell() {
+    let state =
+        |init: &str, body: &str, end: &str| run(&format!("PPC t\n{{ {init} }}\n P0 ;\n{body}\n{end}"));
+    let load = " lwz r1,0(r2) ;";
+    assert_eq!(state("0:r2=x; x=-1;", load, "locations [0:r1;]"), "0:r1=-1;");
+    assert_eq!(state("uint64_t 0:r1; 0:r2=x; x=-1;", load, "locations [0:r1;]"), "0:r1=4294967295;");
+    // The upper half goes to memory, through another register.
+    let store = " lwz r1,0(r2) ;\n mr r3,r1 ;\n std r3,0(r4) ;";
+    assert_eq!(state("0:r2=x; x=-1; uint64_t y; 0:r4=y;", store, "locations [y;]"), "[y]=4294967295;");
+    // A comparison of words does not see it.
+    let compare = " lwz r1,0(r2) ;\n std r1,0(r4) ;\n cmpwi r1,-1 ;\n li r5,0 ;\n bne L ;\n li r5,1 ;\n L: ;";
+    let init = "0:r2=x; x=-1; uint64_t y; 0:r4=y;";
+    assert_eq!(state(init, compare, "locations [0:r5;]"), "0:r5=1;");
+    assert_eq!(state(init, &compare.replace("cmpwi", "cmpdi"), "locations [0:r5;]"), "0:r5=0;");
+}
+
+#[test]
+fn mistakes_in_rotations() {
+    let one = |line: &str| messages(&format!("PPC t\n{{ }}\n P0 ;\n {line} ;\nexists (x=1)"));
+    assert_eq!(one("rlwinm r1,r2,32,0,31"), ["32 is out of range here"]);
+    assert_eq!(one("clrldi r1,r2,64"), ["64 is out of range here"]);
+    assert_eq!(one("extlwi r1,r2,0,4"), ["there is no such field"]);
+    assert_eq!(one("insrwi r1,r2,30,4"), ["there is no such field"]);
+    assert_eq!(one("rlwnm r1,r2,3,0,31"), ["expected a register such as `r1`, found `3`"]);
+    assert_eq!(one("rlwinm r1,r2,3,0"), ["expected `,`, found `;`"]);
+}

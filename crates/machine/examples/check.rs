@@ -31,7 +31,7 @@ fn main() -> Result<(), String> {
         let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
         let program = fencepost_lang::parse(&text).map_err(|e| e.render(&SourceFile::new(&file, &text)))?;
         let start = Instant::now();
-        let outcome = check(&program, &options).map_err(|e| format!("{file}: {}", e.what))?;
+        let outcome = check(&program, &options).map_err(|e| format!("{file}: {}", e.what))?.outcome;
         report(&file, options.config.model, &outcome, start.elapsed().as_secs_f64());
         if show_run {
             run(&outcome);
@@ -42,26 +42,28 @@ fn main() -> Result<(), String> {
 
 fn report(file: &str, model: Model, outcome: &Outcome, seconds: f64) {
     let bounds: Vec<String> =
-        outcome.bounds.iter().map(|b| format!("{}={}", b.name, b.value.unwrap_or(0))).collect();
+        outcome.bounds.iter().map(|b| format!("{}={}", b.name.name(), b.value)).collect();
     let scope =
         if bounds.is_empty() { "complete".into() } else { format!("bounded ({})", bounds.join(", ")) };
+    let counts = &outcome.statistics;
+    let states = counts.states.unwrap_or(0);
     println!(
         "{file} {} {:?} {scope} states={} transitions={} blocked={} bytes/state={:.1} seconds={seconds:.3} Mstates/s={:.2}{}",
         model.name(),
         outcome.verdict,
-        outcome.states,
-        outcome.transitions,
-        outcome.blocked,
-        outcome.bytes as f64 / outcome.states as f64,
-        outcome.states as f64 / seconds / 1e6,
-        outcome.reason.as_ref().map_or(String::new(), |reason| format!(" reason: {reason}")),
+        states,
+        counts.transitions.unwrap_or(0),
+        counts.blocked,
+        counts.bytes.unwrap_or(0) as f64 / states as f64,
+        states as f64 / seconds / 1e6,
+        outcome.stop_reason.as_ref().map_or(String::new(), |reason| format!(" reason: {reason}")),
     );
 }
 
 fn run(outcome: &Outcome) {
-    if let (Some(finding), Some(run)) = (&outcome.finding, &outcome.run) {
-        for line in &run.lines {
-            println!("  P{} {:32} buffers: {}", line.thread, line.text, line.buffers.join(" || "));
+    for finding in &outcome.findings {
+        for step in &finding.trace {
+            println!("  P{} {:32} buffers: {}", step.thread, step.action, step.buffers.join(" || "));
         }
         println!("  {}", finding.message);
     }

@@ -8,6 +8,7 @@
 //! either, for else the section would not be atomic; local steps are not steps of their own ([`crate::step`]); and an
 //! atomic section is one step (`buffers/section.rs`), since nobody else can move.
 
+mod confirm;
 mod section;
 
 use crate::code::{CellId, Code};
@@ -17,7 +18,7 @@ use crate::local::{Entry, FaultKind, Local, Status};
 use crate::machine::{Kind, Machine, Successors, Worker};
 use crate::step::{Next, Steps, Update};
 use crate::symmetry::Symmetry;
-use fencepost_ir::{Observable, Property, Value};
+use fencepost_ir::{Observable, Program, Property, Value};
 use rustc_hash::FxHashMap;
 use section::{Sections, Touched};
 use std::collections::BTreeSet;
@@ -85,6 +86,8 @@ struct Scheduler {
 
 /// A machine with store buffers for one program.
 pub struct BufferMachine<'p> {
+    /// The program as it was given; `code` may have equal functions merged.
+    source: &'p Program,
     code: &'p Code<'p>,
     config: Config,
     places: Vec<(u32, u32)>,
@@ -99,10 +102,11 @@ pub struct BufferMachine<'p> {
 }
 
 impl<'p> BufferMachine<'p> {
-    /// The machine of a program.
-    pub fn new(code: &'p Code<'p>, config: Config) -> BufferMachine<'p> {
+    /// The machine of a program, which may have been merged to make its code.
+    pub fn new(source: &'p Program, code: &'p Code<'p>, config: Config) -> BufferMachine<'p> {
         let (places, pages) = place_cells(code);
         BufferMachine {
+            source,
             code,
             config,
             places,
@@ -662,6 +666,10 @@ impl BufferWorker<'_> {
             }
             let action = Action::Step { choice: Value::ZERO, spurious };
             let next = reached.add(row, Move { thread: t as u8, action });
+            if update == Update::Misuse {
+                next[word] = self.failed(number, FaultKind::Misuse);
+                continue;
+            }
             if let Update::Write(value) = update {
                 self.write(next, cell, value);
             }

@@ -3,7 +3,7 @@
 //! The pipeline inside this crate: [`code`] prepares a program ([`live`] finds what may be forgotten), [`step`] runs one
 //! thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and PSO machines,
 //! [`symmetry`] makes one state of those that differ only in which thread is where, [`search`] visits all states of any [`machine`] and keeps them in a [`store`], [`plain`] replays what was found,
-//! [`mod@run`] describes it, and [`mod@check`] turns it into an [`Outcome`]. [`bounded`] says whether buffers are bounded at all.
+//! [`mod@run`] describes it, and [`mod@check`] turns it into an [`Outcome`], for any [`Checkable`] machine. [`bounded`] says whether buffers are bounded at all.
 //!
 //! Loops are not unrolled. When the reachable states are finite, *safe* without bounds is a proof.
 //!
@@ -25,8 +25,9 @@ pub mod step;
 pub mod store;
 pub mod symmetry;
 
-pub use check::{Bound, Finding, Options, Outcome, Verdict, check};
+pub use check::{Checkable, Checked, Options, check, check_machine};
 pub use code::Unsupported;
 pub use config::{Config, Model};
-pub use run::{Line, Run};
+pub use fencepost_answer::{Outcome, Verdict};
+pub use run::Run;
 pub use search::{Progress, StopReason};

@@ -2,6 +2,7 @@
 
 use crate::code::CellId;
 use crate::config::Model;
+use fencepost_answer::FindingKind;
 use fencepost_ir::Value;
 
 /// An activation of a function.
@@ -95,6 +96,28 @@ impl FaultKind {
     /// True if the machine gave up; false if the program is wrong.
     pub fn is_limit(self) -> bool {
         self >= FaultKind::TooDeep
+    }
+
+    /// The kind of finding that it is; `None` for a limit.
+    pub fn finding(self) -> Option<FindingKind> {
+        Some(match self {
+            FaultKind::Assertion => FindingKind::Assertion,
+            FaultKind::Misuse | FaultKind::BadJoin | FaultKind::AtomicEnd => FindingKind::Misuse,
+            FaultKind::NullPointer => FindingKind::NullPointer,
+            FaultKind::BadPointer => FindingKind::BadPointer,
+            FaultKind::OutOfBounds => FindingKind::OutOfBounds,
+            FaultKind::MixedSize => FindingKind::MixedSize,
+            FaultKind::Uninitialised => FindingKind::Uninitialised,
+            FaultKind::DivisionByZero => FindingKind::DivisionByZero,
+            FaultKind::BadCall => FindingKind::BadCall,
+            FaultKind::Deadlock => FindingKind::Deadlock,
+            FaultKind::LocalLoop => FindingKind::LocalLoop,
+            FaultKind::TooDeep
+            | FaultKind::TooLong
+            | FaultKind::TooManyThreads
+            | FaultKind::BufferTooLong
+            | FaultKind::Library => return None,
+        })
     }
 
     /// In words.

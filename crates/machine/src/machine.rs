@@ -22,7 +22,7 @@ pub trait Machine: Sync {
     /// What a step did, detailed enough to do it again.
     type Label;
     /// One worker's view of the machine, with its caches.
-    type Worker<'m>: Worker<Label = Self::Label>
+    type Worker<'m>: Worker<Label = Self::Label> + Send
     where
         Self: 'm;
 
@@ -88,6 +88,11 @@ impl<L> Successors<L> {
     }
 
     /// The labels, in the order of the rows; empty unless asked for.
+    pub fn into_labels(self) -> Vec<L> {
+        self.labels.unwrap_or_default()
+    }
+
+    /// The same, to look at.
     pub fn labels(&self) -> &[L] {
         self.labels.as_deref().unwrap_or(&[])
     }

@@ -176,6 +176,7 @@ impl<'c> Plain<'c> {
                     match self.steps.update(&state.threads[t], old, spurious) {
                         Update::Blocked => return Err("the thread waits for another value"),
                         Update::Keep => {}
+                        Update::Misuse => fault = Some(FaultKind::Misuse),
                         Update::Write(value) => state.memory[cell.0 as usize] = Some(value),
                     }
                 }

@@ -5,27 +5,18 @@ use crate::code::{CellId, Code};
 use crate::local::{Entry, Local};
 use crate::plain::{Plain, State};
 use crate::step::Executed;
+use fencepost_answer::Step;
 use fencepost_diag::Span;
 use fencepost_ir::{Instr, Value};
 
-/// One line of a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Line {
-    /// The thread's number.
-    pub thread: u32,
-    /// What happened, in words.
-    pub text: String,
-    /// Where in the source; empty for a store that reaches memory.
-    pub span: Span,
-    /// The buffer of each thread after the move that this line belongs to, oldest store first, such as `x=1 y=2`.
-    pub buffers: Vec<String>,
-}
+/// A store that reaches memory stands nowhere in the source.
+const NOWHERE: Span = Span { start: u32::MAX, end: u32::MAX };
 
 /// A run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Run {
-    /// Its lines.
-    pub lines: Vec<Line>,
+    /// Its steps.
+    pub steps: Vec<Step>,
     /// Memory at the end, by cell name.
     pub memory: Vec<(String, Option<Value>)>,
 }
@@ -44,7 +35,13 @@ pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<(S
         let buffers = show_buffers(code, &state);
         if let Some((cell, value)) = effect.flushed {
             let text = format!("memory: {} = {}", code.cell_name(cell), code.program.show_value(value));
-            run.lines.push(Line { thread, text, span: Span::default(), buffers: buffers.clone() });
+            run.steps.push(Step {
+                thread,
+                action: text,
+                buffers: buffers.clone(),
+                span: NOWHERE,
+                ..Step::default()
+            });
         }
         let first = effect.value.map(|value| (effect.cell, value));
         lines(code, &mut run, thread, &effect.executed, first, &buffers);
@@ -68,7 +65,7 @@ fn lines(
         let stored = done.stored.map(|(cell, value)| (Some(cell), value));
         let text = show_instr(code, instr, stored.or(first.take()));
         let span = code.span(done.function, done.pc);
-        run.lines.push(Line { thread, text, span, buffers: buffers.to_vec() });
+        run.steps.push(Step { thread, span, action: text, buffers: buffers.to_vec(), ..Step::default() });
     }
 }
 

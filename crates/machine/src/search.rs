@@ -20,18 +20,7 @@ pub enum Order {
     Depth,
 }
 
-/// Why a search ended early.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StopReason {
-    /// The time limit.
-    Timeout,
-    /// The memory limit.
-    Memory,
-    /// The limit on states.
-    MaxStates,
-    /// The user asked for it.
-    Interrupted,
-}
+pub use fencepost_answer::Limit as StopReason;
 
 /// What the search tells about itself while it runs.
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +91,7 @@ pub fn search<'m, M: Machine>(
     machine: &'m M,
     options: Options<'_>,
     mut done: impl FnMut(M::Worker<'m>),
-) -> Found
-where
-    M::Worker<'m>: Send,
-{
+) -> Found {
     let shared = Shared {
         store: Store::new(machine.width()),
         options,
@@ -144,10 +130,7 @@ where
 /// Rows that a worker takes at once.
 const PIECE: usize = 512;
 
-fn breadth_first<'m, M: Machine>(machine: &'m M, shared: &Shared<'_>, workers: &mut [M::Worker<'m>])
-where
-    M::Worker<'m>: Send,
-{
+fn breadth_first<'m, M: Machine>(machine: &'m M, shared: &Shared<'_>, workers: &mut [M::Worker<'m>]) {
     let mut done: Vec<usize> = vec![0; shared.store.shards()];
     while !shared.halt.load(Ordering::Relaxed) {
         let level: Vec<usize> = (0..done.len()).map(|shard| shared.store.shard_len(shard)).collect();
@@ -304,7 +287,7 @@ impl Shared<'_> {
         } else if options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             Some(StopReason::Timeout)
         } else if memory {
-            Some(StopReason::Memory)
+            Some(StopReason::MaxMemory)
         } else if options.max_states.is_some_and(|most| self.store.len() as u64 >= most) {
             Some(StopReason::MaxStates)
         } else {

@@ -56,6 +56,8 @@ pub enum Update {
     Keep,
     /// The cell gets this one.
     Write(Value),
+    /// A mutex that was destroyed: a mistake.
+    Misuse,
 }
 
 /// An instruction that a thread executed, for reports.
@@ -496,6 +498,9 @@ impl<'c> Steps<'c> {
                 Update::Write(self.owner(local))
             }
             Some(Instr::TryLock { .. }) => Update::Keep,
+            Some(Instr::Lock(_)) if self.config.c && Width::W32.sign_extend(old).as_i64() < 0 => {
+                Update::Misuse
+            }
             _ => Update::Blocked,
         }
     }

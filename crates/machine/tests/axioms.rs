@@ -12,8 +12,8 @@ const MODELS: [(Model, ModelName); 3] =
 
 fn machine_states(program: &Program, model: Model) -> Vec<Vec<Value>> {
     let outcome = check(program, &Options::new(model)).expect("supported");
-    assert_eq!(outcome.verdict, Verdict::Safe);
-    assert!(outcome.bounds.is_empty());
+    assert_eq!(outcome.outcome.verdict, Verdict::Safe);
+    assert!(outcome.outcome.bounds.is_empty());
     outcome.final_states
 }
 

@@ -1,9 +1,8 @@
 //! The rules of C on the machines: threads that wait for ever, and mutexes that only their owner unlocks. The explorer is
 //! the oracle, which finds the same in executions.
 
-use fencepost_explore::{FindingKind, ModelName, Options as ExploreOptions, explore};
+use fencepost_explore::{ModelName, Options as ExploreOptions, explore};
 use fencepost_ir::bound_loops;
-use fencepost_machine::local::FaultKind;
 use fencepost_machine::{Model, Options, Verdict, check};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -30,15 +29,6 @@ fn statement() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// What the explorer calls the finding.
-fn kind(fault: FaultKind) -> FindingKind {
-    match fault {
-        FaultKind::Deadlock => FindingKind::Deadlock,
-        FaultKind::Misuse => FindingKind::Misuse,
-        _ => FindingKind::Assertion,
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, rng_seed: RngSeed::Fixed(12), ..ProptestConfig::default() })]
 
@@ -59,10 +49,10 @@ proptest! {
         let mut options = Options::new(model.0);
         options.config.c = true;
         let outcome = check(&program, &options).expect("supported");
-        let found = outcome.verdict == Verdict::Unsafe;
-        prop_assert_eq!(found, !kinds.is_empty(), "{:?}: {:?} {:?}\n{}", model, outcome.finding, kinds, text);
-        if let Some(fault) = outcome.finding.and_then(|finding| finding.kind) {
-            prop_assert!(kinds.contains(&format!("{:?}", kind(fault))), "{:?}: {:?} {:?}\n{}", model, fault, kinds, text);
+        let found = outcome.outcome.verdict == Verdict::Unsafe;
+        prop_assert_eq!(found, !kinds.is_empty(), "{:?}: {:?} {:?}\n{}", model, outcome.outcome.findings, kinds, text);
+        if let Some(kind) = outcome.outcome.findings.first().map(|finding| finding.kind) {
+            prop_assert!(kinds.contains(&format!("{kind:?}")), "{:?}: {:?} {:?}\n{}", model, kind, kinds, text);
         }
     }
 }
@@ -78,8 +68,8 @@ fn what_is_no_deadlock() {
         let mut options = Options::new(Model::Tso);
         options.config.c = true;
         let program = fencepost_lang::parse(text).expect("parses");
-        assert_eq!(check(&program, &options).expect("supported").verdict, verdict, "{text}");
+        assert_eq!(check(&program, &options).expect("supported").outcome.verdict, verdict, "{text}");
         options.config.c = false;
-        assert_eq!(check(&program, &options).expect("supported").verdict, Verdict::Safe, "{text}");
+        assert_eq!(check(&program, &options).expect("supported").outcome.verdict, Verdict::Safe, "{text}");
     }
 }

@@ -35,11 +35,11 @@ fn verdicts() {
                 let mut options = Options::new(model);
                 options.search.jobs = jobs;
                 let outcome = check(&program, &options).expect("supported");
-                assert_eq!(outcome.verdict, expected(&text, model), "{name} {model:?}");
-                match outcome.verdict {
+                assert_eq!(outcome.outcome.verdict, expected(&text, model), "{name} {model:?}");
+                match outcome.outcome.verdict {
                     // No bound: a proof.
-                    Verdict::Safe => assert!(outcome.bounds.is_empty(), "{name}"),
-                    _ => assert!(!outcome.run.expect("a replayed run").lines.is_empty(), "{name}"),
+                    Verdict::Safe => assert!(outcome.outcome.bounds.is_empty(), "{name}"),
+                    _ => assert!(!outcome.outcome.findings[0].trace.is_empty(), "{name}"),
                 }
             }
         }
@@ -53,11 +53,11 @@ fn tso_bugs_are_found_at_age_one_or_with_two_rounds() {
         let program = fencepost_lang::parse(&text).expect("parses");
         let mut by_age = Options::new(Model::Tso);
         by_age.config.age = Some(1);
-        let age = check(&program, &by_age).expect("supported").verdict;
+        let age = check(&program, &by_age).expect("supported").outcome.verdict;
         assert_eq!(age, Verdict::Unsafe, "{name}");
         let mut by_rounds = Options::new(Model::Tso);
         by_rounds.config.rounds = Some(2);
-        let rounds = check(&program, &by_rounds).expect("supported").verdict;
+        let rounds = check(&program, &by_rounds).expect("supported").outcome.verdict;
         assert_eq!(rounds, Verdict::Unsafe, "{name}");
     }
 }
@@ -70,8 +70,8 @@ fn a_run_shows_the_buffers() {
                 process Q { reg r, b; y := 1; r := x; b := bad; assert(!(r == 0 && b == 1)); }";
     let program = fencepost_lang::parse(text).expect("parses");
     let outcome = check(&program, &Options::new(Model::Tso)).expect("supported");
-    assert_eq!(outcome.verdict, Verdict::Unsafe);
-    let run = outcome.run.expect("a run");
-    assert!(run.lines.iter().any(|line| line.buffers.iter().any(|buffer| buffer.contains("=1"))));
-    assert_eq!(check(&program, &Options::new(Model::Sc)).expect("supported").verdict, Verdict::Safe);
+    assert_eq!(outcome.outcome.verdict, Verdict::Unsafe);
+    let run = &outcome.outcome.findings[0].trace;
+    assert!(run.iter().any(|line| line.buffers.iter().any(|buffer| buffer.contains("=1"))));
+    assert_eq!(check(&program, &Options::new(Model::Sc)).expect("supported").outcome.verdict, Verdict::Safe);
 }

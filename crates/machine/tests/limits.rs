@@ -1,10 +1,11 @@
 //! What has no bound gets *unknown* with the reason, a bounded answer that names the bound, or a clear refusal.
 
+use fencepost_answer::{Limit, StopReason};
 use fencepost_machine::search::Order;
-use fencepost_machine::{Model, Options, Outcome, StopReason, Verdict, check};
+use fencepost_machine::{Model, Options, Outcome, Verdict, check};
 
 fn outcome(text: &str, options: &Options<'_>) -> Outcome {
-    check(&fencepost_lang::parse(text).expect("parses"), options).expect("supported")
+    check(&fencepost_lang::parse(text).expect("parses"), options).expect("supported").outcome
 }
 
 /// Counts for ever, in two threads: far more states than fit.
@@ -19,9 +20,8 @@ fn a_memory_limit_is_respected_and_reported() {
         options.search.order = order;
         let outcome = outcome(ENDLESS, &options);
         assert_eq!(outcome.verdict, Verdict::Unknown);
-        assert_eq!(outcome.stop, Some(StopReason::Memory));
-        assert!(outcome.bytes <= 50_000_000, "{}", outcome.bytes);
-        assert!(outcome.reason.expect("a reason").contains("memory"));
+        assert_eq!(outcome.stop_reason, Some(StopReason::limit(Limit::MaxMemory)));
+        assert!(outcome.statistics.bytes <= Some(50_000_000), "{:?}", outcome.statistics);
     }
 }
 
@@ -45,7 +45,7 @@ fn recursion_without_a_bound_is_unknown() {
     let text = "shared x; procedure f(n) { x := n; call f(n); } process P { call f(1); }";
     let outcome = outcome(text, &Options::new(Model::Sc));
     assert_eq!(outcome.verdict, Verdict::Unknown);
-    assert!(outcome.reason.expect("a reason").contains("recursion"));
+    assert!(outcome.stop_reason.expect("a reason").to_string().contains("recursion"));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn unbounded_data_is_refused() {
 fn a_loop_that_does_nothing_stands_still() {
     let text = "shared x; process P { while (1) { } } process Q { reg r; x := 1; r := x; assert(r == 1); }";
     let outcome = outcome(text, &Options::new(Model::Tso));
-    assert_eq!((outcome.verdict, outcome.blocked), (Verdict::Safe, 1));
+    assert_eq!((outcome.verdict, outcome.statistics.blocked), (Verdict::Safe, 1));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn memory_mistakes_are_findings() {
         let text = format!("shared a[2], u = ?; process P {{ reg r, n := 2, n0; {body} }}");
         let outcome = outcome(&text, &Options::new(Model::Tso));
         assert_eq!(outcome.verdict, Verdict::Unsafe, "{body}");
-        assert!(outcome.finding.expect("a finding").message.contains(message), "{body}");
+        assert!(outcome.findings[0].message.contains(message), "{body}");
     }
 }
 
@@ -94,7 +94,7 @@ fn depth_first_and_two_workers_see_the_same_states() {
         let mut options = Options::new(Model::Tso);
         options.search.order = order;
         options.search.jobs = jobs;
-        outcome(text, &options).states
+        outcome(text, &options).statistics.states
     };
     let one = states(Order::Breadth, 1);
     assert_eq!((states(Order::Depth, 1), states(Order::Breadth, 2)), (one, one));

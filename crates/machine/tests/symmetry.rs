@@ -1,14 +1,14 @@
 //! Symmetry changes the number of states and nothing else: the search without it is the oracle.
 
 use fencepost_ir::Value;
-use fencepost_machine::{Model, Options, Outcome, Verdict, check};
+use fencepost_machine::{Checked, Model, Options, Verdict, check};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 
 /// A search with or without symmetry.
-fn outcome(text: &str, options: &Options<'_>, symmetry: bool) -> Outcome {
+fn outcome(text: &str, options: &Options<'_>, symmetry: bool) -> Checked {
     let program = fencepost_lang::parse(text).unwrap_or_else(|e| panic!("{}\n{text}", e.message));
     let mut options = *options;
     options.config.symmetry = symmetry;
@@ -18,10 +18,11 @@ fn outcome(text: &str, options: &Options<'_>, symmetry: bool) -> Outcome {
 /// The verdict (an *unsafe* one is that of a replayed run), the final states, and the bounds.
 type Answer = (Verdict, Vec<Vec<Value>>, usize);
 
-fn answer(outcome: &Outcome) -> Answer {
+fn answer(outcome: &Checked) -> Answer {
     // Of an unsafe program only a part of the states is seen.
-    let states = if outcome.verdict == Verdict::Unsafe { Vec::new() } else { outcome.final_states.clone() };
-    (outcome.verdict, states, outcome.bounds.len())
+    let states =
+        if outcome.outcome.verdict == Verdict::Unsafe { Vec::new() } else { outcome.final_states.clone() };
+    (outcome.outcome.verdict, states, outcome.outcome.bounds.len())
 }
 
 fn statement() -> impl Strategy<Value = &'static str> {

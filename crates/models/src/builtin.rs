@@ -1,19 +1,10 @@
 //! The files that come with Fencepost: the models, and stand-ins for the library files of herd7 that ordinary models
 //! include. A stand-in defines what such a model expects and nothing that `prelude.cat` has already.
 
+use crate::registry;
+
 /// Definitions that every model starts with.
 pub(crate) const PRELUDE: &str = include_str!("../cat/prelude.cat");
-
-/// The models by name, in the order in which they are listed.
-const MODELS: [(&str, &str); 7] = [
-    ("sc", include_str!("../cat/sc.cat")),
-    ("tso", include_str!("../cat/tso.cat")),
-    ("pso", include_str!("../cat/pso.cat")),
-    ("ra", include_str!("../cat/ra.cat")),
-    ("rc11", include_str!("../cat/rc11.cat")),
-    ("power", include_str!("../cat/power.cat")),
-    ("armv8", include_str!("../cat/armv8.cat")),
-];
 
 /// Stand-ins for herd7's library; most names are in the prelude already.
 const LIBRARY: [(&str, &str); 9] = [
@@ -30,19 +21,18 @@ const LIBRARY: [(&str, &str); 9] = [
 
 /// Names of the built-in models.
 pub fn names() -> Vec<&'static str> {
-    MODELS.iter().map(|(name, _)| *name).collect()
+    registry::names(|_| true)
 }
 
 /// The text of a built-in model by its name, or of a built-in file by its file name.
 pub fn source(name: &str) -> Option<&'static str> {
     let model = name.strip_suffix(".cat").unwrap_or(name);
-    let mut all =
-        MODELS.iter().filter(|(n, _)| *n == model).chain(LIBRARY.iter().filter(|(n, _)| *n == name));
-    all.next().map(|(_, text)| *text)
+    let library = || LIBRARY.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
+    registry::find(model).map(|entry| entry.cat).or_else(library)
 }
 
 /// The names that `include` knows.
 pub fn files() -> Vec<String> {
-    let models = MODELS.iter().map(|(name, _)| format!("{name}.cat"));
+    let models = names().into_iter().map(|name| format!("{name}.cat"));
     models.chain(LIBRARY.iter().map(|(name, _)| name.to_string())).collect()
 }

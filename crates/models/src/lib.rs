@@ -10,7 +10,8 @@
 //! files, `match`, `forall` and `with ... from`; what is left out is an error that names the construct. Coherence is
 //! given: `co` and `fr` are base relations, and including `cos.cat` does nothing.
 //!
-//! [`mapping`] compiles C11 programs for the machines whose models these are.
+//! [`registry`] is the table of the models; [`mapping`] compiles C11 programs for the machines whose models these are,
+//! and [`mod@prepare`] makes of a program what an engine takes.
 
 pub mod ast;
 pub mod base;
@@ -21,8 +22,12 @@ pub mod lexer;
 mod lower;
 pub mod mapping;
 pub mod parser;
+pub mod prepare;
+pub mod registry;
 
 pub use eval::Checker;
+pub use prepare::prepare;
+pub use registry::Entry;
 
 use ast::{Binary, Expr, ExprKind, Role, Statement};
 use eval::Plan;

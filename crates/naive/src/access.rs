@@ -95,6 +95,13 @@ impl Interpreter<'_> {
                 let (until, op) = (Some(condition(run, until)), Some((op, run.operand(operand))));
                 modify(run, place, old, &Modify { dst, extend, until, op, read, write })
             }
+            Instr::Lock(_) if old.is_some_and(|old| place.width.sign_extend(old).as_i64() < 0) => {
+                // It was destroyed.
+                let mut run = run.clone();
+                run.read(place, old, acquire, false);
+                run.note(ProblemKind::Misuse, place.at);
+                vec![(run, Some(End::Failed))]
+            }
             Instr::Lock(_) => {
                 let until = Some((BinaryOp::Eq, Register::constant(Value::ZERO)));
                 let (dst, extend, op) = (None, Extend::Zero, Some((RmwOp::Exchange, me)));

@@ -318,7 +318,7 @@ impl<'p> Replayer<'p> {
         let stop = |led: Led, end| Ok(vec![(led, Some(end))]);
         let unknown = |operand| led.run.operand(operand).value.is_none();
         if led.idle > ENDLESS {
-            led.run.problems.push(Problem { kind: ProblemKind::EndlessLoop, at, message: None });
+            led.run.problems.push(Problem { kind: ProblemKind::LocalLoop, at, message: None });
             return stop(led, End::Failed);
         }
         match instr {

@@ -15,59 +15,11 @@
 use crate::combine::Whole;
 use crate::run::{End, Role};
 use crate::world::Storage;
+pub use fencepost_answer::FindingKind as ProblemKind;
 use fencepost_ir::{EventKind, ObjectId, Order, Relation, ThreadId};
 use fencepost_models::Model;
+use fencepost_models::registry::{self, Ordered};
 use std::collections::BTreeSet;
-
-/// The kinds of mistake.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[allow(missing_docs)]
-pub enum ProblemKind {
-    Assertion,
-    Misuse,
-    DataRace,
-    NullPointer,
-    BadPointer,
-    OutOfBounds,
-    MixedSize,
-    UseAfterFree,
-    UseAfterScope,
-    DoubleFree,
-    InvalidFree,
-    Uninitialised,
-    Leak,
-    Deadlock,
-    DivisionByZero,
-    BadCall,
-    EndlessLoop,
-    Unsupported,
-}
-
-impl ProblemKind {
-    /// A word or two.
-    pub fn name(self) -> &'static str {
-        match self {
-            ProblemKind::Assertion => "assertion",
-            ProblemKind::Misuse => "misuse",
-            ProblemKind::DataRace => "data race",
-            ProblemKind::NullPointer => "null pointer",
-            ProblemKind::BadPointer => "bad pointer",
-            ProblemKind::OutOfBounds => "out of bounds",
-            ProblemKind::MixedSize => "mixed sizes",
-            ProblemKind::UseAfterFree => "use after free",
-            ProblemKind::UseAfterScope => "use after scope",
-            ProblemKind::DoubleFree => "double free",
-            ProblemKind::InvalidFree => "invalid free",
-            ProblemKind::Uninitialised => "uninitialised read",
-            ProblemKind::Leak => "leak",
-            ProblemKind::Deadlock => "deadlock",
-            ProblemKind::DivisionByZero => "division by zero",
-            ProblemKind::BadCall => "bad call",
-            ProblemKind::EndlessLoop => "endless loop",
-            ProblemKind::Unsupported => "unsupported",
-        }
-    }
-}
 
 /// A mistake of one thread.
 #[derive(Clone, PartialEq, Debug)]
@@ -122,7 +74,7 @@ pub fn holds(whole: &Whole<'_>, model: &Model, kind: ProblemKind, sites: &[Site]
     let sorted = |sites: &[Site]| {
         let mut sites: Vec<Site> = match kind {
             ProblemKind::Deadlock => sites.iter().map(|&(thread, _)| (thread, (0, 0))).collect(),
-            ProblemKind::Leak | ProblemKind::EndlessLoop => Vec::new(),
+            ProblemKind::Leak | ProblemKind::LocalLoop => Vec::new(),
             _ => sites.to_vec(),
         };
         sites.sort_unstable();
@@ -193,8 +145,8 @@ pub fn over(whole: &Whole<'_>, model: &Model) -> (Relation, Relation) {
     // A thread that ends a life has done all that it does before.
     let to_ends = Relation::from_fn(n, |a, b| execution.po.contains(a, b) && whole.ended_by(b).is_some());
     let named = |name: &str| model.relation(execution, name).unwrap_or_else(|| Relation::new(n));
-    match model.name() {
-        "ra" | "rc11" => {
+    match registry::find(model.name()).map_or(Ordered::Sight, |entry| entry.ordered) {
+        Ordered::HappensBefore => {
             let atomic = |e: usize| {
                 execution.events[e].location.is_some() && execution.events[e].ann.order != Order::Plain
             };
@@ -202,9 +154,11 @@ pub fn over(whole: &Whole<'_>, model: &Model) -> (Relation, Relation) {
             let over = named("hb").union(&by_sight);
             (over.clone(), over)
         }
-        "power" => (named("hb").union(&to_ends).transitive_closure(), seen),
-        "armv8" => (named("lob").union(&named("rfe")).union(&to_ends).transitive_closure(), seen),
-        _ => (seen.clone(), seen),
+        Ordered::Committed(relations) => {
+            let committed = relations.iter().fold(to_ends, |sum, name| sum.union(&named(name)));
+            (committed.transitive_closure(), seen)
+        }
+        Ordered::Sight => (seen.clone(), seen),
     }
 }
 

@@ -318,6 +318,9 @@ impl Interpreter<'_> {
     /// Goes on with a result of the other thread, or waits for ever.
     fn join(&self, run: Run, thread: Operand, dst: Option<Reg>, span: Span) -> Result<Step, Stop> {
         let Some(number) = run.operand(thread).value else { return Ok(Step::End(run, End::Stuck)) };
+        if number.0 > u64::from(u16::MAX) {
+            return fault(run, ProblemKind::Misuse);
+        }
         let thread = u32::try_from(number.0).ok().filter(|&n| (n as usize) < self.world.threads());
         let thread = thread.map(ThreadId);
         let mut outcomes = vec![(run.clone(), Some(End::Joining(thread)))];

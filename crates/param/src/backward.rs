@@ -18,6 +18,9 @@ use crate::system::{Bad, SrcAtom};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// Why a search gives up on a cube.
+const TOO_LARGE: &str = "a cube has more pending reads or processes than the search can hold";
+
 /// How a cube came about.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -174,7 +177,7 @@ impl<'a> Search<'a> {
                 (control.progress)(&self.progress(depth));
             }
             match self.context.pre_image(&self.nodes[id].cube) {
-                Err(_) => return End::Stopped(StopReason::CubeSize),
+                Err(_) => return End::Stopped(StopReason::Unsupported(TOO_LARGE.into())),
                 Ok(predecessors) => {
                     for p in predecessors {
                         let origin =

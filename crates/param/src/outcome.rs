@@ -1,41 +1,11 @@
 //! Answers as plain data: the verdict and how far it holds, the run that shows a violation, the invariant that shows
-//! its absence. Nothing here prints; `report` turns it into text and JSON.
+//! its absence. Nothing here prints; `report` makes the answer of it that all engines give.
 
 use crate::cube::Cube;
 use crate::model::Model;
 use crate::system::System;
+pub use fencepost_answer::{Limit, StopReason, Verdict};
 use fencepost_diag::Diagnostic;
-
-/// The answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// No instance reaches a bad state.
-    Safe,
-    /// An instance does; the trace shows it.
-    Unsafe,
-    /// Neither was found; the stop reason says why.
-    Unknown,
-}
-
-impl Verdict {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Safe => "safe",
-            Verdict::Unsafe => "unsafe",
-            Verdict::Unknown => "unknown",
-        }
-    }
-
-    /// The exit code of the command.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Verdict::Safe => 0,
-            Verdict::Unsafe => 1,
-            Verdict::Unknown => 2,
-        }
-    }
-}
 
 /// How far the search is.
 #[derive(Clone, Debug)]
@@ -48,42 +18,6 @@ pub struct Progress {
     pub depth: usize,
     /// Most processes of a recent cube.
     pub processes: u8,
-}
-
-/// Why the search stopped before an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StopReason {
-    /// `--max-nodes`
-    Nodes(usize),
-    /// `--timeout`, in seconds
-    Time(u64),
-    /// `--max-memory`, in megabytes
-    Memory(u64),
-    /// More pending reads or processes in one cube than the search can hold.
-    CubeSize,
-    /// Traces were found that no instance has: universal guards are over-approximated.
-    Spurious(usize),
-    /// The invariant did not pass the independent check: a bug of ours, reported rather than hidden.
-    Recheck(String),
-}
-
-impl std::fmt::Display for StopReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StopReason::Nodes(n) => write!(f, "the limit of {n} nodes was reached"),
-            StopReason::Time(s) => write!(f, "the time limit of {s} s was reached"),
-            StopReason::Memory(m) => write!(f, "the memory limit of {m} MB was reached"),
-            StopReason::CubeSize => {
-                write!(f, "a cube has more pending reads or processes than the search can hold")
-            }
-            StopReason::Spurious(n) => write!(
-                f,
-                "the search found {n} trace(s) that no instance has (universal guards are over-approximated), \
-                 and no real one"
-            ),
-            StopReason::Recheck(why) => write!(f, "the invariant did not pass the independent check: {why}"),
-        }
-    }
 }
 
 /// One step of a run.

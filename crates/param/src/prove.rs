@@ -10,7 +10,7 @@ use crate::pre::Context;
 use crate::system::System;
 use crate::{lower, parser, recheck, replay, show, trace};
 use fencepost_diag::{Diagnostic, SourceFile};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ pub struct Options {
     pub jobs: usize,
     /// Most nodes of the search.
     pub max_nodes: Option<usize>,
-    /// Wall-clock limit in seconds.
-    pub timeout: Option<u64>,
+    /// Wall-clock limit.
+    pub timeout: Option<Duration>,
     /// Limit of the process's memory, in megabytes.
     pub max_memory: Option<u64>,
     /// Keep the search for a picture of it.
@@ -183,7 +183,9 @@ impl Prover<'_> {
                 Ok(how) => outcome.recheck = how,
                 Err(why) => {
                     outcome.verdict = Verdict::Unknown;
-                    outcome.stop_reason = Some(StopReason::Recheck(why));
+                    outcome.stop_reason = Some(StopReason::NotConfirmed(format!(
+                        "the invariant did not pass the independent check: {why}"
+                    )));
                 }
             }
         }
@@ -260,19 +262,23 @@ fn limit_hit(options: &Options, started: Instant, nodes: usize) -> Option<StopRe
     if let Some(max) = options.max_nodes
         && nodes > max
     {
-        return Some(StopReason::Nodes(max));
+        return Some(reached(Limit::MaxNodes, max as f64));
     }
-    if let Some(seconds) = options.timeout
-        && started.elapsed().as_secs() >= seconds
+    if let Some(time) = options.timeout
+        && started.elapsed() >= time
     {
-        return Some(StopReason::Time(seconds));
+        return Some(reached(Limit::Timeout, time.as_secs_f64()));
     }
     if let Some(megabytes) = options.max_memory
         && resident_megabytes().is_some_and(|used| used > megabytes)
     {
-        return Some(StopReason::Memory(megabytes));
+        return Some(reached(Limit::MaxMemory, megabytes as f64));
     }
     None
+}
+
+fn reached(limit: Limit, value: f64) -> StopReason {
+    StopReason::Limit { limit, value: Some(value) }
 }
 
 /// Memory of this process, where the system tells.

@@ -47,7 +47,11 @@ fn mutilated_files_do_not_panic() {
 /// Inputs that are large in one way or another are answered or refused.
 #[test]
 fn extreme_inputs_do_not_overflow() {
-    let limits = Options { max_nodes: Some(50), timeout: Some(5), ..Options::default() };
+    let limits = Options {
+        max_nodes: Some(50),
+        timeout: Some(std::time::Duration::from_secs(5)),
+        ..Options::default()
+    };
     let with = |body: &str| format!("var X : int\ninit () {{ X = 0 }}\nunsafe () {{ {body} }}\n");
     let many_params: Vec<String> = (0..8).map(|i| format!("p{i}")).collect();
     let params = many_params.join(" ");

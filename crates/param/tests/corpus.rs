@@ -21,7 +21,8 @@ fn expectations() -> BTreeMap<String, Expected> {
     let mut result = BTreeMap::new();
     for line in text.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let mut options = Options { timeout: Some(100), ..Options::default() };
+        let mut options =
+            Options { timeout: Some(std::time::Duration::from_secs(100)), ..Options::default() };
         for word in &words[4..] {
             match word.split_once('=') {
                 Some(("brab", n)) => options.brab = Some(n.parse().expect("a number")),

@@ -28,7 +28,7 @@ fn bugs_are_found_at_age_one_and_fenced_versions_are_safe_there() {
     for (name, program) in corpus().into_iter().filter(|(name, _)| !name.contains('3')) {
         let outcome = check(&reduced(&program, Bound::Age(1)), &Options::new(Model::Sc)).expect("supported");
         let expected = if name.ends_with("_fenced") { Verdict::Safe } else { Verdict::Unsafe };
-        assert_eq!(outcome.verdict, expected, "{name}");
+        assert_eq!(outcome.outcome.verdict, expected, "{name}");
     }
 }
 

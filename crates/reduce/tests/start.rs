@@ -11,8 +11,8 @@ use proptest::test_runner::RngSeed;
 
 fn answer(program: &fencepost_ir::Program, model: Model) -> (Verdict, Vec<Vec<Value>>) {
     let outcome = check(program, &Options::new(model)).expect("supported");
-    let states = if outcome.verdict == Verdict::Unsafe { Vec::new() } else { outcome.final_states };
-    (outcome.verdict, states)
+    let states = if outcome.outcome.verdict == Verdict::Unsafe { Vec::new() } else { outcome.final_states };
+    (outcome.outcome.verdict, states)
 }
 
 fn of_main() -> impl Strategy<Value = &'static str> {

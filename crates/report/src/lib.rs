@@ -1,13 +1,15 @@
 //! Results for people and for machines.
 //!
+//! * [`mod@report`]: what is reported about a file: an answer or a failure.
+//! * [`mod@format`]: the output formats, each a file of its own.
 //! * [`litmus`]: the answer to a litmus test, as a line of a table and as a JSON object.
-//! * [`outcome`]: the answer about a program, its findings and the execution that shows them.
 //! * [`compare`]: how answers differ from reference results.
 //! * [`dot`]: one execution as a graph.
 //! * [`picture`]: a counterexample as a graph and as a picture.
 
 pub mod compare;
 pub mod dot;
+pub mod format;
 pub mod litmus;
-pub mod outcome;
 pub mod picture;
+pub mod report;

@@ -1,5 +1,6 @@
 //! The answer to a litmus test.
 
+use crate::report::show_seconds;
 use fencepost_ir::Quantifier;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -72,6 +73,8 @@ impl Holds {
 /// The answer to one test under one model: one JSON object.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
+    /// [`crate::format::VERSION`].
+    pub version: u32,
     /// The file as given.
     pub file: String,
     /// The test's name in its header.
@@ -102,20 +105,6 @@ pub struct Answer {
 
 fn is_zero(n: &u64) -> bool {
     *n == 0
-}
-
-/// A test that could not be answered: one JSON object.
-#[derive(Clone, Debug, Serialize)]
-pub struct Failure {
-    /// The file as given.
-    pub file: String,
-    /// Why, in full.
-    pub error: String,
-}
-
-/// One object per line.
-pub fn json_line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }
 
 /// The width of the name column for these names.
@@ -152,14 +141,6 @@ pub fn table_line(answer: &Answer, width: usize) -> String {
         let _ = write!(line, "  flag {flag}");
     }
     line
-}
-
-pub(crate) fn show_seconds(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
-        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
-        s => format!("{s:.2} s"),
-    }
 }
 
 #[cfg(test)]

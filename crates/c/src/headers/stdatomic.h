@@ -25,6 +25,18 @@ typedef _Atomic int atomic_int_least32_t;
 typedef _Atomic unsigned atomic_uint_least32_t;
 typedef _Atomic long atomic_int_least64_t;
 typedef _Atomic unsigned long atomic_uint_least64_t;
+typedef _Atomic signed char atomic_int_fast8_t;
+typedef _Atomic unsigned char atomic_uint_fast8_t;
+typedef _Atomic long atomic_int_fast16_t;
+typedef _Atomic unsigned long atomic_uint_fast16_t;
+typedef _Atomic long atomic_int_fast32_t;
+typedef _Atomic unsigned long atomic_uint_fast32_t;
+typedef _Atomic long atomic_int_fast64_t;
+typedef _Atomic unsigned long atomic_uint_fast64_t;
+typedef _Atomic unsigned char atomic_char8_t;
+typedef _Atomic unsigned short atomic_char16_t;
+typedef _Atomic unsigned atomic_char32_t;
+typedef _Atomic int atomic_wchar_t;
 typedef _Atomic long atomic_intptr_t;
 typedef _Atomic unsigned long atomic_uintptr_t;
 typedef _Atomic unsigned long atomic_size_t;
@@ -41,6 +53,11 @@ typedef struct { _Atomic _Bool __v; } atomic_flag;
 #define ATOMIC_LONG_LOCK_FREE 2
 #define ATOMIC_LLONG_LOCK_FREE 2
 #define ATOMIC_POINTER_LOCK_FREE 2
+#define ATOMIC_WCHAR_T_LOCK_FREE 2
+#define ATOMIC_CHAR8_T_LOCK_FREE 2
+#define ATOMIC_CHAR16_T_LOCK_FREE 2
+#define ATOMIC_CHAR32_T_LOCK_FREE 2
+#define __STDC_VERSION_STDATOMIC_H__ 202311L
 #define kill_dependency(v) (v)
 #define atomic_is_lock_free(p) ((void)(p), 1)
 #define atomic_init(p, v) __fp_atomic_init((p), (v))

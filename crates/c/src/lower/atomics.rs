@@ -46,6 +46,12 @@ impl Body<'_, '_> {
                 self.b.emit(Instr::Fence(*fence));
                 Ok(ZERO)
             }
+            Builtin::Peek => {
+                let (addr, width, extend, _) = self.atomic_target(args, Order::Plain, expr.span)?;
+                let dst = self.b.temp();
+                self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann: Ann::PLAIN });
+                Ok(Operand::Reg(dst))
+            }
             Builtin::Await(..) | Builtin::AwaitRmw(..) => self.await_cell(builtin, args, wanted, expr.span),
             Builtin::Lock | Builtin::Unlock | Builtin::TryLock => self.lock(builtin, args, expr.span),
             Builtin::Assert(message) => self.assert(message, args),
@@ -60,6 +66,35 @@ impl Body<'_, '_> {
                 Ok(ZERO)
             }
         }
+    }
+
+    /// The operation for the memory order that a value is: one of them where the order is known here, else a branch.
+    pub(super) fn by_order(&mut self, order: &Expr, choices: &[Expr], wanted: bool) -> Res<Operand> {
+        let order = self.value(order)?;
+        if let Operand::Const(number) = order
+            && let Some(choice) = choices.get(number.0 as usize)
+        {
+            return self.value(choice);
+        }
+        let dst = self.b.temp();
+        let end = self.b.target();
+        for (number, choice) in choices.iter().enumerate() {
+            let (hit, next) = (self.b.target(), self.b.target());
+            let number = Operand::Const(Value(number as u64));
+            let same = self.binary(BinaryOp::Eq, Width::W32, Extend::Zero, order, number);
+            self.b.branch(same, hit, next);
+            self.b.bind(hit);
+            let value = self.value(choice)?;
+            if wanted {
+                self.b.assign(dst, value);
+            }
+            self.b.jump(end);
+            self.b.bind(next);
+        }
+        let message = "this value is no memory order".into();
+        self.b.emit(Instr::Fail { kind: fencepost_ir::FailKind::Misuse, message });
+        self.b.bind(end);
+        Ok(if wanted { Operand::Reg(dst) } else { ZERO })
     }
 
     fn pointee(&self, args: &[Expr], span: Span) -> Res<QTy> {
@@ -130,6 +165,16 @@ impl Body<'_, '_> {
             RmwOp::Or => BinaryOp::Or,
             RmwOp::Xor => BinaryOp::Xor,
             RmwOp::And | RmwOp::Nand => BinaryOp::And,
+            RmwOp::MaxS | RmwOp::MinS | RmwOp::MaxU | RmwOp::MinU => {
+                let compare = match op {
+                    RmwOp::MaxS => BinaryOp::GtS,
+                    RmwOp::MinS => BinaryOp::LtS,
+                    RmwOp::MaxU => BinaryOp::GtU,
+                    _ => BinaryOp::LtU,
+                };
+                let kept = self.binary(compare, width, Extend::Zero, old, operand);
+                return Ok(self.b.compute(fencepost_ir::Rvalue::Select(kept, old, operand)));
+            }
             _ => return fail(expr.span, "this operation has no result"),
         };
         let result = self.binary(binary, width, extend, old, operand);

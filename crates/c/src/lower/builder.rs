@@ -109,6 +109,12 @@ impl Builder {
         self.emit(Instr::Assign { dst, value: Rvalue::Use(value) });
     }
 
+    /// Marks the place where a variable has no value any more: an assignment to itself, which nothing else makes, for
+    /// [`crate::uninit`]; [`remove_marks`] takes them out.
+    pub fn forget(&mut self, reg: Reg) {
+        self.emit(Instr::Assign { dst: reg, value: Rvalue::Use(Operand::Reg(reg)) });
+    }
+
     /// A new label without a place.
     pub fn target(&mut self) -> Target {
         self.targets.push(UNBOUND);
@@ -237,12 +243,34 @@ fn compact(function: &mut Function) -> bool {
             reachable[i] && !next
         })
         .collect();
+    retain(function, &keep)
+}
+
+/// The register of a mark of [`Builder::forget`].
+pub fn forgotten(instr: &Instr) -> Option<Reg> {
+    match instr {
+        Instr::Assign { dst, value: Rvalue::Use(Operand::Reg(from)) } if dst == from => Some(*dst),
+        _ => None,
+    }
+}
+
+/// Takes the marks of [`Builder::forget`] out.
+pub fn remove_marks(function: &mut Function) {
+    let keep: Vec<bool> = function.body.iter().map(|instr| forgotten(instr).is_none()).collect();
+    if retain(function, &keep) {
+        while compact(function) {}
+    }
+}
+
+/// Keeps some of the instructions; true if that changes anything.
+fn retain(function: &mut Function, keep: &[bool]) -> bool {
     if keep.iter().all(|k| *k) {
         return false;
     }
+    let count = keep.len();
     let mut places = Vec::with_capacity(count + 1);
     let mut place = 0;
-    for kept in &keep {
+    for kept in keep {
         places.push(place);
         place += u32::from(*kept);
     }

@@ -36,7 +36,8 @@ impl Body<'_, '_> {
                 let (kept, dropped) = args.split_at(def.params.len().min(args.len()));
                 dropped.iter().try_for_each(|arg| self.effect(arg))?;
                 args = kept;
-                Callee::Function(self.program.function_id(*id))
+                let facts = self.facts_of(*id, kept);
+                Callee::Function(self.program.copy_for(*id, facts))
             }
             _ => Callee::Pointer(self.value(callee)?),
         };
@@ -119,6 +120,10 @@ impl Body<'_, '_> {
             }
             ExprKind::Builtin(builtin, args) => {
                 let packed = self.builtin(builtin, args, expr, true)?;
+                self.unpack(packed, target, expr.span)
+            }
+            ExprKind::ByOrder(order, choices) => {
+                let packed = self.by_order(order, choices, true)?;
                 self.unpack(packed, target, expr.span)
             }
             ExprKind::Stmt(block) => self.statement_expression_into(block, target),

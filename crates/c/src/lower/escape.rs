@@ -172,6 +172,10 @@ impl Analysis<'_> {
                     self.argument(arg, builtin.reads_through(i), i == 0);
                 }
             }
+            ExprKind::ByOrder(order, choices) => {
+                self.expr(order);
+                choices.iter().for_each(|choice| self.expr(choice));
+            }
             ExprKind::Stmt(block) => self.block(block),
         }
     }
@@ -210,7 +214,7 @@ pub fn strip_casts<'e>(unit: &Unit, expr: &'e Expr) -> &'e Expr {
 }
 
 /// The variable that a place is part of.
-fn root(place: &Expr) -> Option<LocalId> {
+pub fn root(place: &Expr) -> Option<LocalId> {
     match &place.kind {
         ExprKind::Local(local) | ExprKind::Compound(local, _) | ExprKind::Temporary(local, _) => Some(*local),
         ExprKind::Member(inner, _, _) => root(inner),

@@ -32,6 +32,11 @@ impl Body<'_, '_> {
                 Ok(Operand::Const(Value::function(self.program.function_id(*id))))
             }
             ExprKind::Load(place) => {
+                if let ExprKind::Local(local) = place.kind
+                    && let super::Fact::Constant(value) = self.fact(local)
+                {
+                    return Ok(Operand::Const(value));
+                }
                 let place = self.place(place)?;
                 if self.unit.types.is_record(ty) {
                     return Ok(ZERO);
@@ -90,6 +95,7 @@ impl Body<'_, '_> {
                 self.call(callee, args, target, ty != Ty::VOID, expr.span)
             }
             ExprKind::Builtin(builtin, args) => self.builtin(builtin, args, expr, true),
+            ExprKind::ByOrder(order, choices) => self.by_order(order, choices, ty != Ty::VOID),
             ExprKind::Stmt(block) => self.statement_expression(block),
             ExprKind::Local(_)
             | ExprKind::Global(_)
@@ -115,6 +121,7 @@ impl Body<'_, '_> {
             ExprKind::Comma(left, right) => self.effect(left).and_then(|()| self.effect(right)),
             ExprKind::Call(callee, args, None) => self.call(callee, args, None, false, expr.span).map(|_| ()),
             ExprKind::Builtin(builtin, args) => self.builtin(builtin, args, expr, false).map(|_| ()),
+            ExprKind::ByOrder(order, choices) => self.by_order(order, choices, false).map(|_| ()),
             ExprKind::Cond(condition, then, otherwise) => self.conditional_effect(condition, then, otherwise),
             ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Function(_) => Ok(()),
             ExprKind::Load(place) if matches!(place.kind, ExprKind::Local(_)) => Ok(()),

@@ -4,7 +4,7 @@ use super::places::{Place, Where};
 use super::{Body, Lowerer, sort_cells, too_many_cells};
 use crate::ast::{Expr, GlobalId, Init, InitItem, LocalId};
 use crate::layout::TypeCell;
-use crate::parser::{Res, fail, unsupported};
+use crate::parser::{Res, fail};
 use crate::sema::{Base, Const, evaluate, representation};
 use crate::types::{QTy, Ty};
 use fencepost_diag::Span;
@@ -258,20 +258,33 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// The cells of a type that is copied as a whole: no two may overlap.
+    /// The cells of a type that is copied as a whole. Where the members of a union overlap, the widest cell that
+    /// begins first stands for all; what it leaves is copied in the cells that remain, or byte by byte.
     pub(super) fn disjoint_cells(&self, ty: QTy, span: Span) -> Res<Vec<TypeCell>> {
         let mut cells = self.cells(ty, span)?;
-        cells.sort_by_key(|c| (c.offset, c.width));
+        let end = |c: &TypeCell| c.offset + u64::from(c.width.bytes());
+        cells.sort_by_key(|c| (c.offset, std::cmp::Reverse(c.width)));
         cells.dedup_by_key(|c| (c.offset, c.width));
-        let overlap = cells.windows(2).any(|w| w[0].offset + u64::from(w[0].width.bytes()) > w[1].offset);
-        if overlap {
-            return unsupported(
-                span,
-                "copying a union whose members differ in size",
-                "copy the member that is in use, or give the members the same size",
-            );
+        if cells.windows(2).all(|w| end(&w[0]) <= w[1].offset) {
+            return Ok(cells);
         }
-        Ok(cells)
+        let mut kept: Vec<TypeCell> = Vec::with_capacity(cells.len());
+        let mut reached = 0;
+        for cell in &cells {
+            if cell.offset >= reached {
+                reached = end(cell);
+                kept.push(*cell);
+            }
+            // A cell that begins inside the last one and ends behind it.
+            while cell.offset < reached && reached < end(cell) {
+                if cells.iter().any(|c| c.offset == reached) {
+                    break;
+                }
+                kept.push(TypeCell { offset: reached, width: Width::W8, ty: Ty::UCHAR.into(), unit: false });
+                reached += 1;
+            }
+        }
+        Ok(kept)
     }
 
     /// Copies an object cell by cell; an atomic struct is read or written as a whole.

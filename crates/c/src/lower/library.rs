@@ -18,6 +18,7 @@ pub enum Library {
     PthreadJoin,
     ThrdCreate,
     ThrdJoin,
+    Detach,
     ThreadExit,
     ThreadSelf,
     ThreadEqual,
@@ -33,6 +34,7 @@ pub enum Library {
     Free,
     Memset,
     Memcpy,
+    Memmove,
     Memcmp,
     Abort,
     AssertFail,
@@ -56,12 +58,14 @@ pub enum Library {
 pub(super) struct Features {
     /// Thread-specific data with destructors.
     pub keys: bool,
+    /// A thread may be joined where others cannot know it, or detached: who is gone is kept in memory.
+    pub shared_joins: bool,
 }
 
 impl Features {
     pub fn of(unit: &Unit) -> Features {
         let keys = unit.functions.iter().any(|f| f.name == "__fp_run_destructors" && f.body.is_some());
-        Features { keys }
+        Features { keys, shared_joins: super::threads::shares_joins(unit) }
     }
 }
 
@@ -70,7 +74,7 @@ impl Library {
     fn arity(self) -> usize {
         match self {
             Library::PthreadCreate => 4,
-            Library::ThrdCreate | Library::Memset | Library::Memcpy | Library::Memcmp => 3,
+            Library::ThrdCreate | Library::Memset | Library::Memcpy | Library::Memmove | Library::Memcmp => 3,
             Library::PthreadJoin | Library::ThrdJoin | Library::ThreadEqual => 2,
             Library::Calloc | Library::Realloc | Library::AlignedAlloc => 2,
             Library::MutexInit
@@ -78,6 +82,7 @@ impl Library {
             | Library::MutexLock
             | Library::MutexTrylock
             | Library::MutexUnlock
+            | Library::Detach
             | Library::Malloc
             | Library::Free
             | Library::Assume
@@ -99,7 +104,7 @@ impl Library {
     pub(super) fn accesses(self, argument: usize) -> bool {
         match self {
             Library::Memset => argument == 0,
-            Library::Memcpy | Library::Memcmp => argument < 2,
+            Library::Memcpy | Library::Memmove | Library::Memcmp => argument < 2,
             Library::Ignore => true,
             _ => false,
         }
@@ -146,7 +151,8 @@ pub fn lookup(name: &str) -> Option<Library> {
         "aligned_alloc" | "memalign" => Library::AlignedAlloc,
         "free" => Library::Free,
         "memset" => Library::Memset,
-        "memcpy" | "memmove" => Library::Memcpy,
+        "memcpy" => Library::Memcpy,
+        "memmove" => Library::Memmove,
         "memcmp" => Library::Memcmp,
         "abort" => Library::Abort,
         "__assert_fail" | "__assert_rtn" | "__assert" => Library::AssertFail,
@@ -161,9 +167,8 @@ pub fn lookup(name: &str) -> Option<Library> {
         "__VERIFIER_spin_end" => Library::SpinEnd,
         "printf" | "fprintf" | "puts" | "putchar" | "fputs" | "fputc" | "putc" | "perror" | "fflush"
         | "setbuf" | "setvbuf" | "vprintf" | "vfprintf" => Library::Ignore,
-        "pthread_detach"
-        | "thrd_detach"
-        | "sched_yield"
+        "pthread_detach" | "thrd_detach" => Library::Detach,
+        "sched_yield"
         | "pthread_yield"
         | "thrd_yield"
         | "usleep"
@@ -171,9 +176,7 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "nanosleep"
         | "thrd_sleep"
         | "srand"
-        | "pthread_attr_init"
         | "pthread_attr_destroy"
-        | "pthread_attr_setdetachstate"
         | "pthread_attr_setstacksize"
         | "pthread_mutexattr_init"
         | "pthread_mutexattr_destroy"
@@ -183,41 +186,41 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "pthread_rwlockattr_destroy"
         | "pthread_barrierattr_init"
         | "pthread_barrierattr_destroy"
+        | "pthread_attr_getstacksize"
+        | "pthread_attr_setguardsize"
+        | "pthread_attr_setstack"
+        | "pthread_attr_setscope"
+        | "pthread_attr_setinheritsched"
+        | "pthread_attr_setschedpolicy"
+        | "pthread_attr_setschedparam"
+        | "pthread_attr_setaffinity_np"
+        | "pthread_mutexattr_setpshared"
+        | "pthread_mutexattr_setprotocol"
+        | "pthread_mutexattr_setprioceiling"
+        | "pthread_mutexattr_setrobust"
+        | "pthread_mutex_consistent"
+        | "pthread_condattr_setpshared"
+        | "pthread_condattr_setclock"
+        | "pthread_rwlockattr_setpshared"
+        | "pthread_rwlockattr_setkind_np"
+        | "pthread_barrierattr_setpshared"
+        | "pthread_setname_np"
+        | "pthread_getname_np"
+        | "pthread_setaffinity_np"
+        | "pthread_getaffinity_np"
+        | "pthread_setschedparam"
+        | "pthread_getschedparam"
+        | "pthread_getconcurrency"
+        | "sched_setaffinity"
+        | "sched_getaffinity"
+        | "sched_setscheduler"
+        | "sched_getcpu"
         | "pthread_setconcurrency" => Library::Ignore,
         "rand" => Library::Nondet(Ty::INT),
-        "sprintf"
-        | "snprintf"
-        | "scanf"
-        | "fscanf"
-        | "sscanf"
-        | "fgets"
-        | "getchar"
-        | "fopen"
-        | "fclose"
-        | "fread"
-        | "fwrite"
-        | "time"
-        | "clock"
-        | "getenv"
-        | "atexit"
-        | "system"
-        | "signal"
-        | "setjmp"
-        | "longjmp"
-        | "pthread_cancel"
-        | "pthread_kill"
-        | "pthread_cond_timedwait"
-        | "pthread_mutex_timedlock"
-        | "cnd_timedwait"
-        | "mtx_timedlock"
-        | "sem_timedwait"
-        | "fork"
-        | "read"
-        | "write"
-        | "atoi"
-        | "atol"
-        | "strtol"
-        | "strtoul" => Library::Refused,
+        "sprintf" | "snprintf" | "scanf" | "fscanf" | "sscanf" | "fgets" | "getchar" | "fopen" | "fclose"
+        | "fread" | "fwrite" | "time" | "clock" | "getenv" | "atexit" | "system" | "signal" | "setjmp"
+        | "longjmp" | "pthread_cancel" | "pthread_kill" | "cnd_timedwait" | "mtx_timedlock" | "fork"
+        | "read" | "write" | "atoi" | "atol" | "strtol" | "strtoul" => Library::Refused,
         _ => Library::Nondet(nondet_type(name.strip_prefix("__VERIFIER_nondet_")?)?),
     })
 }
@@ -247,6 +250,7 @@ impl Body<'_, '_> {
         match function {
             Library::PthreadCreate | Library::ThrdCreate => self.spawn(function, args),
             Library::PthreadJoin | Library::ThrdJoin => self.join(function, args),
+            Library::Detach => self.detach(args),
             Library::ThreadExit => self.thread_exit(args),
             Library::ThreadSelf => {
                 let dst = self.b.temp();
@@ -277,6 +281,7 @@ impl Body<'_, '_> {
             }
             Library::Memset => self.memset(args, span),
             Library::Memcpy => self.memcpy(args, span),
+            Library::Memmove => self.memmove(args, span),
             Library::Memcmp => self.memcmp(args, span),
             Library::Nondet(ty) => self.nondet(ty, args),
             _ => self.vocabulary(function, args),

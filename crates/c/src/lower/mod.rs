@@ -17,13 +17,15 @@ mod init;
 mod library;
 mod memory;
 mod places;
+mod specialise;
 mod stmt;
 mod threads;
 
-use crate::ast::{Block, FuncId, FunctionDef, GlobalId, LabelId, LocalId, Unit};
+use crate::ast::{Block, Expr, FuncId, FunctionDef, GlobalId, LabelId, LocalId, Unit};
 use crate::layout::TypeCell;
 use crate::parser::{Res, fail, unsupported};
 use crate::types::{QTy, Ty, TypeKind};
+pub use builder::forgotten;
 use builder::{Builder, Target};
 pub use escape::Storage;
 use fencepost_diag::{Diagnostic, Span};
@@ -32,8 +34,10 @@ use fencepost_ir::{
     Value, Width,
 };
 use rustc_hash::FxHashMap;
+use specialise::{Fact, Wish, Wishes};
 
 pub use library::{Library, lookup, nondet_type};
+pub use threads::shares_joins;
 
 /// Lowers the program that `main` runs.
 pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
@@ -60,8 +64,8 @@ pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
         if lowerer.functions.len() == lowerer.order.len() {
             break;
         }
-        let id = lowerer.order[lowerer.functions.len()];
-        match lowerer.lower_function(id) {
+        let (id, facts) = lowerer.order[lowerer.functions.len()].clone();
+        match lowerer.lower_function(id, &facts) {
             Ok(done) => lowerer.functions.push(done),
             Err(error) => {
                 errors.push(*error);
@@ -86,9 +90,10 @@ pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
 struct Lowerer<'u> {
     unit: &'u Unit,
     functions: Vec<Function>,
-    /// Source functions by their number in the IR.
-    order: Vec<FuncId>,
-    numbers: FxHashMap<FuncId, FunctionId>,
+    /// Source functions by their number in the IR, with what is known of their arguments.
+    order: Vec<(FuncId, Vec<Fact>)>,
+    numbers: FxHashMap<(FuncId, Vec<Fact>), FunctionId>,
+    wishes: Wishes,
     objects: Vec<Object>,
     /// The object of each global; strings get theirs when they are used.
     global_objects: Vec<Option<ObjectId>>,
@@ -122,6 +127,10 @@ struct Body<'l, 'u> {
     continues: Vec<(Target, usize)>,
     /// Where a struct result goes.
     result_address: Option<Reg>,
+    /// The register that says which threads cannot be joined any more.
+    gone: Option<Reg>,
+    /// What is known of the parameters.
+    facts: Vec<Fact>,
     /// The whole body is one atomic section (`__VERIFIER_atomic_*`).
     atomic_section: bool,
 }
@@ -133,6 +142,7 @@ impl<'u> Lowerer<'u> {
             functions: Vec::new(),
             order: Vec::new(),
             numbers: FxHashMap::default(),
+            wishes: Wishes::of(unit),
             objects: Vec::new(),
             global_objects: vec![None; unit.globals.len()],
             filled: vec![false; unit.globals.len()],
@@ -148,12 +158,18 @@ impl<'u> Lowerer<'u> {
 
     /// The IR function of a source function; it will be lowered.
     fn function_id(&mut self, id: FuncId) -> FunctionId {
-        if let Some(&number) = self.numbers.get(&id) {
+        self.copy_for(id, Vec::new())
+    }
+
+    /// The copy of a source function for what is known of its arguments.
+    fn copy_for(&mut self, id: FuncId, facts: Vec<Fact>) -> FunctionId {
+        let key = (id, facts);
+        if let Some(&number) = self.numbers.get(&key) {
             return number;
         }
         let number = FunctionId(self.order.len() as u32);
-        self.numbers.insert(id, number);
-        self.order.push(id);
+        self.numbers.insert(key.clone(), number);
+        self.order.push(key);
         number
     }
 
@@ -193,17 +209,18 @@ impl<'u> Lowerer<'u> {
         args
     }
 
-    fn lower_function(&mut self, id: FuncId) -> Res<Function> {
+    fn lower_function(&mut self, id: FuncId, facts: &[Fact]) -> Res<Function> {
         let def = &self.unit.functions[id.0 as usize];
         let Some(block) = &def.body else {
             return fail(def.used.unwrap_or(def.span), format!("`{}` has no body", def.name));
         };
         let mut storage = escape::analyse(self.unit, def);
         loop {
-            let function = self.lower_body(def, block, storage.clone())?;
+            let mut function = self.lower_body(def, block, storage.clone(), facts)?;
             // A scalar that may be read before it is written must be seen as uninitialised memory.
             let suspects = super::uninit::suspects(def, &function.1, &storage, &function.0);
             if suspects.is_empty() {
+                builder::remove_marks(&mut function.0);
                 return Ok(function.0);
             }
             for local in suspects {
@@ -217,6 +234,7 @@ impl<'u> Lowerer<'u> {
         def: &'u FunctionDef,
         block: &'u Block,
         storage: Vec<Storage>,
+        facts: &[Fact],
     ) -> Res<(Function, Vec<Option<Reg>>)> {
         let unit = self.unit;
         let mut body = Body {
@@ -234,6 +252,8 @@ impl<'u> Lowerer<'u> {
             breaks: Vec::new(),
             continues: Vec::new(),
             result_address: None,
+            gone: None,
+            facts: facts.to_vec(),
             atomic_section: def.name.starts_with("__VERIFIER_atomic_"),
         };
         body.prologue()?;
@@ -297,6 +317,30 @@ impl Body<'_, '_> {
             Some(cells) => Ok(cells),
             None => too_many_cells(span),
         }
+    }
+
+    /// What is known of a variable.
+    fn fact(&self, local: LocalId) -> Fact {
+        let parameter = self.def.params.iter().position(|p| *p == local);
+        parameter.and_then(|p| self.facts.get(p)).copied().unwrap_or(Fact::Open)
+    }
+
+    /// What is known of the arguments of a call, if the function wants to know anything.
+    fn facts_of(&self, function: FuncId, args: &[Expr]) -> Vec<Fact> {
+        if !self.program.wishes.any(function) {
+            return Vec::new();
+        }
+        let fact = |(i, arg): (usize, &Expr)| match self.program.wishes.get(function, i) {
+            Wish::Nothing => Fact::Open,
+            Wish::Pointee => self.static_pointee(arg).map_or(Fact::Open, Fact::Pointee),
+            Wish::Value => match (crate::sema::evaluate(self.unit, arg), specialise::plain_local(arg)) {
+                (Some(crate::sema::Const::Int(number)), _) => Fact::Constant(Value(number)),
+                (_, Some(local)) => self.fact(local),
+                _ => Fact::Open,
+            },
+        };
+        let facts: Vec<Fact> = args.iter().enumerate().map(fact).collect();
+        if facts.iter().all(|f| *f == Fact::Open) { Vec::new() } else { facts }
     }
 
     /// Width and extension of a scalar type.

@@ -40,6 +40,27 @@ impl Body<'_, '_> {
         }
     }
 
+    /// A declaration without an initialiser: what the variable had before is gone (C11 6.2.4). An object is made when its
+    /// block is entered, so that this matters only where a label lets the declaration be reached again.
+    fn declare_again(&mut self, local: LocalId) -> Res<()> {
+        match self.storage[local.0 as usize] {
+            Storage::Register => {
+                let span = self.b.span;
+                if let super::places::Where::Register(reg) = self.variable(local, span)? {
+                    self.b.forget(reg);
+                }
+                Ok(())
+            }
+            Storage::Private if !self.def.labels.is_empty() => {
+                if let Some(reg) = self.registers[local.0 as usize] {
+                    self.b.emit(Instr::EndLocal(Operand::Reg(reg)));
+                }
+                self.make_object(local)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn make_object(&mut self, local: LocalId) -> Res<()> {
         let index = local.0 as usize;
         let info = &self.def.locals[index];
@@ -91,7 +112,7 @@ impl Body<'_, '_> {
             StmtKind::Declare(local, init) => match init {
                 Some(init) if self.fold_initialiser(*local, init) => Ok(()),
                 Some(init) => self.initialise(*local, init, stmt.span),
-                None => Ok(()),
+                None => self.declare_again(*local),
             },
             StmtKind::Block(block) => self.block(block),
             StmtKind::If(condition, then, otherwise) => self.if_stmt(condition, then, otherwise.as_deref()),

@@ -62,6 +62,10 @@ pub struct Parser<'i> {
     pub strings: rustc_hash::FxHashMap<Vec<u8>, crate::ast::GlobalId>,
     /// All functions by name, whatever scope declared them.
     pub linked: rustc_hash::FxHashMap<Symbol, FuncId>,
+    /// Condition variables may wake up without a signal.
+    pub spurious: bool,
+    /// Some mutex is initialised as a recursive or error-checking one.
+    pub mutex_kinds: bool,
     depth: u32,
 }
 
@@ -100,6 +104,8 @@ impl<'i> Parser<'i> {
             warnings: Vec::new(),
             strings: Default::default(),
             linked: Default::default(),
+            spurious: false,
+            mutex_kinds: false,
             depth: 0,
         }
     }

@@ -188,11 +188,13 @@ impl Preprocessor<'_> {
         from_files: bool,
     ) -> Result<Option<Option<Token>>, Diagnostic> {
         let (kind, text) = if token.symbol == self.words.line {
-            let line = self.sources.position(token.span.start).map_or(0, |(_, line, _)| line);
-            (TokenKind::Number, line.to_string())
+            let line = self.sources.position(token.span.start).map_or(0, |(_, line, _)| line as i64);
+            let shift = self.files.last().map_or(0, |file| file.line_shift);
+            (TokenKind::Number, (line + shift).max(0).to_string())
         } else if token.symbol == self.words.file {
+            let shown = self.files.last().and_then(|file| file.shown_name);
             let name = self.sources.position(token.span.start).map_or("", |(name, _, _)| name);
-            (TokenKind::Str, format!("{name:?}"))
+            (TokenKind::Str, shown.map_or_else(|| format!("{name:?}"), |s| self.interner.text(s).to_string()))
         } else if token.symbol == self.words.counter {
             self.counter += 1;
             (TokenKind::Number, (self.counter - 1).to_string())

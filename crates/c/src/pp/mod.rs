@@ -13,9 +13,8 @@ mod macros;
 use crate::Options;
 use crate::intern::{Interner, Symbol};
 use crate::lexer::lex;
-use crate::source::SourceMap;
 use crate::token::{Punct, Token, TokenKind};
-use fencepost_diag::{Diagnostic, SourceFile, Span};
+use fencepost_diag::{Diagnostic, SourceFile, SourceMap, Span};
 use macros::{Frame, Macro};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -52,6 +51,9 @@ struct OpenFile {
     tokens: Rc<[Token]>,
     at: usize,
     conditions: Vec<Condition>,
+    /// What `#line` adds to line numbers, and the name that it gives the file.
+    line_shift: i64,
+    shown_name: Option<Symbol>,
 }
 
 /// An open `#if`.
@@ -127,6 +129,11 @@ impl<'a> Preprocessor<'a> {
         self.drain(out)
     }
 
+    /// What the command line said.
+    pub fn options(&self) -> &'a Options<'a> {
+        self.options
+    }
+
     /// A file with `#pragma once`, such as every built-in header, was read.
     pub fn has_read(&self, name: &str) -> bool {
         self.read_once.contains(name)
@@ -142,7 +149,8 @@ impl<'a> Preprocessor<'a> {
 
     fn open(&mut self, name: String, base: u32, text: &str) -> Result<(), Diagnostic> {
         let tokens = lex(text, base, &mut self.interner)?.into();
-        self.files.push(OpenFile { name, tokens, at: 0, conditions: Vec::new() });
+        let conditions = Vec::new();
+        self.files.push(OpenFile { name, tokens, at: 0, conditions, line_shift: 0, shown_name: None });
         Ok(())
     }
 
@@ -211,7 +219,8 @@ impl<'a> Preprocessor<'a> {
         let word = match name.kind {
             TokenKind::Ident => self.interner.shared(name.symbol),
             // `# 12 "file"`: a line marker of another preprocessor.
-            TokenKind::Number => return Ok(()),
+            TokenKind::Number if self.skipping() => return Ok(()),
+            TokenKind::Number => return self.line_directive(hash.span, &line),
             _ => "".into(),
         };
         let span = hash.span.to(name.span);
@@ -233,12 +242,34 @@ impl<'a> Preprocessor<'a> {
                 self.pragma(rest);
                 Ok(())
             }
-            "line" | "ident" => Ok(()),
+            "line" => self.line_directive(span, rest),
+            "ident" | "sccs" | "assert" | "unassert" => Ok(()),
             _ => Err(Diagnostic::error(span, format!("unknown directive `#{}`", self.spell(&line[..1])))
                 .hint(
                     "known are define, undef, include, if, ifdef, ifndef, elif, else, endif, error, pragma",
                 )),
         }
+    }
+
+    /// `#line 12 "file"`: what `__LINE__` and `__FILE__` say from the next line on. Messages keep to the real place.
+    fn line_directive(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+        let expanded = match rest.first().map(|t| t.kind) {
+            Some(TokenKind::Number) => rest.to_vec(),
+            _ => self.expand_alone(rest)?,
+        };
+        let number = expanded.first().filter(|t| t.kind == TokenKind::Number);
+        let Some(number) = number.and_then(|t| self.interner.text(t.symbol).parse::<i64>().ok()) else {
+            return Err(
+                Diagnostic::error(span, "`#line` needs a number").hint("`#line 12` or `#line 12 \"file\"`")
+            );
+        };
+        let name = expanded.get(1).filter(|t| t.kind == TokenKind::Str).map(|t| t.symbol);
+        let here = self.sources.position(span.start).map_or(0, |(_, line, _)| line as i64);
+        if let Some(file) = self.files.last_mut() {
+            file.line_shift = number - (here + 1);
+            file.shown_name = name.or(file.shown_name);
+        }
+        Ok(())
     }
 
     fn pragma(&mut self, rest: &[Token]) {

@@ -5,7 +5,18 @@ int pthread_mutexattr_settype(pthread_mutexattr_t *a, int kind) {
     a->__kind = kind;
     return kind < 0 || kind > 2 ? 22 : 0;
 }
+int pthread_mutexattr_gettype(const pthread_mutexattr_t *a, int *kind) {
+    *kind = a->__kind;
+    return 0;
+}
+int pthread_mutexattr_init(pthread_mutexattr_t *a) {
+    a->__kind = PTHREAD_MUTEX_NORMAL;
+    return 0;
+}
 int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a) {
+    if (__fp_peek(&m->__dynamic) && m->__cell != 0xffffffffU)
+        __fp_fail("a mutex is initialised twice");
+    m->__dynamic = 1;
     m->__cell = 0;
     m->__kind = a ? a->__kind : PTHREAD_MUTEX_NORMAL;
     m->__owner = 0;
@@ -48,6 +59,12 @@ int pthread_mutex_trylock(pthread_mutex_t *m) {
     if (!__fp_trylock(&m->__cell))
         return 16;
     return m->__kind != PTHREAD_MUTEX_NORMAL ? __fp_mutex_taken(m) : 0;
+}
+int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *t) {
+    int busy = pthread_mutex_trylock(m);
+    if (busy != 16 || __VERIFIER_nondet_bool())
+        return busy == 16 ? 110 : busy;
+    return pthread_mutex_lock(m);
 }
 int pthread_mutex_unlock(pthread_mutex_t *m) {
     if (m->__kind != PTHREAD_MUTEX_NORMAL) {

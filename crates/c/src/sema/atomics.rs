@@ -7,7 +7,7 @@ use crate::ast::{ArithOp, Expr, ExprKind};
 use crate::builtins::{Builtin, CasResult};
 use crate::parser::{Parser, Res, counted, fail, int_expr, unsupported};
 use crate::types::{QTy, Quals, Ty};
-use fencepost_diag::Span;
+use fencepost_diag::{Diagnostic, Span};
 use fencepost_ir::{BinaryOp, Fence, Order, RmwOp};
 
 impl Parser<'_> {
@@ -18,6 +18,10 @@ impl Parser<'_> {
         args: &mut Vec<Expr>,
         span: Span,
     ) -> Res<Option<Expr>> {
+        let name = name.strip_prefix("__c11_").map_or(name.to_string(), |rest| format!("__fp_{rest}"));
+        if let Some(position) = self.open_order(&name, args)? {
+            return self.by_order(&name, args, position, span).map(Some);
+        }
         let found = if let Some(rest) = name.strip_prefix("__sync_") {
             self.sync_builtin(rest, args, span)?
         } else if let Some(rest) = name.strip_prefix("__atomic_") {
@@ -28,6 +32,46 @@ impl Parser<'_> {
             None
         };
         Ok(found)
+    }
+
+    /// The position of a memory order among the arguments that is not a constant.
+    fn open_order(&mut self, name: &str, args: &[Expr]) -> Res<Option<usize>> {
+        let first = args.len().saturating_sub(trailing_orders(name));
+        for (position, arg) in args.iter().enumerate().skip(first) {
+            let value = self.rvalue(arg.clone())?;
+            if self.unit.types.is_integer(value.ty.ty) && self.evaluate_integer(&value).is_none() {
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The operation once for each memory order that the argument may be.
+    fn by_order(&mut self, name: &str, args: &mut Vec<Expr>, position: usize, span: Span) -> Res<Expr> {
+        let order = self.rvalue(args[position].clone())?;
+        let order = self.cast_to(order, Ty::INT);
+        let warnings = self.warnings.len();
+        let mut choices = Vec::new();
+        for number in 0..=5 {
+            let mut chosen = args.clone();
+            chosen[position] = int_expr(number, Ty::INT, args[position].span);
+            match self.atomic_builtin(name, &mut chosen, span)? {
+                Some(choice) => choices.push(choice),
+                None => return fail(span, format!("`{name}` is not known")),
+            }
+            // What an order means where it makes no sense is only of interest if it is ever that order.
+            self.warnings.truncate(warnings);
+        }
+        args.clear();
+        let ty = choices[0].ty;
+        Ok(Expr { kind: ExprKind::ByOrder(Box::new(order), choices), ty, span })
+    }
+
+    /// A warning about a memory order that the operation cannot have; it counts as the part of it that makes sense.
+    fn odd_order(&mut self, span: Span, message: &str, meant: Order) -> Order {
+        let taken = format!("it is taken as {}", order_name(meant));
+        self.warnings.push(Diagnostic::warning(span, message).hint(taken));
+        meant
     }
 
     fn count(&self, args: &[Expr], needed: usize, span: Span) -> Res<()> {
@@ -69,7 +113,8 @@ impl Parser<'_> {
         let Some(last) = args.pop() else { return fail(span, "this operation needs a memory order") };
         let at = last.span;
         let value = self.rvalue(last)?;
-        match self.evaluate_integer(&value) {
+        // GCC keeps hints about lock elision in the high bits.
+        match self.evaluate_integer(&value).map(|order| order & 0xffff) {
             Some(0) => Ok(Order::Relaxed),
             Some(1) => Ok(Order::Consume),
             Some(2) => Ok(Order::Acquire),
@@ -77,11 +122,7 @@ impl Parser<'_> {
             Some(4) => Ok(Order::AcqRel),
             Some(5) => Ok(Order::SeqCst),
             Some(_) => fail(at, "this is no memory order"),
-            None => unsupported(
-                at,
-                "a memory order that is not a constant",
-                "pass the order as a constant; turn a function with an order parameter into a macro",
-            ),
+            None => fail(at, "a memory order must be an integer"),
         }
     }
 
@@ -100,9 +141,11 @@ impl Parser<'_> {
 
     fn load(&mut self, mut args: Vec<Expr>, order: Order, span: Span) -> Res<Expr> {
         let to = self.target(&mut args, span)?;
-        if matches!(order, Order::Release | Order::AcqRel) {
-            return fail(span, "a load cannot have release semantics");
-        }
+        let order = match order {
+            Order::Release => self.odd_order(span, "a load cannot have release semantics", Order::Relaxed),
+            Order::AcqRel => self.odd_order(span, "a load cannot have release semantics", Order::Acquire),
+            order => order,
+        };
         Ok(self.builtin(Builtin::Load(order), args, to, span))
     }
 
@@ -111,9 +154,13 @@ impl Parser<'_> {
         if to.quals.has(Quals::CONST) {
             return fail(span, "this object is `const`");
         }
-        if matches!(order, Order::Acquire | Order::AcqRel | Order::Consume) {
-            return fail(span, "a store cannot have acquire semantics");
-        }
+        let order = match order {
+            Order::Acquire | Order::Consume => {
+                self.odd_order(span, "a store cannot have acquire semantics", Order::Relaxed)
+            }
+            Order::AcqRel => self.odd_order(span, "a store cannot have acquire semantics", Order::Release),
+            order => order,
+        };
         self.convert(&mut args, 1, to)?;
         Ok(self.builtin(Builtin::Store(order), args, Ty::VOID, span))
     }
@@ -147,6 +194,11 @@ impl Parser<'_> {
             }
             self.convert(&mut args, 1, QTy::plain(to.ty))?;
         }
+        let op = match op {
+            RmwOp::MaxS if !self.unit.types.is_signed(to.ty) => RmwOp::MaxU,
+            RmwOp::MinS if !self.unit.types.is_signed(to.ty) => RmwOp::MinU,
+            op => op,
+        };
         Ok(self.builtin(Builtin::Fetch { op, order, new }, args, to, span))
     }
 
@@ -160,9 +212,12 @@ impl Parser<'_> {
         span: Span,
     ) -> Res<Expr> {
         let to = self.target(&mut args, span)?;
-        if matches!(failure, Order::Release | Order::AcqRel) {
-            return fail(span, "the order of a failed compare-exchange is that of a load: not release");
-        }
+        let odd = "the order of a failed compare-exchange is that of a load: not release";
+        let failure = match failure {
+            Order::Release => self.odd_order(span, odd, Order::Relaxed),
+            Order::AcqRel => self.odd_order(span, odd, Order::Acquire),
+            order => order,
+        };
         let plain = self.unit.types.pointer(QTy::plain(to.ty));
         self.convert(&mut args, 1, plain.into())?;
         self.convert(&mut args, 2, QTy::plain(to.ty))?;
@@ -314,15 +369,21 @@ impl Parser<'_> {
 
     fn own_builtin(&mut self, rest: &str, args: &mut Vec<Expr>, span: Span) -> Res<Option<Expr>> {
         let needed = match rest {
-            "lock" | "unlock" | "trylock" => 1,
+            "lock" | "unlock" | "trylock" | "peek" => 1,
             "atomic_load" | "atomic_init" => 2,
             "atomic_store" | "atomic_exchange" => 3,
+            "atomic_thread_fence" | "atomic_signal_fence" | "atomic_is_lock_free" => 1,
             "cmpxchg" | "await" => 4,
+            "atomic_compare_exchange_strong" | "atomic_compare_exchange_weak" => 5,
             "atomic_cas" | "await_rmw" => 6,
             _ if rest.strip_prefix("atomic_").and_then(fetch_name).is_some() => 3,
             _ => return Ok(None),
         };
         self.count(args, needed, span)?;
+        if rest == "peek" {
+            let to = self.target(args, span)?;
+            return Ok(Some(self.builtin(Builtin::Peek, std::mem::take(args), to, span)));
+        }
         if let "lock" | "unlock" | "trylock" = rest {
             self.target(args, span)?;
             let (builtin, ty) = match rest {
@@ -331,6 +392,9 @@ impl Parser<'_> {
                 _ => (Builtin::TryLock, Ty::INT),
             };
             return Ok(Some(self.builtin(builtin, std::mem::take(args), ty, span)));
+        }
+        if rest == "atomic_is_lock_free" {
+            return Ok(Some(int_expr(1, Ty::BOOL, span)));
         }
         if rest == "atomic_init" {
             return self.store(std::mem::take(args), Order::Plain, span).map(Some);
@@ -347,6 +411,12 @@ impl Parser<'_> {
                 let weak = self.evaluate_integer(&weak) != Some(0);
                 self.compare_exchange(args, weak, success, order, span)?
             }
+            "atomic_compare_exchange_strong" | "atomic_compare_exchange_weak" => {
+                let success = self.order(&mut args, span)?;
+                self.compare_exchange(args, rest.ends_with("weak"), success, order, span)?
+            }
+            "atomic_thread_fence" => self.builtin(Builtin::Fence(Fence::C11(order)), args, Ty::VOID, span),
+            "atomic_signal_fence" => self.builtin(Builtin::Fence(Fence::Compiler), args, Ty::VOID, span),
             "cmpxchg" => {
                 // Linux: a failed cmpxchg orders nothing.
                 self.compare_swap(args, order, Order::Relaxed, CasResult::Old, span)?
@@ -372,6 +442,9 @@ impl Parser<'_> {
             ">" => BinaryOp::GtS,
             ">=" => BinaryOp::GeS,
             "u>=" => BinaryOp::GeU,
+            "u<=" => BinaryOp::LeU,
+            "<" => BinaryOp::LtS,
+            "<=" => BinaryOp::LeS,
             "&" => BinaryOp::And,
             _ => return fail(span, "this is no condition to wait for"),
         };
@@ -399,6 +472,26 @@ impl Parser<'_> {
     }
 }
 
+/// How many of its last arguments are memory orders.
+fn trailing_orders(name: &str) -> usize {
+    if name.contains("atomic_compare_exchange") || name == "__fp_atomic_cas" {
+        return 2;
+    }
+    let operation = name.strip_prefix("__fp_").or(name.strip_prefix("__"));
+    let ordered = operation.is_some_and(|o| o.starts_with("atomic_"));
+    let unordered = name.ends_with("lock_free") || name.ends_with("_init");
+    usize::from(ordered && !unordered)
+}
+
+/// An order as C11 spells it.
+fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::Acquire => "memory_order_acquire",
+        Order::Release => "memory_order_release",
+        _ => "memory_order_relaxed",
+    }
+}
+
 /// `fetch_add` (the old value) or `add_fetch` and `add_and_fetch` (the new one).
 fn fetch_name(name: &str) -> Option<(RmwOp, bool)> {
     let (word, new) = if let Some(word) = name.strip_prefix("fetch_and_") {
@@ -421,6 +514,10 @@ fn fetch_name(name: &str) -> Option<(RmwOp, bool)> {
         "or" => RmwOp::Or,
         "xor" => RmwOp::Xor,
         "nand" => RmwOp::Nand,
+        "max" => RmwOp::MaxS,
+        "min" => RmwOp::MinS,
+        "umax" => RmwOp::MaxU,
+        "umin" => RmwOp::MinU,
         _ => return None,
     };
     Some((op, new))

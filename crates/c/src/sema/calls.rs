@@ -80,8 +80,9 @@ impl Parser<'_> {
             return unsupported(at, format!("`{name}`"), "pass a fixed number of arguments");
         }
         let needed = match name {
-            "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" => 0,
+            "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" | "__fp_spurious" => 0,
             "__builtin_constant_p" | "__builtin_prefetch" | "__fp_fail" | "__fp_unsupported" => 1,
+            "__fp_kind" => 1,
             "__builtin_expect" | "__builtin_assume_aligned" | "__fp_assert" => 2,
             "__builtin_expect_with_probability" => 3,
             _ => return Ok(None),
@@ -109,6 +110,11 @@ impl Parser<'_> {
             "__builtin_unreachable" => failing(FailKind::Assertion, format!("{name}() is reached")),
             "__builtin_trap" | "__builtin_abort" => {
                 failing(FailKind::Assertion, format!("{name}() is called"))
+            }
+            "__fp_spurious" => int_expr(u64::from(self.spurious), Ty::INT, span),
+            "__fp_kind" => {
+                self.mutex_kinds = true;
+                next()
             }
             "__builtin_prefetch" => {
                 let value = self.rvalue(next())?;

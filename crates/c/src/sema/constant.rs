@@ -3,7 +3,7 @@
 use crate::ast::{ArithOp, Expr, ExprKind, FuncId, GlobalId, PrefixOp, Unit};
 use crate::layout::width_of;
 use crate::parser::Parser;
-use crate::types::{Ty, TypeKind, Types};
+use crate::types::{Quals, Ty, TypeKind, Types};
 use fencepost_ir::{Extend, Value, Width};
 
 /// What a constant address is relative to.
@@ -56,6 +56,7 @@ pub fn evaluate(unit: &Unit, expr: &Expr) -> Option<Const> {
         ExprKind::Float(value) => Some(Const::Float(*value)),
         ExprKind::Function(id) => Some(Const::Address(Base::Function(*id), 0)),
         ExprKind::AddrOf(place) => place_address(unit, place),
+        ExprKind::Load(place) => constant_object(unit, place),
         ExprKind::Cast(inner) => convert(types, evaluate(unit, inner)?, inner.ty.ty, ty),
         ExprKind::Prefix(op, inner) => prefix(types, *op, evaluate(unit, inner)?, ty),
         ExprKind::Binary(op, left, right) => {
@@ -92,6 +93,22 @@ pub fn evaluate(unit: &Unit, expr: &Expr) -> Option<Const> {
             let value = evaluate(unit, value)?;
             if truth(value) { Some(value) } else { evaluate(unit, otherwise) }
         }
+        _ => None,
+    }
+}
+
+/// The value of a `const` object of static storage: GCC and clang take it for a constant, too.
+fn constant_object(unit: &Unit, place: &Expr) -> Option<Const> {
+    let ExprKind::Global(id) = place.kind else { return None };
+    let global = &unit.globals[id.0 as usize];
+    let plain = global.ty.quals.has(Quals::CONST)
+        && !global.ty.quals.has(Quals::VOLATILE)
+        && !global.ty.quals.has(Quals::ATOMIC);
+    if !plain || global.external || global.thread_local || !unit.types.is_scalar(global.ty.ty) {
+        return None;
+    }
+    match global.init.as_ref().map(|init| &init.items[..]) {
+        Some([item]) => evaluate(unit, &item.value),
         _ => None,
     }
 }

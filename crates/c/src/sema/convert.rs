@@ -159,17 +159,20 @@ impl Parser<'_> {
             return unsupported(span, "`long double`", "use `double`");
         }
         if types.is_pointer(from) && types.size(ty.ty).is_some_and(|s| s < 8) && ty.ty != Ty::BOOL {
-            return unsupported(
-                span,
-                format!("the conversion of a pointer to `{}`, which is too small for it,", self.show(ty)),
-                "use `intptr_t` or `uintptr_t`",
-            );
+            self.truncated_pointer(span, ty);
         }
         if from == ty.ty && is_bit_field(&value) {
             // The result is an ordinary value of that type, which no longer promotes as a bit-field does.
             return Ok(Expr { kind: ExprKind::Cast(Box::new(value)), ty: QTy::plain(ty.ty), span });
         }
         Ok(Expr { span, ..self.cast_to(value, ty.ty) })
+    }
+
+    /// Bits of a pointer are lost: fine for a number that was made a pointer, and nothing else can be done with it.
+    fn truncated_pointer(&mut self, span: Span, ty: QTy) {
+        let message = format!("a pointer is converted to `{}`, which is too small for it", self.show(ty));
+        let hint = "use `intptr_t` or `uintptr_t`; only the low bits are kept";
+        self.warnings.push(Diagnostic::warning(span, message).hint(hint));
     }
 
     /// A value made ready to be stored in an object of a type, as if by assignment.
@@ -216,9 +219,13 @@ impl Parser<'_> {
                 }
                 Ok(self.cast_to(value, to.ty))
             }
-            (true, false) if types.is_integer(to.ty) && types.size(to.ty) == Some(8) => {
-                let message = format!("a pointer is {what} where an integer is needed");
-                self.warnings.push(Diagnostic::warning(span, message));
+            (true, false) if types.is_integer(to.ty) => {
+                if types.size(to.ty) == Some(8) {
+                    let message = format!("a pointer is {what} where an integer is needed");
+                    self.warnings.push(Diagnostic::warning(span, message));
+                } else {
+                    self.truncated_pointer(span, to);
+                }
                 Ok(self.cast_to(value, to.ty))
             }
             _ => mismatch(self),

@@ -297,12 +297,10 @@ impl Parser<'_> {
         for i in 1..=times {
             for j in start..end {
                 let item = &items[j];
-                let kind = match &item.value.kind {
-                    ExprKind::Int(bits) => ExprKind::Int(*bits),
-                    ExprKind::Float(value) => ExprKind::Float(*value),
-                    _ => return fail(item.value.span, "a range of elements needs a constant number"),
-                };
-                let value = Expr { kind, ty: item.value.ty, span: item.value.span };
+                if self.evaluate(&item.value).is_none() {
+                    return fail(item.value.span, "a range of elements needs a constant");
+                }
+                let value = item.value.clone();
                 items.push(InitItem { offset: item.offset + i * size, value, ..*item });
             }
         }

@@ -512,7 +512,11 @@ impl<'p> Machine<'p> {
             }
             Instr::Lock(addr) => {
                 let addr = get(self, addr);
-                if self.read(addr, Width::W32)? != Value::ZERO {
+                let held = Width::W32.sign_extend(self.read(addr, Width::W32)?).as_i64();
+                if held < 0 {
+                    return Err("lock of a mutex that was destroyed".into());
+                }
+                if held > 0 {
                     return Ok(Step::Blocked);
                 }
                 self.write(addr, Width::W32, Value(thread as u64 + 1))?;

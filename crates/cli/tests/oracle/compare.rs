@@ -2,9 +2,10 @@
 
 use fencepost_diag::SourceFile;
 use fencepost_explore::{Clause, FindingKind, ModelName, Options, explore};
-use fencepost_ir::{Instr, Program, bound_loops};
+use fencepost_ir::{Instr, Language, Program};
 use fencepost_models::Model;
-use fencepost_models::mapping::{self, Mapping, Target};
+use fencepost_models::prepare::{self, Form, prepare};
+use fencepost_models::registry;
 use fencepost_naive::{Limits, ProblemKind, Summary, summarise};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -22,16 +23,10 @@ pub fn compiled(name: &str, text: &str, defines: &[(&str, &str)]) -> Result<Prog
 
 /// The program as the model sees it, with bounded loops: as `fencepost check` does it.
 pub fn for_model(program: &Program, model: ModelName) -> Program {
-    let target = match model {
-        ModelName::Sc | ModelName::Ra | ModelName::Rc11 => return bound_loops(program, UNROLL),
-        ModelName::Tso => Target::Tso,
-        ModelName::Pso => Target::Pso,
-        ModelName::Power => Target::Power,
-        ModelName::Armv8 => Target::Armv8,
-    };
-    let options = if target == Target::Power { "fused," } else { "" };
-    let choice = Mapping::parse(target, options).expect("known options");
-    bound_loops(&mapping::compile(program, target, choice), UNROLL)
+    let entry = registry::find(model.name()).expect("a row of the table");
+    // The sketches have weak exchanges that may fail.
+    let options = prepare::Options { unroll: UNROLL, spurious: true, ..Default::default() };
+    prepare(program, Language::C, entry, Form::EXPLORE, &options).expect("nothing is refused").program
 }
 
 /// How a comparison ended.

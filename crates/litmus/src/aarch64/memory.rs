@@ -13,12 +13,6 @@ use fencepost_ir::{Ann, Extend, Instr, Operand, Order, RmwOp, Rvalue, UnaryOp, V
 
 /// Lowers the instruction; `Ok(false)` if it is none of these.
 pub(super) fn instruction(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
-    if mnemonic.starts_with("casp") {
-        return Err(cell.unsupported("accesses to pairs of registers are not modelled"));
-    }
-    if matches!(mnemonic, "ldp" | "stp" | "ldnp" | "stnp" | "ldxp" | "stxp" | "ldaxp" | "stlxp") {
-        return Err(cell.unsupported("accesses to pairs of registers are not modelled"));
-    }
     if let Some(kind) = load_kind(mnemonic) {
         load(cell, kind)?;
     } else if let Some(kind) = store_kind(mnemonic) {
@@ -50,23 +44,26 @@ struct Access {
 }
 
 fn load_kind(mnemonic: &str) -> Option<Access> {
-    const KINDS: [(&str, Order, bool); 7] = [
+    const KINDS: [(&str, Order, bool); 8] = [
         ("ldapur", Order::AcquirePc, false),
         ("ldapr", Order::AcquirePc, false),
         ("ldaxr", Order::Acquire, true),
         ("ldxr", Order::Plain, true),
         ("ldar", Order::Acquire, false),
         ("ldur", Order::Plain, false),
+        // Unprivileged: the same access.
+        ("ldtr", Order::Plain, false),
         ("ldr", Order::Plain, false),
     ];
     let find = |(name, order, exclusive): (&str, Order, bool)| {
+        let has_signed = matches!(name, "ldapur" | "ldur" | "ldtr" | "ldr");
         let (size, signed) = match mnemonic.strip_prefix(name)? {
             "" => (None, false),
             "b" => (Some(Width::W8), false),
             "h" => (Some(Width::W16), false),
-            "sb" if order == Order::Plain && !exclusive => (Some(Width::W8), true),
-            "sh" if order == Order::Plain && !exclusive => (Some(Width::W16), true),
-            "sw" if order == Order::Plain && !exclusive => (Some(Width::W32), true),
+            "sb" if has_signed => (Some(Width::W8), true),
+            "sh" if has_signed => (Some(Width::W16), true),
+            "sw" if has_signed => (Some(Width::W32), true),
             _ => return None,
         };
         Some(Access { ann: Ann { exclusive, ..Ann::order(order) }, size, signed })
@@ -75,12 +72,13 @@ fn load_kind(mnemonic: &str) -> Option<Access> {
 }
 
 fn store_kind(mnemonic: &str) -> Option<Access> {
-    const KINDS: [(&str, Order, bool); 6] = [
+    const KINDS: [(&str, Order, bool); 7] = [
         ("stlxr", Order::Release, true),
         ("stxr", Order::Plain, true),
         ("stlr", Order::Release, false),
         ("stlur", Order::Release, false),
         ("stur", Order::Plain, false),
+        ("sttr", Order::Plain, false),
         ("str", Order::Plain, false),
     ];
     let find = |(name, order, exclusive): (&str, Order, bool)| {
@@ -134,17 +132,17 @@ fn store(cell: &mut Cell<'_, '_>, kind: Access) -> Parsed<()> {
 
 /// The ordering suffixes of an atomic.
 #[derive(Clone, Copy, Debug)]
-struct Orders {
+pub(super) struct Orders {
     acquire: bool,
     release: bool,
 }
 
 impl Orders {
-    fn write(self) -> Ann {
+    pub(super) fn write(self) -> Ann {
         Ann::order(if self.release { Order::Release } else { Order::Plain })
     }
 
-    fn read(self) -> Ann {
+    pub(super) fn read(self) -> Ann {
         Ann::order(if self.acquire { Order::Acquire } else { Order::Plain })
     }
 }
@@ -153,7 +151,7 @@ impl Orders {
 const NO_RETURN: Ann = Ann { no_return: true, ..Ann::PLAIN };
 
 /// `al` and `b` in `LDADDALB`.
-fn suffixes(rest: &str) -> Option<(Orders, Option<Width>)> {
+pub(super) fn suffixes(rest: &str) -> Option<(Orders, Option<Width>)> {
     let (acquire, rest) = rest.strip_prefix('a').map_or((false, rest), |rest| (true, rest));
     let (release, rest) = rest.strip_prefix('l').map_or((false, rest), |rest| (true, rest));
     let size = match rest {
@@ -276,7 +274,7 @@ fn atomic_target(cell: &mut Cell<'_, '_>, narrow: bool) -> Parsed<Target> {
 }
 
 /// `[Xn]`: atomics have no other form of address.
-fn plain_address(cell: &mut Cell<'_, '_>) -> Parsed<Address> {
+pub(super) fn plain_address(cell: &mut Cell<'_, '_>) -> Parsed<Address> {
     let open = cell.lexer.peek();
     let place = address(cell)?;
     match place.addr {

@@ -7,10 +7,14 @@
 //! * [`operand`]: registers, shifted and extended operands, addresses.
 //! * [`flags`]: NZCV and conditions.
 //! * [`memory`]: loads, stores, exclusives and atomics.
+//! * [`pair`]: accesses to pairs of registers.
+//! * [`bits`]: bit fields, reversals, multiplications and divisions.
 
+mod bits;
 mod flags;
 mod memory;
 mod operand;
+mod pair;
 
 use crate::error::Parsed;
 use crate::table::{Cell, Isa};
@@ -39,7 +43,11 @@ impl Isa for AArch64 {
         "LDAPR", "LDXR", "LDAXR", "STR", "STRB", "STRH", "STUR", "STLR", "STLRB", "STXR", "STLXR", "CAS",
         "CASA", "CASL", "CASAL", "SWP", "SWPA", "SWPL", "SWPAL", "LDADD", "LDADDA", "LDADDL", "LDADDAL",
         "LDEOR", "LDCLR", "LDSET", "LDSMAX", "LDSMIN", "LDUMAX", "LDUMIN", "STADD", "STADDL", "STEOR",
-        "STCLR", "STSET", "DMB", "DSB", "ISB",
+        "STCLR", "STSET", "DMB", "DSB", "ISB", "LDP", "LDNP", "LDPSW", "LDIAPP", "STP", "STNP", "STILP",
+        "LDXP", "LDAXP", "STXP", "STLXP", "CASP", "CASPA", "CASPL", "CASPAL", "LDAPUR", "LDAPURB", "STLUR",
+        "MOVK", "MOVN", "ADR", "UBFM", "SBFM", "BFM", "UBFX", "SBFX", "BFI", "BFXIL", "ROR", "EXTR", "MADD",
+        "MSUB", "MNEG", "SMULL", "UMULL", "SMADDL", "UMADDL", "SMULH", "UMULH", "SDIV", "UDIV", "REV",
+        "REV16", "REV32", "REV64", "RBIT", "CLZ", "CLS", "CTZ", "CNT", "ABS", "SMAX", "SMIN", "UMAX", "UMIN",
     ];
 
     fn register(name: &str) -> Option<(Key, bool)> {
@@ -102,7 +110,9 @@ impl Isa for AArch64 {
                 return Ok(arithmetic(cell, mnemonic)?
                     || conditional_branch(cell, mnemonic)?
                     || flags::select(cell, mnemonic)?
-                    || memory::instruction(cell, mnemonic)?);
+                    || memory::instruction(cell, mnemonic)?
+                    || pair::instruction(cell, mnemonic)?
+                    || bits::instruction(cell, mnemonic)?);
             }
         }
         Ok(true)

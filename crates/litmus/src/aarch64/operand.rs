@@ -160,6 +160,11 @@ pub(super) struct Address {
 }
 
 impl Address {
+    /// `[X1,#4]!`: the base is updated to where the access is.
+    pub(super) fn is_pre_indexed(self) -> bool {
+        matches!(self.writeback, Some((_, Rvalue::Use(_))))
+    }
+
     /// Updates the base register, after the access.
     pub(super) fn finish(self, cell: &mut Cell<'_, '_>) {
         if let Some((base, value)) = self.writeback {

@@ -72,7 +72,10 @@ pub(crate) fn parse_functions<'a>(lexer: &mut Lexer<'a>, test: &mut Test<'a>) ->
     }
     for index in 0..test.register_inits.len() {
         let (number, span) = (test.register_inits[index].thread, test.register_inits[index].span);
-        if test.thread_index(number).is_none() {
+        // In C a `%` makes no register, so every one has a thread.
+        if let Some(number) = number
+            && test.thread_index(number).is_none()
+        {
             test.report(*test.no_such_thread(number, span));
         }
     }
@@ -125,7 +128,7 @@ impl<'a> Body<'_, 'a> {
     fn initial_locals(&mut self, number: u32) {
         for index in 0..self.test.register_inits.len() {
             let init = &self.test.register_inits[index];
-            if init.thread != number {
+            if init.thread != Some(number) {
                 continue;
             }
             let (name, value) = (init.register, init.value);

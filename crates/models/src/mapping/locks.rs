@@ -18,17 +18,24 @@ const EXTEND: Extend = Extend::Zero;
 impl Rewriter<'_> {
     pub fn lock(&mut self, addr: Operand) {
         let owner = self.owner();
+        let held = self.temporary(Temporary::Old);
+        // Free is 0, owners are positive; a mutex that was destroyed is negative, and nobody waits for it.
         self.wait_and_modify(&Instr::AwaitRmw {
-            dst: None,
+            dst: Some(held),
             addr,
             width: WIDTH,
             extend: EXTEND,
-            until: Until { op: BinaryOp::Eq, operand: FREE },
+            until: Until { op: BinaryOp::LeS, operand: FREE },
             op: RmwOp::Exchange,
             operand: owner.into(),
             read: Ann::order(Order::Acquire),
             write: Ann::order(Order::Relaxed),
         });
+        let here = self.new.next_label().0;
+        let (then_to, else_to) = (Label(here + 1), Label(here + 2));
+        self.emit(Instr::Branch { condition: held.into(), then_to, else_to });
+        let message = "a mutex is locked that was destroyed".to_string();
+        self.emit(Instr::Fail { kind: FailKind::Misuse, message });
     }
 
     /// A lock that was held orders nothing, as C11 says.

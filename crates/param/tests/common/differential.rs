@@ -89,8 +89,13 @@ pub fn parameterized_system(seed: u64, tally: &mut Tally) {
     tally.systems += 1;
     for model in Model::ALL {
         for brab in [None, Some(2)] {
-            let options =
-                Options { model, brab, max_nodes: Some(3_000), timeout: Some(2), ..Options::default() };
+            let options = Options {
+                model,
+                brab,
+                max_nodes: Some(3_000),
+                timeout: Some(std::time::Duration::from_secs(2)),
+                ..Options::default()
+            };
             let outcome = run(&text, &options);
             tally.count(outcome.verdict);
             for procs in 1..=3 {

@@ -1,0 +1,247 @@
+//! The answer of an engine.
+
+use crate::bound::Bound;
+use crate::kind::{FindingKind, Severity};
+use crate::stop::StopReason;
+use fencepost_diag::Span;
+use serde::Serialize;
+
+/// The verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Nothing goes wrong, as far as the bounds reach.
+    Safe,
+    /// Something goes wrong; a finding shows it.
+    Unsafe,
+    /// No answer; the stop reason says why.
+    Unknown,
+}
+
+impl Verdict {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Safe => "safe",
+            Verdict::Unsafe => "unsafe",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+/// How far a verdict holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// For all executions.
+    All,
+    /// For those within the bounds, which cut something.
+    Bounded,
+}
+
+/// A place in the program.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The thread that is there, if one thread is to blame.
+    pub thread: Option<u32>,
+    /// Where in the source.
+    pub span: Span,
+    /// What is the matter there, in a few words; may be empty.
+    pub label: String,
+}
+
+/// A step of an execution that shows a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Step {
+    /// Whose.
+    pub thread: u32,
+    /// Where; the empty span for what stands nowhere in the source, such as a store that reaches memory.
+    pub span: Span,
+    /// What happens, in words.
+    pub action: String,
+    /// What belongs to the step: reads, writes, cells that changed.
+    pub details: Vec<String>,
+    /// The buffer of each thread afterwards, oldest store first, if the engine has buffers.
+    pub buffers: Vec<String>,
+}
+
+/// Something that goes wrong, and the execution that shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What kind.
+    pub kind: FindingKind,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where; two places where two accesses are involved.
+    pub places: Vec<Place>,
+    /// The execution, in an order that explains it.
+    pub trace: Vec<Step>,
+}
+
+/// What a proof for any number of processes has beyond the verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Proof {
+    /// What it is about: `any number of processes`.
+    pub instances: String,
+    /// Most processes of a cube, or of the run that was found.
+    pub processes: u64,
+    /// Depth of the search.
+    pub depth: u64,
+    /// Restarts of invariant inference.
+    pub restarts: u64,
+    /// Approximations in the final search.
+    pub approximations: u64,
+    /// How the invariant was checked again, if it was.
+    pub recheck: Option<String>,
+    /// The clauses of the invariant.
+    pub invariant: Vec<String>,
+}
+
+impl Proof {
+    /// For people, in one line.
+    pub fn summary(&self) -> String {
+        let search =
+            format!("depth {}, {} processes, {} restarts", self.depth, self.processes, self.restarts);
+        match (self.invariant.len(), self.recheck.as_deref()) {
+            (0, _) => search,
+            (n, Some(how)) => format!("invariant of {n} clauses (re-checked: {how}); {search}"),
+            (n, None) => format!("invariant of {n} clauses (not re-checked); {search}"),
+        }
+    }
+}
+
+/// Counts; those that an engine does not know are absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Complete consistent executions.
+    pub executions: Option<u64>,
+    /// Stored states.
+    pub states: Option<u64>,
+    /// Steps between stored states.
+    pub transitions: Option<u64>,
+    /// Explorations, or states, that ended in an assumption, a wait or a spin.
+    pub blocked: u64,
+    /// Explorations that a bound cut.
+    pub cut: u64,
+    /// Partial executions that were visited, or nodes of a search.
+    pub nodes: Option<u64>,
+    /// Bytes that the engine kept at the end.
+    pub bytes: Option<u64>,
+}
+
+/// The answer of an engine about a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The bounds that cut something. An empty list with *safe* is a proof.
+    pub bounds: Vec<Bound>,
+    /// Why the search ended early: then there is no verdict, unless something was found before.
+    pub stop_reason: Option<StopReason>,
+    /// *Safe*, but only because no execution came to its end: assumptions and waits removed all of them.
+    pub vacuous: bool,
+    /// What was looked for, if not everything that a finding can be.
+    pub checks: Option<&'static str>,
+    /// What the answer assumes or leaves out, such as what a compiler does to dependencies.
+    pub assumes: Vec<String>,
+    /// Counts.
+    pub statistics: Statistics,
+    /// What was found, confirmed by other code than that which found it.
+    pub findings: Vec<Finding>,
+    /// The proof, if the engine answers for any number of processes.
+    pub proof: Option<Proof>,
+}
+
+impl Outcome {
+    /// Nothing is known yet.
+    pub fn unknown(reason: StopReason) -> Outcome {
+        Outcome {
+            verdict: Verdict::Unknown,
+            bounds: Vec::new(),
+            stop_reason: Some(reason),
+            vacuous: false,
+            checks: None,
+            assumes: Vec::new(),
+            statistics: Statistics::default(),
+            findings: Vec::new(),
+            proof: None,
+        }
+    }
+
+    /// The answer that follows from what was found and why the search ended: a confirmed finding makes it unsafe,
+    /// whatever else happened; *safe* needs a search that came to its end.
+    pub fn new(findings: Vec<Finding>, stop_reason: Option<StopReason>, bounds: Vec<Bound>) -> Outcome {
+        let wrong = findings.iter().any(|finding| finding.kind.severity() == Severity::Error);
+        let verdict = match (wrong, &stop_reason) {
+            (true, _) => Verdict::Unsafe,
+            (false, Some(_)) => Verdict::Unknown,
+            (false, None) => Verdict::Safe,
+        };
+        Outcome {
+            verdict,
+            bounds,
+            stop_reason,
+            vacuous: false,
+            checks: None,
+            assumes: Vec::new(),
+            statistics: Statistics::default(),
+            findings,
+            proof: None,
+        }
+    }
+
+    /// How far the verdict holds.
+    pub fn scope(&self) -> Scope {
+        if self.bounds.is_empty() { Scope::All } else { Scope::Bounded }
+    }
+
+    /// Whether the search came to its end without a complete execution: then *safe* within bounds that cut something
+    /// says nothing, and *safe* without such bounds is vacuous. Called by engines that count executions.
+    pub fn mind_emptiness(mut self) -> Outcome {
+        let Statistics { executions, blocked, cut, .. } = self.statistics;
+        if self.verdict == Verdict::Safe && executions == Some(0) {
+            match cut > 0 {
+                true => {
+                    self.verdict = Verdict::Unknown;
+                    self.stop_reason = Some(StopReason::CutEverything);
+                }
+                false => self.vacuous = blocked > 0,
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::BoundName;
+    use crate::stop::Limit;
+
+    fn finding(kind: FindingKind) -> Finding {
+        Finding { kind, message: String::new(), places: Vec::new(), trace: Vec::new() }
+    }
+
+    #[test]
+    fn the_verdict_follows_from_findings_and_the_end_of_the_search() {
+        let time = || Some(StopReason::limit(Limit::Timeout));
+        let verdict = |findings, stop| Outcome::new(findings, stop, Vec::new()).verdict;
+        assert_eq!(verdict(Vec::new(), None), Verdict::Safe);
+        assert_eq!(verdict(Vec::new(), time()), Verdict::Unknown);
+        assert_eq!(verdict(vec![finding(FindingKind::Leak)], None), Verdict::Safe);
+        assert_eq!(verdict(vec![finding(FindingKind::DataRace)], time()), Verdict::Unsafe);
+    }
+
+    #[test]
+    fn safe_needs_an_execution() {
+        let safe = |executions, blocked, cut| {
+            let statistics =
+                Statistics { executions: Some(executions), blocked, cut, ..Statistics::default() };
+            let bounds = if cut > 0 { vec![Bound::new(BoundName::Unroll, 2u32)] } else { Vec::new() };
+            Outcome { statistics, ..Outcome::new(Vec::new(), None, bounds) }.mind_emptiness()
+        };
+        assert_eq!((safe(1, 4, 4).verdict, safe(1, 4, 4).vacuous), (Verdict::Safe, false));
+        assert_eq!(safe(0, 4, 4).stop_reason, Some(StopReason::CutEverything));
+        assert_eq!((safe(0, 4, 0).verdict, safe(0, 4, 0).vacuous), (Verdict::Safe, true));
+    }
+}

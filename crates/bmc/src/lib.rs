@@ -1,0 +1,18 @@
+//! Bounded model checking on a SAT solver.
+//!
+//! The pipeline inside this crate:
+//!
+//!     ir::Program --symbolic::unroll--> Unrolled --an ordering half--> clauses --CaDiCaL--> a run, or none
+//!
+//! * [`aig`]: an and-inverter graph with structural hashing; [`word`] and [`arithmetic`]: symbolic words on it, as short as
+//!   their values allow; [`cnf`]: its clauses.
+//! * [`symbolic`]: each thread unrolled and inlined once into guarded events. It knows nothing of what orders them; its
+//!   documentation says what a half that does has to do.
+//! * [`limits`]: time and memory.
+
+pub mod aig;
+pub mod arithmetic;
+pub mod cnf;
+pub mod limits;
+pub mod symbolic;
+pub mod word;

@@ -1,0 +1,61 @@
+//! Limits of time and memory, and the reasons to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Why there is no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// The deadline has passed.
+    Timeout,
+    /// The process takes more memory than allowed.
+    Memory,
+    /// Somebody asked for it.
+    Interrupted,
+    /// The unrolled program is larger than [`crate::symbolic::Options::max_steps`].
+    Size,
+}
+
+impl StopReason {
+    /// In words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            StopReason::Timeout => "the time limit was reached",
+            StopReason::Memory => "the memory limit was reached",
+            StopReason::Interrupted => "the search was interrupted",
+            StopReason::Size => "the unrolled program is too large",
+        }
+    }
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits<'a> {
+    /// The end of the time.
+    pub deadline: Option<Instant>,
+    /// Most bytes of the process.
+    pub max_bytes: Option<u64>,
+    /// Set by somebody else to stop early.
+    pub interrupt: Option<&'a AtomicBool>,
+}
+
+impl Limits<'_> {
+    /// The limit that is reached now.
+    pub fn reached(&self) -> Option<StopReason> {
+        if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(StopReason::Interrupted);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(StopReason::Timeout);
+        }
+        let most = self.max_bytes?;
+        resident_bytes().is_some_and(|bytes| bytes > most).then_some(StopReason::Memory)
+    }
+}
+
+/// What the process takes now; nothing where the system does not say.
+fn resident_bytes() -> Option<u64> {
+    const PAGE: u64 = 4096;
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    text.split(' ').nth(1)?.parse::<u64>().ok().map(|pages| pages * PAGE)
+}

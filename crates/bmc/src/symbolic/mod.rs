@@ -1,0 +1,344 @@
+//! The symbolic half: each thread of a program unrolled and inlined once into guarded events over symbolic words.
+//!
+//! `unroll` makes an [`Unrolled`] of an `ir::Program`. It knows nothing of what orders the events of different threads:
+//! `crate::sc` puts sequential consistency behind it, and any other memory model can stand there. What an ordering half
+//! has to do:
+//!
+//! 1. For each [`Event`] of kind [`EventKind::Read`], make its `value` (inputs of the graph) that of the write it reads
+//!    from, wherever the event is executed (its `guard` holds) and one of its cells is selected; and make `undefined` true
+//!    exactly where it reads a cell without an initial value before any write to it.
+//! 2. Respect [`Event::unit`]: events of one unit of a thread (the halves of a read-modify-write, an atomic section) have
+//!    nothing of another thread between them. Units of a thread are numbered in program order; [`ThreadInstance::spawned`]
+//!    and [`EventKind::Join`] order threads among each other.
+//! 3. Require all clauses of [`Unrolled::constraints`].
+//! 4. Ask for one of [`Unrolled::faults`]; and, if there is none, whether a loop was cut ([`Unrolled::rounds`]) or something
+//!    was met that could not be followed ([`FaultKind::Limit`]).
+//!
+//! What an ordering half may rely on:
+//!
+//! * Events are numbered thread by thread and in program order: of two executed events of one thread the one with the
+//!   smaller number comes first. An event that is not executed may be ordered anyhow.
+//! * The selection literals of an access exclude each other. An executed access whose address names no cell is a fault,
+//!   and its thread does nothing after it.
+//! * A thread ends where an assumption fails, where it would wait for ever, or where a bound cuts it; its later events are
+//!   then not executed. No thread has to run to its end: a fault counts wherever the other threads stand.
+//! * After a failed assertion a thread goes on. The first fault in the order of execution is real; later ones need not be.
+//! * Memory that only one thread accesses is resolved by substitution and has no events (unless
+//!   [`Options::private_memory`] is off); the same for cells that nobody writes.
+//!
+//! For models with dependencies: each event has its place in the unrolled control flow ([`Event::before`], a DAG with
+//! [`Unrolled::merges`] where ways meet), and what its address, its data and its execution depend on ([`Unrolled::deps`],
+//! a DAG of reads, unions and choices). A value that was selected by a merge of ways depends on the value that was
+//! selected. Fences are events.
+
+mod deps;
+
+use crate::aig::{Graph, Lit};
+use crate::limits::{Limits, StopReason};
+use crate::word::Word;
+use fencepost_diag::Span;
+use fencepost_ir::{Ann, Fence, Width};
+use std::ops::Range;
+
+pub use deps::{Dep, DepId, Deps};
+
+/// An event, by its place in [`Unrolled::events`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct EventId(pub u32);
+
+/// A thread of the unrolled program: one that runs from the start, or one that one unrolled spawn starts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct InstanceId(pub u32);
+
+/// A memory cell, by its place in [`Unrolled::cells`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct CellId(pub u32);
+
+/// How to unroll.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// How often a loop goes round whose end depends on data: its body runs at most once more. The same number bounds
+    /// recursion.
+    pub unroll: u32,
+    /// An iteration that wrote nothing and comes back to the state in which it began is the same as none: such a loop waits,
+    /// and going round again is not followed. Sound for everything but waiting for ever.
+    pub skip_idle: bool,
+    /// Memory of one thread is resolved by substitution.
+    pub private_memory: bool,
+    /// The rules of C: a mutex knows its owner, and only the owner may unlock it.
+    pub c: bool,
+    /// Most instructions of the unrolled program.
+    pub max_steps: u64,
+    /// Most threads.
+    pub max_threads: u32,
+    /// Time and memory.
+    pub limits: Limits<'a>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            unroll: 8,
+            skip_idle: true,
+            private_memory: true,
+            c: false,
+            max_steps: 4_000_000,
+            max_threads: 64,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Why a program was not unrolled.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Failed {
+    /// A limit was reached.
+    Stopped(StopReason),
+    /// It has something that has no meaning here.
+    Unsupported {
+        /// What, in words.
+        what: String,
+        /// Where.
+        span: Span,
+    },
+}
+
+/// A place of the unrolled control flow of a thread: what was executed last.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Point {
+    /// Nothing yet.
+    Start,
+    /// This event.
+    Event(EventId),
+    /// One way or another: an index of [`Unrolled::merges`].
+    Merge(u32),
+}
+
+/// Where ways meet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Merge {
+    /// The thread.
+    pub thread: InstanceId,
+    /// The ways and their guards, which exclude each other.
+    pub inputs: Vec<(Lit, Point)>,
+}
+
+/// What a memory access touches.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Access {
+    /// The cells that the address may name, each with the condition that it does.
+    pub cells: Vec<(CellId, Lit)>,
+    /// The width of the access, that of each cell.
+    pub width: Width,
+    /// Its annotation.
+    pub ann: Ann,
+    /// What the address depends on.
+    pub address: DepId,
+}
+
+/// What an event does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum EventKind {
+    /// Reads a cell.
+    Read {
+        /// Where.
+        access: Access,
+        /// What it reads, zero-extended; to be defined by the ordering half.
+        value: Word,
+        /// It reads a cell that has no value yet; to be defined by the ordering half unless constant.
+        undefined: Lit,
+    },
+    /// Writes a cell.
+    Write {
+        /// Where.
+        access: Access,
+        /// What it writes, zero-extended.
+        value: Word,
+        /// What the value depends on.
+        data: DepId,
+        /// The read half of a read-modify-write: the event before, of the same unit.
+        rmw: Option<EventId>,
+    },
+    /// A fence.
+    Fence(Fence),
+    /// Starts a thread.
+    Spawn(InstanceId),
+    /// Waits for the end of a thread. What follows in the thread is executed only if that thread has ended.
+    Join(Vec<(InstanceId, Lit)>),
+}
+
+/// A guarded event of a thread.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Event {
+    /// Whose.
+    pub thread: InstanceId,
+    /// It is executed.
+    pub guard: Lit,
+    /// What it does.
+    pub kind: EventKind,
+    /// Its unit: see [the module](self).
+    pub unit: u32,
+    /// What comes before it in its thread.
+    pub before: Point,
+    /// What its execution depends on: the branches on the way here.
+    pub control: DepId,
+    /// Threads that this one has surely joined before.
+    pub joined: Vec<InstanceId>,
+    /// The function, by number.
+    pub function: u32,
+    /// The instruction, by its place in the function.
+    pub pc: u32,
+    /// Where in the source.
+    pub span: Span,
+}
+
+/// A step of a thread that a machine notices, for replaying: every access, choice, spawn, join and begin of a section.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// It is done.
+    pub guard: Lit,
+    /// The function, by number.
+    pub function: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// The unit, if it takes part in the order; other steps may be done as soon as it is their turn.
+    pub unit: Option<u32>,
+    /// The value that it chooses.
+    pub choice: Option<Word>,
+    /// A weak compare-exchange that fails for no reason.
+    pub spurious: Lit,
+    /// The thread that it starts or waits for, each with its condition.
+    pub other: Vec<(InstanceId, Lit)>,
+}
+
+/// A thread of the unrolled program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ThreadInstance {
+    /// What it runs, by number.
+    pub function: u32,
+    /// It was started.
+    pub guard: Lit,
+    /// Who started it, and in front of which unit of that thread: all units before it come before this thread.
+    pub spawned: Option<(InstanceId, u32)>,
+    /// It returned, or ended itself; other threads may be waiting for that.
+    pub ended: Lit,
+    /// Its events.
+    pub events: Range<u32>,
+    /// How many units it has.
+    pub units: u32,
+    /// The registers of its outermost function at the end, where it ended.
+    pub registers: Vec<Word>,
+    /// What it did, for replaying.
+    pub steps: Vec<Step>,
+}
+
+/// An object of the unrolled program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ObjectInfo {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: Word,
+    /// The declared object, if it is one of the program's own.
+    pub declared: Option<u32>,
+}
+
+/// A memory cell.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CellInfo {
+    /// Its object, an index of [`Unrolled::objects`].
+    pub object: u32,
+    /// Its offset in bytes.
+    pub offset: u32,
+    /// Its width.
+    pub width: Width,
+    /// Its initial value, zero-extended; none is uninitialised.
+    pub initial: Option<Word>,
+    /// More than one thread accesses it, and one of them writes: it has events.
+    pub shared: bool,
+    /// The last value of a cell that is not shared, at the end of the thread that writes it.
+    pub last: Option<Word>,
+}
+
+/// What is wrong where a fault's guard holds.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum FaultKind {
+    Assertion,
+    Misuse,
+    /// An access of that width to an address that names no cell; the address says what kind of mistake it is.
+    BadAccess {
+        address: Word,
+        width: Width,
+    },
+    Uninitialised,
+    DivisionByZero,
+    BadCall,
+    AtomicEnd,
+    BadJoin,
+    UseAfterFree,
+    UseAfterScope,
+    DoubleFree,
+    InvalidFree,
+    /// Not a mistake of the program: something that cannot be followed here.
+    Limit(&'static str),
+}
+
+/// A place where something may go wrong.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fault {
+    /// It does.
+    pub guard: Lit,
+    /// What.
+    pub kind: FaultKind,
+    /// Whose mistake.
+    pub thread: InstanceId,
+    /// How many events the thread had before: the last one of them that was executed is the last before the fault.
+    pub events_before: u32,
+    /// How many steps the thread had before.
+    pub steps_before: u32,
+    /// What to tell the user.
+    pub message: String,
+    /// The function, by number.
+    pub function: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// Where in the source.
+    pub span: Span,
+}
+
+/// A program unrolled: see [the module](self).
+#[derive(Clone, Debug)]
+pub struct Unrolled {
+    /// The graph that all literals are of.
+    pub graph: Graph,
+    /// Threads; the first ones are those of the program.
+    pub threads: Vec<ThreadInstance>,
+    /// Events, thread by thread, in program order.
+    pub events: Vec<Event>,
+    /// Memory.
+    pub cells: Vec<CellInfo>,
+    /// What cells are parts of.
+    pub objects: Vec<ObjectInfo>,
+    /// Where ways meet.
+    pub merges: Vec<Merge>,
+    /// What values depend on.
+    pub deps: Deps,
+    /// What may go wrong.
+    pub faults: Vec<Fault>,
+    /// Clauses that hold: ranges of choices, ends of threads.
+    pub constraints: Vec<Vec<Lit>>,
+    /// `rounds[n]`: a loop goes round for the (n + 1)th time after it was entered, counting only what the bound counts. The
+    /// last entry, beyond the bound, is where loops were cut.
+    pub rounds: Vec<Vec<Lit>>,
+    /// How often the program was unrolled until the widths of its memory cells were known.
+    pub passes: u32,
+}
+
+impl Unrolled {
+    /// Something that a bound of `unroll` or less cuts.
+    pub fn cut_at(&mut self, unroll: u32) -> Lit {
+        let beyond = self.rounds.get(unroll as usize).cloned().unwrap_or_default();
+        self.graph.or_all(&beyond)
+    }
+}

@@ -1,0 +1,14 @@
+/*
+ * A read-write lock is used after its destruction.
+ * expect: all=FP0402
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+
+int main(void) { pthread_rwlock_destroy(&l); pthread_rwlock_wrlock(&l); return 0; }

@@ -1,0 +1,73 @@
+//! `--engine auto`: asks every engine, tries those that can answer in the order of their ranks, and says which one
+//! answered and why.
+//!
+//! An engine that refuses the program or gives up for a reason of its own leaves it to the next; one that hits a limit of
+//! the user's does not, because the next would start with what is left of it.
+
+use super::{ENGINES, Engine, Fit, Question, ignored};
+use crate::input::Trouble;
+use fencepost_answer::{Outcome, Verdict};
+
+/// An answer, who gave it, and why that engine.
+pub struct Picked {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// In a few words.
+    pub why: String,
+    /// The answer.
+    pub outcome: Outcome,
+}
+
+/// Answers a question with the engine that suits it.
+pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
+    let mut able: Vec<(u8, String, &'static dyn Engine)> = Vec::new();
+    let mut refusal = None;
+    for &engine in ENGINES {
+        match (engine.fit(question), ignored(engine, question.options)) {
+            (Fit::Refuses(why), None) => drop(refusal.get_or_insert(why)),
+            (Fit::Takes { rank, why }, None) => able.push((rank, why, engine)),
+            (Fit::IfAsked, _) | (_, Some(_)) => {}
+        }
+    }
+    able.sort_by_key(|(rank, ..)| *rank);
+    let mut able = able.into_iter();
+    let Some((_, why, engine)) = able.next() else {
+        let none = || nobody(question);
+        return Err(refusal.unwrap_or_else(none).into());
+    };
+    let first = engine.run(question);
+    let gave_up = match &first {
+        Ok(found) if found.verdict != Verdict::Unknown => None,
+        Ok(found) => found
+            .stop_reason
+            .as_ref()
+            .filter(|reason| reason.is_engines_own())
+            .map(|reason| format!("{} ends in: {reason}", engine.name())),
+        Err(trouble) => {
+            Some(format!("{} says: {}", engine.name(), trouble.error.lines().next().unwrap_or_default()))
+        }
+    };
+    if let Some(why) = gave_up {
+        // If nobody else can answer either, what the first said is the better message.
+        for (_, _, engine) in able {
+            if let Ok(outcome) = engine.run(question)
+                && outcome.verdict != Verdict::Unknown
+            {
+                return Ok(Picked { engine, why, outcome });
+            }
+        }
+    }
+    first.map(|outcome| Picked { engine, why, outcome })
+}
+
+/// No engine honours all options that were given.
+fn nobody(question: &Question<'_>) -> String {
+    let mut text = String::from("error: no engine honours all options that were given");
+    for engine in ENGINES {
+        if let Some(why) = ignored(*engine, question.options) {
+            let first = why.lines().next().unwrap_or_default();
+            text += &format!("\n  {}", first.strip_prefix("error: ").unwrap_or(first));
+        }
+    }
+    text
+}

@@ -1,0 +1,212 @@
+//! The explorer: every execution once, loops unrolled, the axiomatic models; and what it found as an answer with places in
+//! the source and an execution that a programmer can follow.
+
+use super::{Engine, Fit, Question};
+use crate::args::{Dependencies, RetriesArg};
+use crate::check::INTERRUPT;
+use crate::input::Trouble;
+use crate::progress::{Line, PROGRESS, is_watched};
+use crate::revalidate::{self, Unconfirmed};
+use crate::teller::{Source, Teller};
+use fencepost_answer::{Bound, BoundName, Finding, Outcome, Place, Statistics, StopReason};
+use fencepost_diag::{Diagnostic, Span};
+use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, explore, headline};
+use fencepost_ir::{Language, Property};
+use fencepost_models::prepare::Form;
+use fencepost_models::registry;
+use std::collections::BTreeSet;
+
+/// The engine.
+pub struct Explore;
+
+impl Engine for Explore {
+    fn name(&self) -> &'static str {
+        "explore"
+    }
+
+    fn about(&self) -> &'static str {
+        "every execution once, loops unrolled; the axiomatic models"
+    }
+
+    fn honours(&self) -> &'static [&'static str] {
+        &["unroll", "deps", "retries", "all", "max-executions", "dot", "svg"]
+    }
+
+    fn fit(&self, question: &Question<'_>) -> Fit {
+        // Only findings are looked at, and a final state that violates a condition is none.
+        if matches!(question.compiled.program.property, Property::Final(_)) {
+            return Fit::Refuses(format!(
+                "error: {} has a condition on final states, which the engine explore does not check",
+                question.file
+            ));
+        }
+        if twin(question).is_none() {
+            let known = registry::names(|model| model.twin.is_some());
+            return Fit::Refuses(format!(
+                "error: the engine explore does not know {}; it knows {}",
+                question.model.name,
+                known.join(", ")
+            ));
+        }
+        match (question.model.machine, question.compiled.language) {
+            (Some(_), Language::C) => {
+                Fit::Takes { rank: 0, why: "it looks for everything that can go wrong in C".into() }
+            }
+            (Some(_), _) => Fit::Takes { rank: 2, why: "no machine can answer".into() },
+            (None, _) => {
+                let machines = registry::names(|model| model.machine.is_some());
+                Fit::Takes { rank: 0, why: format!("the machines are those of {}", list(&machines)) }
+            }
+        }
+    }
+
+    fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let Some(model) = twin(question) else { return Err(String::from("error: no such model").into()) };
+        let options = question.options;
+        let prepared = question.prepare(Form::EXPLORE)?;
+        let limits = Limits {
+            deadline: question.deadline(),
+            max_executions: options.max_executions,
+            max_nodes: None,
+            max_bytes: options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
+            interrupt: Some(&INTERRUPT),
+            progress: is_watched(options.quiet).then_some(&PROGRESS),
+        };
+        let line = limits.progress.map(|_| Line::new(question.file));
+        let settings = Options {
+            jobs: options.workers(),
+            limits,
+            stop_at_error: !options.all,
+            dependencies: options.deps == Dependencies::Source,
+            section_lock: prepared.section_lock,
+            retries: match options.retries {
+                RetriesArg::Fold => Retries::Fold,
+                RetriesArg::All => Retries::All,
+            },
+            ..Options::new(model)
+        };
+        let sources = &question.compiled.sources;
+        let mut found = explore(&prepared.program, &settings).map_err(|unsupported| {
+            let message = format!("{} cannot be explored", unsupported.what);
+            Trouble::about(sources, Diagnostic::error(unsupported.span, message))
+        })?;
+        drop(line);
+        let unconfirmed = revalidate::drop_unconfirmed(
+            &prepared.program,
+            question.model,
+            settings.dependencies,
+            &mut found,
+        );
+        let reporter = Reporter { source: Source { program: &prepared.program, sources } };
+        reporter.draw(&found, question)?;
+        Ok(reporter.outcome(question, &found, unconfirmed))
+    }
+}
+
+/// `sc, tso and pso`.
+pub fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+fn twin(question: &Question<'_>) -> Option<ModelName> {
+    question.model.twin.and_then(ModelName::from_name)
+}
+
+/// Turns what the explorer found into an answer.
+struct Reporter<'a> {
+    source: Source<'a>,
+}
+
+impl Reporter<'_> {
+    fn outcome(
+        &self,
+        question: &Question<'_>,
+        found: &Exploration,
+        unconfirmed: Option<Unconfirmed>,
+    ) -> Outcome {
+        let unsupported = found.findings.iter().find(|f| f.kind.is_unknown());
+        let stop_reason = match (unconfirmed, unsupported, found.stopped) {
+            (Some(unconfirmed), _, _) => Some(unconfirmed.into()),
+            (None, Some(finding), _) => Some(StopReason::Unsupported(headline(self.source.program, finding))),
+            (None, None, limit) => limit.map(|limit| question.stop(limit)),
+        };
+        let mut bounds = Vec::new();
+        if found.stats.cut > 0 {
+            let places = self.loops(&found.cuts);
+            bounds.push(Bound { places, ..Bound::new(BoundName::Unroll, question.options.unroll) });
+        }
+        let findings = found.findings.iter().map(|finding| self.finding(finding)).collect();
+        let mut outcome = Outcome::new(findings, stop_reason, bounds);
+        if question.model.dependencies {
+            let kept = match question.options.deps {
+                Dependencies::Source => "source dependencies kept",
+                Dependencies::None => "no dependencies kept",
+            };
+            outcome.assumes.push(kept.into());
+        }
+        outcome.statistics = Statistics {
+            executions: Some(found.stats.executions),
+            blocked: found.stats.blocked,
+            cut: found.stats.cut,
+            nodes: Some(found.stats.nodes),
+            ..Statistics::default()
+        };
+        outcome.mind_emptiness()
+    }
+
+    /// Writes the first counterexample where the user wants it.
+    fn draw(&self, found: &Exploration, question: &Question<'_>) -> Result<(), Trouble> {
+        let options = question.options;
+        if options.dot.is_none() && options.svg.is_none() {
+            return Ok(());
+        }
+        let wrong = found.findings.iter().find(|f| !f.kind.is_warning() && !f.steps.is_empty());
+        let Some(picture) = wrong.map(|finding| Teller::new(self.source, finding).picture()) else {
+            crate::print::err("note: there is no counterexample to draw\n");
+            return Ok(());
+        };
+        for (path, text) in [(&options.dot, picture.dot()), (&options.svg, picture.svg())] {
+            if let Some(path) = path {
+                std::fs::write(path, text)
+                    .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where loops are in the source, each once.
+    fn loops(&self, cuts: &[(u32, u32)]) -> Vec<Span> {
+        let place =
+            |span: &Span| self.source.sources.position(span.start).map(|(f, l, c)| (f.to_string(), l, c));
+        let spans: BTreeSet<_> =
+            cuts.iter().map(|&at| self.source.span(at)).map(|s| (place(&s), s)).collect();
+        let mut spans: Vec<_> = spans.into_iter().collect();
+        spans.dedup_by(|a, b| a.0 == b.0);
+        spans.into_iter().map(|(_, span)| span).collect()
+    }
+
+    /// A finding, told so that a programmer can follow it.
+    fn finding(&self, finding: &fencepost_explore::Finding) -> Finding {
+        let teller = Teller::new(self.source, finding);
+        let mut spots = teller.places();
+        if finding.kind == FindingKind::Deadlock {
+            // Who waits for a thread to end is not to blame.
+            spots.sort_by_key(|spot| spot.joins);
+        }
+        let places = spots.into_iter().map(|spot| Place {
+            thread: Some(spot.thread),
+            span: self.source.span(spot.at),
+            label: spot.label,
+        });
+        Finding {
+            kind: finding.kind,
+            message: teller.message(&headline(self.source.program, finding)),
+            places: places.collect(),
+            trace: if finding.kind.is_warning() { Vec::new() } else { teller.trace() },
+        }
+    }
+}

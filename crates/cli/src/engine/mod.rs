@@ -1,0 +1,163 @@
+//! Engines as the command line sees them: what one can take, why not, and how to run it. `auto` asks all of them.
+//!
+//! A new engine is a file here with an `impl Engine`, and a line in [`ENGINES`].
+
+pub mod auto;
+mod explore;
+mod reduce;
+mod states;
+
+pub use reduce::write_reduced;
+
+use crate::args::{CheckArgs, Dependencies};
+use crate::input::Trouble;
+use fencepost_answer::{Outcome, StopReason};
+use fencepost_diag::Diagnostic;
+use fencepost_ir::{Compiled, Span};
+use fencepost_models::prepare::{self, Form, Prepared, Refused, prepare};
+use fencepost_models::registry::Entry;
+use std::time::Instant;
+
+/// The engines, in the order in which messages name them.
+pub const ENGINES: &[&dyn Engine] = &[&explore::Explore, &states::States, &reduce::Reduce];
+
+/// What is asked about a program.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// The file as given.
+    pub file: &'a str,
+    /// The program.
+    pub compiled: &'a Compiled,
+    /// The memory model.
+    pub model: &'static Entry,
+    /// What the user wants.
+    pub options: &'a CheckArgs,
+    /// When the work on the file began.
+    pub start: Instant,
+}
+
+/// Whether an engine can take a question.
+pub enum Fit {
+    /// It can; `auto` tries engines with smaller ranks first and says why it picked one.
+    Takes {
+        /// 0 is the best.
+        rank: u8,
+        /// Why this engine, in a few words.
+        why: String,
+    },
+    /// It can, but only if the user names it.
+    IfAsked,
+    /// It cannot: a whole message.
+    Refuses(String),
+}
+
+/// An engine.
+///
+/// `run` is called only if `fit` does not refuse and every option that was given is honoured. It returns the same answer
+/// for the same question, whatever the number of workers, unless a limit is hit, and what it reports was confirmed by
+/// code that shares nothing with its search.
+pub trait Engine: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What it is, for `--help`.
+    fn about(&self) -> &'static str;
+
+    /// The options that it honours beyond those of every engine (`COMMON`), by their long names.
+    fn honours(&self) -> &'static [&'static str];
+
+    /// Whether it can take a question; looks at language, model and property, and does no work.
+    fn fit(&self, question: &Question<'_>) -> Fit;
+
+    /// Answers.
+    fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble>;
+}
+
+/// Options that do not depend on the engine: the front end, the mapping, limits, output.
+const COMMON: &[&str] = &[
+    "model",
+    "engine",
+    "mapping",
+    "spurious",
+    "jobs",
+    "timeout",
+    "max-memory",
+    "json",
+    "format",
+    "quiet",
+    "include",
+    "malloc-fails",
+];
+
+/// The engine of that name.
+pub fn find(name: &str) -> Option<&'static dyn Engine> {
+    ENGINES.iter().copied().find(|engine| engine.name() == name)
+}
+
+/// The options that were given and that an engine does not honour; a whole message that names an engine that does.
+pub fn ignored(engine: &dyn Engine, options: &CheckArgs) -> Option<String> {
+    let honours = |engine: &dyn Engine, option: &str| engine.honours().contains(&option);
+    let option = options.given.iter().find(|o| !COMMON.contains(&o.as_str()) && !honours(engine, o))?;
+    let others: Vec<String> = ENGINES
+        .iter()
+        .filter(|other| honours(**other, option))
+        .map(|other| format!("`--engine {}`", other.name()))
+        .collect();
+    Some(format!(
+        "error: --{option} is no option of the engine {}\n  it is honoured by {}",
+        engine.name(),
+        others.join(" and ")
+    ))
+}
+
+/// Answers a question with one engine.
+pub fn run(engine: &dyn Engine, question: &Question<'_>) -> Result<Outcome, Trouble> {
+    if let Some(error) = ignored(engine, question.options) {
+        return Err(error.into());
+    }
+    match engine.fit(question) {
+        Fit::Refuses(why) => Err(why.into()),
+        Fit::Takes { .. } | Fit::IfAsked => engine.run(question),
+    }
+}
+
+impl Question<'_> {
+    /// The program as an engine wants it.
+    pub fn prepare(&self, form: Form) -> Result<Prepared, Trouble> {
+        let options = prepare::Options {
+            unroll: self.options.unroll,
+            mapping: self.options.mapping.clone(),
+            spurious: self.options.spurious,
+            dependencies: self.options.deps == Dependencies::Source,
+        };
+        prepare(&self.compiled.program, self.compiled.language, self.model, form, &options).map_err(
+            |refused| match refused {
+                Refused::Options(error) => error.into(),
+                Refused::Program(diagnostic) => Trouble::about(&self.compiled.sources, *diagnostic),
+            },
+        )
+    }
+
+    /// The engine cannot take something in the program.
+    pub fn refuse(&self, what: &str, span: Span) -> Trouble {
+        let message = format!("{what} cannot be checked by this engine");
+        Trouble::about(&self.compiled.sources, Diagnostic::error(span, message))
+    }
+
+    /// When to give up.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.options.timeout.and_then(|time| self.start.checked_add(time))
+    }
+
+    /// A limit that was hit, with what it was set to.
+    pub fn stop(&self, limit: fencepost_answer::Limit) -> StopReason {
+        use fencepost_answer::Limit;
+        let value = match limit {
+            Limit::Timeout => self.options.timeout.map(|time| time.as_secs_f64()),
+            Limit::MaxMemory => self.options.max_memory.map(|megabytes| megabytes as f64),
+            Limit::MaxExecutions => self.options.max_executions.map(|n| n as f64),
+            Limit::MaxNodes | Limit::MaxStates | Limit::Interrupted | Limit::TooManyEvents => None,
+        };
+        StopReason::Limit { limit, value }
+    }
+}

@@ -1,0 +1,132 @@
+//! A reduction of TSO to SC, then the states of the SC machine; and `fencepost reduce`, which writes the SC program.
+
+use super::states::{machine, search, with_limits};
+use super::{Engine, Fit, Question};
+use crate::args::{CheckArgs, ReduceArgs};
+use crate::input::{self, Trouble};
+use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
+use fencepost_ir::Language;
+use fencepost_machine::{Config, Model, Options, check};
+use fencepost_models::prepare::Form;
+use fencepost_models::registry;
+use fencepost_reduce::{self as reduction, NO_ROOM, print_c, reduce_tso, start_at_once};
+use std::time::Instant;
+
+/// The engine.
+pub struct Reduce;
+
+/// Rounds that a store waits if the user names no bound.
+const DEFAULT_AGE: u32 = 2;
+
+impl Engine for Reduce {
+    fn name(&self) -> &'static str {
+        "reduce"
+    }
+
+    fn about(&self) -> &'static str {
+        "a reduction of TSO to SC, then the states of the SC machine"
+    }
+
+    fn honours(&self) -> &'static [&'static str] {
+        &["rounds", "age"]
+    }
+
+    fn fit(&self, question: &Question<'_>) -> Fit {
+        match bound(question.model.name, question.options.rounds, question.options.age) {
+            Ok(_) => Fit::IfAsked,
+            Err(refused) => Fit::Refuses(refused),
+        }
+    }
+
+    fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let options = question.options;
+        let bound = bound(question.model.name, options.rounds, options.age)?;
+        let prepared = question.prepare(Form::STATES)?;
+        let refuse = |e: reduction::Unsupported| question.refuse(&e.what, e.span);
+        let reduced =
+            reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(refuse)?;
+        let search = search(question);
+        let settings = Options { config: Config::new(Model::Sc), search };
+        let found = check(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
+        let mut outcome = found.outcome;
+        if outcome.verdict == Verdict::Unsafe {
+            outcome = self.on_source(question, &prepared.program, outcome)?;
+        }
+        // The reduced program never leaves its bound, so the bound is always part of the answer.
+        outcome.bounds.push(match bound {
+            reduction::Bound::Rounds(k) => Bound::new(BoundName::Rounds, k + 1),
+            reduction::Bound::Age(k) => Bound::new(BoundName::Age, k),
+        });
+        // A reduced program keeps its assertions only.
+        outcome.checks = (question.compiled.language == Language::C).then_some("assertions");
+        Ok(with_limits(outcome, question))
+    }
+}
+
+impl Reduce {
+    /// A counterexample of the reduced program as a run of the source program: the machine finds and replays one within
+    /// the same bound. If it finds none, one of the two is wrong.
+    fn on_source(
+        &self,
+        question: &Question<'_>,
+        source: &fencepost_ir::Program,
+        reduced: Outcome,
+    ) -> Result<Outcome, Trouble> {
+        if reduced.findings.iter().any(|finding| finding.message.contains(NO_ROOM)) {
+            let why = "the program starts more threads than the reduction has room for";
+            return Ok(Outcome::unknown(StopReason::Unsupported(why.into())));
+        }
+        let options = question.options;
+        let mut config = Config::new(machine(question)?);
+        (config.rounds, config.age) =
+            (options.rounds, options.age.or(options.rounds.is_none().then_some(DEFAULT_AGE)));
+        let run = check(source, &Options { config, search: search(question) })
+            .map_err(|e| question.refuse(&e.what, e.span))?
+            .outcome;
+        if run.verdict == Verdict::Unsafe {
+            return Ok(Outcome { statistics: reduced.statistics, bounds: Vec::new(), ..run });
+        }
+        let why = "internal error: the machine does not confirm the counterexample of the reduced program";
+        let outcome = Outcome::unknown(StopReason::NotConfirmed(why.into()));
+        Ok(Outcome { statistics: reduced.statistics, ..outcome })
+    }
+}
+
+fn bound(model: &str, rounds: Option<u32>, age: Option<u32>) -> Result<reduction::Bound, String> {
+    if model != "tso" {
+        return Err("error: the reduction to SC is for tso".into());
+    }
+    match (rounds, age) {
+        (Some(0), _) => Err("error: --rounds counts from 1".into()),
+        (Some(k), None) => Ok(reduction::Bound::Rounds(k - 1)),
+        (None, age) => Ok(reduction::Bound::Age(age.unwrap_or(DEFAULT_AGE))),
+        (Some(_), Some(_)) => Err("error: --rounds and --age exclude each other here".into()),
+    }
+}
+
+/// Writes the SC program that `fencepost reduce` asks for.
+pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
+    let name = options.path.display().to_string();
+    let bound = bound(&options.model, options.rounds, options.age)?;
+    let Some(model) = registry::find(&options.model) else {
+        return Err(format!("error: there is no model `{}`", options.model).into());
+    };
+    let defaults = CheckArgs::default();
+    let compiled = input::read(&name, &defaults)?;
+    let question =
+        Question { file: &name, compiled: &compiled, model, options: &defaults, start: Instant::now() };
+    let prepared = question.prepare(Form::STATES)?;
+    let reduced =
+        reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(|e| {
+            let error = fencepost_diag::Diagnostic::error(e.span, format!("{} cannot be reduced", e.what));
+            Trouble::about(&compiled.sources, error)
+        })?;
+    let out = options.output.display().to_string();
+    let text = match out.rsplit('.').next() {
+        Some("fp") => fencepost_lang::print(&reduced),
+        Some("c") => print_c(&reduced),
+        _ => Err("-o takes a file whose name ends in .c or .fp".into()),
+    };
+    let text = text.map_err(|error| format!("error: {error}"))?;
+    std::fs::write(&out, text).map_err(|error| format!("error: cannot write {out}: {error}").into())
+}

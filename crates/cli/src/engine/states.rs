@@ -1,0 +1,91 @@
+//! The machines: every state, loops as they are.
+
+use super::explore::list;
+use super::{Engine, Fit, Question};
+use crate::check::INTERRUPT;
+use crate::input::Trouble;
+use fencepost_answer::Outcome;
+use fencepost_ir::Language;
+use fencepost_machine::search::Options as Search;
+use fencepost_machine::{Config, Model, Options, check};
+use fencepost_models::prepare::Form;
+use fencepost_models::registry;
+
+/// The engine.
+pub struct States;
+
+impl Engine for States {
+    fn name(&self) -> &'static str {
+        "states"
+    }
+
+    fn about(&self) -> &'static str {
+        "every state of an operational machine, loops as they are; sc, tso and pso"
+    }
+
+    fn honours(&self) -> &'static [&'static str] {
+        &["rounds", "age", "buffer"]
+    }
+
+    fn fit(&self, question: &Question<'_>) -> Fit {
+        if let Err(refused) = machine(question) {
+            return Fit::Refuses(refused);
+        }
+        let asked = |option: &&str| question.options.given.iter().any(|given| given == option);
+        match question.compiled.language {
+            _ if self.honours().iter().any(asked) => {
+                Fit::Takes { rank: 0, why: "bounds on rounds, ages and buffers are for the machines".into() }
+            }
+            Language::C => Fit::Takes { rank: 1, why: "its machine can follow the program".into() },
+            _ => {
+                Fit::Takes { rank: 0, why: "its machine keeps the loops of .fp programs as they are".into() }
+            }
+        }
+    }
+
+    fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let prepared = question.prepare(Form::STATES)?;
+        let options = question.options;
+        let mut config = Config::new(machine(question)?);
+        (config.buffer, config.rounds, config.age) = (options.buffer, options.rounds, options.age);
+        config.c = question.compiled.language.must_end();
+        let found = check(&prepared.program, &Options { config, search: search(question) })
+            .map_err(|e| question.refuse(&e.what, e.span))?;
+        let mut outcome = with_limits(found.outcome, question);
+        // Races, and threads that spin for ever in more than one place, are the explorer's business.
+        let checks = "assertions, memory and deadlocks";
+        outcome.checks = (question.compiled.language == Language::C).then_some(checks);
+        Ok(outcome)
+    }
+}
+
+/// The machine of the model.
+pub fn machine(question: &Question<'_>) -> Result<Model, String> {
+    question.model.machine.and_then(Model::from_name).ok_or_else(|| {
+        let machines = registry::names(|model| model.machine.is_some());
+        format!(
+            "error: there is no machine for {}; the machines are {}",
+            question.model.name,
+            list(&machines)
+        )
+    })
+}
+
+/// The answer with what its limits were set to.
+pub fn with_limits(mut outcome: Outcome, question: &Question<'_>) -> Outcome {
+    if let Some(fencepost_answer::StopReason::Limit { limit, value: None }) = outcome.stop_reason {
+        outcome.stop_reason = Some(question.stop(limit));
+    }
+    outcome
+}
+
+/// How a machine is searched.
+pub fn search(question: &Question<'_>) -> Search<'static> {
+    Search {
+        jobs: question.options.workers(),
+        deadline: question.deadline(),
+        max_bytes: question.options.max_memory.map(|mb| (mb as usize).saturating_mul(1_000_000)),
+        interrupt: Some(&INTERRUPT),
+        ..Search::default()
+    }
+}

@@ -1,0 +1,159 @@
+//! Answers for people.
+
+use super::Printed;
+use crate::report::{Failed, Report, position, show_seconds};
+use fencepost_answer::{Finding, Outcome, Scope, Severity, Step, Verdict};
+use fencepost_diag::{Diagnostic, SourceMap};
+use std::fmt::Write;
+
+/// The whole answer; warnings of the front end come first and go elsewhere.
+pub fn report(report: &Report<'_>) -> Printed {
+    let Report { outcome, sources, .. } = *report;
+    let mut out = String::new();
+    for finding in &outcome.findings {
+        let _ = writeln!(out, "{}", render(finding, sources));
+        if !finding.trace.is_empty() {
+            out.push_str(&show_trace(&finding.trace, sources));
+        }
+        out.push('\n');
+    }
+    let _ = writeln!(out, "{}", headline(report));
+    if let Some(why) = report.picked {
+        let _ = writeln!(out, "  engine {}: {why}", report.engine);
+    }
+    for bound in &outcome.bounds {
+        for span in &bound.places {
+            let place = position(sources, *span);
+            let _ = writeln!(
+                out,
+                "  {} {} cut the loop at {}:{}: {}",
+                bound.name.name(),
+                bound.value,
+                place.file,
+                place.line,
+                sources.line(span.start)
+            );
+        }
+    }
+    if let Some(proof) = &outcome.proof {
+        let _ = writeln!(out, "  {}", proof.summary());
+    }
+    Printed { output: out, errors: report.rendered_warnings() }
+}
+
+/// Why there is no answer.
+pub fn failed(failed: &Failed<'_>) -> Printed {
+    Printed { output: String::new(), errors: format!("{}\n", failed.error) }
+}
+
+/// The verdict in one line.
+fn headline(report: &Report<'_>) -> String {
+    let outcome = report.outcome;
+    let bounds: Vec<String> =
+        outcome.bounds.iter().map(|b| format!("{} {}", b.name.name(), b.value)).collect();
+    let vacuous =
+        if outcome.vacuous { " (vacuously: every execution ended in an assumption or a wait)" } else { "" };
+    let verdict = match (outcome.verdict, outcome.scope()) {
+        (Verdict::Safe, Scope::All) => format!("safe{vacuous}"),
+        (Verdict::Safe, Scope::Bounded) => format!("safe up to {}{vacuous}", bounds.join(", ")),
+        (Verdict::Unsafe, _) => "unsafe".to_string(),
+        (Verdict::Unknown, _) => match &outcome.stop_reason {
+            Some(reason) => format!("unknown: {reason}"),
+            None => "unknown".to_string(),
+        },
+    };
+    let safe = outcome.verdict == Verdict::Safe;
+    let only = outcome.checks.filter(|_| safe).map_or(String::new(), |checks| format!(" ({checks} only)"));
+    let mut line = format!("{}: {verdict}{only} under {}", report.file, report.model);
+    if let Some(proof) = &outcome.proof {
+        let _ = write!(line, " for {}", proof.instances);
+    }
+    for assumed in outcome.assumes.iter().filter(|_| safe) {
+        let _ = write!(line, ", {assumed}");
+    }
+    let _ = write!(line, " ({}, {})", counts(outcome), show_seconds(report.seconds));
+    line
+}
+
+/// `144 executions, 10 blocked, 22 cut`.
+fn counts(outcome: &Outcome) -> String {
+    let counts = &outcome.statistics;
+    let mut parts = Vec::new();
+    match (counts.states, counts.executions, counts.nodes) {
+        (Some(states), _, _) => parts.push(format!("{states} states")),
+        (None, Some(executions), _) => parts.push(format!("{executions} executions")),
+        (None, None, Some(nodes)) => parts.push(format!("{nodes} nodes")),
+        (None, None, None) => {}
+    }
+    if counts.blocked > 0 {
+        parts.push(format!("{} blocked", counts.blocked));
+    }
+    if counts.cut > 0 {
+        parts.push(format!("{} cut", counts.cut));
+    }
+    parts.join(", ")
+}
+
+/// The message with a snippet of the source.
+fn render(finding: &Finding, sources: &SourceMap) -> String {
+    let mut places = finding.places.iter();
+    let (span, label) =
+        places.next().map_or_else(Default::default, |place| (place.span, place.label.as_str()));
+    let message = finding.message.as_str();
+    let mut diagnostic = match finding.kind.severity() {
+        Severity::Warning => Diagnostic::warning(span, message),
+        Severity::Error | Severity::Unknown => Diagnostic::error(span, message),
+    };
+    diagnostic = diagnostic.code(finding.kind.code()).label(label);
+    for place in places {
+        diagnostic = diagnostic.related(place.span, place.label.as_str());
+    }
+    sources.render(&diagnostic)
+}
+
+/// The longest piece of source text in a trace.
+const TEXT: usize = 48;
+
+/// A block per run of steps of one thread, a line per step: line, source text, what happens.
+fn show_trace(steps: &[Step], sources: &SourceMap) -> String {
+    let mut out = String::from("  an execution that shows it:\n");
+    let file = |step: &Step| position(sources, step.span).file;
+    let placed = |step: &&Step| !file(step).is_empty();
+    let first = steps.iter().find(placed).map_or("", file);
+    let one_file = steps.iter().filter(placed).all(|step| file(step) == first);
+    let place = |step: &Step| {
+        let place = position(sources, step.span);
+        match one_file {
+            _ if place.file.is_empty() => String::new(),
+            true => place.line.to_string(),
+            false => format!("{}:{}", place.file, place.line),
+        }
+    };
+    let text = |step: &Step| shortened(sources.expression(step.span).trim());
+    let width = steps.iter().map(|s| place(s).len()).max().unwrap_or(0);
+    let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0);
+    let mut thread = None;
+    for step in steps {
+        if thread != Some(step.thread) {
+            thread = Some(step.thread);
+            let _ = writeln!(out, "    thread {}", step.thread);
+        }
+        let mut line = format!("      {:>width$}  {:code$}  {}", place(step), text(step), step.action);
+        if !step.buffers.is_empty() {
+            let _ = write!(line, "  [{}]", step.buffers.join(" | "));
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+        for detail in &step.details {
+            let _ = writeln!(out, "      {:width$}    {detail}", "");
+        }
+    }
+    out
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.lines().next().unwrap_or("");
+    if text.chars().count() <= TEXT {
+        return text.to_string();
+    }
+    text.chars().take(TEXT - 3).collect::<String>() + "..."
+}
