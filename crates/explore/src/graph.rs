@@ -102,29 +102,6 @@ pub struct Sleep<const W: usize> {
     pub passed: Row<W>,
 }
 
-impl<const W: usize> Sleep<W> {
-    /// Whether a thread that slept so has not considered a write yet, and may read it.
-    #[inline(always)]
-    pub fn is_new<M: MemoryModel<W>>(&self, source: EventId, graph: &Graph<M, W>) -> bool {
-        source != INIT && !self.seen.contains(source as usize) && self.follows(source, graph)
-    }
-
-    /// Whether a write comes after the one that put the thread to sleep, and is not to be read by a revisit of the read as it
-    /// was before: among what the write depends on and what is older than the read, the newest write to the cell is the
-    /// cause of the sleep, or comes after it.
-    pub fn follows<M: MemoryModel<W>>(&self, source: EventId, graph: &Graph<M, W>) -> bool {
-        if self.by == INIT {
-            return true;
-        }
-        let by = self.by as usize;
-        let among = self.place | graph.pre[source as usize];
-        let is_among = |&&w: &&EventId| w != source && among.contains(w as usize);
-        let newest = graph.co[self.loc as usize].iter().rev().find(is_among);
-        graph.pre[source as usize].contains(by)
-            && newest.is_some_and(|&w| w == self.by || graph.pre[w as usize].contains(by))
-    }
-}
-
 /// A partial execution.
 pub struct Graph<M: MemoryModel<W>, const W: usize> {
     /// Committed events.

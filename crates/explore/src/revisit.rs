@@ -30,7 +30,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             if prefix.contains(r) || !self.follows_sleep(graph, r, z) {
                 continue;
             }
-            self.keep_pairs(graph, &mut prefix, r);
+            self.keep_pairs(graph, &mut prefix, &graph.before[r]);
             let deleted = graph.present.without(&(graph.before[r] | prefix | Row::single(r)));
             if self.canonical(graph, r, z, &deleted, &prefix) {
                 self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
@@ -39,8 +39,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     }
 
     /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
-    fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, r: usize) {
-        let mut candidates = graph.rmw_writes.without(&(graph.before[r] | *prefix));
+    pub(crate) fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, older: &Row<W>) {
+        let mut candidates = graph.rmw_writes.without(&(*older | *prefix));
         loop {
             let mut grew = false;
             for w in candidates.iter() {
@@ -240,7 +240,9 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         let layout = self.subject.layout;
         let thread = layout.thread_of[r] as usize;
         let at = r as EventId - layout.base[thread];
-        graph.asleep[thread].iter().all(|sleep| !sleep.direct || sleep.at != at || sleep.follows(z, graph))
+        graph.asleep[thread]
+            .iter()
+            .all(|sleep| !sleep.direct || sleep.at != at || self.may_wake(graph, sleep, z))
     }
 
     /// What sleep that a revisit caused asks of another one, to be canonical: as if the read that sleeps were there, and read
@@ -267,7 +269,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             prefix.contains(sleep.by as usize)
                 && newest.is_some_and(|&w| {
                     w == sleep.by
-                        || (graph.pre[w as usize].contains(sleep.by as usize) && !passed.contains(w as usize))
+                        || (self.kept_with(graph, w, &sleep.before).contains(sleep.by as usize)
+                            && !passed.contains(w as usize))
                 })
         })
     }

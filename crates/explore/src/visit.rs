@@ -44,6 +44,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
+    /// Registers of a run that is tried out.
+    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -68,6 +70,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             memory,
             pool: Vec::new(),
             watch: Watch::default(),
+            scratch: Vec::new(),
             tail,
             control,
             collector,
@@ -187,7 +190,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let (mut sleeps, mut passed) = (considered.is_some(), Row::EMPTY);
         for i in (0..=writes).rev() {
             let source = if i == 0 { INIT } else { graph.co[loc as usize][i - 1] };
-            if considered.is_none_or(|sleep| sleep.is_new(source, graph)) {
+            if considered.is_none_or(|sleep| self.is_new(graph, &sleep, source)) {
                 let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
                 if i == writes {
                     sleeps = blocked;
@@ -422,7 +425,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.order[e] = node.ann.order;
         if node.ann.order == Order::Plain {
             let loc = node.loc();
-            self.note_plain_write(loc);
+            let thread = self.subject.layout.thread_of[e] as usize;
+            self.note_plain_write(graph, thread, loc);
         }
         let node = self.trie.node(snapshot.node);
         graph.writes.insert(e);
@@ -525,6 +529,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
                 graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                break;
+            }
+            if self.is_retry(graph, thread, index + 1, next.node) {
+                graph.snapshots[slot + 1] = Snapshot::stopped(Next::Retrying);
                 break;
             }
             if !graph.present.contains(event + 1) {

@@ -50,7 +50,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     #[inline(always)]
     pub(crate) fn may_sleep(&self, node: NodeId) -> bool {
         let node = self.trie.node(node);
-        !M::OUT_OF_ORDER
+        // Where a read-modify-write may be committed before its thread's other events, its halves go separate ways.
+        (!M::OUT_OF_ORDER || node.half == Half::None)
             && self.subject.code.may_wait[node.pc() as usize]
             && node.half != Half::Exclusive
             && !self.control.is_cautious()
@@ -72,8 +73,14 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
     /// Notes a write that is not atomic.
     #[inline(always)]
-    pub(crate) fn note_plain_write(&mut self, loc: LocId) {
-        if M::RACES && mark(&mut self.watch.plain, loc) {
+    pub(crate) fn note_plain_write(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId) {
+        // What was written before any other thread was started happens before all that others do.
+        let layout = self.subject.layout;
+        let is_started = |t: usize| graph.frontier(layout, t).next != Next::NotStarted;
+        if M::RACES
+            && (0..layout.threads()).any(|t| t != thread && is_started(t))
+            && mark(&mut self.watch.plain, loc)
+        {
             let location = self.memory.location(loc).0;
             if self.control.is_plain_and_waited_for(location, true) {
                 self.control.overflow(Need::Caution);
@@ -92,25 +99,90 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         if is_blocked(snapshot.next) {
             return true;
         }
-        if !self.writes_back(graph, event, &snapshot) {
+        if !self.is_silent(graph, event, &snapshot) {
             return false;
         }
         let front = graph.front[thread];
-        let write = event as usize + 1;
-        (graph.node[write], graph.value[write]) = (snapshot.node, snapshot.value);
+        let half = event as usize + 1;
+        (graph.node[half], graph.value[half]) = (snapshot.node, snapshot.value);
         self.advance_thread(graph, thread);
         let next = graph.frontier(layout, thread).next;
+        let passed = graph.front[thread] == front + 1;
         graph.set_front(layout, thread, front);
-        is_blocked(next)
+        passed && is_blocked(next)
     }
 
-    /// Whether the thread is about to write what it has just read, by the same instruction.
-    fn writes_back(&self, graph: &Graph<M, W>, event: EventId, snapshot: &Snapshot) -> bool {
-        if snapshot.next != Next::Event || snapshot.value != graph.value[event as usize] {
+    /// Whether the thread is about to write what it has just read, by the same instruction, or to pass such a write by.
+    fn is_silent(&self, graph: &Graph<M, W>, event: EventId, snapshot: &Snapshot) -> bool {
+        if snapshot.next != Next::Event {
             return false;
         }
         let node = self.trie.node(snapshot.node);
-        node.kind == Kind::Write && node.half == Half::Amo && node.partner == event
+        match node.kind {
+            Kind::Write => {
+                node.half == Half::Amo
+                    && node.partner == event
+                    && snapshot.value == graph.value[event as usize]
+            }
+            Kind::Skip => true,
+            _ => false,
+        }
+    }
+
+    /// Adds the second half of a read-modify-write that writes what was read, or nothing.
+    fn add_silent(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
+        let node = self.trie.node(snapshot.node);
+        if node.kind == Kind::Write {
+            let loc = node.loc() as usize;
+            self.place_write(graph, event, snapshot);
+            graph.co[loc].push(event);
+            return;
+        }
+        self.place(graph, event, snapshot);
+        let node = self.trie.node(snapshot.node);
+        let e = event as usize;
+        graph.order[e] = node.ann.order;
+        graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
+        graph.set_rows(e, self.model.rows(&self.trie, graph, node));
+    }
+
+    fn remove_silent(&mut self, graph: &mut Graph<M, W>, event: EventId) {
+        let node = self.trie.node(graph.node[event as usize]);
+        if node.kind == Kind::Write {
+            graph.co[node.loc() as usize].pop();
+        }
+        graph.remove_write(event);
+    }
+
+    /// What must be kept for a write to be kept, where it is read by something with `older` before it.
+    pub(crate) fn kept_with(&self, graph: &Graph<M, W>, write: EventId, older: &Row<W>) -> Row<W> {
+        let mut prefix = graph.pre[write as usize];
+        if M::OUT_OF_ORDER {
+            self.keep_pairs(graph, &mut prefix, older);
+        }
+        prefix
+    }
+
+    /// Whether a thread that slept so has not considered a write yet, and may read it.
+    #[inline(always)]
+    pub(crate) fn is_new(&self, graph: &Graph<M, W>, sleep: &Sleep<W>, source: EventId) -> bool {
+        source != INIT && !sleep.seen.contains(source as usize) && self.may_wake(graph, sleep, source)
+    }
+
+    /// Whether a write comes after the one that put the thread to sleep, and is not to be read by a revisit of the read as it
+    /// was before: among what the write needs and what is older than the read, the newest write to the cell is the cause of the
+    /// sleep, or comes after it.
+    pub(crate) fn may_wake(&self, graph: &Graph<M, W>, sleep: &Sleep<W>, source: EventId) -> bool {
+        if sleep.by == INIT {
+            return true;
+        }
+        let by = sleep.by as usize;
+        let needed = self.kept_with(graph, source, &sleep.place);
+        let among = sleep.place | needed;
+        let is_among = |&&w: &&EventId| w != source && among.contains(w as usize);
+        let newest = graph.co[sleep.loc as usize].iter().rev().find(is_among);
+        needed.contains(by)
+            && newest.is_some_and(|&w| w == sleep.by || self.kept_with(graph, w, &sleep.place).contains(by))
     }
 
     /// The newest value does not let the thread go on: the others go first. `passed`: new writes that would have let it.
@@ -149,13 +221,10 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         if is_blocked(next.next) {
             self.finish(graph);
         } else if self.leads_nowhere(graph, thread, event) {
-            let loc = self.trie.node(next.node).loc() as usize;
-            self.place_write(graph, event + 1, next);
-            graph.co[loc].push(event + 1);
+            self.add_silent(graph, event + 1, next);
             self.advance_thread(graph, thread);
             self.finish(graph);
-            graph.co[loc].pop();
-            graph.remove_write(event + 1);
+            self.remove_silent(graph, event + 1);
         } else {
             self.collector.stats.blocked += 1;
         }
@@ -167,5 +236,5 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
 /// The thread cannot go on from here, whatever the others do.
 pub(crate) fn is_blocked(next: Next) -> bool {
-    matches!(next, Next::Waiting | Next::Spinning | Next::Blocked)
+    matches!(next, Next::Waiting | Next::Spinning | Next::Retrying | Next::Blocked)
 }
