@@ -12,7 +12,7 @@
 //! `docs/EXPLORATION.md` has the argument: without these events the execution is consistent, ends in the same state, and is
 //! explored.
 
-use crate::code::{ALLOCATIONS, Code, DISAGREED, FP, FRAME, HIDDEN, Half, Op, Pc, SPAWNS};
+use crate::code::{ALLOCATIONS, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, Op, Pc, SPAWNS};
 use crate::graph::Graph;
 use crate::interpret::{Machine, Next};
 use crate::memory::{LocId, Storage};
@@ -44,7 +44,7 @@ fn is_same_state(
     depends: impl Fn(usize) -> bool,
 ) -> bool {
     let hidden = |r: usize| then[r] == now[r];
-    if !(hidden(FP) && hidden(DISAGREED) && hidden(ALLOCATIONS) && hidden(SPAWNS)) {
+    if !(hidden(FP) && hidden(DISAGREED) && hidden(FAILED) && hidden(ALLOCATIONS) && hidden(SPAWNS)) {
         return false;
     }
     let mut frame = now[FP] as usize;
@@ -240,7 +240,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
                 || self.trie.address_as_much(graph.node[first], graph.node[second], self.subject.code))
     }
 
-    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait for ever.
+    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait as long as there
+    /// is a process.
     pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
         let layout = self.subject.layout;
         let mut stuck = false;
@@ -256,7 +257,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         for t in 0..layout.threads() {
             let end = graph.front[t] as usize;
             let start = match graph.frontier(layout, t).next {
-                Next::Ended | Next::NotStarted | Next::Tail => continue,
+                Next::Ended | Next::Halted | Next::Returned | Next::NotStarted | Next::Tail => continue,
                 Next::Event => {
                     // A join of a thread that does not end.
                     stuck = true;

@@ -26,6 +26,9 @@ use crate::row::Row;
 use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
 
+/// Rounds beyond its bound of a loop that makes no event.
+const ROUNDS: u32 = 1 << 16;
+
 /// What is explored: the lowered program and where its events lie.
 pub struct Subject<'a> {
     /// The program.
@@ -104,8 +107,14 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             let root = self.trie.child(thread as u32, key, self.subject.code);
             let mut snapshot = machine.advance(&mut self.trie, root, regs);
             // Nothing was read yet, so nobody has a say in how long a loop is.
-            while snapshot.next == Next::Cut && !machine.needs_room && is_bounded(self.subject.code, regs) {
+            let mut rounds = 0;
+            while snapshot.next == Next::Cut
+                && !machine.needs_room
+                && is_bounded(self.subject.code, regs)
+                && rounds < ROUNDS
+            {
                 snapshot = machine.go_on(&mut self.trie, regs);
+                rounds += 1;
             }
             let needs_room = machine.needs_room;
             graph.snapshots[layout.slot_base[thread]] = self.checked(thread, 0, snapshot, needs_room);
@@ -507,7 +516,9 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
             let mut next = machine.advance(&mut self.trie, node_id, registers);
             let mut needs_room = machine.needs_room;
-            while next.next == Next::Cut && !needs_room {
+            let mut rounds = 0;
+            while next.next == Next::Cut && !needs_room && rounds < ROUNDS {
+                rounds += 1;
                 let cut_at = machine.cut_at;
                 let registers = &graph.regs[layout.regs(thread, index + 1)];
                 let at = registers[RESULT] as Pc;

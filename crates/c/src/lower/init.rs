@@ -59,6 +59,19 @@ impl Lowerer<'_> {
             return fail(item.value.span, "this initialiser is not a constant");
         };
         let offset = item.offset as u32;
+        if let Some(bits) = item.bits.filter(|bits| bits.bytewise) {
+            let mask = super::places::mask(u64::from(bits.width)) << bits.shift;
+            let unit = value.0 << bits.shift & mask;
+            for cell in values.iter_mut().filter(|c| c.width == Width::W8) {
+                let Some(byte) = cell.offset.checked_sub(offset).filter(|b| *b < u32::from(bits.unit)) else {
+                    continue;
+                };
+                let old = cell.init.unwrap_or(Value::ZERO).0;
+                let (mask, new) = (mask >> (8 * byte) & 0xff, unit >> (8 * byte) & 0xff);
+                cell.init = Some(Value(old & !mask | new));
+            }
+            return Ok(());
+        }
         if let Some(bits) = item.bits {
             for cell in
                 values.iter_mut().filter(|c| c.offset == offset && c.width.bytes() == u32::from(bits.unit))

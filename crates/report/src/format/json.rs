@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 /// makes a new one.
 pub const VERSION: u32 = 1;
 
+/// The schema of all JSON objects.
+pub const SCHEMA: &str = include_str!("../../schema.json");
+
 /// One object per line.
 pub fn json_line(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
