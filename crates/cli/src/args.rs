@@ -59,16 +59,19 @@ pub struct ReduceArgs {
 /// Options of `prove`.
 #[derive(Args)]
 pub struct ProveArgs {
-    /// A system in the language of Cubicle, with weak variables
-    #[arg(value_name = "FILE.cub")]
-    pub path: PathBuf,
+    /// Systems in the language of Cubicle, with weak variables
+    #[arg(value_name = "FILE.cub", required = true)]
+    pub paths: Vec<PathBuf>,
     /// Memory model: sc, tso or pso
     #[arg(short, long, default_value = "tso")]
     pub model: String,
-    /// Infer invariants with a forward run of N processes
+    /// Infer invariants with a forward run of N processes only [default: 2 and 3, in turn with the plain search]
     #[arg(long, value_name = "N")]
     pub brab: Option<u8>,
-    /// Number of worker threads for the check of the invariant [default: all cores]
+    /// Say the invariant, or the run that was found, in words
+    #[arg(long)]
+    pub words: bool,
+    /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON object
