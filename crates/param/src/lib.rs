@@ -12,7 +12,7 @@
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
 //! | answer | `prove`, `outcome`, `report`, `words`, `picture`, `show` | - |
 //!
-//! [`prove`] is the whole of it. Nothing here prints. Deviations from the paper are in `docs/adr/param-*.md`.
+//! [`prove`] is the whole of it. Nothing here prints. Deviations from the paper are in `docs/adr/009` to `013`.
 
 pub mod ast;
 pub mod backward;

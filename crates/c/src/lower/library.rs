@@ -230,19 +230,56 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "pthread_setconcurrency" => Library::Ignore,
         "rand" | "rand_r" | "random" | "lrand48" | "nrand48" => Library::Random,
         "arc4random" => Library::Nondet(Ty::UINT),
-        "fgets" | "getchar" | "getc" | "fgetc" | "fopen" | "fdopen" | "freopen" | "fread" | "open" | "creat"
-        | "atexit" | "on_exit" | "system" | "setjmp" | "longjmp" | "pthread_kill" | "fork" | "read" | "pipe"
-        | "wait" | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "syscall" | "atof" | "strtod"
-        | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin" | "cos" | "tan" | "asin"
-        | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp" | "sqrtf" | "powf" | "floorf"
-        | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt" | "asprintf" => Library::Refused,
-        "fclose" | "fwrite" | "fseek" | "ftell" | "rewind" | "feof" | "ferror" | "ungetc" | "setlinebuf"
-        | "flockfile" | "funlockfile" | "remove" | "rename" | "write" | "close" | "alarm" | "srandom"
-        | "srand48" | "sigprocmask" | "pthread_sigmask" | "mprotect" | "madvise" | "mlock" | "munlock"
-        | "mlockall" | "msync" | "malloc_trim" | "mallopt" | "setlocale" | "setenv" | "unsetenv" | "dprintf"
-        | "putchar_unlocked" | "clock_nanosleep" | "fileno" | "isatty" | "unlink" | "pthread_atfork"
-        | "sched_get_priority_max" | "sched_get_priority_min" => Library::Ignore,
-        _ if name.starts_with("nondet") => Library::Nondet(nondet_type(name.trim_start_matches("nondet").trim_start_matches('_')).unwrap_or(Ty::INT)),
+        "fgets" | "getchar" | "getc" | "fgetc" | "fopen" | "fdopen" | "freopen" | "fread" | "open"
+        | "creat" | "atexit" | "on_exit" | "system" | "setjmp" | "longjmp" | "pthread_kill" | "fork"
+        | "read" | "pipe" | "wait" | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "syscall"
+        | "atof" | "strtod" | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin"
+        | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp"
+        | "sqrtf" | "powf" | "floorf" | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt"
+        | "asprintf" => Library::Refused,
+        "fclose"
+        | "fwrite"
+        | "fseek"
+        | "ftell"
+        | "rewind"
+        | "feof"
+        | "ferror"
+        | "ungetc"
+        | "setlinebuf"
+        | "flockfile"
+        | "funlockfile"
+        | "remove"
+        | "rename"
+        | "write"
+        | "close"
+        | "alarm"
+        | "srandom"
+        | "srand48"
+        | "sigprocmask"
+        | "pthread_sigmask"
+        | "mprotect"
+        | "madvise"
+        | "mlock"
+        | "munlock"
+        | "mlockall"
+        | "msync"
+        | "malloc_trim"
+        | "mallopt"
+        | "setlocale"
+        | "setenv"
+        | "unsetenv"
+        | "dprintf"
+        | "putchar_unlocked"
+        | "clock_nanosleep"
+        | "fileno"
+        | "isatty"
+        | "unlink"
+        | "pthread_atfork"
+        | "sched_get_priority_max"
+        | "sched_get_priority_min" => Library::Ignore,
+        _ if name.starts_with("nondet") => Library::Nondet(
+            nondet_type(name.trim_start_matches("nondet").trim_start_matches('_')).unwrap_or(Ty::INT),
+        ),
         _ => Library::Nondet(nondet_type(name.strip_prefix("__VERIFIER_nondet_")?)?),
     })
 }
@@ -364,7 +401,8 @@ impl Body<'_, '_> {
         for (i, pointer) in pointers.iter().enumerate() {
             let more = self.b.target();
             let index = Operand::Const(Value(i as u64));
-            let (op, width, extend) = (fencepost_ir::BinaryOp::GtS, fencepost_ir::Width::W64, fencepost_ir::Extend::Zero);
+            let (op, width, extend) =
+                (fencepost_ir::BinaryOp::GtS, fencepost_ir::Width::W64, fencepost_ir::Extend::Zero);
             let read = self.binary(op, width, extend, Operand::Reg(count), index);
             self.b.branch(read, more, done);
             self.b.bind(more);

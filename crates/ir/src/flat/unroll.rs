@@ -255,8 +255,8 @@ impl<'s, 'p> Layout<'s, 'p> {
         let function = self.frames[from.frame].function;
         let loops = self.shared.loops(function)?;
         let (mine, theirs) = (&loops.nest[from.pc as usize], &loops.nest[to as usize]);
-        for level in 0..mine.len() {
-            if !decided && !theirs.contains(&mine[level]) {
+        for (level, head) in mine.iter().enumerate() {
+            if !decided && !theirs.contains(head) {
                 let key = self.loop_key(from, level)?;
                 self.undecided.insert(key);
             }
