@@ -181,6 +181,30 @@ pub enum Dependencies {
     None,
 }
 
+/// Bounds on contexts that are tried one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contexts {
+    /// The first.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+}
+
+/// `3`, or `1..6`.
+fn contexts(text: &str) -> Result<Contexts, String> {
+    let number = |text: &str| match text.parse() {
+        Ok(0) => Err("contexts are counted from 1".to_string()),
+        Ok(n) if n <= 64 => Ok(n),
+        _ => Err("a number up to 64, or a range such as 1..6, is expected".to_string()),
+    };
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let contexts = Contexts { first: number(first)?, last: number(last)? };
+    match contexts.first <= contexts.last {
+        true => Ok(contexts),
+        false => Err("the range is empty".into()),
+    }
+}
+
 /// Options of `check`.
 #[derive(Args)]
 pub struct CheckArgs {
@@ -220,6 +244,9 @@ pub struct CheckArgs {
     /// The values 0 to N-1 may be in future memories, for standard consistency (ps) [default: those of the program]
     #[arg(long, value_name = "N")]
     pub domain: Option<u16>,
+    /// At most this many contexts, or all bounds of a range until something is found (states and reduce, power)
+    #[arg(long, value_name = "K or A..B", value_parser = contexts)]
+    pub contexts: Option<Contexts>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,
@@ -312,6 +339,18 @@ impl CheckArgs {
     }
 }
 
+/// What answers a litmus test.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum LitmusEngine {
+    /// The axiomatic models.
+    #[default]
+    Explore,
+    /// All states of the POWER machine.
+    States,
+    /// The runs of the POWER machine with a bounded number of contexts, on a SAT solver.
+    Reduce,
+}
+
 /// Options of `litmus`.
 #[derive(Args)]
 pub struct LitmusArgs {
@@ -336,6 +375,12 @@ pub struct LitmusArgs {
     /// Take the back edge of a loop at most N times
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub unroll: u32,
+    /// What answers a test under power: the axiomatic model, or the operational one by states or by a formula
+    #[arg(long, value_enum, default_value = "explore")]
+    pub engine: LitmusEngine,
+    /// At most this many contexts (states and reduce) [default: no bound for states, 6 for reduce]
+    #[arg(long, value_name = "K")]
+    pub contexts: Option<u32>,
     /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("machine", &["answer", "ir", "models", "diag"]),
     ("reduce", &["answer", "ir", "models", "diag"]),
     ("bmc", &["answer", "ir", "models", "diag"]),
+    ("contexts", &["answer", "ir", "models", "diag"]),
     ("param", &["answer", "diag"]),
     ("report", &["answer", "ir", "diag"]),
     ("fencepost", &["*"]),

@@ -9,6 +9,7 @@
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
+//! * [`mod@flat`]: threads without calls, loops and backward jumps.
 //! * [`flow`]: uses, definitions and successors of instructions.
 //! * [`locals`]: local objects of `main` as global ones.
 //! * [`nondet`]: choices among many values, by intervals.
@@ -20,6 +21,7 @@ pub mod annotation;
 mod arithmetic;
 pub mod compiled;
 pub mod execution;
+pub mod flat;
 pub mod flow;
 pub mod locals;
 pub mod nondet;

@@ -20,6 +20,7 @@ pub mod live;
 pub mod local;
 pub mod machine;
 pub mod plain;
+pub mod power;
 pub mod promising;
 pub mod run;
 pub mod search;

@@ -4,6 +4,7 @@
 
 pub mod auto;
 mod explore;
+mod power;
 mod promising;
 mod reduce;
 mod run;

@@ -21,21 +21,35 @@ impl Engine for States {
     }
 
     fn about(&self) -> &'static str {
-        "every state of an operational machine; sc, tso and pso with loops as they are, and ps"
+        "every state of an operational machine: sc, tso and pso with loops as they are; power and ps with loops unrolled"
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age", "buffer", "unroll", "bound", "promises", "views", "consistency", "domain"]
+        &[
+            "rounds",
+            "age",
+            "buffer",
+            "contexts",
+            "unroll",
+            "bound",
+            "promises",
+            "views",
+            "consistency",
+            "domain",
+        ]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
         let asked = |option: &&str| question.options.given.iter().any(|given| given == option);
         if question.model.name == promising::MODEL {
-            let foreign = ["rounds", "age", "buffer"].iter().find(|option| asked(option));
+            let foreign = ["rounds", "age", "buffer", "contexts"].iter().find(|option| asked(option));
             return match foreign {
-                Some(option) => Fit::Refuses(format!("error: --{option} is for machines with store buffers")),
+                Some(option) => Fit::Refuses(format!("error: --{option} is for other machines")),
                 None => Fit::Takes { rank: 1, why: "promises are made on the promising machine".into() },
             };
+        }
+        if let Some(fit) = super::power::fit(question) {
+            return fit;
         }
         if let Some(option) = promising::HONOURS.iter().find(|option| asked(option)) {
             return Fit::Refuses(format!(
@@ -47,7 +61,7 @@ impl Engine for States {
             return Fit::Refuses(refused);
         }
         match question.compiled.language {
-            _ if self.honours().iter().any(asked) => {
+            _ if ["rounds", "age", "buffer"].iter().any(asked) => {
                 Fit::Takes { rank: 0, why: "bounds on rounds, ages and buffers are for the machines".into() }
             }
             Language::C => Fit::Takes { rank: 1, why: "its machine can follow the program".into() },
@@ -60,6 +74,9 @@ impl Engine for States {
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
         if question.model.name == promising::MODEL {
             return promising::run(question);
+        }
+        if super::power::fit(question).is_some() {
+            return super::power::states(question);
         }
         let prepared = question.prepare(Form::STATES)?;
         let options = question.options;
