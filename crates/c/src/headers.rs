@@ -27,6 +27,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("features.h", include_str!("headers/features.h")),
     ("float.h", include_str!("headers/float.h")),
     ("genmc.h", include_str!("headers/verifier.h")),
+    ("gnu/stubs.h", include_str!("headers/gnu/stubs.h")),
     ("immintrin.h", include_str!("headers/immintrin.h")),
     ("inttypes.h", include_str!("headers/inttypes.h")),
     ("iso646.h", include_str!("headers/iso646.h")),
@@ -115,10 +116,18 @@ fn declares(text: &str, name: &str) -> bool {
             None if line.starts_with('#') => false,
             None => {
                 let next = after.trim_start().chars().next();
-                let named = matches!(next, Some('(' | ';' | ',' | '[' | '=' | '}'));
-                !line.trim().is_empty() && named && !line.contains("/*")
-                    || line.starts_with("enum {")
-                    || line.trim().is_empty() && text.contains("typedef enum") && next != Some('(')
+                let named = ["typedef ", "extern ", "enum {"].iter().any(|word| line.starts_with(word));
+                match next {
+                    // A function, not one of its parameters.
+                    Some('(') => !line.contains('(') || line.ends_with("(*"),
+                    Some(';' | '[') => named,
+                    Some(',' | '=' | '}') => {
+                        named && !line.contains('(')
+                            || line.trim().is_empty() && text.contains("typedef enum")
+                            || line.trim_start().starts_with("memory_order")
+                    }
+                    _ => line.trim().is_empty() && text.contains("typedef enum"),
+                }
             }
         }
     })
@@ -126,28 +135,183 @@ fn declares(text: &str, name: &str) -> bool {
 
 /// Runtime modules: name, text, and the functions that they define.
 const MODULES: &[(&str, &str, &[&str])] = &[
-    ("runtime/rwlock.c", include_str!("runtime/rwlock.c"), &["pthread_rwlock_init", "pthread_rwlock_destroy", "pthread_rwlock_rdlock", "pthread_rwlock_tryrdlock", "pthread_rwlock_wrlock", "pthread_rwlock_trywrlock", "pthread_rwlock_unlock", "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock"]),
-    ("runtime/cond.c", include_str!("runtime/cond.c"), &["pthread_cond_init", "pthread_cond_destroy", "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_cond_signal", "pthread_cond_broadcast"]),
-    ("runtime/barrier.c", include_str!("runtime/barrier.c"), &["pthread_barrier_init", "pthread_barrier_destroy", "pthread_barrier_wait"]),
-    ("runtime/semaphore.c", include_str!("runtime/semaphore.c"), &["sem_init", "sem_destroy", "sem_wait", "sem_trywait", "sem_timedwait", "sem_post", "sem_getvalue"]),
-    ("runtime/attributes.c", include_str!("runtime/attributes.c"), &["pthread_attr_init", "pthread_attr_setdetachstate", "pthread_attr_getdetachstate"]),
+    (
+        "runtime/rwlock.c",
+        include_str!("runtime/rwlock.c"),
+        &[
+            "pthread_rwlock_init",
+            "pthread_rwlock_destroy",
+            "pthread_rwlock_rdlock",
+            "pthread_rwlock_tryrdlock",
+            "pthread_rwlock_wrlock",
+            "pthread_rwlock_trywrlock",
+            "pthread_rwlock_unlock",
+            "pthread_rwlock_timedrdlock",
+            "pthread_rwlock_timedwrlock",
+        ],
+    ),
+    (
+        "runtime/cond.c",
+        include_str!("runtime/cond.c"),
+        &[
+            "pthread_cond_init",
+            "pthread_cond_destroy",
+            "pthread_cond_wait",
+            "pthread_cond_timedwait",
+            "pthread_cond_clockwait",
+            "pthread_cond_signal",
+            "pthread_cond_broadcast",
+        ],
+    ),
+    (
+        "runtime/barrier.c",
+        include_str!("runtime/barrier.c"),
+        &["pthread_barrier_init", "pthread_barrier_destroy", "pthread_barrier_wait"],
+    ),
+    (
+        "runtime/semaphore.c",
+        include_str!("runtime/semaphore.c"),
+        &["sem_init", "sem_destroy", "sem_wait", "sem_trywait", "sem_timedwait", "sem_post", "sem_getvalue"],
+    ),
+    (
+        "runtime/attributes.c",
+        include_str!("runtime/attributes.c"),
+        &["pthread_attr_init", "pthread_attr_setdetachstate", "pthread_attr_getdetachstate"],
+    ),
     ("runtime/timed.c", include_str!("runtime/timed.c"), &["pthread_mutex_timedlock"]),
     ("runtime/once.c", include_str!("runtime/once.c"), &["pthread_once"]),
-    ("runtime/keys.c", include_str!("runtime/keys.c"), &["pthread_key_create", "pthread_key_delete", "pthread_getspecific", "pthread_setspecific"]),
+    (
+        "runtime/keys.c",
+        include_str!("runtime/keys.c"),
+        &["pthread_key_create", "pthread_key_delete", "pthread_getspecific", "pthread_setspecific"],
+    ),
     ("runtime/cleanup.c", include_str!("runtime/cleanup.c"), &["__fp_cleanup_push", "__fp_cleanup_pop"]),
-    ("runtime/cancel.c", include_str!("runtime/cancel.c"), &["pthread_cancel", "pthread_testcancel", "pthread_setcancelstate", "pthread_setcanceltype"]),
-    ("runtime/rcu.c", include_str!("runtime/rcu.c"), &["__fp_rcu_lock", "__fp_rcu_unlock", "__fp_synchronize_rcu"]),
-    ("runtime/string.c", include_str!("runtime/string.c"), &["strlen", "strcmp", "strncmp", "strcpy", "strncpy", "strcat", "strchr", "strnlen", "strcoll", "stpcpy", "strlcpy", "strncat", "strchrnul", "strrchr", "strstr", "strspn", "strcspn", "strpbrk", "strtok_r", "strtok", "strndup", "strdup", "memchr", "strcasecmp", "strncasecmp", "strcpy_s", "strncpy_s", "strcat_s", "strsignal"]),
-    ("runtime/block.c", include_str!("runtime/block.c"), &["mempcpy", "memcpy_s", "memmove_s", "memset_s", "explicit_bzero"]),
-    ("runtime/stdlib.c", include_str!("runtime/stdlib.c"), &["abs", "labs", "llabs", "strtoul", "strtol", "strtoll", "strtoull", "atoi", "atol", "atoll", "qsort", "bsearch", "getenv"]),
+    (
+        "runtime/cancel.c",
+        include_str!("runtime/cancel.c"),
+        &["pthread_cancel", "pthread_testcancel", "pthread_setcancelstate", "pthread_setcanceltype"],
+    ),
+    (
+        "runtime/rcu.c",
+        include_str!("runtime/rcu.c"),
+        &["__fp_rcu_lock", "__fp_rcu_unlock", "__fp_synchronize_rcu"],
+    ),
+    (
+        "runtime/string.c",
+        include_str!("runtime/string.c"),
+        &[
+            "strlen",
+            "strcmp",
+            "strncmp",
+            "strcpy",
+            "strncpy",
+            "strcat",
+            "strchr",
+            "strnlen",
+            "strcoll",
+            "stpcpy",
+            "strlcpy",
+            "strncat",
+            "strchrnul",
+            "strrchr",
+            "strstr",
+            "strspn",
+            "strcspn",
+            "strpbrk",
+            "strtok_r",
+            "strtok",
+            "strndup",
+            "strdup",
+            "memchr",
+            "strcasecmp",
+            "strncasecmp",
+            "strcpy_s",
+            "strncpy_s",
+            "strcat_s",
+            "strsignal",
+        ],
+    ),
+    (
+        "runtime/block.c",
+        include_str!("runtime/block.c"),
+        &["mempcpy", "memcpy_s", "memmove_s", "memset_s", "explicit_bzero"],
+    ),
+    (
+        "runtime/stdlib.c",
+        include_str!("runtime/stdlib.c"),
+        &[
+            "abs", "labs", "llabs", "strtoul", "strtol", "strtoll", "strtoull", "atoi", "atol", "atoll",
+            "qsort", "bsearch", "getenv",
+        ],
+    ),
     ("runtime/divide.c", include_str!("runtime/divide.c"), &["div", "ldiv"]),
     ("runtime/format.c", include_str!("runtime/format.c"), &["vsnprintf", "vsprintf", "snprintf", "sprintf"]),
-    ("runtime/ctype.c", include_str!("runtime/ctype.c"), &["isdigit", "islower", "isupper", "isalpha", "isalnum", "isblank", "iscntrl", "isgraph", "isprint", "ispunct", "isspace", "isxdigit", "isascii", "tolower", "toupper"]),
-    ("runtime/math.c", include_str!("runtime/math.c"), &["fabs", "fabsf", "fmax", "fmin", "trunc", "floor", "ceil", "round"]),
+    (
+        "runtime/ctype.c",
+        include_str!("runtime/ctype.c"),
+        &[
+            "isdigit", "islower", "isupper", "isalpha", "isalnum", "isblank", "iscntrl", "isgraph",
+            "isprint", "ispunct", "isspace", "isxdigit", "isascii", "tolower", "toupper",
+        ],
+    ),
+    (
+        "runtime/math.c",
+        include_str!("runtime/math.c"),
+        &["fabs", "fabsf", "fmax", "fmin", "trunc", "floor", "ceil", "round"],
+    ),
     ("runtime/errno.c", include_str!("runtime/errno.c"), &["__errno_location", "strerror", "strerror_r"]),
-    ("runtime/time.c", include_str!("runtime/time.c"), &["time", "clock", "difftime", "mktime", "localtime_r", "gmtime_r", "localtime", "gmtime", "asctime", "ctime", "strftime", "clock_gettime", "clock_getres", "timespec_get", "gettimeofday"]),
-    ("runtime/system.c", include_str!("runtime/system.c"), &["mmap", "munmap", "getrandom", "getentropy", "getpid", "getppid", "gettid", "getuid", "geteuid", "sysconf", "getpagesize"]),
-    ("runtime/signal.c", include_str!("runtime/signal.c"), &["signal", "sigaction", "raise", "sigemptyset", "sigfillset", "sigaddset", "sigdelset", "sigismember"]),
+    (
+        "runtime/time.c",
+        include_str!("runtime/time.c"),
+        &[
+            "time",
+            "clock",
+            "difftime",
+            "mktime",
+            "localtime_r",
+            "gmtime_r",
+            "localtime",
+            "gmtime",
+            "asctime",
+            "ctime",
+            "strftime",
+            "clock_gettime",
+            "clock_getres",
+            "timespec_get",
+            "gettimeofday",
+        ],
+    ),
+    (
+        "runtime/system.c",
+        include_str!("runtime/system.c"),
+        &[
+            "mmap",
+            "munmap",
+            "getrandom",
+            "getentropy",
+            "getpid",
+            "getppid",
+            "gettid",
+            "getuid",
+            "geteuid",
+            "sysconf",
+            "getpagesize",
+        ],
+    ),
+    (
+        "runtime/signal.c",
+        include_str!("runtime/signal.c"),
+        &[
+            "signal",
+            "sigaction",
+            "raise",
+            "sigemptyset",
+            "sigfillset",
+            "sigaddset",
+            "sigdelset",
+            "sigismember",
+        ],
+    ),
 ];
 
 const BITS: (&str, &str) = ("runtime/bits.c", include_str!("runtime/bits.c"));

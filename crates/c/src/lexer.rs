@@ -141,7 +141,9 @@ impl Lexer<'_> {
             match self.peek(0) {
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | b'0'..=b'9' => self.at += 1,
                 0x80.. if self.foreign_letter() > 0 => self.at += self.foreign_letter(),
-                b'\\' if matches!(self.peek(1), b'u' | b'U') && self.peek(2).is_ascii_hexdigit() => self.at += 2,
+                b'\\' if matches!(self.peek(1), b'u' | b'U') && self.peek(2).is_ascii_hexdigit() => {
+                    self.at += 2
+                }
                 _ => return TokenKind::Ident,
             }
         }

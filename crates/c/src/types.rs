@@ -132,6 +132,8 @@ pub struct Record {
     pub name: Option<Symbol>,
     /// A union.
     pub union_: bool,
+    /// As a parameter it takes a value of any of its members.
+    pub transparent: bool,
     /// Its members are known.
     pub complete: bool,
     /// Its members, in order.
@@ -183,7 +185,8 @@ pub struct Types {
 impl Default for Types {
     fn default() -> Types {
         let int = |rank, size, signed| TypeKind::Int { rank, size, signed, plain_char: false };
-        let mut types = Types { kinds: Vec::new(), numbers: FxHashMap::default(), records: Vec::new(), linking: false };
+        let mut types =
+            Types { kinds: Vec::new(), numbers: FxHashMap::default(), records: Vec::new(), linking: false };
         let basic = [
             TypeKind::Void,
             TypeKind::Bool,
@@ -241,7 +244,16 @@ impl Types {
     /// A new struct or union without members.
     pub fn new_record(&mut self, name: Option<Symbol>, union_: bool, span: Span) -> RecordId {
         let id = RecordId(self.records.len() as u32);
-        let record = Record { name, union_, complete: false, fields: Vec::new(), size: 0, align: 1, span };
+        let record = Record {
+            name,
+            union_,
+            transparent: false,
+            complete: false,
+            fields: Vec::new(),
+            size: 0,
+            align: 1,
+            span,
+        };
         self.records.push(record);
         id
     }
@@ -390,7 +402,10 @@ impl Types {
         let (a, b) = (&self.records[a.0 as usize], &self.records[b.0 as usize]);
         let open = !a.complete || !b.complete;
         let alike = |(x, y): (&Field, &Field)| {
-            x.name == y.name && x.offset == y.offset && x.bits == y.bits && self.size(x.ty.ty) == self.size(y.ty.ty)
+            x.name == y.name
+                && x.offset == y.offset
+                && x.bits == y.bits
+                && self.size(x.ty.ty) == self.size(y.ty.ty)
         };
         a.name == b.name
             && a.union_ == b.union_

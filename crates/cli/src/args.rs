@@ -59,16 +59,19 @@ pub struct ReduceArgs {
 /// Options of `prove`.
 #[derive(Args)]
 pub struct ProveArgs {
-    /// A system in the language of Cubicle, with weak variables
-    #[arg(value_name = "FILE.cub")]
-    pub path: PathBuf,
+    /// Systems in the language of Cubicle, with weak variables
+    #[arg(value_name = "FILE.cub", required = true)]
+    pub paths: Vec<PathBuf>,
     /// Memory model: sc, tso or pso
     #[arg(short, long, default_value = "tso")]
     pub model: String,
-    /// Infer invariants with a forward run of N processes
+    /// Infer invariants with a forward run of N processes only [default: 2 and 3, in turn with the plain search]
     #[arg(long, value_name = "N")]
     pub brab: Option<u8>,
-    /// Number of worker threads for the check of the invariant [default: all cores]
+    /// Say the invariant, or the run that was found, in words
+    #[arg(long)]
+    pub words: bool,
+    /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON object
@@ -181,6 +184,16 @@ pub enum Dependencies {
     None,
 }
 
+/// Which iterations of loops the explorer follows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum RetriesArg {
+    /// Those that changed something.
+    #[default]
+    Fold,
+    /// All up to the bound: the same verdicts, slower.
+    All,
+}
+
 /// Bounds on contexts that are tried one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contexts {
@@ -229,9 +242,6 @@ pub struct CheckArgs {
     /// At most this many stores in a buffer (states)
     #[arg(long, value_name = "N")]
     pub buffer: Option<u32>,
-    /// At most this many contexts, or all bounds of a range until something is found (states and reduce, power)
-    #[arg(long, value_name = "K or A..B", value_parser = contexts)]
-    pub contexts: Option<Contexts>,
     /// At most this many promises and view switches together (ps)
     #[arg(long, value_name = "K", value_parser = promising_bound())]
     pub bound: Option<u16>,
@@ -247,6 +257,9 @@ pub struct CheckArgs {
     /// The values 0 to N-1 may be in future memories, for standard consistency (ps) [default: those of the program]
     #[arg(long, value_name = "N")]
     pub domain: Option<u16>,
+    /// At most this many contexts, or all bounds of a range until something is found (states and reduce, power)
+    #[arg(long, value_name = "K or A..B", value_parser = contexts)]
+    pub contexts: Option<Contexts>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,
@@ -259,6 +272,9 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
+    /// Which iterations of loops are followed
+    #[arg(long, value_enum, default_value = "fold")]
+    pub retries: RetriesArg,
     /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
     /// variable wake up without a signal
     #[arg(long)]

@@ -52,7 +52,9 @@ fn ends(function: &Function) -> (BTreeSet<End>, u64) {
             Instr::Assign { dst, value } => {
                 let value = match *value {
                     Rvalue::Use(a) => Some(get(a)),
-                    Rvalue::Unary(op, width, extend, a) => Some(width.extend(extend, op.apply(width, get(a)))),
+                    Rvalue::Unary(op, width, extend, a) => {
+                        Some(width.extend(extend, op.apply(width, get(a))))
+                    }
                     Rvalue::Binary(op, width, extend, a, b) => {
                         op.apply(width, get(a), get(b)).map(|v| width.extend(extend, v))
                     }
@@ -176,7 +178,11 @@ fn intervals_end_where_single_values_end() {
         let split = split_choices(&program).expect("few values");
         let (all, made) = ends(&program.functions[0]);
         let (some, chosen) = ends(&split.functions[0]);
-        assert_eq!(all, some, "case {case}: {:#?}\n{:#?}", program.functions[0].body, split.functions[0].body);
+        assert_eq!(
+            all, some,
+            "case {case}: {:#?}\n{:#?}",
+            program.functions[0].body, split.functions[0].body
+        );
         fewer += u64::from(chosen < made);
         values += made;
         choices += chosen;

@@ -8,7 +8,8 @@
 //! Memory is bytes. A pointer is a number that names its object, so that it survives being copied byte by byte.
 
 use fencepost_ir::{
-    BinaryOp, Callee, Cell, FailKind, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, Until, Value, Width,
+    BinaryOp, Callee, Cell, FailKind, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, Until, Value,
+    Width,
 };
 use std::collections::HashMap;
 
@@ -171,7 +172,9 @@ impl<'p> Run<'p> {
     }
 
     fn bytes(&self, addr: Value, width: Width) -> Step<(usize, usize)> {
-        let Some((ObjectId(id), offset)) = addr.as_pointer() else { return Err("an access through no pointer") };
+        let Some((ObjectId(id), offset)) = addr.as_pointer() else {
+            return Err("an access through no pointer");
+        };
         let Some(object) = self.objects.get(id as usize) else { return Err("an access through no pointer") };
         if !object.live {
             return Err("an access to an object that is gone");
@@ -244,7 +247,9 @@ impl<'p> Run<'p> {
     fn assign(&mut self, dst: Reg, value: &Rvalue) -> Step<()> {
         let value = match *value {
             Rvalue::Use(a) => self.raw(a),
-            Rvalue::Unary(op, width, extend, a) => (width.extend(extend, op.apply(width, self.get(a)?)), true),
+            Rvalue::Unary(op, width, extend, a) => {
+                (width.extend(extend, op.apply(width, self.get(a)?)), true)
+            }
             Rvalue::Binary(op, width, extend, a, b) => {
                 let (a, b) = (self.get(a)?, self.get(b)?);
                 let value = op.apply(width, a, b).ok_or("a division by zero")?;

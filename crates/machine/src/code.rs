@@ -175,6 +175,7 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
         | Instr::Lock(_)
         | Instr::Unlock(_)
         | Instr::Assume(_)
+        | Instr::Round(_)
         | Instr::Assert { .. }
         | Instr::Cut
         | Instr::AtomicBegin
@@ -232,7 +233,7 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
                 operands.push(*pointer);
             }
         }
-        Instr::Return(value) | Instr::Exit(value) => operands.extend(value),
+        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => operands.extend(value),
         Instr::Join { thread, .. } => operands.push(*thread),
         Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
         Instr::Alloc { size, .. } => operands.push(*size),

@@ -26,9 +26,11 @@ pub struct Form {
 
 impl Form {
     /// For the explorer, and for the enumerator that checks it.
-    pub const EXPLORE: Form = Form { lock_sections: true, bound_loops: true, globalise_locals: false, divide_choices: true };
+    pub const EXPLORE: Form =
+        Form { lock_sections: true, bound_loops: true, globalise_locals: false, divide_choices: true };
     /// For machines, and for reductions to the SC machine.
-    pub const STATES: Form = Form { lock_sections: false, bound_loops: false, globalise_locals: true, divide_choices: true };
+    pub const STATES: Form =
+        Form { lock_sections: false, bound_loops: false, globalise_locals: true, divide_choices: true };
 }
 
 /// What the user asked for.

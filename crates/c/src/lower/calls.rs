@@ -4,8 +4,8 @@ use super::Body;
 use super::places::{Place, Where};
 use crate::ast::{Expr, ExprKind};
 use crate::parser::{Res, fail, unsupported};
-use fencepost_diag::Span;
 use crate::types::TypeKind;
+use fencepost_diag::Span;
 use fencepost_ir::{Ann, Callee, Cell, Instr, Object, Operand, Reg, Value};
 
 const ZERO: Operand = Operand::Const(Value::ZERO);

@@ -41,6 +41,8 @@ pub enum Library {
     ProcessExit,
     Assume,
     VerifierAssert,
+    SpinStart,
+    SpinEnd,
     Error,
     Nondet(Ty),
     /// A number that is not negative.
@@ -88,6 +90,7 @@ impl Library {
             | Library::Malloc
             | Library::Free
             | Library::Assume
+            | Library::SpinEnd
             | Library::VerifierAssert => 1,
             _ => 0,
         }
@@ -172,11 +175,9 @@ pub fn lookup(name: &str) -> Option<Library> {
         "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "__ESBMC_atomic_begin" => Library::AtomicBegin,
         "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "__ESBMC_atomic_end" => Library::AtomicEnd,
         "__VERIFIER_tid" | "__VERIFIER_thread_id" => Library::ThreadSelf,
-        "__ESBMC_yield" => Library::Ignore,
-        "__VERIFIER_loop_begin"
-        | "__VERIFIER_loop_bound"
-        | "__VERIFIER_spin_start"
-        | "__VERIFIER_spin_end" => Library::Ignore,
+        "__ESBMC_yield" | "__VERIFIER_loop_begin" | "__VERIFIER_loop_bound" => Library::Ignore,
+        "__VERIFIER_spin_start" => Library::SpinStart,
+        "__VERIFIER_spin_end" => Library::SpinEnd,
         "printf" | "fprintf" | "puts" | "putchar" | "fputs" | "fputc" | "putc" | "perror" | "fflush"
         | "setbuf" | "setvbuf" | "vprintf" | "vfprintf" => Library::Ignore,
         "pthread_detach" | "thrd_detach" => Library::Detach,
@@ -230,19 +231,56 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "pthread_setconcurrency" => Library::Ignore,
         "rand" | "rand_r" | "random" | "lrand48" | "nrand48" => Library::Random,
         "arc4random" => Library::Nondet(Ty::UINT),
-        "fgets" | "getchar" | "getc" | "fgetc" | "fopen" | "fdopen" | "freopen" | "fread" | "open" | "creat"
-        | "atexit" | "on_exit" | "system" | "setjmp" | "longjmp" | "pthread_kill" | "fork" | "read" | "pipe"
-        | "wait" | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "syscall" | "atof" | "strtod"
-        | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin" | "cos" | "tan" | "asin"
-        | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp" | "sqrtf" | "powf" | "floorf"
-        | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt" | "asprintf" => Library::Refused,
-        "fclose" | "fwrite" | "fseek" | "ftell" | "rewind" | "feof" | "ferror" | "ungetc" | "setlinebuf"
-        | "flockfile" | "funlockfile" | "remove" | "rename" | "write" | "close" | "alarm" | "srandom"
-        | "srand48" | "sigprocmask" | "pthread_sigmask" | "mprotect" | "madvise" | "mlock" | "munlock"
-        | "mlockall" | "msync" | "malloc_trim" | "mallopt" | "setlocale" | "setenv" | "unsetenv" | "dprintf"
-        | "putchar_unlocked" | "clock_nanosleep" | "fileno" | "isatty" | "unlink" | "pthread_atfork"
-        | "sched_get_priority_max" | "sched_get_priority_min" => Library::Ignore,
-        _ if name.starts_with("nondet") => Library::Nondet(nondet_type(name.trim_start_matches("nondet").trim_start_matches('_')).unwrap_or(Ty::INT)),
+        "fgets" | "getchar" | "getc" | "fgetc" | "fopen" | "fdopen" | "freopen" | "fread" | "open"
+        | "creat" | "atexit" | "on_exit" | "system" | "setjmp" | "longjmp" | "pthread_kill" | "fork"
+        | "read" | "pipe" | "wait" | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "syscall"
+        | "atof" | "strtod" | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin"
+        | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp"
+        | "sqrtf" | "powf" | "floorf" | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt"
+        | "asprintf" => Library::Refused,
+        "fclose"
+        | "fwrite"
+        | "fseek"
+        | "ftell"
+        | "rewind"
+        | "feof"
+        | "ferror"
+        | "ungetc"
+        | "setlinebuf"
+        | "flockfile"
+        | "funlockfile"
+        | "remove"
+        | "rename"
+        | "write"
+        | "close"
+        | "alarm"
+        | "srandom"
+        | "srand48"
+        | "sigprocmask"
+        | "pthread_sigmask"
+        | "mprotect"
+        | "madvise"
+        | "mlock"
+        | "munlock"
+        | "mlockall"
+        | "msync"
+        | "malloc_trim"
+        | "mallopt"
+        | "setlocale"
+        | "setenv"
+        | "unsetenv"
+        | "dprintf"
+        | "putchar_unlocked"
+        | "clock_nanosleep"
+        | "fileno"
+        | "isatty"
+        | "unlink"
+        | "pthread_atfork"
+        | "sched_get_priority_max"
+        | "sched_get_priority_min" => Library::Ignore,
+        _ if name.starts_with("nondet") => Library::Nondet(
+            nondet_type(name.trim_start_matches("nondet").trim_start_matches('_')).unwrap_or(Ty::INT),
+        ),
         _ => Library::Nondet(nondet_type(name.strip_prefix("__VERIFIER_nondet_")?)?),
     })
 }
@@ -343,6 +381,11 @@ impl Body<'_, '_> {
                 let condition = self.value(&args[0])?;
                 self.b.emit(Instr::Assume(condition));
             }
+            Library::SpinStart => self.b.emit(Instr::Round(None)),
+            Library::SpinEnd => {
+                let condition = self.value(&args[0])?;
+                self.b.emit(Instr::Round(Some(condition)));
+            }
             Library::VerifierAssert => {
                 let condition = self.observed(&args[0])?;
                 self.b.emit(Instr::Assert { condition, message: "__VERIFIER_assert fails".into() });
@@ -364,7 +407,8 @@ impl Body<'_, '_> {
         for (i, pointer) in pointers.iter().enumerate() {
             let more = self.b.target();
             let index = Operand::Const(Value(i as u64));
-            let (op, width, extend) = (fencepost_ir::BinaryOp::GtS, fencepost_ir::Width::W64, fencepost_ir::Extend::Zero);
+            let (op, width, extend) =
+                (fencepost_ir::BinaryOp::GtS, fencepost_ir::Width::W64, fencepost_ir::Extend::Zero);
             let read = self.binary(op, width, extend, Operand::Reg(count), index);
             self.b.branch(read, more, done);
             self.b.bind(more);

@@ -77,7 +77,12 @@ impl Parser<'_> {
         let load = Expr { kind: ExprKind::Local(size), ty: Ty::ULONG.into(), span: at };
         let load = self.rvalue(load)?;
         let memory = ExprKind::Builtin(Builtin::Allocate, vec![load]);
-        stmts.push(initialised(variable, pointer.into(), Expr { kind: memory, ty: pointer.into(), span: at }, at));
+        stmts.push(initialised(
+            variable,
+            pointer.into(),
+            Expr { kind: memory, ty: pointer.into(), span: at },
+            at,
+        ));
         if let Some(function) = self.function.as_mut() {
             function.variable_arrays.push((variable, size));
         }

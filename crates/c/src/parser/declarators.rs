@@ -37,7 +37,11 @@ enum Step {
     Array(Option<u64>, Span),
     /// An array whose length is not a constant.
     Variable(Box<Expr>, Span),
-    Function { params: Vec<Param>, variadic: bool, unknown: bool },
+    Function {
+        params: Vec<Param>,
+        variadic: bool,
+        unknown: bool,
+    },
     Pointer(Quals),
 }
 
@@ -69,7 +73,11 @@ impl Parser<'_> {
                     Step::Array(None, at)
                 }
                 Step::Variable(_, at) => {
-                    return unsupported(at, "an array of arrays of variable length", "use one array, or malloc");
+                    return unsupported(
+                        at,
+                        "an array of arrays of variable length",
+                        "use one array, or malloc",
+                    );
                 }
                 step => step,
             };

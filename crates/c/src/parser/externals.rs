@@ -514,7 +514,8 @@ impl Parser<'_> {
         auto_type: bool,
         stmts: &mut Vec<Stmt>,
     ) -> Res<()> {
-        let local = Local { name: self.name(name), ty, span, initialised: self.is(Punct::Assign), heap: false };
+        let local =
+            Local { name: self.name(name), ty, span, initialised: self.is(Punct::Assign), heap: false };
         let Some(id) = self.new_local(local) else { return Ok(()) };
         // `__auto_type x = x;` means an outer x; any other declaration is in scope in its own initialiser.
         if !auto_type {

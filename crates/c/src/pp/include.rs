@@ -68,7 +68,9 @@ impl Preprocessor<'_> {
         let path = |dir: &&String| format!("{}/{name}", dir.trim_end_matches('/'));
         // `#include_next` goes on behind the folder that the including file was found in.
         let behind = |dirs: &[&String]| match next {
-            true => dirs.iter().position(|dir| here.starts_with(dir.trim_end_matches('/'))).map_or(0, |i| i + 1),
+            true => {
+                dirs.iter().position(|dir| here.starts_with(dir.trim_end_matches('/'))).map_or(0, |i| i + 1)
+            }
             false => 0,
         };
         if let Some(found) = own.iter().skip(behind(&own)).find_map(|dir| load(path(dir))) {

@@ -477,7 +477,12 @@ impl Parser<'_> {
     /// `__VERIFIER_load_await(pointer, condition, operand, mode)`, `__VERIFIER_xchg_await(pointer, value, condition, operand,
     /// mode)` and `__VERIFIER_cmpxchg_await(pointer, expected, desired, mode)`, each with or without a width at its end.
     /// A condition has the bits 1 greater, 2 equal, 4 less, 8 signed; a mode is 0 relaxed, 1 acquire and release, 2 sequential.
-    pub(crate) fn verifier_await(&mut self, name: &str, args: &mut Vec<Expr>, span: Span) -> Res<Option<Expr>> {
+    pub(crate) fn verifier_await(
+        &mut self,
+        name: &str,
+        args: &mut Vec<Expr>,
+        span: Span,
+    ) -> Res<Option<Expr>> {
         let Some(rest) = name.strip_prefix("__VERIFIER_") else { return Ok(None) };
         let (kind, needed) = if rest.starts_with("load_await") {
             ("load", 4)

@@ -28,6 +28,7 @@ impl Parser<'_> {
         for (i, arg) in args.into_iter().enumerate() {
             converted.push(match params.get(i) {
                 Some(param) => {
+                    let arg = self.transparent_argument(arg, *param)?;
                     let value = self.assign_convert(arg, *param, "passed")?;
                     // A struct is passed by its address: it needs one.
                     if self.unit.types.is_record(param.ty) { self.in_memory(value)? } else { value }
@@ -41,6 +42,31 @@ impl Parser<'_> {
         };
         let kind = ExprKind::Call(Box::new(callee), converted, temporary);
         Ok(Expr { kind, ty: QTy::plain(result.ty), span })
+    }
+
+    /// A value for one of the members of a transparent union as that union.
+    fn transparent_argument(&mut self, arg: Expr, param: QTy) -> Res<Expr> {
+        let transparent = self.unit.types.record(param.ty).filter(|(_, record)| record.transparent);
+        let Some(fields) = transparent.map(|(_, record)| record.fields.clone()) else { return Ok(arg) };
+        if arg.ty.ty == param.ty {
+            return Ok(arg);
+        }
+        let value = self.rvalue(arg)?;
+        let null = self.is_null(&value);
+        let types = &self.unit.types;
+        let fits = |ty: QTy| match (types.pointee(ty.ty), types.pointee(value.ty.ty)) {
+            (Some(a), Some(b)) => {
+                null || a.ty == Ty::VOID || b.ty == Ty::VOID || types.compatible(a.ty, b.ty)
+            }
+            _ => ty.ty == value.ty.ty || (null && types.is_pointer(ty.ty)),
+        };
+        let Some(field) = fields.iter().find(|field| fits(field.ty)) else { return Ok(value) };
+        let span = value.span;
+        let value = self.cast_to(value, field.ty.ty);
+        let local = self.temporary(param, span)?;
+        let item = crate::ast::InitItem { offset: field.offset, ty: field.ty, bits: None, value };
+        let init = crate::ast::Init { items: vec![item], zero_rest: false };
+        Ok(Expr { kind: ExprKind::Compound(local, Box::new(init)), ty: QTy::plain(param.ty), span })
     }
 
     fn default_promotion(&mut self, arg: Expr) -> Res<Expr> {
@@ -93,7 +119,8 @@ impl Parser<'_> {
             let message = format!("`{text}` is called before it is declared");
             self.warnings.push(Diagnostic::warning(at, message).hint("declare it before its first use"));
         }
-        let kind = TypeKind::Function { result: Ty::INT.into(), params: Vec::new(), variadic: false, unknown: true };
+        let kind =
+            TypeKind::Function { result: Ty::INT.into(), params: Vec::new(), variadic: false, unknown: true };
         let ty = self.unit.types.intern(kind);
         let id = self.declare_function(name, ty, at)?;
         self.implicit.insert(id);
@@ -114,7 +141,10 @@ impl Parser<'_> {
             "__builtin_va_copy" => 2,
             "__builtin_alloca" | "__builtin_huge_val" | "__builtin_inf" | "__builtin_nan" => 0,
             "__builtin_return_address" | "__builtin_frame_address" | "__builtin_object_size" => 0,
-            "__builtin_ia32_pause" | "__builtin_ia32_mfence" | "__builtin_ia32_lfence" | "__builtin_ia32_sfence" => 0,
+            "__builtin_ia32_pause"
+            | "__builtin_ia32_mfence"
+            | "__builtin_ia32_lfence"
+            | "__builtin_ia32_sfence" => 0,
             "__builtin_arm_yield" | "__builtin_speculation_safe_value" => 0,
             "__CPROVER_assert" | "__ESBMC_assert" | "__CPROVER_assume" | "__ESBMC_assume" => 1,
             "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" | "__fp_spurious" => 0,
@@ -154,7 +184,8 @@ impl Parser<'_> {
             }
             "__builtin_va_start" => {
                 let ty = self.unit.types.pointer(Ty::ULONG);
-                let list = Expr { kind: ExprKind::Builtin(Builtin::Varargs, Vec::new()), ty: ty.into(), span };
+                let list =
+                    Expr { kind: ExprKind::Builtin(Builtin::Varargs, Vec::new()), ty: ty.into(), span };
                 self.set_list(next(), list, span)?
             }
             "__builtin_va_end" => int_expr(0, Ty::INT, span),
@@ -256,7 +287,8 @@ impl Parser<'_> {
     /// `__builtin_add_overflow(a, b, result)` and its kin, computed in 128 bits as pairs would be too much: the operands must
     /// fit 64 bits, and the result is compared with what a wider or a checked computation gives.
     fn overflow_form(&mut self, name: &str, at: Span) -> Res<Option<Expr>> {
-        let Some(rest) = name.strip_prefix("__builtin_").and_then(|rest| rest.strip_suffix("_overflow")) else {
+        let Some(rest) = name.strip_prefix("__builtin_").and_then(|rest| rest.strip_suffix("_overflow"))
+        else {
             return Ok(None);
         };
         let word = rest.trim_start_matches(['s', 'u']);
@@ -273,9 +305,8 @@ impl Parser<'_> {
         };
         let (a, b) = (self.rvalue(a)?, self.rvalue(b)?);
         let into = self.dereference(into, span)?;
-        let wide = |p: &Self, e: &Expr| {
-            p.unit.types.size(e.ty.ty) == Some(8) && !p.unit.types.is_signed(e.ty.ty)
-        };
+        let wide =
+            |p: &Self, e: &Expr| p.unit.types.size(e.ty.ty) == Some(8) && !p.unit.types.is_signed(e.ty.ty);
         // Each operand once: in variables of this block.
         let types = (a.ty, b.ty, QTy::plain(into.ty.ty));
         let unsigned = wide(self, &a) || wide(self, &b) || wide(self, &into);

@@ -119,7 +119,9 @@ impl Parser<'_> {
     fn kept(&mut self, value: Expr, ty: Ty, span: Span) -> Res<(LocalId, Stmt)> {
         let value = self.cast_to(value, ty);
         let local = Local { name: String::new(), ty: ty.into(), span, initialised: true, heap: false };
-        let Some(function) = self.function.as_mut() else { return fail(span, "this needs a function around it") };
+        let Some(function) = self.function.as_mut() else {
+            return fail(span, "this needs a function around it");
+        };
         let id = LocalId(function.locals.len() as u32);
         function.locals.push(local);
         let item = InitItem { offset: 0, ty: ty.into(), bits: None, value };

@@ -16,7 +16,8 @@ use fencepost_models::prepare::Form;
 const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
 
 /// As the machine wants a program: flat threads know local objects.
-const FORM: Form = Form { lock_sections: false, bound_loops: false, globalise_locals: false };
+const FORM: Form =
+    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: true };
 
 /// Options of other machines.
 const FOREIGN: &[&str] = &["rounds", "age", "buffer", "bound", "promises", "views", "consistency", "domain"];

@@ -1,6 +1,6 @@
 //! A reduction of TSO to SC, then the states of the SC machine; and `fencepost reduce`, which writes the SC program.
 
-use super::states::{machine, search, with_limits};
+use super::states::{search, with_limits};
 use super::{Engine, Fit, Question};
 use crate::args::{CheckArgs, ReduceArgs};
 use crate::input::{self, Trouble};
@@ -83,7 +83,7 @@ impl Reduce {
             return Ok(Outcome::unknown(StopReason::Unsupported(why.into())));
         }
         let options = question.options;
-        let mut config = Config::new(machine(question)?);
+        let mut config = Config::new(Model::Tso);
         (config.rounds, config.age) =
             (options.rounds, options.age.or(options.rounds.is_none().then_some(DEFAULT_AGE)));
         let run = check(source, &Options { config, search: search(question) })

@@ -52,8 +52,9 @@ impl Engine for Run {
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
         let deadline = question.deadline();
-        let stop =
-            || INTERRUPT.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let stop = || {
+            INTERRUPT.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        };
         match alone::run(&question.compiled.program, &stop) {
             End::Done(_) => {
                 let mut outcome = Outcome::new(Vec::new(), None, Vec::new());
@@ -71,7 +72,8 @@ impl Engine for Run {
                 let span = question.compiled.program.functions.get(function as usize);
                 let span = span.and_then(|f| f.spans.get(at as usize)).copied().unwrap_or_default();
                 let message = format!("the run ends here: {why}");
-                let error = Diagnostic::error(span, message).hint("`--engine explore` shows the whole execution");
+                let error =
+                    Diagnostic::error(span, message).hint("`--engine explore` shows the whole execution");
                 Err(Trouble::about(&question.compiled.sources, error))
             }
         }
