@@ -22,7 +22,7 @@ fn expectations() -> BTreeMap<String, Expected> {
     for line in text.lines().filter(|l| !l.starts_with('#') && !l.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut options =
-            Options { timeout: Some(std::time::Duration::from_secs(100)), ..Options::default() };
+            Options { timeout: Some(std::time::Duration::from_secs(600)), ..Options::default() };
         for word in &words[4..] {
             match word.split_once('=') {
                 Some(("brab", n)) => options.brab = Some(n.parse().expect("a number")),
@@ -109,7 +109,7 @@ fn systems_with_a_known_answer() {
             let wanted = line.split_whitespace().find_map(|w| w.strip_prefix(&format!("{}=", model.name())));
             let outcome = answer(
                 &source,
-                &Options { model, timeout: Some(std::time::Duration::from_secs(100)), ..Options::default() },
+                &Options { model, timeout: Some(std::time::Duration::from_secs(600)), ..Options::default() },
             );
             assert_eq!(Some(outcome.verdict.name()), wanted, "{} under {}", source.name, model.name());
         }
