@@ -56,14 +56,14 @@ fn compare(seed: u64, size: Size) -> Option<Verdict> {
     let mut by_machine = fencepost_machine::Options::new(Model::Sc);
     by_machine.search.max_states = Some(30_000);
     let machine = fencepost_machine::check(&program, &by_machine).expect("supported");
-    if machine.verdict == fencepost_machine::Verdict::Unknown {
+    if machine.outcome.verdict == fencepost_answer::Verdict::Unknown {
         return None;
     }
     let mut options = Options::default();
     options.symbolic.unroll = 4;
     let outcome = check(&program, &options).expect("supported");
     let (safe, is_safe) =
-        (machine.verdict == fencepost_machine::Verdict::Safe, outcome.verdict == Verdict::Safe);
+        (machine.outcome.verdict == fencepost_answer::Verdict::Safe, outcome.verdict == Verdict::Safe);
     assert!(outcome.verdict != Verdict::Unknown, "{name}: {:?}", outcome.reason);
     if outcome.verdict == Verdict::Unsafe {
         replay(&program, &outcome, name);
@@ -72,7 +72,7 @@ fn compare(seed: u64, size: Size) -> Option<Verdict> {
     assert!(
         is_safe == safe || outcome.cut,
         "{name}: {:?} {:?}\n{program:#?}",
-        machine.finding,
+        machine.outcome.findings,
         outcome.finding
     );
     if safe && machine.final_states.len() <= 200 {

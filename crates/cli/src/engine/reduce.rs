@@ -1,8 +1,8 @@
-//! A reduction of TSO to SC, then the states of the SC machine; and `fencepost reduce`, which writes the SC program.
+//! A reduction of TSO to SC, then the states of the SC machine or another back end; and `fencepost reduce`, which writes the SC program.
 
 use super::states::{machine, search, with_limits};
 use super::{Engine, Fit, Question};
-use crate::args::{CheckArgs, ReduceArgs};
+use crate::args::{Backend, CheckArgs, ReduceArgs};
 use crate::input::{self, Trouble};
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
 use fencepost_ir::Language;
@@ -24,11 +24,11 @@ impl Engine for Reduce {
     }
 
     fn about(&self) -> &'static str {
-        "a reduction of TSO to SC, then the states of the SC machine"
+        "a reduction of TSO to SC, then a back end for SC"
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age"]
+        &["rounds", "age", "backend", "unroll"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -45,10 +45,14 @@ impl Engine for Reduce {
         let refuse = |e: reduction::Unsupported| question.refuse(&e.what, e.span);
         let reduced =
             reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(refuse)?;
-        let search = search(question);
-        let settings = Options { config: Config::new(Model::Sc), search };
-        let found = check(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
-        let mut outcome = found.outcome;
+        let mut outcome = match options.backend {
+            Backend::States => {
+                let settings = Options { config: Config::new(Model::Sc), search: search(question) };
+                check(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?.outcome
+            }
+            Backend::Bmc => super::bmc::reduced(question, &reduced)?,
+            Backend::Cbmc => super::cbmc::run(question, &reduced)?,
+        };
         if outcome.verdict == Verdict::Unsafe {
             outcome = self.on_source(question, &prepared.program, outcome)?;
         }

@@ -3,6 +3,7 @@
 use super::{BufferMachine, BufferWorker, CutBy, Label, Move};
 use crate::check::{Checkable, allows};
 use crate::code::Code;
+use crate::config::Config;
 use crate::local::{FaultKind, Local, Status};
 use crate::machine::Machine;
 use crate::plain::{Plain, State};
@@ -35,7 +36,7 @@ impl Checkable for BufferMachine<'_> {
         let plain = Plain::new(&code, &self.config);
         let (state, run) = describe(&code, &plain, &self.moves(run))?;
         let (kind, message, place) =
-            self.wrong(&code, &plain, &state).ok_or("nothing is wrong at its end")?;
+            wrong(&self.config, &code, &plain, &state).ok_or("nothing is wrong at its end")?;
         Ok(Finding { kind, message, places: vec![place], trace: run.steps })
     }
 
@@ -59,38 +60,42 @@ impl BufferMachine<'_> {
         let mut lift = Lift::new(self.slots(), self.worker().start().1);
         run.iter().flat_map(|label| lift.step(label)).collect()
     }
+}
 
-    /// What is wrong in a state.
-    fn wrong(
-        &self,
-        code: &Code<'_>,
-        plain: &Plain<'_>,
-        state: &State,
-    ) -> Option<(FindingKind, String, Place)> {
-        for (t, local) in (0u32..).zip(&state.threads) {
-            if let Status::Failed(fault) = local.status
-                && let Some(kind) = fault.finding()
-            {
-                let place = Place { thread: Some(t), span: span(code, local), label: String::new() };
-                return Some((kind, message(code, local, fault), place));
-            }
-        }
-        let ended = |local: &Local| matches!(local.status, Status::Ended(_)) && local.buffer.is_empty();
-        match &code.program.property {
-            Property::Final(condition)
-                if state.threads.iter().all(ended)
-                    && !allows(condition, &plain.observed(state, condition)) =>
-            {
-                Some((
-                    FindingKind::Assertion,
-                    "a final state violates the condition".into(),
-                    Place::default(),
-                ))
-            }
-            _ if self.config.c && plain.is_stuck(state) => deadlock(code, state),
-            _ => None,
+/// What is wrong in a state.
+fn wrong(
+    config: &Config,
+    code: &Code<'_>,
+    plain: &Plain<'_>,
+    state: &State,
+) -> Option<(FindingKind, String, Place)> {
+    for (t, local) in (0u32..).zip(&state.threads) {
+        if let Status::Failed(fault) = local.status
+            && let Some(kind) = fault.finding()
+        {
+            let place = Place { thread: Some(t), span: span(code, local), label: String::new() };
+            return Some((kind, message(code, local, fault), place));
         }
     }
+    let ended = |local: &Local| matches!(local.status, Status::Ended(_)) && local.buffer.is_empty();
+    match &code.program.property {
+        Property::Final(condition)
+            if state.threads.iter().all(ended) && !allows(condition, &plain.observed(state, condition)) =>
+        {
+            Some((FindingKind::Assertion, "a final state violates the condition".into(), Place::default()))
+        }
+        _ if config.c && plain.is_stuck(state) => deadlock(code, state),
+        _ => None,
+    }
+}
+
+/// Does a run of moves again that another engine found, and says what is wrong at its end. The error says why the run is
+/// none, or why nothing is wrong at its end.
+pub fn confirm_moves(code: &Code<'_>, config: &Config, moves: &[Move]) -> Result<Finding, String> {
+    let plain = Plain::new(code, config);
+    let (state, run) = describe(code, &plain, moves)?;
+    let (kind, message, place) = wrong(config, code, &plain, &state).ok_or("nothing is wrong at its end")?;
+    Ok(Finding { kind, message, places: vec![place], trace: run.steps })
 }
 
 fn span(code: &Code<'_>, local: &Local) -> fencepost_diag::Span {
