@@ -29,7 +29,7 @@ impl Choice {
         if path.extension().is_none_or(|e| e != "cat") {
             return Err(format!(
                 "error: there is no model `{name}`\n  known models: {}\n  a model of your own is a file whose name ends in .cat\n",
-                registry::names(|_| true).join(", ")
+                registry::names(|model| !model.cat.is_empty()).join(", ")
             ));
         }
         let text =

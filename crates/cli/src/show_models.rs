@@ -6,13 +6,16 @@ use crate::print;
 use fencepost_models::registry::{self, MODELS};
 use fencepost_models::{Model, builtin_source};
 
+/// The title of a model without a cat file.
+const OPERATIONAL: &str = "The promising semantics, an operational model: `check -m ps`";
+
 /// Lists the models, or shows one.
 pub fn run(options: &ModelsArgs) -> u8 {
     match &options.command {
         None => {
             for model in MODELS {
                 let cat = Model::builtin(model.name);
-                let title = cat.as_ref().and_then(Model::title).unwrap_or("");
+                let title = cat.as_ref().and_then(Model::title).unwrap_or(OPERATIONAL);
                 print::out(&format!("{:8} {title}\n", model.name));
             }
             exit::OK
@@ -21,6 +24,10 @@ pub fn run(options: &ModelsArgs) -> u8 {
             Some(source) => {
                 print::out(source);
                 exit::OK
+            }
+            None if registry::find(name).is_some() => {
+                print::err(&format!("error: the model `{name}` is a machine and has no cat file\n"));
+                exit::BAD_INPUT
             }
             None => {
                 let known = registry::names(|_| true).join(", ");

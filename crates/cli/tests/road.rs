@@ -143,10 +143,11 @@ fn the_registry_names_what_there_is() {
     let known: Vec<&str> = fencepost_explore::ModelName::ALL.iter().map(|model| model.name()).collect();
     assert!(twins.iter().all(|twin| known.contains(twin)), "{twins:?}");
     assert!(known.iter().all(|name| twins.contains(name)), "{known:?}");
-    assert!(machines.iter().all(|name| fencepost_machine::Model::from_name(name).is_some()), "{machines:?}");
+    let exists = |name: &&str| *name == "ps" || fencepost_machine::Model::from_name(name).is_some();
+    assert!(machines.iter().all(exists), "{machines:?}");
     let all: Vec<&str> = fencepost_param::model::Model::ALL.iter().map(|model| model.name()).collect();
     assert_eq!(systems, all);
-    for model in MODELS {
+    for model in MODELS.iter().filter(|model| !model.cat.is_empty()) {
         assert!(fencepost_models::Model::builtin(model.name).is_some(), "{}", model.name);
     }
 }

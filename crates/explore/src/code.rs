@@ -184,6 +184,13 @@ pub enum Op {
         addr: Arg,
         scope: bool,
     },
+    /// An event that marks that an object was made, where that must be seen through release fences, which are none.
+    Birth,
+    /// The thread is about to end, and what it has made ends with it; where it `exits`, from whatever function, otherwise
+    /// only if its outermost function returns. The process goes on.
+    EndThread {
+        exits: bool,
+    },
     /// A private object of the frame begins its life; `dst` becomes the offset 0 in it.
     Private {
         dst: u16,
@@ -307,6 +314,10 @@ pub struct Code {
     pub tails: Vec<bool>,
     /// The lock of atomic sections, if they became critical sections.
     pub section_lock: Option<ObjectId>,
+    /// For a model that commits events out of program order.
+    pub out_of_order: bool,
+    /// The program starts as one thread, whose return ends the process.
+    pub is_process: bool,
     /// Whether objects are made or freed at run time.
     pub uses_objects: bool,
     /// Initial threads: function and arguments.
@@ -325,8 +336,10 @@ pub const ALLOCATIONS: usize = 3;
 pub const SPAWNS: usize = 4;
 /// What the thread's outermost function returned.
 pub const RESULT: usize = 5;
+/// Where events are committed out of order: the first assertion of the thread that did not hold, as its place plus one.
+pub const FAILED: usize = 6;
 /// Registers that belong to no frame.
-pub const HIDDEN: usize = 6;
+pub const HIDDEN: usize = 7;
 /// Words of registers that a thread may use at most.
 pub const MAX_REGISTERS: usize = 1 << 14;
 /// Words of a frame before its registers.
@@ -362,6 +375,8 @@ impl Op {
                 | Op::Spawn { .. }
                 | Op::Join { .. }
                 | Op::Free { .. }
+                | Op::EndThread { .. }
+                | Op::Birth
         )
     }
 

@@ -1,7 +1,7 @@
 //! Runs a thread from one event to the next. Local operations only: nothing here knows the memory model.
 
 use crate::code::{
-    ALLOCATIONS, Arg, Code, DISAGREED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
+    ALLOCATIONS, Arg, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
     RESERVATION, RESULT, SPAWNS, Target,
 };
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
@@ -19,6 +19,10 @@ pub enum Next {
     Event,
     /// It has ended.
     Ended,
+    /// It has ended the process by `exit`.
+    Halted,
+    /// It is the one thread that the program started as, and has returned, which ends the process too.
+    Returned,
     /// It stands before joins, and nothing else that is an event comes after them.
     Tail,
     /// An assumption failed, or a choice turned out wrong.
@@ -74,10 +78,23 @@ pub struct Snapshot {
     pub node: NodeId,
     /// What comes next.
     pub next: Next,
-    /// For a write: the value. For a spawn: how many came before. For a join: the thread. For a free: the object.
+    /// For a write: the value. For a spawn: how many came before. For a join: the thread. For a free: the object, or
+    /// [`END_OF_THREAD`].
     pub value: u64,
     /// The order in which threads are scheduled, smallest first.
     pub urgency: u8,
+}
+
+impl Next {
+    /// Whether the thread has come to its end.
+    pub fn is_end(self) -> bool {
+        matches!(self, Next::Ended | Next::Halted | Next::Returned)
+    }
+
+    /// Whether the thread has ended the process.
+    pub fn ends_process(self) -> bool {
+        matches!(self, Next::Halted | Next::Returned)
+    }
 }
 
 impl Default for Snapshot {
@@ -112,6 +129,9 @@ impl Snapshot {
         Snapshot { next, ..Snapshot::default() }
     }
 }
+
+/// In place of the object that an event ends: all that the thread has made and not ended, thread-local ones included.
+pub const END_OF_THREAD: u64 = u64::MAX;
 
 /// Local steps between two accesses that no sensible program needs.
 const MAX_LOCAL_STEPS: u32 = 10_000_000;
@@ -212,7 +232,7 @@ impl<M> Machine<'_, M> {
             match self.run(pc, regs, &mut Outcomes::NONE.clone()) {
                 Stop::Event(at, _, thread) if can_join(thread) => pc = at + 1,
                 Stop::Segment(at, _) => pc = at,
-                Stop::Other(next) => return next == Next::Ended,
+                Stop::Other(next) => return matches!(next, Next::Ended | Next::Returned),
                 _ => return false,
             }
         }
@@ -350,7 +370,7 @@ impl<M> Machine<'_, M> {
                     regs[RESULT] = u64::from(pc);
                     return Stop::Other(Next::Cut);
                 }
-                Op::Halt => return self.ended(regs),
+                Op::Halt => return self.ended(regs, Next::Halted),
                 _ => match self.other(pc, regs, &mut fp) {
                     Ok(next) => {
                         pc = next;
@@ -392,8 +412,12 @@ impl<M> Machine<'_, M> {
             .then(|| SEGMENT_PRIVATE - word as LocId)
     }
 
-    fn ended(&self, regs: &[u64]) -> Stop {
-        Stop::Other(if regs[DISAGREED] != 0 { Next::Blocked } else { Next::Ended })
+    fn ended(&self, regs: &[u64], next: Next) -> Stop {
+        match regs[FAILED] {
+            _ if regs[DISAGREED] != 0 => Stop::Other(Next::Blocked),
+            0 => Stop::Other(next),
+            failed => self.fault(failed as Pc - 1, FaultKind::Fail(FailKind::Assertion)),
+        }
     }
 
     /// Operations that litmus tests have little use for: calls, threads, objects, failures.
@@ -401,7 +425,14 @@ impl<M> Machine<'_, M> {
         let base = *fp;
         match self.code.ops[pc as usize] {
             Op::Assert { condition } if get(&regs[base..], condition) == 0 => {
-                return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
+                if !self.code.out_of_order {
+                    return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
+                }
+                // It orders nothing: what comes behind it may be committed before what it looks at, which may still
+                // change. So whether there is more must not depend on it.
+                if regs[FAILED] == 0 {
+                    regs[FAILED] = u64::from(pc) + 1;
+                }
             }
             Op::Fail(kind) => return Err(self.fault(pc, FaultKind::Fail(kind))),
             Op::Call { target, args, dst } => return self.call(pc, regs, fp, target, args, dst),
@@ -409,7 +440,8 @@ impl<M> Machine<'_, M> {
                 let value = value.map_or(0, |v| get(&regs[base..], v));
                 if base == HIDDEN {
                     regs[RESULT] = value;
-                    return Err(self.ended(regs));
+                    let process = self.thread == 0 && self.code.is_process;
+                    return Err(self.ended(regs, if process { Next::Returned } else { Next::Ended }));
                 }
                 let (caller, back, dst) = (regs[base], regs[base + 1], regs[base + 2]);
                 *fp = caller as usize;
@@ -421,7 +453,7 @@ impl<M> Machine<'_, M> {
             }
             Op::Exit(value) => {
                 regs[RESULT] = value.map_or(0, |v| get(&regs[base..], v));
-                return Err(self.ended(regs));
+                return Err(self.ended(regs, Next::Ended));
             }
             Op::Spawn { .. } => {
                 regs[SPAWNS] += 1;
@@ -462,6 +494,12 @@ impl<M> Machine<'_, M> {
                     }
                     _ => self.fault(pc, FaultKind::InvalidFree),
                 });
+            }
+            Op::Birth => return Err(Stop::Event(pc, NO_LOC, 0)),
+            Op::EndThread { exits }
+                if exits || (base == HIDDEN && !(self.thread == 0 && self.code.is_process)) =>
+            {
+                return Err(Stop::Event(pc, NO_LOC, END_OF_THREAD));
             }
             Op::ObjectSize { dst, addr } => {
                 let object = Value(get(&regs[base..], addr)).as_pointer();

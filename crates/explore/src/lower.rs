@@ -3,8 +3,8 @@
 use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
 use crate::liveness::{live_in_loops, may_wait, tails};
 use fencepost_ir::{
-    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue, Until,
-    Width, private::private_objects,
+    Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue,
+    Until, Width, private::private_objects,
 };
 
 /// Something that this engine does not run.
@@ -16,8 +16,9 @@ pub struct Unsupported {
     pub span: fencepost_ir::Span,
 }
 
-/// Lowers a program, for a model that commits events out of program order or for one that does not.
-pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported> {
+/// Lowers a program, for a model that commits events out of program order or for one that does not, and for one with
+/// races or without.
+pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code, Unsupported> {
     let mut code = Code::default();
     let mut counters = Vec::new();
     for (index, function) in program.functions.iter().enumerate() {
@@ -30,6 +31,8 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
             starts: Vec::new(),
             private: Vec::new(),
             out_of_order,
+            ends_objects: ends_objects(program),
+            marks_births: races && has_release_fence(program),
         };
         lowering.place_private_objects();
         lowering.run()?;
@@ -38,7 +41,10 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
         let counter = |(i, name): (usize, &String)| name.starts_with("loop@").then_some((i + FRAME) as u16);
         counters.push(function.regs.iter().enumerate().filter_map(counter).collect::<Vec<u16>>());
     }
-    code.uses_objects = code.ops.iter().any(|op| matches!(op, Op::Free { .. } | Op::Alloc { .. }));
+    code.is_process = program.is_process();
+    code.out_of_order = out_of_order;
+    let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
+    code.uses_objects = code.ops.iter().any(lives);
     code.live = live_in_loops(&code, &counters);
     code.tails = tails(&code);
     code.may_wait = may_wait(&code);
@@ -46,6 +52,27 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
     }
     Ok(code)
+}
+
+/// A release fence is no event, and what happens before it happens before whoever acquires from a store behind it: it must
+/// be an event then that an object was made.
+fn has_release_fence(program: &Program) -> bool {
+    let is =
+        |instr: &Instr| matches!(instr, Instr::Fence(fence) if !matches!(fence, Fence::C11(Order::SeqCst)));
+    program.functions.iter().flat_map(|f| &f.body).any(is)
+}
+
+/// What ends with a thread: local objects where it exits, thread-local ones however it ends.
+#[derive(Clone, Copy)]
+struct EndsObjects {
+    at_exit: bool,
+    at_return: bool,
+}
+
+fn ends_objects(program: &Program) -> EndsObjects {
+    let any = |is: fn(&Instr) -> bool| program.functions.iter().flat_map(|f| &f.body).any(is);
+    let at_return = any(|instr| matches!(instr, Instr::ThreadLocal { .. }));
+    EndsObjects { at_exit: at_return || any(|instr| matches!(instr, Instr::Local { .. })), at_return }
 }
 
 struct Lowering<'a> {
@@ -59,6 +86,8 @@ struct Lowering<'a> {
     /// For each instruction: the private object, by its number in `Code::privates`, that it is about.
     private: Vec<Option<u16>>,
     out_of_order: bool,
+    ends_objects: EndsObjects,
+    marks_births: bool,
 }
 
 /// A mutex cell: 0 when free, the owner's number plus one otherwise.
@@ -89,8 +118,8 @@ impl Lowering<'_> {
             self.code.source.resize(self.code.ops.len(), (self.index, at as u32));
         }
         self.starts.push(self.here());
-        self.push(Op::Return(None));
-        self.code.source.push((self.index, self.function.body.len() as u32));
+        self.leave(Op::Return(None));
+        self.code.source.resize(self.code.ops.len(), (self.index, self.function.body.len() as u32));
         self.resolve_labels(first);
         Ok(())
     }
@@ -195,7 +224,7 @@ impl Lowering<'_> {
                 let (then_to, else_to) = (label(then_to), label(else_to));
                 self.push(Op::Branch { condition: arg(condition), then_to, else_to, internal: false });
             }
-            Instr::Return(value) => self.push(Op::Return(value.map(arg))),
+            Instr::Return(value) => self.leave(Op::Return(value.map(arg))),
             Instr::Assume(condition) => self.push(Op::Assume(arg(condition))),
             Instr::Assert { condition, .. } => self.push(Op::Assert { condition: arg(condition) }),
             Instr::Fail { kind, .. } => self.push(Op::Fail(kind)),
@@ -250,15 +279,17 @@ impl Lowering<'_> {
                 self.push(Op::Join { dst: destination(*dst), thread: arg(*thread) })
             }
             Instr::SelfThread { dst } => self.push(Op::SelfThread { dst: frame_reg(*dst) }),
-            Instr::Exit(value) => self.push(Op::Exit(value.map(arg))),
+            Instr::Exit(value) => self.leave(Op::Exit(value.map(arg))),
             Instr::Halt => self.push(Op::Halt),
             Instr::Alloc { dst, size, zeroed } => {
-                self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed })
+                self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed });
+                self.birth();
             }
             Instr::Local { dst, object, .. } => {
                 self.code.templates.push((**object).clone());
                 let template = self.code.templates.len() as u32 - 1;
                 self.push(Op::Local { dst: frame_reg(*dst), template });
+                self.birth();
             }
             Instr::ThreadLocal { dst, object } => {
                 self.push(Op::ThreadLocal { dst: frame_reg(*dst), object: object.0 })
@@ -270,6 +301,21 @@ impl Lowering<'_> {
             }
             _ => unreachable!("lowered elsewhere: {instr:?}"),
         }
+    }
+
+    fn birth(&mut self) {
+        if self.marks_births {
+            self.push(Op::Birth);
+        }
+    }
+
+    /// What may end the thread, and before it the end of its objects.
+    fn leave(&mut self, op: Op) {
+        let exits = matches!(op, Op::Exit(_));
+        if if exits { self.ends_objects.at_exit } else { self.ends_objects.at_return } {
+            self.push(Op::EndThread { exits });
+        }
+        self.push(op);
     }
 
     fn target(&self, callee: Callee) -> Target {
@@ -497,7 +543,11 @@ impl Lowering<'_> {
             let then_to = self.here() + 1;
             let else_to = then_to + 5;
             self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
-            let load = self.cas_load(cas, cas.failure, None);
+            let mut load = self.cas_load(cas, cas.failure, None);
+            // No write follows, whatever is read.
+            if let Op::Load { half, .. } = &mut load {
+                *half = Half::Waiting;
+            }
             self.push(load);
             self.cas_compare(cas);
             self.push(Op::Assume(Arg::Reg(cas.same)));
@@ -583,7 +633,7 @@ mod tests {
         let rmw = Instr::Rmw { dst: None, addr, width, extend, op, operand, read: ann, write: ann };
         function.push(rmw, fencepost_ir::Span::default());
         let program = Program { functions: vec![function], ..Program::default() };
-        let code = lower(&program, false).expect("supported");
+        let code = lower(&program, false, false).expect("supported");
         assert!(matches!(code.ops[0], Op::Load { half: Half::Amo, .. }));
         assert!(matches!(code.ops[1], Op::Modify { op: RmwOp::Add, .. }));
         assert!(matches!(code.ops[2], Op::Store { half: Half::Amo, .. }));

@@ -142,6 +142,11 @@ impl<S, const W: usize> Node<S, W> {
         self.facts.frames.iter().rev().filter_map(|&(_, back, _)| back.checked_sub(1))
     }
 
+    /// How many objects the thread had made before the event.
+    pub fn made(&self) -> u32 {
+        self.facts.made
+    }
+
     fn is_segment(&self) -> bool {
         (FIRST_SEGMENT..NO_LOC).contains(&self.key.loc)
     }
@@ -184,6 +189,8 @@ pub struct Facts<const W: usize> {
     /// Earlier events that start or join threads.
     pub syncs: Row<W>,
     reservation: Option<(EventId, LocId)>,
+    /// How many objects the thread has made.
+    made: u32,
     /// The current frame, and for each frame below it where it is, where to go on there, and where the result goes.
     fp: usize,
     frames: Vec<(usize, Pc, u16)>,
@@ -344,19 +351,23 @@ impl<const W: usize> Facts<W> {
                 }
                 return Some(if outcome() { then_to } else { else_to });
             }
-            // Like a branch to a place that is never left.
-            Op::Assume(condition) | Op::Wait(condition) | Op::Assert { condition } => {
+            // Like a branch to a place that is never left. An assertion is not: release builds do not have it.
+            Op::Assume(condition) | Op::Wait(condition) => {
                 self.ctrl |= self.dep(condition);
                 self.ctrl_pick |= self.pick(condition);
             }
             Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
-            Op::SelfThread { dst } | Op::Local { dst, .. } | Op::ThreadLocal { dst, .. } => {
+            Op::SelfThread { dst } | Op::ThreadLocal { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),
+            Op::Local { dst, .. } => {
+                self.made += 1;
                 self.set(dst, Row::EMPTY, Row::EMPTY)
             }
-            Op::Alloc { dst, size: a, .. } | Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => {
+            Op::Alloc { dst, size: a, .. } => {
+                self.made += 1;
                 self.set(dst, self.dep(a), self.pick(a))
             }
+            Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => self.set(dst, self.dep(a), self.pick(a)),
             _ => {}
         }
         None
@@ -572,7 +583,10 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         };
         while !(key.loc == SEGMENT_FULL && left.get() == 0) {
             let op = &code.ops[pc as usize];
-            if op.is_event() && !self.skips(op) {
+            // `free(NULL)` is no event, nor is the end of a thread on every return.
+            let here = pc == key.pc && key.loc == NO_LOC && left.get() == 0;
+            let perhaps = matches!(op, Op::Free { .. } | Op::EndThread { .. });
+            if op.is_event() && if perhaps { here } else { !self.skips(op) } {
                 break;
             }
             pc = match *op {
@@ -635,11 +649,11 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                 };
             }
             Op::Choice { .. } => node.kind = Kind::Choice,
-            Op::Skip { .. } => node.kind = Kind::Skip,
+            Op::Skip { .. } | Op::Birth => node.kind = Kind::Skip,
             Op::Fence(fence) => node.kind = Kind::Fence(fence),
             Op::Spawn { .. } => node.kind = Kind::Spawn,
             Op::Join { .. } => node.kind = Kind::Join,
-            Op::Free { .. } => node.kind = Kind::Free,
+            Op::Free { .. } | Op::EndThread { .. } => node.kind = Kind::Free,
             _ => {}
         }
         (node.po_loc, node.skipped_loc) = self.same_location_before(parent, node.key.loc);

@@ -27,18 +27,20 @@ pub enum ModelName {
     Pso,
     Ra,
     Rc11,
+    Rc20,
     Power,
     Armv8,
 }
 
 impl ModelName {
     /// All of them.
-    pub const ALL: [ModelName; 7] = [
+    pub const ALL: [ModelName; 8] = [
         ModelName::Sc,
         ModelName::Tso,
         ModelName::Pso,
         ModelName::Ra,
         ModelName::Rc11,
+        ModelName::Rc20,
         ModelName::Power,
         ModelName::Armv8,
     ];
@@ -51,6 +53,7 @@ impl ModelName {
             ModelName::Pso => "pso",
             ModelName::Ra => "ra",
             ModelName::Rc11 => "rc11",
+            ModelName::Rc20 => "rc20",
             ModelName::Power => "power",
             ModelName::Armv8 => "armv8",
         }
@@ -134,6 +137,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
         ModelName::Pso => explore_model(program, order(Which::Pso), options),
         ModelName::Ra => explore_model(program, c11(Variant::Ra), options),
         ModelName::Rc11 => explore_model(program, c11(Variant::Rc11), options),
+        ModelName::Rc20 => explore_model(program, c11(Variant::Rc20), options),
         ModelName::Power => explore_model(program, PowerOf(Power { clauses }), options),
         ModelName::Armv8 => explore_model(program, Armv8Of(Armv8 { clauses }), options),
     }
@@ -170,7 +174,9 @@ fn explore_model<F: Family>(
     family: F,
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
-    let mut code = lower(program, <F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER)?;
+    let (out_of_order, races) =
+        (<F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER, <F::Model<1> as MemoryModel<1>>::RACES);
+    let mut code = lower(program, out_of_order, races)?;
     code.section_lock = options.section_lock;
     let mut memory = Memory::new(program);
     let question = Question::new(program, &mut memory);

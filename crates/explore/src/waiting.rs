@@ -156,14 +156,15 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         None
     }
 
-    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait for ever.
+    /// Some thread waits or spins, and every such thread has seen the newest values: it will wait as long as there is a
+    /// process.
     pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
         let layout = self.subject.layout;
         let mut stuck = false;
         for t in 0..layout.threads() {
             let end = graph.front[t] as usize;
             let start = match graph.frontier(layout, t).next {
-                Next::Ended | Next::NotStarted | Next::Tail => continue,
+                Next::Ended | Next::Halted | Next::Returned | Next::NotStarted | Next::Tail => continue,
                 Next::Event => {
                     // A join of a thread that does not end.
                     stuck = true;

@@ -3,7 +3,7 @@
 use crate::live::{LiveSet, live_registers};
 use crate::local::FaultKind;
 use fencepost_diag::Span;
-use fencepost_ir::{Callee, Instr, Observable, Operand, Program, Property, Value, Width};
+use fencepost_ir::{Callee, Instr, ObjectId, Observable, Operand, Program, Property, Value, Width};
 
 /// A memory cell by its number: cells are numbered object by object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -119,6 +119,13 @@ impl<'p> Code<'p> {
     pub fn initial_memory(&self) -> Vec<Option<Value>> {
         let cells = self.program.objects.iter().flat_map(|object| &object.cells);
         cells.map(|cell| cell.init.map(|value| cell.width.zero_extend(value))).collect()
+    }
+
+    /// The address of a cell.
+    pub fn address(&self, cell: CellId) -> Value {
+        let (object, index, _) = self.cells[cell.0 as usize];
+        let offset = self.program.objects[object as usize].cells[index as usize].offset;
+        Value::pointer(ObjectId(object), offset)
     }
 
     /// The name of a cell as a person reads it.

@@ -48,12 +48,24 @@ pub struct Config {
     /// So C wants it; the papers' programs may stand still. In C, also, a mutex knows its owner, and only the owner may
     /// unlock it.
     pub c: bool,
+    /// The threads belong to the promising machine: fences are steps of their own, and a thread whose assertion failed
+    /// keeps its registers, because its promises are certified beyond it.
+    pub promising: bool,
 }
 
 impl Config {
     /// The machine of a model without bounds.
     pub fn new(model: Model) -> Config {
-        Config { model, buffer: None, rounds: None, age: None, spawn_fences: true, symmetry: true, c: false }
+        Config {
+            model,
+            buffer: None,
+            rounds: None,
+            age: None,
+            spawn_fences: true,
+            symmetry: true,
+            c: false,
+            promising: false,
+        }
     }
 
     /// True if the scheduler's past must be in the state.

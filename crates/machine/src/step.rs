@@ -110,7 +110,8 @@ impl<'c> Steps<'c> {
         Frame { function, pc: 0, regs }
     }
 
-    fn instr(&self, local: &Local) -> Option<&'c Instr> {
+    /// The instruction that a thread stands before.
+    pub fn instr(&self, local: &Local) -> Option<&'c Instr> {
         self.code.instr(local.top().function, local.top().pc)
     }
 
@@ -155,7 +156,9 @@ impl<'c> Steps<'c> {
         let status = local.status;
         let length = self.code.program.functions[local.top().function as usize].body.len() as u32;
         let frame = local.top_mut();
-        let at = if matches!(status, Status::Running) { frame.pc } else { length };
+        let goes_on = status == Status::Running
+            || self.config.promising && status == Status::Failed(FaultKind::Assertion);
+        let at = if goes_on { frame.pc } else { length };
         let live = self.code.live(frame.function, at);
         for (reg, value) in (0u32..).zip(&mut frame.regs) {
             if !live.contains(reg) {
@@ -178,6 +181,7 @@ impl<'c> Steps<'c> {
             Instr::Branch { condition, then_to, else_to } => {
                 next = if self.value(local, *condition).is_true() { then_to.0 } else { else_to.0 };
             }
+            Instr::Fence(_) if self.config.promising => return Local1::Stop,
             Instr::Fence(fence) => match fence_effect(self.config.model, *fence) {
                 FenceEffect::Drain if !local.buffer.is_empty() => return Local1::Stop,
                 FenceEffect::StoreBarrier => local.push_barrier(),
@@ -203,13 +207,11 @@ impl<'c> Steps<'c> {
             Instr::Exit(value) => {
                 let value = value.map(|operand| self.value(local, operand));
                 local.frames.truncate(1);
-                return self.leave(local, value);
+                return end(local, value);
             }
             Instr::Halt => {
                 local.frames.truncate(1);
-                local.top_mut().pc = u32::MAX;
-                local.status = Status::Halted;
-                return Local1::Stop;
+                return halt(local);
             }
             Instr::ObjectSize { dst, addr } => match self.object_size(self.value(local, *addr)) {
                 Some(size) => self.set(local, Some(*dst), size),
@@ -419,10 +421,12 @@ impl<'c> Steps<'c> {
     /// Returns from a function; the thread ends with its outermost one.
     fn leave(&self, local: &mut Local, value: Option<Value>) -> Local1 {
         if local.frames.len() == 1 {
-            local.status = Status::Ended(value);
-            // Where it returned matters to nobody.
-            local.top_mut().pc = u32::MAX;
-            return Local1::Stop;
+            let program = self.code.program;
+            if self.config.c && program.is_process() && local.top().function == program.threads[0].function.0
+            {
+                return halt(local);
+            }
+            return end(local, value);
         }
         local.frames.pop();
         if let Some(Instr::Call { dst, .. }) = self.instr(local) {
@@ -542,6 +546,20 @@ impl<'c> Steps<'c> {
         local.top_mut().pc += 1;
         self.settle(local, log);
     }
+}
+
+fn end(local: &mut Local, value: Option<Value>) -> Local1 {
+    local.status = Status::Ended(value);
+    // Where it returned matters to nobody.
+    local.top_mut().pc = u32::MAX;
+    Local1::Stop
+}
+
+/// The thread ends the process.
+fn halt(local: &mut Local) -> Local1 {
+    local.top_mut().pc = u32::MAX;
+    local.status = Status::Halted;
+    Local1::Stop
 }
 
 fn fail(local: &mut Local, kind: FaultKind) -> Local1 {

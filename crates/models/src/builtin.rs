@@ -21,14 +21,14 @@ const LIBRARY: [(&str, &str); 9] = [
 
 /// Names of the built-in models.
 pub fn names() -> Vec<&'static str> {
-    registry::names(|_| true)
+    registry::names(|model| !model.cat.is_empty())
 }
 
 /// The text of a built-in model by its name, or of a built-in file by its file name.
 pub fn source(name: &str) -> Option<&'static str> {
     let model = name.strip_suffix(".cat").unwrap_or(name);
     let library = || LIBRARY.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
-    registry::find(model).map(|entry| entry.cat).or_else(library)
+    registry::find(model).map(|entry| entry.cat).filter(|cat| !cat.is_empty()).or_else(library)
 }
 
 /// The names that `include` knows.

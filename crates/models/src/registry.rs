@@ -20,7 +20,7 @@ pub enum Ordered {
 pub struct Entry {
     /// Its name on the command line.
     pub name: &'static str,
-    /// The text of its cat file.
+    /// The text of its cat file; empty for a model that is operational only.
     pub cat: &'static str,
     /// The name of its incremental twin in `explore`; without one, candidates are enumerated whole.
     pub twin: Option<&'static str>,
@@ -91,6 +91,13 @@ pub const MODELS: &[Entry] = &[
         ..DATA
     },
     Entry {
+        name: "rc20",
+        cat: include_str!("../cat/rc20.cat"),
+        twin: Some("rc20"),
+        ordered: Ordered::HappensBefore,
+        ..DATA
+    },
+    Entry {
         name: "power",
         cat: include_str!("../cat/power.cat"),
         twin: Some("power"),
@@ -108,6 +115,8 @@ pub const MODELS: &[Entry] = &[
         ordered: Ordered::Committed(&["lob", "rfe"]),
         ..DATA
     },
+    // Operational: it has no cat file.
+    Entry { name: "ps", machine: Some("ps"), ordered: Ordered::HappensBefore, ..DATA },
 ];
 
 /// The model of that name.

@@ -358,9 +358,13 @@ impl<'p> Replayer<'p> {
             return stop(led, End::Failed);
         }
         // Most instructions do nothing that could be in the record.
-        if let None | Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_)) =
-            instr
-        {
+        let local = match instr {
+            Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. }) => true,
+            // Objects may end with the thread.
+            None | Some(Instr::Return(_)) => led.run.frames.len() > 1 || led.run.alive.is_empty(),
+            _ => false,
+        };
+        if local && !steps.get(led.next).is_some_and(|s| s.at == at && s.action == RecordedAction::End) {
             return self.local(thread, led);
         }
         let round = self.live.before(at.0 as usize, at.1 as usize).and_then(|live| match instr {
@@ -453,12 +457,16 @@ impl<'p> Replayer<'p> {
             next += 1;
         }
         match instr {
-            // What might have been a store, and choices.
-            Some(Instr::StoreExclusive { .. } | Instr::CompareExchange { .. } | Instr::TryLock { .. }) => {
-                pass(&mut next)
-            }
-            // The end of a private object is no event here.
-            Some(Instr::EndLocal(_)) if new.is_empty() => {
+            // What might have been a store, choices, and marks.
+            Some(
+                Instr::StoreExclusive { .. }
+                | Instr::CompareExchange { .. }
+                | Instr::TryLock { .. }
+                | Instr::Alloc { .. }
+                | Instr::Local { .. },
+            ) => pass(&mut next),
+            // The end of a private object is no event here, nor that of a thread that has made nothing.
+            Some(Instr::EndLocal(_) | Instr::Exit(_) | Instr::Return(_)) | None if new.is_empty() => {
                 let there = |s: &RecordedStep| s.at == at && s.action == RecordedAction::End;
                 next += usize::from(steps.get(next).is_some_and(there));
             }

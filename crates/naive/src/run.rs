@@ -11,7 +11,7 @@ use crate::events::Events;
 use crate::findings::{Problem, ProblemKind};
 use crate::{Limits, Stop};
 use fencepost_ir::{
-    Ann, EventKind, Fence, FunctionId, Location, ObjectId, Operand, Reg, Span, ThreadId, Value, Width,
+    Ann, EventKind, Fence, FunctionId, Instr, Location, ObjectId, Operand, Reg, Span, ThreadId, Value, Width,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +27,8 @@ pub enum Role {
     Spawn(ThreadId, Start),
     /// A thread has ended with this result, as far as it is known.
     Join(ThreadId, Option<Value>),
-    /// Ends the life of an object.
-    End(ObjectId),
+    /// Ends the lives of objects.
+    End(Vec<ObjectId>),
 }
 
 /// What a thread runs, and with which arguments; an argument is unknown in replays only.
@@ -72,8 +72,12 @@ pub struct TraceEvent {
 /// How a trace ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The thread returned.
+    /// The thread ended.
     Done,
+    /// It is the one that the program started as, and returned: the process ended.
+    Returned,
+    /// It ended the process by `exit`.
+    Halted,
     /// An `assume` does not hold.
     Blocked,
     /// Its last read is a wait for another value.
@@ -105,12 +109,26 @@ pub struct Trace {
     pub choices: Vec<i64>,
     /// What went wrong.
     pub problems: Vec<Problem>,
+    /// Objects that it made, as far as others can reach them: how many events came before, and where.
+    pub births: BTreeMap<ObjectId, (usize, (u32, u32))>,
     /// What a join of the thread gives.
     pub result: Option<Value>,
     /// How it ended.
     pub end: End,
     /// Function and instruction where it stands; where it waits for a value, its last read.
     pub stands_at: (u32, u32),
+}
+
+impl End {
+    /// Whether the thread came to its end.
+    pub fn is_end(self) -> bool {
+        matches!(self, End::Done | End::Returned | End::Halted)
+    }
+
+    /// Whether it ended the process.
+    pub fn ends_process(self) -> bool {
+        matches!(self, End::Returned | End::Halted)
+    }
 }
 
 impl Trace {
@@ -196,6 +214,10 @@ pub struct Run {
     pub result: Option<Value>,
     /// Cells of private objects that were written.
     pub private: BTreeMap<Location, Register>,
+    /// Objects that it has made, as in [`Trace::births`].
+    pub births: BTreeMap<ObjectId, (usize, (u32, u32))>,
+    /// Local and thread-local objects that it has made and not ended, as far as others can reach them.
+    pub alive: BTreeSet<ObjectId>,
     /// Private objects that are out of scope.
     pub ended: BTreeSet<ObjectId>,
     /// How many objects it has made.
@@ -237,6 +259,8 @@ impl Run {
             failed: false,
             result: Some(Value::ZERO),
             private: BTreeMap::new(),
+            births: BTreeMap::new(),
+            alive: BTreeSet::new(),
             ended: BTreeSet::new(),
             made: 0,
             started: 0,
@@ -288,6 +312,7 @@ impl Run {
             registers: self.frames[0].registers.iter().map(|r| r.value).collect(),
             choices: self.choices,
             problems: self.problems,
+            births: self.births,
             result: self.result,
             end,
         }
@@ -415,11 +440,7 @@ impl Run {
             return (Some(event), Register { value: old, depends: Events::one(event), picks: Events::NONE });
         }
         self.silent += 1;
-        self.check_scope(place);
         let content = self.private_value(place);
-        if place.initial.is_none() && !copying && !self.private.contains_key(&place.location) {
-            self.note(ProblemKind::Uninitialised, place.at);
-        }
         let depends = content.depends | place.addr.depends;
         (None, Register { value: old, depends, picks: content.picks | place.addr.picks })
     }
@@ -435,17 +456,24 @@ impl Run {
             return Some(index);
         }
         self.silent += 1;
-        self.check_scope(place);
         let depends = from.depends | place.addr.depends;
         let picks = from.picks | place.addr.picks;
         self.private.insert(place.location, Register { value, depends, picks });
         None
     }
 
-    fn check_scope(&mut self, place: &Place) {
-        if self.ended.contains(&place.location.object) {
-            self.note(ProblemKind::UseAfterScope, place.at);
+    /// What is wrong with an access to a private cell.
+    pub fn private_mistake(&self, place: &Place, instr: &Instr) -> Option<ProblemKind> {
+        if !place.private {
+            return None;
         }
+        if self.ended.contains(&place.location.object) {
+            return Some(ProblemKind::UseAfterScope);
+        }
+        let needs_value =
+            !matches!(instr, Instr::Store { .. } | Instr::StoreExclusive { .. } | Instr::CopyLoad { .. });
+        let unknown = place.initial.is_none() && !self.private.contains_key(&place.location);
+        (needs_value && unknown).then_some(ProblemKind::Uninitialised)
     }
 
     /// Remembers that the run stands before a read of a loop, of which `live` are the registers that matter. If it was

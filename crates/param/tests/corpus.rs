@@ -97,6 +97,23 @@ fn weaker_models_have_more_behaviours() {
     }
 }
 
+/// Systems with the answer in a comment, `expect: sc=safe tso=safe pso=safe`, where they are at hand.
+#[test]
+fn systems_with_a_known_answer() {
+    for path in systems(&crate_dir().join("../../../shared/cub/answers")) {
+        let source = load(&path);
+        let line = source.text.lines().find_map(|l| l.split_once("expect:")).expect("an expectation").1;
+        for model in Model::ALL {
+            let wanted = line.split_whitespace().find_map(|w| w.strip_prefix(&format!("{}=", model.name())));
+            let outcome = answer(
+                &source,
+                &Options { model, timeout: Some(std::time::Duration::from_secs(100)), ..Options::default() },
+            );
+            assert_eq!(Some(outcome.verdict.name()), wanted, "{} under {}", source.name, model.name());
+        }
+    }
+}
+
 /// The benchmarks of the Cubicle-W paper, where they are at hand: Table 1 is for TSO; verdicts under SC are ours.
 #[test]
 fn table_1_of_the_paper() {

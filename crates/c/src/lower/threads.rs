@@ -163,6 +163,9 @@ impl Body<'_, '_> {
             Some(arg) => Some(self.value(arg)?),
             None => None,
         };
+        if let Some(callee) = self.runtime_function("__fp_run_cleanups") {
+            self.b.emit(Instr::Call { dst: None, callee, args: Vec::new() });
+        }
         if self.program.features.keys
             && let Some(callee) = self.runtime_function("__fp_run_destructors")
         {

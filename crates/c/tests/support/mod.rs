@@ -395,6 +395,8 @@ impl<'p> Machine<'p> {
         if self.threads[thread].frames.is_empty() {
             self.drain(thread);
             self.threads[thread].state = State::Ended(value);
+            // The return of main ends the process.
+            self.halted |= thread == 0;
         } else if let Some(reg) = frame.result {
             self.set(thread, reg, value);
         }

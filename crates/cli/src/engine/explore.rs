@@ -1,6 +1,7 @@
 //! The explorer: every execution once, loops unrolled, the axiomatic models; and what it found as an answer with places in
 //! the source and an execution that a programmer can follow.
 
+use super::promising;
 use super::{Engine, Fit, Question};
 use crate::args::Dependencies;
 use crate::check::INTERRUPT;
@@ -13,7 +14,7 @@ use fencepost_diag::{Diagnostic, Span};
 use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, explore, headline};
 use fencepost_ir::{Language, Property};
 use fencepost_models::prepare::Form;
-use fencepost_models::registry;
+use fencepost_models::registry::{self, Entry};
 use std::collections::BTreeSet;
 
 /// The engine.
@@ -29,7 +30,7 @@ impl Engine for Explore {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["unroll", "deps", "all", "max-executions", "dot", "svg"]
+        &["unroll", "deps", "all", "max-executions", "dot", "svg", "promises"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -47,6 +48,9 @@ impl Engine for Explore {
                 question.model.name,
                 known.join(", ")
             ));
+        }
+        if question.model.name == promising::MODEL {
+            return Fit::Takes { rank: 0, why: "what needs no promise is an execution of RC11".into() };
         }
         match (question.model.machine, question.compiled.language) {
             (Some(_), Language::C) => {
@@ -89,13 +93,17 @@ impl Engine for Explore {
         drop(line);
         let unconfirmed = revalidate::drop_unconfirmed(
             &prepared.program,
-            question.model,
+            entry(question),
             settings.dependencies,
             &mut found,
         );
         let reporter = Reporter { source: Source { program: &prepared.program, sources } };
         reporter.draw(&found, question)?;
-        Ok(reporter.outcome(question, &found, unconfirmed))
+        let outcome = reporter.outcome(question, &found, unconfirmed);
+        Ok(match question.model.name == promising::MODEL {
+            true => promising::without_promises(question, outcome),
+            false => outcome,
+        })
     }
 }
 
@@ -109,7 +117,7 @@ pub fn list(names: &[&str]) -> String {
 }
 
 fn twin(question: &Question<'_>) -> Option<ModelName> {
-    question.model.twin.and_then(ModelName::from_name)
+    entry(question).twin.and_then(ModelName::from_name)
 }
 
 /// Turns what the explorer found into an answer.
@@ -204,5 +212,13 @@ impl Reporter<'_> {
             places: places.collect(),
             trace: if finding.kind.is_warning() { Vec::new() } else { teller.trace() },
         }
+    }
+}
+
+/// The model that is explored: without promises a program of the promising semantics is one of RC11.
+fn entry(question: &Question<'_>) -> &'static Entry {
+    match registry::find("rc11") {
+        Some(rc11) if question.model.name == promising::MODEL => rc11,
+        _ => question.model,
     }
 }

@@ -6,7 +6,10 @@ pub mod auto;
 mod bmc;
 mod cbmc;
 mod explore;
+mod power;
+mod promising;
 mod reduce;
+mod run;
 mod states;
 
 pub use reduce::write_reduced;
@@ -21,7 +24,8 @@ use fencepost_models::registry::Entry;
 use std::time::Instant;
 
 /// The engines, in the order in which messages name them.
-pub const ENGINES: &[&dyn Engine] = &[&explore::Explore, &states::States, &reduce::Reduce, &bmc::Bmc];
+pub const ENGINES: &[&dyn Engine] =
+    &[&run::Run, &explore::Explore, &states::States, &reduce::Reduce, &bmc::Bmc];
 
 /// What is asked about a program.
 #[derive(Clone, Copy)]
@@ -89,6 +93,9 @@ const COMMON: &[&str] = &[
     "quiet",
     "include",
     "malloc-fails",
+    "isystem",
+    "target",
+    "link",
 ];
 
 /// The engine of that name.

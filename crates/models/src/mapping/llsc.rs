@@ -3,7 +3,7 @@
 //! S. Sarkar and others, *Synchronising C/C++ and POWER*, PLDI 2012. Machine code retries until the store-exclusive
 //! succeeds. Here there is one try, and a failing one is blocked (`Assume`): a failed round wrote nothing, its load
 //! orders no other access by itself, and the round that succeeds is also a first try of some other run. Without
-//! loss of final states this keeps the code free of loops. `docs/adr/mapping-llsc.md` has the argument, and why
+//! loss of final states this keeps the code free of loops. `docs/adr/006-mapping-llsc.md` has the argument, and why
 //! neither the assumption nor a branch on the outcome orders anything: the outcome carries no dependency.
 
 use super::recipe::{After, LoadOrder, Recipe, RmwOrder};

@@ -247,7 +247,7 @@ impl Rewriter<'_> {
         self.after_read(recipe.after, dst);
     }
 
-    /// Stays one instruction on every target: see `docs/adr/mapping-llsc.md`.
+    /// Stays one instruction on every target: see `docs/adr/006-mapping-llsc.md`.
     pub fn wait_and_modify(&mut self, instr: &Instr) {
         let mut instr = instr.clone();
         let Instr::AwaitRmw { dst, read, write, .. } = &mut instr else { return };
