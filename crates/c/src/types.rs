@@ -244,7 +244,16 @@ impl Types {
     /// A new struct or union without members.
     pub fn new_record(&mut self, name: Option<Symbol>, union_: bool, span: Span) -> RecordId {
         let id = RecordId(self.records.len() as u32);
-        let record = Record { name, union_, transparent: false, complete: false, fields: Vec::new(), size: 0, align: 1, span };
+        let record = Record {
+            name,
+            union_,
+            transparent: false,
+            complete: false,
+            fields: Vec::new(),
+            size: 0,
+            align: 1,
+            span,
+        };
         self.records.push(record);
         id
     }

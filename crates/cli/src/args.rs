@@ -196,6 +196,16 @@ pub enum Backend {
     Cbmc,
 }
 
+/// Which iterations of loops the explorer follows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum RetriesArg {
+    /// Those that changed something.
+    #[default]
+    Fold,
+    /// All up to the bound: the same verdicts, slower.
+    All,
+}
+
 /// Bounds on contexts that are tried one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contexts {
@@ -274,6 +284,9 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
+    /// Which iterations of loops are followed
+    #[arg(long, value_enum, default_value = "fold")]
+    pub retries: RetriesArg,
     /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
     /// variable wake up without a signal
     #[arg(long)]

@@ -184,6 +184,7 @@ fn supported(instr: &Instr, span: Span, most_choices: i128) -> Result<(), Unsupp
         | Instr::Lock(_)
         | Instr::Unlock(_)
         | Instr::Assume(_)
+        | Instr::Round(_)
         | Instr::Assert { .. }
         | Instr::Cut
         | Instr::AtomicBegin
@@ -241,7 +242,7 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
                 operands.push(*pointer);
             }
         }
-        Instr::Return(value) | Instr::Exit(value) => operands.extend(value),
+        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => operands.extend(value),
         Instr::Join { thread, .. } => operands.push(*thread),
         Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
         Instr::Alloc { size, .. } => operands.push(*size),

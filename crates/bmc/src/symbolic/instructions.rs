@@ -58,6 +58,8 @@ impl Pass<'_, '_> {
                 self.update(s, *addr, into, (*op, *operand), Some(*until), (*read, *write));
             }
             Instr::CompareExchange { .. } => self.compare_exchange(s, instr),
+            // Loops are unrolled, whatever their author says of them.
+            Instr::Round(_) => {}
             Instr::Await { dst, addr, width, extend, until, ann } => {
                 let address = self.value(s, *addr);
                 let target = self.target(s, &address, *width);

@@ -55,7 +55,9 @@ impl Parser<'_> {
         let null = self.is_null(&value);
         let types = &self.unit.types;
         let fits = |ty: QTy| match (types.pointee(ty.ty), types.pointee(value.ty.ty)) {
-            (Some(a), Some(b)) => null || a.ty == Ty::VOID || b.ty == Ty::VOID || types.compatible(a.ty, b.ty),
+            (Some(a), Some(b)) => {
+                null || a.ty == Ty::VOID || b.ty == Ty::VOID || types.compatible(a.ty, b.ty)
+            }
             _ => ty.ty == value.ty.ty || (null && types.is_pointer(ty.ty)),
         };
         let Some(field) = fields.iter().find(|field| fits(field.ty)) else { return Ok(value) };

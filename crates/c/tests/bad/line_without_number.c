@@ -1,2 +1,2 @@
-__int128 big;
+#line here
 int main(void) { return 0; }
