@@ -184,6 +184,18 @@ pub enum Dependencies {
     None,
 }
 
+/// What checks a reduced program.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum Backend {
+    /// Every state of the SC machine
+    #[default]
+    States,
+    /// Bounded model checking on the built-in SAT solver
+    Bmc,
+    /// An installed CBMC, on the program as C
+    Cbmc,
+}
+
 /// Which iterations of loops the explorer follows.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
 pub enum RetriesArg {
@@ -324,6 +336,12 @@ pub struct CheckArgs {
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// What checks the SC program that a reduction gives (reduce)
+    #[arg(long, value_enum, default_value = "states")]
+    pub backend: Backend,
+    /// Write a proof of a safe answer in the format LRAT, and check it (bmc)
+    #[arg(long, value_name = "FILE")]
+    pub proof: Option<PathBuf>,
     /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,

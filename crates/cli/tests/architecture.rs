@@ -105,6 +105,9 @@ fn documents_that_are_named_are_there() {
         decisions.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     for (number, name) in (1..).zip(names) {
-        assert!(name.starts_with(&format!("{number:03}-")), "{name} is not decision {number}: `NNN-name.md`, one after the other");
+        assert!(
+            name.starts_with(&format!("{number:03}-")),
+            "{name} is not decision {number}: `NNN-name.md`, one after the other"
+        );
     }
 }
