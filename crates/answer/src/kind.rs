@@ -131,9 +131,9 @@ findings! {
     UseAfterScope => {
         code: "FP0304", name: "use after scope", severity: Error,
         message: "use of an object that may be out of scope",
-        meaning: "the same for a local object whose block or function has ended",
+        meaning: "the same for a local object whose block or function has ended, or whose thread has, by `pthread_exit`; and for a thread-local object whose thread has ended",
         advice: "let the object live as long as its address is known to others",
-        examples: ["finding_use_after_scope.c"],
+        examples: ["finding_use_after_scope.c", "scope_pthread_exit.c", "thread_local_ended.c"],
     }
     DoubleFree => {
         code: "FP0305", name: "double free", severity: Error,
@@ -156,17 +156,24 @@ findings! {
         advice: "write it first, or order the write before the read",
         examples: ["finding_uninitialised_heap.c"],
     }
+    UseBeforeAllocation => {
+        code: "FP0311", name: "use before allocation", severity: Error,
+        message: "use of an object that need not have been allocated yet",
+        meaning: "under language models: an access that does not happen after what made its object, because the pointer came without release and acquire",
+        advice: "publish the pointer by a release store and read it by an acquire load",
+        examples: ["allocated_elsewhere.c"],
+    }
     Leak => {
         code: "FP0308", name: "leak", severity: Warning,
         message: "an object is never freed",
-        meaning: "an allocation that the execution uses and never frees",
+        meaning: "an allocation that the execution uses and never frees, although all threads end; `exit` leaks nothing",
         advice: "free it, or ignore the warning where the end of the program does that",
         examples: ["finding_leak.c"],
     }
     Deadlock => {
         code: "FP0401", name: "deadlock", severity: Error,
         message: "threads wait for ever",
-        meaning: "threads wait for ever: for mutexes (also their own), for a value that nobody will write, for threads that do not end",
+        meaning: "threads wait for ever: for mutexes (also their own), for a value that nobody will write, for threads that do not end. The end of the process, by `exit` or the return of `main`, ends all waiting",
         advice: "each waiting thread has its place; a lock says who holds it",
         examples: ["finding_deadlock.c", "finding_relock.c", "sync_cond_lost.c", "finding_waits_forever.c"],
     }

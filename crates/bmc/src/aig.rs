@@ -320,6 +320,15 @@ impl Graph {
         of_b.iter().all(|lit| of_a.binary_search(lit).is_ok())
     }
 
+    /// False if the structure alone shows that `a` and `b` exclude each other.
+    pub fn and_is_possible(&self, a: Lit, b: Lit) -> bool {
+        let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+        self.conjuncts(a, &mut of_a);
+        self.conjuncts(b, &mut of_b);
+        of_a.sort_unstable();
+        !of_b.iter().any(|lit| of_a.binary_search(&!*lit).is_ok())
+    }
+
     /// The parts of a conjunction, and the conjunctions within it.
     fn conjuncts(&self, lit: Lit, out: &mut Vec<Lit>) {
         const MOST: usize = 64;
@@ -334,6 +343,26 @@ impl Graph {
                 None => out.push(lit),
             }
         }
+    }
+
+    /// `(g, c)` if the two are `g & c` and `g & !c`.
+    pub fn siblings(&self, a: Lit, b: Lit) -> Option<(Lit, Lit)> {
+        let ((x, y), (u, v)) = (self.as_and(a)?, self.as_and(b)?);
+        let ways = [(x, y, u, v), (x, y, v, u), (y, x, u, v), (y, x, v, u)];
+        ways.into_iter().find(|(p, q, r, s)| p == r && *q == !*s).map(|(p, q, ..)| (p, q))
+    }
+
+    /// A literal that is true where `a` is and false where `b` is, for two that exclude each other: the condition of the
+    /// branch that led to both, if that is to be seen.
+    pub fn distinguishing(&self, a: Lit, b: Lit) -> Lit {
+        if let Some((_, condition)) = self.siblings(a, b) {
+            return condition;
+        }
+        let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+        self.conjuncts(a, &mut of_a);
+        self.conjuncts(b, &mut of_b);
+        of_b.sort_unstable();
+        of_a.into_iter().find(|lit| of_b.binary_search(&!*lit).is_ok()).unwrap_or(a)
     }
 
     /// The value of every node, given those of the inputs.

@@ -12,7 +12,17 @@
 
 pub mod aig;
 pub mod arithmetic;
+pub mod check;
 pub mod cnf;
+pub mod finals;
+pub mod formula;
+pub mod lift;
 pub mod limits;
+pub mod sc;
+pub mod solver;
 pub mod symbolic;
 pub mod word;
+
+pub use check::{Finding, Options, Outcome, Statistics, Unsupported, Verdict, check, final_states};
+pub use lift::{Mistake, Run, Scheduled};
+pub use limits::{Limits, StopReason};

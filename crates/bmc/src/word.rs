@@ -137,6 +137,11 @@ impl Word {
         (mask, ones)
     }
 
+    /// The same bits, without what is known about the values: for the constraints that make it true.
+    pub(crate) fn bare(&self) -> Word {
+        Word::new(self.bits.to_vec(), self.fill)
+    }
+
     /// The same word, known to have one of these values.
     pub(crate) fn with_values(mut self, mut values: Vec<u64>) -> Word {
         values.sort_unstable();

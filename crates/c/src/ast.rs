@@ -51,6 +51,8 @@ pub struct Global {
     pub thread_local: bool,
     /// Only declared so far, with `extern`.
     pub external: bool,
+    /// Only known to its own file.
+    pub internal: bool,
     /// Where.
     pub span: Span,
 }
@@ -68,8 +70,12 @@ pub struct FunctionDef {
     pub locals: Vec<Local>,
     /// Names of labels.
     pub labels: Vec<Symbol>,
+    /// Only known to its own file.
+    pub internal: bool,
     /// The body, if it is defined.
     pub body: Option<Block>,
+    /// Why its body could not be read, if that is so: an error only for programs that need it.
+    pub refused: Option<Box<fencepost_diag::Diagnostic>>,
     /// Called, or its address taken, somewhere.
     pub used: Option<Span>,
     /// Where it is declared.
@@ -87,6 +93,8 @@ pub struct Local {
     pub span: Span,
     /// It is given a value by its declaration.
     pub initialised: bool,
+    /// It points to an array of variable length, which ends with its block.
+    pub heap: bool,
 }
 
 /// A block with the variables that live in it.

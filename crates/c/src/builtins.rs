@@ -58,6 +58,12 @@ pub enum Builtin {
     AwaitRmw(BinaryOp, RmwOp, Order),
     /// `[pointer]`: the value, 0 if there is none yet.
     Peek,
+    /// `[size]`: memory for an array of variable length.
+    Allocate,
+    /// Any value from the first number to the second.
+    Range(i64, i64),
+    /// A pointer to the arguments that the function does not name.
+    Varargs,
     /// `[pointer to a 32-bit cell]`.
     Lock,
     /// `[pointer to a 32-bit cell]`.

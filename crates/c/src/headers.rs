@@ -5,32 +5,68 @@ pub const PREDEFINED: &str = include_str!("headers/predefined.h");
 
 const HEADERS: &[(&str, &str)] = &[
     ("assert.h", include_str!("headers/assert.h")),
-    ("errno.h", include_str!("headers/errno.h")),
-    ("dat3m.h", include_str!("headers/verifier.h")),
-    ("emmintrin.h", include_str!("headers/immintrin.h")),
-    ("genmc.h", include_str!("headers/verifier.h")),
-    ("immintrin.h", include_str!("headers/immintrin.h")),
-    ("inttypes.h", include_str!("headers/inttypes.h")),
-    ("limits.h", include_str!("headers/limits.h")),
-    ("linux.h", include_str!("headers/linux.h")),
-    ("pthread.h", include_str!("headers/pthread.h")),
-    ("sched.h", include_str!("headers/sched.h")),
-    ("semaphore.h", include_str!("headers/semaphore.h")),
-    ("stdalign.h", include_str!("headers/stdalign.h")),
-    ("stdarg.h", include_str!("headers/stdarg.h")),
     ("stdatomic.h", include_str!("headers/stdatomic.h")),
-    ("stdbool.h", include_str!("headers/stdbool.h")),
+    ("pthread.h", include_str!("headers/pthread.h")),
+    ("stdlib.h", include_str!("headers/stdlib.h")),
+    ("stdio.h", include_str!("headers/stdio.h")),
+    ("string.h", include_str!("headers/string.h")),
     ("stddef.h", include_str!("headers/stddef.h")),
     ("stdint.h", include_str!("headers/stdint.h")),
-    ("stdio.h", include_str!("headers/stdio.h")),
-    ("stdlib.h", include_str!("headers/stdlib.h")),
+    ("stdbool.h", include_str!("headers/stdbool.h")),
+    ("unistd.h", include_str!("headers/unistd.h")),
+    ("alloca.h", include_str!("headers/alloca.h")),
+    ("arpa/inet.h", include_str!("headers/endian.h")),
+    ("asm/types.h", include_str!("headers/stdint.h")),
+    ("byteswap.h", include_str!("headers/byteswap.h")),
+    ("ctype.h", include_str!("headers/ctype.h")),
+    ("dat3m.h", include_str!("headers/verifier.h")),
+    ("emmintrin.h", include_str!("headers/immintrin.h")),
+    ("endian.h", include_str!("headers/endian.h")),
+    ("errno.h", include_str!("headers/errno.h")),
+    ("fcntl.h", include_str!("headers/fcntl.h")),
+    ("features.h", include_str!("headers/features.h")),
+    ("float.h", include_str!("headers/float.h")),
+    ("genmc.h", include_str!("headers/verifier.h")),
+    ("gnu/stubs.h", include_str!("headers/gnu/stubs.h")),
+    ("immintrin.h", include_str!("headers/immintrin.h")),
+    ("inttypes.h", include_str!("headers/inttypes.h")),
+    ("iso646.h", include_str!("headers/iso646.h")),
+    ("limits.h", include_str!("headers/limits.h")),
+    ("linux.h", include_str!("headers/linux.h")),
+    ("linux/types.h", include_str!("headers/stdint.h")),
+    ("locale.h", include_str!("headers/locale.h")),
+    ("malloc.h", include_str!("headers/malloc.h")),
+    ("math.h", include_str!("headers/math.h")),
+    ("memory.h", include_str!("headers/string.h")),
+    ("netinet/in.h", include_str!("headers/endian.h")),
+    ("nidhugg.h", include_str!("headers/verifier.h")),
+    ("sched.h", include_str!("headers/sched.h")),
+    ("semaphore.h", include_str!("headers/semaphore.h")),
+    ("setjmp.h", include_str!("headers/setjmp.h")),
+    ("signal.h", include_str!("headers/signal.h")),
+    ("stdalign.h", include_str!("headers/stdalign.h")),
+    ("stdarg.h", include_str!("headers/stdarg.h")),
     ("stdnoreturn.h", include_str!("headers/stdnoreturn.h")),
-    ("string.h", include_str!("headers/string.h")),
-    ("sys/types.h", include_str!("headers/stddef.h")),
+    ("strings.h", include_str!("headers/strings.h")),
+    ("sys/cdefs.h", include_str!("headers/sys/cdefs.h")),
+    ("sys/endian.h", include_str!("headers/endian.h")),
+    ("sys/errno.h", include_str!("headers/errno.h")),
+    ("sys/fcntl.h", include_str!("headers/fcntl.h")),
+    ("sys/mman.h", include_str!("headers/sys/mman.h")),
+    ("sys/param.h", include_str!("headers/sys/types.h")),
+    ("sys/random.h", include_str!("headers/sys/random.h")),
+    ("sys/signal.h", include_str!("headers/signal.h")),
+    ("sys/stat.h", include_str!("headers/sys/stat.h")),
+    ("sys/syscall.h", include_str!("headers/sys/syscall.h")),
+    ("sys/time.h", include_str!("headers/sys/time.h")),
+    ("sys/types.h", include_str!("headers/sys/types.h")),
+    ("sys/wait.h", include_str!("headers/sys/wait.h")),
+    ("syscall.h", include_str!("headers/sys/syscall.h")),
     ("threads.h", include_str!("headers/threads.h")),
     ("time.h", include_str!("headers/time.h")),
+    ("wchar.h", include_str!("headers/wchar.h")),
     ("x86intrin.h", include_str!("headers/immintrin.h")),
-    ("unistd.h", include_str!("headers/unistd.h")),
+    ("xmmintrin.h", include_str!("headers/immintrin.h")),
 ];
 
 /// The text of a built-in header.
@@ -45,51 +81,56 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The header that declares a name, for hints.
 pub fn header_of(name: &str) -> Option<&'static str> {
-    let prefixes = [
-        ("pthread_", "pthread.h"),
-        ("PTHREAD_", "pthread.h"),
-        ("atomic_", "stdatomic.h"),
-        ("memory_order", "stdatomic.h"),
-        ("ATOMIC_", "stdatomic.h"),
-        ("thrd_", "threads.h"),
-        ("mtx_", "threads.h"),
-        ("cnd_", "threads.h"),
-        ("tss_", "threads.h"),
-        ("sem_", "semaphore.h"),
-        ("smp_", "linux.h"),
-        ("cmpxchg", "linux.h"),
-        ("xchg", "linux.h"),
-        ("mem", "string.h"),
-        ("str", "string.h"),
-    ];
-    let words = [
-        ("assert", "assert.h"),
-        ("READ_ONCE", "linux.h"),
-        ("WRITE_ONCE", "linux.h"),
-        ("NULL", "stddef.h"),
-        ("size_t", "stddef.h"),
-        ("bool", "stdbool.h"),
-        ("true", "stdbool.h"),
-        ("false", "stdbool.h"),
-        ("malloc", "stdlib.h"),
-        ("calloc", "stdlib.h"),
-        ("realloc", "stdlib.h"),
-        ("free", "stdlib.h"),
-        ("abort", "stdlib.h"),
-        ("exit", "stdlib.h"),
-        ("printf", "stdio.h"),
-        ("fprintf", "stdio.h"),
-        ("puts", "stdio.h"),
-        ("usleep", "unistd.h"),
-        ("sleep", "unistd.h"),
-        ("sched_yield", "sched.h"),
-        ("INT_MAX", "limits.h"),
-    ];
-    words
-        .iter()
-        .find(|(word, _)| *word == name)
-        .or_else(|| prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)))
-        .map(|(_, header)| *header)
+    declaring(name)
+}
+
+/// The built-in header that declares a function, a type or a macro. A header of the C library comes before one that is ours.
+pub fn declaring(name: &str) -> Option<&'static str> {
+    let mut found: Option<&'static str> = None;
+    for (header, text) in HEADERS {
+        if !declares(text, name) {
+            continue;
+        }
+        if *header != "linux.h" {
+            return Some(header);
+        }
+        found = Some(header);
+    }
+    found
+}
+
+/// Whether a header's text declares a name: as a macro, or behind a type.
+fn declares(text: &str, name: &str) -> bool {
+    if name.starts_with("__fp_") {
+        return false;
+    }
+    let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        if word(before.chars().next_back()) || word(after.chars().next()) {
+            return false;
+        }
+        let line = before.rsplit('\n').next().unwrap_or("");
+        match line.strip_prefix("#define ") {
+            Some(rest) => rest.is_empty(),
+            None if line.starts_with('#') => false,
+            None => {
+                let next = after.trim_start().chars().next();
+                let named = ["typedef ", "extern ", "enum {"].iter().any(|word| line.starts_with(word));
+                match next {
+                    // A function, not one of its parameters.
+                    Some('(') => !line.contains('(') || line.ends_with("(*"),
+                    Some(';' | '[') => named,
+                    Some(',' | '=' | '}') => {
+                        named && !line.contains('(')
+                            || line.trim().is_empty() && text.contains("typedef enum")
+                            || line.trim_start().starts_with("memory_order")
+                    }
+                    _ => line.trim().is_empty() && text.contains("typedef enum"),
+                }
+            }
+        }
+    })
 }
 
 /// Runtime modules: name, text, and the functions that they define.
@@ -117,6 +158,7 @@ const MODULES: &[(&str, &str, &[&str])] = &[
             "pthread_cond_destroy",
             "pthread_cond_wait",
             "pthread_cond_timedwait",
+            "pthread_cond_clockwait",
             "pthread_cond_signal",
             "pthread_cond_broadcast",
         ],
@@ -143,14 +185,139 @@ const MODULES: &[(&str, &str, &[&str])] = &[
         include_str!("runtime/keys.c"),
         &["pthread_key_create", "pthread_key_delete", "pthread_getspecific", "pthread_setspecific"],
     ),
+    ("runtime/cleanup.c", include_str!("runtime/cleanup.c"), &["__fp_cleanup_push", "__fp_cleanup_pop"]),
+    (
+        "runtime/cancel.c",
+        include_str!("runtime/cancel.c"),
+        &["pthread_cancel", "pthread_testcancel", "pthread_setcancelstate", "pthread_setcanceltype"],
+    ),
+    (
+        "runtime/rcu.c",
+        include_str!("runtime/rcu.c"),
+        &["__fp_rcu_lock", "__fp_rcu_unlock", "__fp_synchronize_rcu"],
+    ),
     (
         "runtime/string.c",
         include_str!("runtime/string.c"),
-        &["strlen", "strcmp", "strncmp", "strcpy", "strncpy", "strcat", "strchr", "abs", "labs"],
+        &[
+            "strlen",
+            "strcmp",
+            "strncmp",
+            "strcpy",
+            "strncpy",
+            "strcat",
+            "strchr",
+            "strnlen",
+            "strcoll",
+            "stpcpy",
+            "strlcpy",
+            "strncat",
+            "strchrnul",
+            "strrchr",
+            "strstr",
+            "strspn",
+            "strcspn",
+            "strpbrk",
+            "strtok_r",
+            "strtok",
+            "strndup",
+            "strdup",
+            "memchr",
+            "strcasecmp",
+            "strncasecmp",
+            "strcpy_s",
+            "strncpy_s",
+            "strcat_s",
+            "strsignal",
+        ],
+    ),
+    (
+        "runtime/block.c",
+        include_str!("runtime/block.c"),
+        &["mempcpy", "memcpy_s", "memmove_s", "memset_s", "explicit_bzero"],
+    ),
+    (
+        "runtime/stdlib.c",
+        include_str!("runtime/stdlib.c"),
+        &[
+            "abs", "labs", "llabs", "strtoul", "strtol", "strtoll", "strtoull", "atoi", "atol", "atoll",
+            "qsort", "bsearch", "getenv",
+        ],
+    ),
+    ("runtime/divide.c", include_str!("runtime/divide.c"), &["div", "ldiv"]),
+    ("runtime/format.c", include_str!("runtime/format.c"), &["vsnprintf", "vsprintf", "snprintf", "sprintf"]),
+    (
+        "runtime/ctype.c",
+        include_str!("runtime/ctype.c"),
+        &[
+            "isdigit", "islower", "isupper", "isalpha", "isalnum", "isblank", "iscntrl", "isgraph",
+            "isprint", "ispunct", "isspace", "isxdigit", "isascii", "tolower", "toupper",
+        ],
+    ),
+    (
+        "runtime/math.c",
+        include_str!("runtime/math.c"),
+        &["fabs", "fabsf", "fmax", "fmin", "trunc", "floor", "ceil", "round"],
+    ),
+    ("runtime/errno.c", include_str!("runtime/errno.c"), &["__errno_location", "strerror", "strerror_r"]),
+    (
+        "runtime/time.c",
+        include_str!("runtime/time.c"),
+        &[
+            "time",
+            "clock",
+            "difftime",
+            "mktime",
+            "localtime_r",
+            "gmtime_r",
+            "localtime",
+            "gmtime",
+            "asctime",
+            "ctime",
+            "strftime",
+            "clock_gettime",
+            "clock_getres",
+            "timespec_get",
+            "gettimeofday",
+        ],
+    ),
+    (
+        "runtime/system.c",
+        include_str!("runtime/system.c"),
+        &[
+            "mmap",
+            "munmap",
+            "getrandom",
+            "getentropy",
+            "getpid",
+            "getppid",
+            "gettid",
+            "getuid",
+            "geteuid",
+            "sysconf",
+            "getpagesize",
+        ],
+    ),
+    (
+        "runtime/signal.c",
+        include_str!("runtime/signal.c"),
+        &[
+            "signal",
+            "sigaction",
+            "raise",
+            "sigemptyset",
+            "sigfillset",
+            "sigaddset",
+            "sigdelset",
+            "sigismember",
+        ],
     ),
 ];
 
 const BITS: (&str, &str) = ("runtime/bits.c", include_str!("runtime/bits.c"));
+
+/// The number of the last error.
+pub const ERRNO: (&str, &str) = ("runtime/errno.c", include_str!("runtime/errno.c"));
 
 /// What is kept of threads in programs that detach them, or join them in several places.
 pub const THREADS: (&str, &str) = ("runtime/threads.c", include_str!("runtime/threads.c"));
@@ -180,7 +347,7 @@ pub fn module_of(name: &str, mutex_kinds: bool) -> Option<(&'static str, &'stati
     if mutex && mutex_kinds {
         return Some(MUTEX_KINDS);
     }
-    if name.starts_with("__builtin_") {
+    if name.starts_with("__builtin_") || matches!(name, "ffs" | "ffsl" | "ffsll") {
         return Some(BITS);
     }
     MODULES

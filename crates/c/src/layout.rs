@@ -82,12 +82,12 @@ impl Types {
         }
     }
 
-    /// Lays out the members of a struct or union. An error is a message about one member.
+    /// Lays out the members of a struct or union; `pack` is the largest alignment that a member gets by itself. An error is a message about one member.
     pub fn complete_record(
         &mut self,
         id: RecordId,
         members: Vec<Member>,
-        packed: bool,
+        pack: Option<u64>,
         align: Option<u64>,
     ) -> Result<(), String> {
         let union_ = self.records[id.0 as usize].union_;
@@ -96,7 +96,7 @@ impl Types {
             if union_ {
                 layout.bits = 0;
             }
-            layout.place(self, member, packed)?;
+            layout.place(self, member, pack)?;
             layout.size = layout.size.max(layout.bits.div_ceil(8));
             if union_ {
                 layout.end_run(layout.size)?;
@@ -153,6 +153,15 @@ impl Types {
     fn add_field(&self, field: &Field, quals: Quals, offset: u64, cells: &mut Vec<TypeCell>) -> Option<()> {
         let at = offset + field.offset;
         let Some(bits) = field.bits else { return self.add_cells(field.ty.with(quals), at, cells) };
+        if bits.bytewise {
+            for offset in at..at + u64::from(bits.unit) {
+                if !cells.iter().rev().take(80).any(|c| c.offset == offset && c.unit) {
+                    let ty = QTy { ty: Ty::UCHAR, quals: field.ty.quals.with(quals) };
+                    cells.push(TypeCell { offset, width: Width::W8, ty, unit: true });
+                }
+            }
+            return Some(());
+        }
         let width = width_of(u64::from(bits.unit))?;
         if !cells.iter().rev().take(8).any(|c| c.offset == at && c.unit) {
             let ty = match width {
@@ -179,14 +188,15 @@ struct Layout {
 }
 
 impl Layout {
-    fn place(&mut self, types: &Types, member: &Member, packed: bool) -> Result<(), String> {
+    fn place(&mut self, types: &Types, member: &Member, pack: Option<u64>) -> Result<(), String> {
+        let packed = pack.is_some();
         let ty = member.field.ty.ty;
         // A flexible array member takes no room.
         let size = match types.kind(ty) {
             TypeKind::Array(_, None) => 0,
             _ => types.size(ty).ok_or("a member has an incomplete type")?,
         };
-        let natural = if packed { 1 } else { types.align(ty) };
+        let natural = types.align(ty).min(pack.unwrap_or(u64::MAX));
         let align = member.align.unwrap_or(1).max(natural);
         let Some(width) = member.bit_width else {
             let offset = self.bits.div_ceil(8).next_multiple_of(align);
@@ -227,29 +237,42 @@ impl Layout {
             let unit = [1, 2, 4, 8].into_iter().find(|u| bit + width <= (bit / (8 * u) + 1) * 8 * u);
             unit.map(|u| (bit / (8 * u) * u, u))
         };
-        let mut units: Vec<(u64, u64)> = Vec::new();
-        for &(_, bit, width) in &run {
-            units.push(around(bit, width).ok_or("a bit-field crosses its storage unit")?);
-        }
+        let mut units: Vec<(u64, u64)> =
+            run.iter().map(|&(_, bit, width)| around(bit, width).unwrap_or((u64::MAX, 1))).collect();
         for _ in 0..units.len() {
             for i in 0..units.len() {
                 for j in 0..units.len() {
                     let ((a, n), (b, m)) = (units[i], units[j]);
-                    if a < b + m && b < a + n && n > m {
+                    if a != u64::MAX && b != u64::MAX && a < b + m && b < a + n && n > m {
                         units[j] = units[i];
                     }
                 }
             }
         }
-        if units.iter().any(|(base, unit)| *base < start || base + unit > limit) {
-            return Err(
-                "its bit-fields share bytes with other members, which no access of one size can reach".into(),
-            );
+        // In packed structs no unit may fit: then every field is read and written byte by byte.
+        if units.iter().any(|(base, unit)| *base == u64::MAX || *base < start || base + unit > limit) {
+            for (unit, &(_, bit, width)) in units.iter_mut().zip(&run) {
+                *unit = (bit / 8, (bit + width).div_ceil(8) - bit / 8);
+            }
+            if units.iter().any(|(_, bytes)| *bytes > 8) {
+                return Err("a bit-field crosses nine bytes".into());
+            }
+            for (&(index, bit, width), &(offset, bytes)) in run.iter().zip(&units) {
+                self.fields[index].offset = offset;
+                let shift = (bit - 8 * offset) as u8;
+                self.fields[index].bits =
+                    Some(Bits { shift, width: width as u8, unit: bytes as u8, bytewise: true });
+            }
+            return Ok(());
         }
         for (&(index, bit, width), (offset, unit)) in run.iter().zip(units) {
             self.fields[index].offset = offset;
-            self.fields[index].bits =
-                Some(Bits { shift: (bit - 8 * offset) as u8, width: width as u8, unit: unit as u8 });
+            self.fields[index].bits = Some(Bits {
+                shift: (bit - 8 * offset) as u8,
+                width: width as u8,
+                unit: unit as u8,
+                bytewise: false,
+            });
         }
         Ok(())
     }

@@ -124,16 +124,35 @@ impl Lexer<'_> {
                 self.at += 2;
                 self.quoted(b'"')
             }
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => {
-                while matches!(self.peek(0), b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | b'0'..=b'9') {
-                    self.at += 1;
-                }
-                Ok(TokenKind::Ident)
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => Ok(self.identifier()),
+            0x80.. if self.foreign_letter() > 0 => Ok(self.identifier()),
+            b'\\' if matches!(self.peek(1), b'u' | b'U') && self.peek(2).is_ascii_hexdigit() => {
+                Ok(self.identifier())
             }
             b'0'..=b'9' => Ok(self.number()),
             b'.' if self.peek(1).is_ascii_digit() => Ok(self.number()),
             _ => Ok(self.punctuator()),
         }
+    }
+
+    /// Letters beyond ASCII may be written as they are or as universal character names.
+    fn identifier(&mut self) -> TokenKind {
+        loop {
+            match self.peek(0) {
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | b'0'..=b'9' => self.at += 1,
+                0x80.. if self.foreign_letter() > 0 => self.at += self.foreign_letter(),
+                b'\\' if matches!(self.peek(1), b'u' | b'U') && self.peek(2).is_ascii_hexdigit() => {
+                    self.at += 2
+                }
+                _ => return TokenKind::Ident,
+            }
+        }
+    }
+
+    /// The length of a letter beyond ASCII that comes next; 0 if none does.
+    fn foreign_letter(&self) -> usize {
+        let next = self.text.get(self.at..).and_then(|rest| rest.chars().next());
+        next.filter(|c| c.is_alphanumeric()).map_or(0, char::len_utf8)
     }
 
     fn number(&mut self) -> TokenKind {
@@ -147,19 +166,17 @@ impl Lexer<'_> {
     }
 
     fn quoted(&mut self, quote: u8) -> Result<TokenKind, Diagnostic> {
-        let start = self.at;
         self.at += 1;
         loop {
             match self.peek(0) {
                 b'\\' if self.at + 1 < self.bytes.len() => self.at += 2,
                 c if c == quote => break,
-                b'\n' | 0 => {
-                    let what = if quote == b'"' { "string" } else { "character constant" };
-                    return Err(Diagnostic::error(
-                        self.span_from(start),
-                        format!("this {what} is never closed"),
-                    )
-                    .hint(format!("add the closing {}", quote as char)));
+                b'\n' | 0 if self.peek(0) == b'\n' || self.at >= self.bytes.len() => {
+                    // Fine in a group that is skipped and in the text of `#error`: whoever needs it complains.
+                    while !self.text.is_char_boundary(self.at) {
+                        self.at -= 1;
+                    }
+                    return Ok(TokenKind::Unclosed);
                 }
                 _ => self.at += 1,
             }

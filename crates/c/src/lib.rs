@@ -11,14 +11,12 @@
 //!
 //! # Limits
 //!
-//! * Not modelled: variable length arrays, `long double`, complex numbers, `__int128` and atomics wider than 64 bits,
-//!   `va_arg`, computed `goto`, vectors, inline assembly other than fences, memory orders that are not constants, timed waits,
-//!   cancellation, signals, input and files.
+//! * Not modelled: arrays of arrays of variable length, `long double`, complex numbers, arithmetic on `__int128`, atomics wider
+//!   than 64 bits, structs as variable arguments, `alloca`, computed `goto`, vectors, inline assembly other than fences, signals
+//!   from outside, input and files. In a function that is never reached they are no error.
 //! * Pointer bits: a pointer converted to an integer keeps its object and offset, so tagging the low bits works; arithmetic
 //!   that means to reach another object does not.
-//! * `memcpy` and its like need to know the object's type from one of their pointers, and whole objects.
-//! * A condition variable tells 32 waits apart, there are 8 keys, and no wakeup comes without a signal. Exceeding
-//!   a number is a finding of the kind `Unsupported`.
+//! * A condition variable tells 32 waits apart, there are 8 keys. Exceeding a number is a finding of the kind `Unsupported`.
 //! * A struct with indeterminate members may be copied; the copies of those members count as initialised.
 //! * `smp_wmb` and `smp_rmb` of the Linux style header are release and acquire fences, which order a little more.
 
@@ -33,17 +31,19 @@ pub mod lower;
 pub mod parser;
 pub mod pp;
 pub mod sema;
+pub mod target;
 pub mod token;
 pub mod types;
 pub mod uninit;
 
 pub use fencepost_diag::SourceMap;
-use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_ir::private::mark_private_objects;
 pub use fencepost_ir::{Compiled, Failure};
 use fencepost_ir::{Language, Program};
 use parser::Parser;
 use pp::Preprocessor;
+pub use target::Target;
 
 /// Reads a file by its path; `None` if there is none.
 pub type Loader<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -55,8 +55,14 @@ pub struct Options<'a> {
     pub defines: Vec<(String, Option<String>)>,
     /// `-I DIR`.
     pub include_dirs: Vec<String>,
+    /// `-isystem DIR`: looked into last, and warnings about what is there are not shown.
+    pub system_dirs: Vec<String>,
     /// `--include FILE`, read before the program.
     pub includes: Vec<String>,
+    /// Built-in headers that are read before the program because it uses their names without including them.
+    pub assumed_headers: Vec<&'static str>,
+    /// The platform.
+    pub target: Target,
     /// Condition variables may wake up without a signal.
     pub spurious: bool,
     /// `malloc` and its kin may find no memory.
@@ -65,34 +71,95 @@ pub struct Options<'a> {
     pub loader: Option<Loader<'a>>,
 }
 
-/// Compiles a C program.
+/// Compiles a C program of one file.
 pub fn compile(file: &SourceFile, options: &Options<'_>) -> Result<Compiled, Failure> {
+    compile_linked(std::slice::from_ref(file), options)
+}
+
+/// Compiles a C program. A name of a built-in header that the program does not include is a warning: the header is read
+/// first, and the program again. The files are linked: what is not `static` is known to all of them.
+pub fn compile_linked(files: &[SourceFile], options: &Options<'_>) -> Result<Compiled, Failure> {
+    let (first, mut next) = match compile_as_it_is(files, options) {
+        Ok(compiled) => return Ok(compiled),
+        Err(failure) => failure,
+    };
+    let mut assumed: Vec<(&'static str, Diagnostic)> = Vec::new();
+    while let Some((name, span)) = next {
+        let known = |header: &str| assumed.iter().any(|(read, _)| *read == header);
+        let Some(header) = headers::declaring(&name).filter(|header| !known(header)) else { break };
+        let message = format!("`{name}` is used without `#include <{header}>`");
+        assumed.push((header, Diagnostic::warning(span, message).label("the header is read all the same")));
+        let more = Options {
+            defines: options.defines.clone(),
+            include_dirs: options.include_dirs.clone(),
+            system_dirs: options.system_dirs.clone(),
+            includes: options.includes.clone(),
+            assumed_headers: assumed.iter().map(|(header, _)| *header).collect(),
+            ..*options
+        };
+        match compile_as_it_is(files, &more) {
+            Ok(mut compiled) => {
+                let warnings = assumed.into_iter().map(|(_, warning)| warning);
+                compiled.warnings.splice(0..0, warnings);
+                return Ok(compiled);
+            }
+            Err((_, missing)) => next = missing,
+        }
+    }
+    Err(first)
+}
+
+/// Why a program could not be compiled, and a name that nobody declared and where it is used, if that is the error.
+type Refusal = (Failure, Option<(String, Span)>);
+
+fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compiled, Refusal> {
     let interner = intern::Interner::with_words(token::KEYWORDS);
     let mut preprocessor = Preprocessor::new(interner, options);
-    let result = front(file, &mut preprocessor);
+    let mut missing = None;
+    let result = front(files, &mut preprocessor, &mut missing);
     let mut sources = std::mem::take(&mut preprocessor.sources);
-    if result.is_err() && sources.files().next().is_none() {
+    if let (true, Some(file)) = (result.is_err() && sources.files().next().is_none(), files.first()) {
         sources.add(file.clone());
     }
     match result {
-        Ok((mut program, warnings, left_out)) => {
+        Ok((mut program, mut warnings, left_out)) => {
             mark_private_objects(&mut program);
+            // What is wrong with the headers of the system is nobody's business here.
+            warnings.retain(|warning| {
+                let name = sources.locate(warning.span.start).map_or("", |(_, file)| file.name.as_str());
+                !pp::is_system(name) && !options.system_dirs.iter().any(|dir| name.starts_with(dir.as_str()))
+            });
             Ok(Compiled { language: Language::C, program, sources, warnings, left_out })
         }
-        Err(diagnostics) => Err(Failure { diagnostics, sources }),
+        Err(diagnostics) => Err((Failure { diagnostics, sources }, missing)),
     }
 }
 
 /// A program, its warnings, and what was left out.
 type Read = (Program, Vec<Diagnostic>, Option<&'static str>);
 
-fn front(file: &SourceFile, preprocessor: &mut Preprocessor<'_>) -> Result<Read, Vec<Diagnostic>> {
-    let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
+fn front(
+    files: &[SourceFile],
+    preprocessor: &mut Preprocessor<'_>,
+    missing: &mut Option<(String, Span)>,
+) -> Result<Read, Vec<Diagnostic>> {
     // The parser and the preprocessor take turns, and share the table of strings.
-    let mut interner = std::mem::take(&mut preprocessor.interner);
+    let mut interner = intern::Interner::default();
     let mut parser = Parser::new(&mut interner);
     parser.spurious = preprocessor.options().spurious;
-    parser.parse(tokens).map_err(|e| vec![*e])?;
+    for (number, file) in files.iter().enumerate() {
+        if number > 0 {
+            std::mem::swap(parser.interner, &mut preprocessor.interner);
+            preprocessor.next_file();
+            parser.next_file();
+        }
+        let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
+        std::mem::swap(parser.interner, &mut preprocessor.interner);
+        if let Err(error) = parser.parse(tokens) {
+            *missing = parser.missing.take();
+            return Err(vec![*error]);
+        }
+    }
     let mut loaded = Vec::new();
     while let Some((name, text)) = next_module(&mut parser, &loaded) {
         loaded.push(name);
@@ -101,12 +168,17 @@ fn front(file: &SourceFile, preprocessor: &mut Preprocessor<'_>) -> Result<Read,
         }
         read_module(&mut parser, preprocessor, name, text)?;
     }
+    if parser.unit.globals.iter().any(|global| global.external && global.name == "__fp_errno") {
+        let (name, text) = headers::ERRNO;
+        read_module(&mut parser, preprocessor, name, text)?;
+    }
     if lower::shares_joins(&parser.unit) {
         let (name, text) = headers::THREADS;
         read_module(&mut parser, preprocessor, name, text)?;
     }
     parser.unit.malloc_fails = preprocessor.options().malloc_fails;
-    let program = lower::lower(&parser.unit, &file.name)?;
+    let name = files.first().map_or("", |file| file.name.as_str());
+    let program = lower::lower(&parser.unit, name)?;
     let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
     let left_out = (waits && !parser.spurious).then_some("no wake-up without a signal");
     let mut warnings = std::mem::take(&mut preprocessor.warnings);
@@ -123,10 +195,13 @@ fn read_module(
 ) -> Result<(), Vec<Diagnostic>> {
     std::mem::swap(parser.interner, &mut preprocessor.interner);
     let mut tokens = Vec::new();
-    let read = preprocessor.run_text(&format!("<{name}>"), text.to_string(), &mut tokens);
+    let read = preprocessor.run_module(&format!("<{name}>"), text.to_string(), &mut tokens);
     std::mem::swap(parser.interner, &mut preprocessor.interner);
     read.map_err(|e| vec![e])?;
-    parser.parse(tokens).map_err(|e| vec![*e])
+    parser.internal = true;
+    let parsed = parser.parse(tokens).map_err(|e| vec![*e]);
+    parser.internal = false;
+    parsed
 }
 
 /// An error if a module works on types of a header of ours that the program did not include: a program that was

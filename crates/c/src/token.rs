@@ -18,6 +18,8 @@ pub enum TokenKind {
     Punct(Punct),
     /// A character that begins no token; an error if it survives preprocessing.
     Other,
+    /// The rest of a line from a quote that is never closed; an error if it survives preprocessing.
+    Unclosed,
     /// The end of the input.
     Eof,
 }
@@ -105,7 +107,9 @@ keywords! {
     Inline3 "__inline__", Restrict2 "__restrict", Restrict3 "__restrict__", Signed2 "__signed__", Thread "__thread",
     Typeof "typeof", Typeof2 "__typeof", Typeof3 "__typeof__", Volatile2 "__volatile__", Volatile3 "__volatile",
     Alignof2 "__alignof__", Int128 "__int128", Label "__label__", Offsetof "__builtin_offsetof",
-    TypesCompatible "__builtin_types_compatible_p", ChooseExpr "__builtin_choose_expr", VaArg "__builtin_va_arg",
+    Int128b "__int128_t", UInt128 "__uint128_t", Signed3 "__signed", Float128 "_Float128", Float128b "__float128",
+    Float64 "_Float64", Float32 "_Float32", Float32x "_Float32x", Float64x "_Float64x", Alignof3 "__alignof",
+    Complex2 "__complex__", TypesCompatible "__builtin_types_compatible_p", ChooseExpr "__builtin_choose_expr", VaArg "__builtin_va_arg",
     Func "__func__", Function "__FUNCTION__", PrettyFunction "__PRETTY_FUNCTION__",
 }
 

@@ -132,6 +132,8 @@ pub struct Record {
     pub name: Option<Symbol>,
     /// A union.
     pub union_: bool,
+    /// As a parameter it takes a value of any of its members.
+    pub transparent: bool,
     /// Its members are known.
     pub complete: bool,
     /// Its members, in order.
@@ -166,6 +168,8 @@ pub struct Bits {
     pub width: u8,
     /// Size in bytes of the unit that is read and written as one.
     pub unit: u8,
+    /// The unit is read and written byte by byte, because no access of one size fits.
+    pub bytewise: bool,
 }
 
 /// All types of a program.
@@ -174,12 +178,15 @@ pub struct Types {
     numbers: FxHashMap<TypeKind, Ty>,
     /// Structs and unions.
     pub records: Vec<Record>,
+    /// The program has several files: structs with the same members are the same.
+    pub linking: bool,
 }
 
 impl Default for Types {
     fn default() -> Types {
         let int = |rank, size, signed| TypeKind::Int { rank, size, signed, plain_char: false };
-        let mut types = Types { kinds: Vec::new(), numbers: FxHashMap::default(), records: Vec::new() };
+        let mut types =
+            Types { kinds: Vec::new(), numbers: FxHashMap::default(), records: Vec::new(), linking: false };
         let basic = [
             TypeKind::Void,
             TypeKind::Bool,
@@ -237,7 +244,16 @@ impl Types {
     /// A new struct or union without members.
     pub fn new_record(&mut self, name: Option<Symbol>, union_: bool, span: Span) -> RecordId {
         let id = RecordId(self.records.len() as u32);
-        let record = Record { name, union_, complete: false, fields: Vec::new(), size: 0, align: 1, span };
+        let record = Record {
+            name,
+            union_,
+            transparent: false,
+            complete: false,
+            fields: Vec::new(),
+            size: 0,
+            align: 1,
+            span,
+        };
         self.records.push(record);
         id
     }
@@ -361,6 +377,7 @@ impl Types {
             return true;
         }
         match (self.kind(a), self.kind(b)) {
+            (TypeKind::Record(a), TypeKind::Record(b)) if self.linking => self.same_members(*a, *b),
             (TypeKind::Pointer(a), TypeKind::Pointer(b)) => a.quals == b.quals && self.compatible(a.ty, b.ty),
             (TypeKind::Array(a, n), TypeKind::Array(b, m)) => {
                 (n.is_none() || m.is_none() || n == m) && a.quals == b.quals && self.compatible(a.ty, b.ty)
@@ -378,6 +395,24 @@ impl Types {
             }
             _ => false,
         }
+    }
+
+    /// Whether two structs or unions of different files are the same: by tag, size and the sizes of their members.
+    fn same_members(&self, a: RecordId, b: RecordId) -> bool {
+        let (a, b) = (&self.records[a.0 as usize], &self.records[b.0 as usize]);
+        let open = !a.complete || !b.complete;
+        let alike = |(x, y): (&Field, &Field)| {
+            x.name == y.name
+                && x.offset == y.offset
+                && x.bits == y.bits
+                && self.size(x.ty.ty) == self.size(y.ty.ty)
+        };
+        a.name == b.name
+            && a.union_ == b.union_
+            && (open
+                || (a.size == b.size
+                    && a.fields.len() == b.fields.len()
+                    && a.fields.iter().zip(&b.fields).all(alike)))
     }
 
     /// The type as a person writes it, for messages.

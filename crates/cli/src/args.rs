@@ -30,6 +30,8 @@ pub enum Command {
     Prove(ProveArgs),
     /// Say what the code of a finding means
     Explain(ExplainArgs),
+    /// Print the JSON schema of all answers
+    Schema,
     /// List the memory models, or show one
     Models(ModelsArgs),
 }
@@ -57,16 +59,19 @@ pub struct ReduceArgs {
 /// Options of `prove`.
 #[derive(Args)]
 pub struct ProveArgs {
-    /// A system in the language of Cubicle, with weak variables
-    #[arg(value_name = "FILE.cub")]
-    pub path: PathBuf,
+    /// Systems in the language of Cubicle, with weak variables
+    #[arg(value_name = "FILE.cub", required = true)]
+    pub paths: Vec<PathBuf>,
     /// Memory model: sc, tso or pso
     #[arg(short, long, default_value = "tso")]
     pub model: String,
-    /// Infer invariants with a forward run of N processes
+    /// Infer invariants with a forward run of N processes only [default: 2 and 3, in turn with the plain search]
     #[arg(long, value_name = "N")]
     pub brab: Option<u8>,
-    /// Number of worker threads for the check of the invariant [default: all cores]
+    /// Say the invariant, or the run that was found, in words
+    #[arg(long)]
+    pub words: bool,
+    /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON object
@@ -179,6 +184,40 @@ pub enum Dependencies {
     None,
 }
 
+/// Which iterations of loops the explorer follows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum RetriesArg {
+    /// Those that changed something.
+    #[default]
+    Fold,
+    /// All up to the bound: the same verdicts, slower.
+    All,
+}
+
+/// Bounds on contexts that are tried one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contexts {
+    /// The first.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+}
+
+/// `3`, or `1..6`.
+fn contexts(text: &str) -> Result<Contexts, String> {
+    let number = |text: &str| match text.parse() {
+        Ok(0) => Err("contexts are counted from 1".to_string()),
+        Ok(n) if n <= 64 => Ok(n),
+        _ => Err("a number up to 64, or a range such as 1..6, is expected".to_string()),
+    };
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let contexts = Contexts { first: number(first)?, last: number(last)? };
+    match contexts.first <= contexts.last {
+        true => Ok(contexts),
+        false => Err("the range is empty".into()),
+    }
+}
+
 /// Options of `check`.
 #[derive(Args)]
 pub struct CheckArgs {
@@ -186,7 +225,7 @@ pub struct CheckArgs {
     #[arg(required = true, value_name = "FILE.c or FILE.fp")]
     pub paths: Vec<PathBuf>,
     /// Memory model
-    #[arg(short, long, default_value = "rc11")]
+    #[arg(short, long, default_value = "rc20")]
     pub model: String,
     /// Take the back edge of a loop that does not spin at most N times
     #[arg(long, value_name = "N", default_value_t = 8)]
@@ -218,6 +257,9 @@ pub struct CheckArgs {
     /// The values 0 to N-1 may be in future memories, for standard consistency (ps) [default: those of the program]
     #[arg(long, value_name = "N")]
     pub domain: Option<u16>,
+    /// At most this many contexts, or all bounds of a range until something is found (states and reduce, power)
+    #[arg(long, value_name = "K or A..B", value_parser = contexts)]
+    pub contexts: Option<Contexts>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
     pub max_memory: Option<u64>,
@@ -230,6 +272,9 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
+    /// Which iterations of loops are followed
+    #[arg(long, value_enum, default_value = "fold")]
+    pub retries: RetriesArg,
     /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
     /// variable wake up without a signal
     #[arg(long)]
@@ -261,6 +306,15 @@ pub struct CheckArgs {
     /// Search a folder for included files
     #[arg(short = 'I', value_name = "DIR")]
     pub include_dirs: Vec<String>,
+    /// Search a folder for headers of the system: after the built-in ones, and without warnings about them
+    #[arg(long = "isystem", value_name = "DIR")]
+    pub system_dirs: Vec<String>,
+    /// The platform whose macros are defined: generic, x86_64, aarch64 or powerpc64 [default: that of the model]
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// All files together are one program
+    #[arg(long)]
+    pub link: bool,
     /// Read a file before the program
     #[arg(long = "include", value_name = "FILE")]
     pub includes: Vec<String>,
@@ -270,7 +324,7 @@ pub struct CheckArgs {
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Flags for the preprocessor: -D, -U, -I, -include
+    /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,
     /// The long names of the options that stand on the command line.
@@ -301,6 +355,18 @@ impl CheckArgs {
     }
 }
 
+/// What answers a litmus test.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum LitmusEngine {
+    /// The axiomatic models.
+    #[default]
+    Explore,
+    /// All states of the POWER machine.
+    States,
+    /// The runs of the POWER machine with a bounded number of contexts, on a SAT solver.
+    Reduce,
+}
+
 /// Options of `litmus`.
 #[derive(Args)]
 pub struct LitmusArgs {
@@ -322,9 +388,15 @@ pub struct LitmusArgs {
     /// Compare with reference results: verdict, holds and states decide the exit code
     #[arg(long, value_name = "FILE.jsonl")]
     pub compare: Option<PathBuf>,
-    /// Run the body of a loop at most N times
+    /// Take the back edge of a loop at most N times
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub unroll: u32,
+    /// What answers a test under power: the axiomatic model, or the operational one by states or by a formula
+    #[arg(long, value_enum, default_value = "explore")]
+    pub engine: LitmusEngine,
+    /// At most this many contexts (states and reduce) [default: no bound for states, 6 for reduce]
+    #[arg(long, value_name = "K")]
+    pub contexts: Option<u32>,
     /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -207,6 +207,8 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         timeout: options.timeout,
         max_nodes: (workers > 1).then_some(OWN_SHARE),
         witness: options.dot.is_some(),
+        engine: options.engine,
+        contexts: options.contexts,
         interrupt: &INTERRUPT,
     };
     let mut printer = Printer::new(options, expected, jobs.len());

@@ -21,7 +21,7 @@ pub fn run(options: &CheckArgs) -> u8 {
             return exit::BAD_INPUT;
         }
     };
-    if options.paths.len() > 1 && (options.dot.is_some() || options.svg.is_some()) {
+    if options.paths.len() > 1 && !options.link && (options.dot.is_some() || options.svg.is_some()) {
         print::err("error: --dot and --svg draw the counterexample of one program\n");
         return exit::BAD_INPUT;
     }
@@ -31,7 +31,8 @@ pub fn run(options: &CheckArgs) -> u8 {
         }
     });
     let mut worst = exit::OK;
-    for path in &options.paths {
+    let programs = if options.link { &options.paths[..1] } else { &options.paths[..] };
+    for path in programs {
         let name = path.display().to_string();
         let format = options.format();
         let (printed, code) = check(&name, model, options, format).unwrap_or_else(|trouble| {

@@ -9,6 +9,8 @@ pub struct PreprocessorFlags {
     pub defines: Vec<(String, Option<String>)>,
     /// Where included files are looked for.
     pub include_dirs: Vec<String>,
+    /// Where headers of the system are looked for.
+    pub system_dirs: Vec<String>,
     /// Files that are read before the program.
     pub includes: Vec<String>,
 }
@@ -19,6 +21,7 @@ impl PreprocessorFlags {
         let mut flags = PreprocessorFlags {
             defines: options.defines.iter().map(|text| definition(text)).collect(),
             include_dirs: options.include_dirs.clone(),
+            system_dirs: options.system_dirs.clone(),
             includes: options.includes.clone(),
         };
         let mut words = options.flags.iter();
@@ -28,7 +31,9 @@ impl PreprocessorFlags {
                 "" => words.next().cloned(),
                 rest => Some(rest.to_string()),
             };
-            if let Some(file) = (word == "-include").then(|| value("-include")).flatten() {
+            if let Some(folder) = (word == "-isystem").then(|| value("-isystem")).flatten() {
+                flags.system_dirs.push(folder);
+            } else if let Some(file) = (word == "-include").then(|| value("-include")).flatten() {
                 flags.includes.push(file);
             } else if let Some(text) = value("-D") {
                 flags.defines.push(definition(&text));
@@ -38,7 +43,7 @@ impl PreprocessorFlags {
                 flags.include_dirs.push(folder);
             } else {
                 return Err(format!(
-                    "error: `{word}` is no flag of the preprocessor that is known here\n  known: -D NAME[=VALUE], -U NAME, -I DIR, -include FILE"
+                    "error: `{word}` is no flag of the preprocessor that is known here\n  known: -D NAME[=VALUE], -U NAME, -I DIR, -isystem DIR, -include FILE"
                 ));
             }
         }
@@ -65,10 +70,12 @@ mod tests {
     #[test]
     fn flags_are_those_of_compilers() {
         let found =
-            flags(&["-DB", "-D", "C=2", "-Iinc", "-I", "more", "-include", "x.h", "-UA"]).expect("known");
+            flags(&["-DB", "-D", "C=2", "-Iinc", "-I", "more", "-isystem", "sys", "-include", "x.h", "-UA"])
+                .expect("known");
         let defines = vec![("B".into(), None), ("C".into(), Some("2".into()))];
         let include_dirs = vec!["inc".into(), "more".into()];
-        assert_eq!(found, PreprocessorFlags { defines, include_dirs, includes: vec!["x.h".into()] });
+        let (system_dirs, includes) = (vec!["sys".into()], vec!["x.h".into()]);
+        assert_eq!(found, PreprocessorFlags { defines, include_dirs, system_dirs, includes });
     }
 
     #[test]

@@ -53,17 +53,45 @@ pub fn read(name: &str, options: &CheckArgs) -> Result<Compiled, Trouble> {
     if let Some((_, what, advice)) = OTHERS.iter().find(|(endings, ..)| endings.contains(&ending)) {
         return Err(format!("error: {name} is {what}, by its name\n  {advice}").into());
     }
-    let text =
-        std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
-    let file = SourceFile::new(name, text);
+    let file = source(name)?;
     match ending {
         "fp" => Ok(fencepost_lang::compile(&file)?),
         _ => compile_c(&file, options),
     }
 }
 
+/// A file as text; bytes that are not UTF-8, as in old comments, become replacement characters.
+fn read_source(name: &str) -> std::io::Result<String> {
+    Ok(match String::from_utf8(std::fs::read(name)?) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+fn source(name: &str) -> Result<SourceFile, Trouble> {
+    let text = read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    Ok(SourceFile::new(name, text))
+}
+
+/// The platform that the user names, or that the model stands for.
+fn target(options: &CheckArgs) -> Result<fencepost_c::Target, String> {
+    use fencepost_c::Target;
+    let Some(name) = &options.target else {
+        return Ok(match options.model.as_str() {
+            "tso" => Target::X86_64,
+            "armv8" => Target::Aarch64,
+            "power" => Target::Powerpc64,
+            _ => Target::Generic,
+        });
+    };
+    Target::from_name(name).ok_or_else(|| {
+        let known = Target::ALL.map(Target::name).join(", ");
+        format!("error: there is no target `{name}`\n  known targets: {known}")
+    })
+}
+
 fn compile_c(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Trouble> {
-    let loader = |path: &str| std::fs::read_to_string(path).ok();
+    let loader = |path: &str| read_source(path).ok();
     let flags = PreprocessorFlags::of(options)?;
     let mut include_dirs = flags.include_dirs;
     let folder = Path::new(&file.name).parent().map(|p| p.display().to_string()).unwrap_or_default();
@@ -71,10 +99,17 @@ fn compile_c(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Trouble
     let settings = fencepost_c::Options {
         defines: flags.defines,
         include_dirs,
+        system_dirs: flags.system_dirs,
+        target: target(options)?,
+        assumed_headers: Vec::new(),
         includes: flags.includes,
         spurious: options.spurious,
         malloc_fails: options.malloc_fails,
         loader: Some(&loader),
     };
-    Ok(fencepost_c::compile(file, &settings)?)
+    let mut files = vec![file.clone()];
+    for path in options.paths.iter().skip(1).filter(|_| options.link) {
+        files.push(source(&path.display().to_string())?);
+    }
+    Ok(fencepost_c::compile_linked(&files, &settings)?)
 }

@@ -1,15 +1,18 @@
 //! One litmus test: from its text to an answer. Reads like the pipeline.
 
+use crate::args::LitmusEngine;
 use crate::input;
 use crate::model::Choice;
 use crate::witness::{self, Rejected};
 use fencepost_answer::StopReason as Reason;
+use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{
     Exploration, Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline,
 };
 use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
+use fencepost_machine::power;
 use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry::{self, Entry};
 use fencepost_naive as naive;
@@ -31,6 +34,10 @@ pub struct Settings {
     pub max_nodes: Option<u64>,
     /// Whether an execution that satisfies the condition is wanted.
     pub witness: bool,
+    /// What answers.
+    pub engine: LitmusEngine,
+    /// Bound on contexts.
+    pub contexts: Option<u32>,
     /// Set by Ctrl-C.
     pub interrupt: &'static AtomicBool,
 }
@@ -90,6 +97,16 @@ pub fn answer(
         return Err(Trouble::Input(format!("error: {} has no final condition", file.name).into()));
     };
     let found = match model {
+        _ if settings.engine != LitmusEngine::Explore => {
+            if model.name() != "power" {
+                let error = format!(
+                    "error: the engines states and reduce answer litmus tests under power, not {}",
+                    model.name()
+                );
+                return Err(Trouble::Input(error.into()));
+            }
+            with_machine(&program, file, condition, settings, start)?
+        }
         Choice::Twin(entry, twin) => {
             with_explorer(&program, file, (entry, *twin), condition, settings, start)?
         }
@@ -194,6 +211,70 @@ fn with_explorer(
         states: found.states,
         witness,
     })
+}
+
+/// The operational POWER. What is counted are final states: runs are no executions.
+fn with_machine(
+    program: &Program,
+    file: &SourceFile,
+    condition: &FinalCondition,
+    settings: &Settings,
+    start: Instant,
+) -> Result<Found, Trouble> {
+    let deadline = settings.timeout.map(|t| start + t);
+    let refuse = |what: &str, span| {
+        let message = format!("{what} cannot be run by this engine");
+        Trouble::Input(trouble(vec![Diagnostic::error(span, message)], file))
+    };
+    let stopped = |reason| Trouble::Stopped(reason, format!("unknown: {}", Reason::limit(reason)));
+    let mut found = Found {
+        executions: 0,
+        satisfying: 0,
+        blocked: 0,
+        cut: 0,
+        undefined: false,
+        flags: Vec::new(),
+        states: Vec::new(),
+        witness: None,
+    };
+    let states: Vec<Vec<Value>> = match settings.engine {
+        LitmusEngine::Reduce => {
+            let interrupt = Some(settings.interrupt);
+            let limits = contexts::Limits { deadline, interrupt, ..contexts::Limits::default() };
+            let options = contexts::Options { limits, ..contexts::Options::new(settings.unroll) };
+            let states = contexts::states(program, &options, settings.contexts.unwrap_or(6))
+                .map_err(|e| refuse(&e.what, e.span))?
+                .map_err(|stop| match stop {
+                    contexts::Stop::Timeout => stopped(StopReason::Timeout),
+                    contexts::Stop::Memory => stopped(StopReason::MaxMemory),
+                    contexts::Stop::Interrupted => stopped(StopReason::Interrupted),
+                })?;
+            let admits = |state: &Vec<Value>| condition.filter.as_ref().is_none_or(|f| f.holds(state));
+            states.into_iter().filter(admits).collect()
+        }
+        _ => {
+            let mut options = power::Options::new(settings.contexts, settings.unroll);
+            options.search.deadline = deadline;
+            options.search.interrupt = Some(settings.interrupt);
+            // Every state is wanted, so the question is left out: a state that violates the condition would end the search.
+            let mut all = program.clone();
+            if let Property::Final(condition) = &mut all.property {
+                condition.quantifier = Quantifier::Exists;
+            }
+            let checked = power::check(&all, &options).map_err(|e| refuse(&e.what, e.span))?;
+            if let Some(Reason::Limit { limit, .. }) = checked.outcome.stop_reason {
+                return Err(stopped(limit));
+            }
+            found.blocked = checked.outcome.statistics.blocked;
+            checked.final_states
+        }
+    };
+    found.executions = states.len() as u64;
+    found.satisfying = states.iter().filter(|state| condition.proposition.holds(state)).count() as u64;
+    found.states = states.into_iter().map(|state| state[..condition.shown].to_vec()).collect();
+    found.states.sort();
+    found.states.dedup();
+    Ok(found)
 }
 
 fn with_enumerator(

@@ -54,6 +54,10 @@ fn main() -> ExitCode {
         Command::Reduce(options) => reduce(options),
         Command::Prove(options) => prove::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::Schema => {
+            print::out(fencepost_report::format::SCHEMA);
+            exit::OK
+        }
         Command::Models(options) => show_models::run(options),
     };
     ExitCode::from(code)

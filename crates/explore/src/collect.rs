@@ -1,15 +1,15 @@
 //! What an exploration finds: final states, counts, faults, and executions for whoever wants to see them.
 
-use crate::code::{Code, FP, HIDDEN, Op, RESULT, outermost_reg};
+use crate::code::{Code, FAILED, FP, HIDDEN, Op, RESULT, outermost_reg};
 use crate::findings::{Action, Calls, Finding, FindingKind, Place, Step, findings};
 use crate::graph::Graph;
-use crate::interpret::{Fault, FaultKind, Next};
+use crate::interpret::Next;
 use crate::memory::{LocId, Memory, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
 use crate::progress;
 use crate::visit::Subject;
-use fencepost_ir::{FailKind, FinalCondition, Location, Observable, Program, Property, Value, Width};
+use fencepost_ir::{FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -181,13 +181,19 @@ impl<'a> Collector<'a> {
         stuck: bool,
     ) -> Finished {
         let mut complete = true;
-        let (mut cut, mut tail) = (false, false);
+        let (mut cut, mut tail, mut over, mut exits) = (false, false, false, false);
         for next in view.graph.threads_next(view.subject.layout) {
-            complete &= matches!(next, Next::Ended | Next::NotStarted | Next::Tail);
+            complete &= next.is_end() || matches!(next, Next::NotStarted | Next::Tail);
             cut |= next == Next::Cut;
             tail |= next == Next::Tail;
+            over |= next.ends_process();
+            exits |= next == Next::Halted;
         }
-        let found = findings(view, race, stuck, complete);
+        let failed = (0..view.subject.layout.threads()).any(|t| view.failed_assertion(t).is_some());
+        let all_ended = complete && !failed;
+        // Who waits when the process ends has been ended with it.
+        complete = all_ended || (stuck && over && !failed);
+        let found = findings(view, race, stuck && !over, all_ended && !exits);
         let is_new = |(kind, places, _): &(FindingKind, Vec<Place>, _)| {
             !self.findings.contains_key(&(*kind, places.clone()))
         };
@@ -321,6 +327,16 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
         matches!(self.code().ops[pc as usize], Op::Load { copying: true, .. })
     }
 
+    /// The first assertion that a thread has passed although it does not hold.
+    pub fn failed_assertion(&self, thread: usize) -> Option<(u32, u32)> {
+        let layout = self.subject.layout;
+        if !self.code().out_of_order || self.graph.frontier(layout, thread).next == Next::NotStarted {
+            return None;
+        }
+        let place = self.graph.frontier_regs(layout, thread)[FAILED].checked_sub(1)?;
+        Some(self.code().source[place as usize])
+    }
+
     /// The loops at which the unroll bound stopped threads.
     fn cut_places(&self) -> impl Iterator<Item = (u32, u32)> {
         let layout = self.subject.layout;
@@ -354,20 +370,10 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
         threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect()
     }
 
-    /// The events of a thread that are shown: those up to its first gap. Behind a failed assertion, which orders nothing,
-    /// there may be events that the execution depends on.
+    /// The events of a thread that are shown: those up to its first gap.
     fn shown(&self, t: usize) -> std::ops::Range<usize> {
-        let layout = self.subject.layout;
-        let (first, mut end) = (layout.base[t] as usize, (layout.base[t] + self.graph.front[t]) as usize);
-        if let Next::Failed(Fault { kind: FaultKind::Fail(FailKind::Assertion), .. }) =
-            self.graph.frontier(layout, t).next
-        {
-            let limit = layout.base[t + 1] as usize;
-            while end < limit && self.graph.present.contains(end) {
-                end += 1;
-            }
-        }
-        first..end
+        let first = self.subject.layout.base[t] as usize;
+        first..first + self.graph.front[t] as usize
     }
 
     /// The writes of each cell that has any, as threads and steps, in coherence order.
@@ -415,7 +421,8 @@ impl<M: MemoryModel<W>, const W: usize> View<'_, M, W> {
             Kind::Join => Action::Join { thread: value as u32 },
             Kind::Free => {
                 let object = self.memory.describe(fencepost_ir::ObjectId(value as u32));
-                Action::Free { object: object.map_or(String::new(), |(name, _)| name.to_string()) }
+                let all = "what the thread has made";
+                Action::Free { object: object.map_or(all, |(name, _)| name).to_string() }
             }
             _ => Action::Fence,
         };

@@ -1,7 +1,7 @@
 //! What is wrong with an execution: the faults of its threads, and what only the whole execution shows.
 
 use crate::collect::View;
-use crate::interpret::{FaultKind, Next};
+use crate::interpret::{END_OF_THREAD, FaultKind, Next};
 use crate::memory::{BadAccess, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
@@ -91,16 +91,19 @@ pub enum Action {
     },
 }
 
-/// All findings of a graph that no thread can extend; `races` are pairs of racing events.
+/// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended, and
+/// the process not by `exit`, so that what is left on the heap is lost.
 pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     view: &View<'_, M, W>,
     race: Option<(EventId, EventId)>,
     stuck: bool,
-    complete: bool,
+    left: bool,
 ) -> Vec<(FindingKind, Vec<Place>, Option<String>)> {
     let mut found = Vec::new();
     for t in 0..view.subject.layout.threads() {
-        if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
+        if let Some(at) = view.failed_assertion(t) {
+            found.push((FindingKind::Assertion, vec![Place { thread: t as u32, at }], None));
+        } else if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
             let object = match fault.kind {
                 FaultKind::Uninitialised(object) | FaultKind::UseAfterScope(object) => {
                     Some(view.subject.code.privates[object as usize].object.name.clone())
@@ -119,6 +122,9 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     }
     if view.subject.code.uses_objects {
         lifetimes(view, &mut found);
+        if M::RACES {
+            allocated_elsewhere(view, &mut found);
+        }
     }
     if let Some(lock) = view.subject.code.section_lock {
         outside_sections(view, lock, &mut found);
@@ -132,7 +138,7 @@ pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
     if stuck && found.is_empty() {
         found.push((FindingKind::Deadlock, view.stuck_places(), None));
     }
-    if complete && found.is_empty() {
+    if left && found.is_empty() {
         leaks(view, &mut found);
     }
     found
@@ -164,6 +170,10 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
     let graph = view.graph;
     let node = |e: usize| view.trie.node(graph.node[e]);
     for f in graph.present.iter().filter(|&e| node(e).kind == Kind::Free) {
+        if graph.value[f] == END_OF_THREAD {
+            ended_with_thread(view, f, found);
+            continue;
+        }
         let object = ObjectId(graph.value[f] as u32);
         let scope = view.memory.storage(object) == Some(Storage::Local);
         for e in graph.present.iter() {
@@ -183,6 +193,58 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
                 _ => FindingKind::UseAfterFree,
             };
             found.push((kind, vec![view.place(e), view.place(f)], view.object_name(object)));
+        }
+    }
+}
+
+/// Accesses to what a thread has made that are not ordered before its end.
+fn ended_with_thread<M: MemoryModel<W>, const W: usize>(
+    view: &View<'_, M, W>,
+    end: usize,
+    found: &mut Found,
+) {
+    let graph = view.graph;
+    let thread = view.trie.node(graph.node[end]).thread;
+    let ended_before = |object: ObjectId| {
+        graph.present.iter().any(|f| {
+            view.trie.node(graph.node[f]).kind == Kind::Free && graph.value[f] == u64::from(object.0)
+        })
+    };
+    for e in (graph.reads | graph.writes).iter() {
+        let Some(object) = view.object_at(e as EventId) else { continue };
+        let local = matches!(view.memory.storage(object), Some(Storage::Local | Storage::ThreadLocal));
+        let own = view.memory.maker(object).is_some_and(|(maker, _)| maker == thread);
+        if local && own && !M::happens_before(graph, e, end) && !ended_before(object) {
+            let places = vec![view.place(e), view.place(end)];
+            found.push((FindingKind::UseAfterScope, places, view.object_name(object)));
+        }
+    }
+}
+
+/// Accesses by other threads that do not happen after what made the object. What the maker did from then on begins with
+/// its first event behind it, so the access must happen after that one.
+fn allocated_elsewhere<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+    let graph = view.graph;
+    let layout = view.subject.layout;
+    for e in (graph.reads | graph.writes).iter() {
+        let node = view.trie.node(graph.node[e]);
+        let object = view.memory.location(node.loc()).0.object;
+        let Some((maker, site)) = view.memory.maker(object) else { continue };
+        if maker == node.thread {
+            continue;
+        }
+        // A thread-local object is there from the start of its thread.
+        let thread_local = view.memory.storage(object) == Some(Storage::ThreadLocal);
+        let number = view.memory.made_after(object);
+        let there = |i: usize| thread_local || view.trie.node(graph.node[i]).made() > number;
+        let first = layout.base[maker as usize] as usize;
+        let mut events = first..first + graph.front[maker as usize] as usize;
+        if !events.any(|i| there(i) && M::strictly_before(graph, i, e)) {
+            let mut places = vec![view.place(e)];
+            if !thread_local {
+                places.push(Place { thread: u32::from(maker), at: view.subject.code.source[site as usize] });
+            }
+            found.push((FindingKind::UseBeforeAllocation, places, view.object_name(object)));
         }
     }
 }
@@ -293,19 +355,14 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
             format!("`{object}` is accessed in an atomic section and outside of sections at the same time")
         }
         FindingKind::DataRace => format!("data race on `{object}`"),
-        FindingKind::NullPointer => "access through a null pointer".into(),
-        FindingKind::BadPointer => "access through a value that is no pointer".into(),
-        FindingKind::OutOfBounds => "access outside the object".into(),
-        FindingKind::MixedSize => "accesses of different sizes overlap".into(),
         FindingKind::UseAfterFree => format!("`{object}` is used although it may have been freed"),
         FindingKind::UseAfterScope => format!("`{object}` is used although it may be out of scope"),
         FindingKind::DoubleFree => format!("`{object}` is freed twice"),
-        FindingKind::InvalidFree => "free of what is not the start of an allocation".into(),
         FindingKind::Uninitialised => format!("`{object}` is read before it is written"),
+        FindingKind::UseBeforeAllocation => {
+            format!("`{object}` is used although it need not have been allocated yet")
+        }
         FindingKind::Leak => format!("`{object}` is never freed"),
-        FindingKind::Deadlock => "threads wait for ever".into(),
-        FindingKind::DivisionByZero => "division by zero".into(),
-        FindingKind::BadCall => "call through a pointer that is no function".into(),
-        FindingKind::LocalLoop => "a loop does not end and accesses no shared memory".into(),
+        kind => kind.message().into(),
     }
 }

@@ -1,8 +1,8 @@
 //! Runs a thread from one event to the next. Local operations only: nothing here knows the memory model.
 
 use crate::code::{
-    ALLOCATIONS, Arg, Code, DISAGREED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
-    RESERVATION, RESULT, SPAWNS, Target,
+    ALLOCATIONS, Arg, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
+    RESERVATION, RESULT, ROUND, SPAWNS, Target,
 };
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
@@ -19,6 +19,10 @@ pub enum Next {
     Event,
     /// It has ended.
     Ended,
+    /// It has ended the process by `exit`.
+    Halted,
+    /// It is the one thread that the program started as, and has returned, which ends the process too.
+    Returned,
     /// It stands before joins, and nothing else that is an event comes after them.
     Tail,
     /// An assumption failed, or a choice turned out wrong.
@@ -27,6 +31,8 @@ pub enum Next {
     Waiting,
     /// It is back in a loop where it was, having written nothing.
     Spinning,
+    /// It tries again with what it has read, as it would have without the last read if the read before had read that.
+    Retrying,
     /// The unroll bound was reached.
     Cut,
     /// Something went wrong; see [`Fault`].
@@ -74,10 +80,23 @@ pub struct Snapshot {
     pub node: NodeId,
     /// What comes next.
     pub next: Next,
-    /// For a write: the value. For a spawn: how many came before. For a join: the thread. For a free: the object.
+    /// For a write: the value. For a spawn: how many came before. For a join: the thread. For a free: the object, or
+    /// [`END_OF_THREAD`].
     pub value: u64,
     /// The order in which threads are scheduled, smallest first.
     pub urgency: u8,
+}
+
+impl Next {
+    /// Whether the thread has come to its end.
+    pub fn is_end(self) -> bool {
+        matches!(self, Next::Ended | Next::Halted | Next::Returned)
+    }
+
+    /// Whether the thread has ended the process.
+    pub fn ends_process(self) -> bool {
+        matches!(self, Next::Halted | Next::Returned)
+    }
 }
 
 impl Default for Snapshot {
@@ -113,6 +132,9 @@ impl Snapshot {
     }
 }
 
+/// In place of the object that an event ends: all that the thread has made and not ended, thread-local ones included.
+pub const END_OF_THREAD: u64 = u64::MAX;
+
 /// Local steps between two accesses that no sensible program needs.
 const MAX_LOCAL_STEPS: u32 = 10_000_000;
 
@@ -137,6 +159,10 @@ pub struct Machine<'a, M> {
     pub thread: u16,
     /// Set when the registers need more words.
     pub needs_room: bool,
+    /// How many events the thread has made.
+    pub events: usize,
+    /// Where the unroll bound stopped the thread: the node and what led from there, so that it can go on after all.
+    pub cut_at: (NodeId, Outcomes),
 }
 
 #[inline(always)]
@@ -147,7 +173,13 @@ fn get(frame: &[u64], a: Arg) -> u64 {
     }
 }
 
-impl<M> Machine<'_, M> {
+impl<'a, M> Machine<'a, M> {
+    /// For a thread.
+    pub fn new(code: &'a Code, memory: &'a mut Memory, model: &'a M, thread: usize) -> Machine<'a, M> {
+        let cut_at = (NO_NODE, Outcomes::NONE);
+        Machine { code, memory, model, thread: thread as u16, needs_room: false, events: 0, cut_at }
+    }
+
     /// Prepares the registers of a thread that is about to run a function.
     pub fn start(&mut self, function: u32, args: &[u64], regs: &mut [u64]) -> Pc {
         let target = self.code.functions[function as usize];
@@ -172,10 +204,36 @@ impl<M> Machine<'_, M> {
     where
         M: MemoryModel<W>,
     {
-        let mut parent = from;
-        let mut pc = trie.node(from).pc() + Pc::from(trie.node(from).kind != Kind::Segment);
+        let node = trie.node(from);
+        let is_event = node.kind != Kind::Segment;
+        self.events = node.index as usize + usize::from(is_event);
+        let pc = node.pc() + Pc::from(is_event);
+        self.advance_from(trie, from, pc, Outcomes::NONE, regs)
+    }
+
+    /// Goes on with a loop whose bound is used up.
+    pub fn go_on<const W: usize>(&mut self, trie: &mut Trie<M, W>, regs: &mut [u64]) -> Snapshot
+    where
+        M: MemoryModel<W>,
+    {
+        // The jump to the loop's head stands before the cut.
+        let pc = regs[RESULT] as Pc - 1;
+        let (parent, outcomes) = self.cut_at;
+        self.advance_from(trie, parent, pc, outcomes, regs)
+    }
+
+    fn advance_from<const W: usize>(
+        &mut self,
+        trie: &mut Trie<M, W>,
+        mut parent: NodeId,
+        mut pc: Pc,
+        mut outcomes: Outcomes,
+        regs: &mut [u64],
+    ) -> Snapshot
+    where
+        M: MemoryModel<W>,
+    {
         loop {
-            let mut outcomes = Outcomes::NONE;
             match self.run(pc, regs, &mut outcomes) {
                 Stop::Event(pc, loc, value) => {
                     let node = trie.child(parent, Key { pc, loc, outcomes }, self.code);
@@ -188,8 +246,16 @@ impl<M> Machine<'_, M> {
                 Stop::Segment(at, loc) => {
                     parent = trie.child(parent, Key { pc: at, loc, outcomes }, self.code);
                     pc = at;
+                    outcomes = Outcomes::NONE;
                 }
-                Stop::Other(next) => return Snapshot::stopped(next),
+                Stop::Other(Next::Spinning) => {
+                    let value = regs[ROUND] >> 16;
+                    return Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                }
+                Stop::Other(next) => {
+                    self.cut_at = (parent, outcomes);
+                    return Snapshot::stopped(next);
+                }
                 Stop::Room => {
                     self.needs_room = true;
                     return Snapshot::stopped(Next::Cut);
@@ -212,7 +278,7 @@ impl<M> Machine<'_, M> {
             match self.run(pc, regs, &mut Outcomes::NONE.clone()) {
                 Stop::Event(at, _, thread) if can_join(thread) => pc = at + 1,
                 Stop::Segment(at, _) => pc = at,
-                Stop::Other(next) => return next == Next::Ended,
+                Stop::Other(next) => return matches!(next, Next::Ended | Next::Returned),
                 _ => return false,
             }
         }
@@ -345,12 +411,25 @@ impl<M> Machine<'_, M> {
                     frame[dst as usize] = 0;
                 }
                 Op::PrivateEnd { object } => frame[self.code.privates[object as usize].at as usize] = 0,
-                Op::Cut => {
+                Op::Round(None) => {
+                    if regs[ROUND] & 0xffff == 0 {
+                        regs[ROUND] = (self.events as u64) << 16;
+                    }
+                    regs[ROUND] += 1;
+                }
+                Op::Round(Some(condition)) => {
+                    if get(frame, condition) == 0 {
+                        return Stop::Other(Next::Spinning);
+                    }
+                    regs[ROUND] -= u64::from(regs[ROUND] & 0xffff != 0);
+                }
+                Op::EnterLoop { dst } => frame[dst as usize] = self.events as u64,
+                Op::Cut { .. } => {
                     // A thread that was cut has no result; the place says which loop it was.
                     regs[RESULT] = u64::from(pc);
                     return Stop::Other(Next::Cut);
                 }
-                Op::Halt => return self.ended(regs),
+                Op::Halt => return self.ended(regs, Next::Halted),
                 _ => match self.other(pc, regs, &mut fp) {
                     Ok(next) => {
                         pc = next;
@@ -392,8 +471,12 @@ impl<M> Machine<'_, M> {
             .then(|| SEGMENT_PRIVATE - word as LocId)
     }
 
-    fn ended(&self, regs: &[u64]) -> Stop {
-        Stop::Other(if regs[DISAGREED] != 0 { Next::Blocked } else { Next::Ended })
+    fn ended(&self, regs: &[u64], next: Next) -> Stop {
+        match regs[FAILED] {
+            _ if regs[DISAGREED] != 0 => Stop::Other(Next::Blocked),
+            0 => Stop::Other(next),
+            failed => self.fault(failed as Pc - 1, FaultKind::Fail(FailKind::Assertion)),
+        }
     }
 
     /// Operations that litmus tests have little use for: calls, threads, objects, failures.
@@ -401,7 +484,14 @@ impl<M> Machine<'_, M> {
         let base = *fp;
         match self.code.ops[pc as usize] {
             Op::Assert { condition } if get(&regs[base..], condition) == 0 => {
-                return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
+                if !self.code.out_of_order {
+                    return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
+                }
+                // It orders nothing: what comes behind it may be committed before what it looks at, which may still
+                // change. So whether there is more must not depend on it.
+                if regs[FAILED] == 0 {
+                    regs[FAILED] = u64::from(pc) + 1;
+                }
             }
             Op::Fail(kind) => return Err(self.fault(pc, FaultKind::Fail(kind))),
             Op::Call { target, args, dst } => return self.call(pc, regs, fp, target, args, dst),
@@ -409,7 +499,8 @@ impl<M> Machine<'_, M> {
                 let value = value.map_or(0, |v| get(&regs[base..], v));
                 if base == HIDDEN {
                     regs[RESULT] = value;
-                    return Err(self.ended(regs));
+                    let process = self.thread == 0 && self.code.is_process;
+                    return Err(self.ended(regs, if process { Next::Returned } else { Next::Ended }));
                 }
                 let (caller, back, dst) = (regs[base], regs[base + 1], regs[base + 2]);
                 *fp = caller as usize;
@@ -421,7 +512,7 @@ impl<M> Machine<'_, M> {
             }
             Op::Exit(value) => {
                 regs[RESULT] = value.map_or(0, |v| get(&regs[base..], v));
-                return Err(self.ended(regs));
+                return Err(self.ended(regs, Next::Ended));
             }
             Op::Spawn { .. } => {
                 regs[SPAWNS] += 1;
@@ -462,6 +553,12 @@ impl<M> Machine<'_, M> {
                     }
                     _ => self.fault(pc, FaultKind::InvalidFree),
                 });
+            }
+            Op::Birth => return Err(Stop::Event(pc, NO_LOC, 0)),
+            Op::EndThread { exits }
+                if exits || (base == HIDDEN && !(self.thread == 0 && self.code.is_process)) =>
+            {
+                return Err(Stop::Event(pc, NO_LOC, END_OF_THREAD));
             }
             Op::ObjectSize { dst, addr } => {
                 let object = Value(get(&regs[base..], addr)).as_pointer();

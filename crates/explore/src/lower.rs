@@ -1,11 +1,12 @@
 //! Lowering: `ir` functions become operations (`code.rs`).
 
 use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
-use crate::liveness::{live_in_loops, may_wait, tails};
+use crate::liveness::{live_registers, may_wait, tails};
 use fencepost_ir::{
-    Ann, BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue, Until,
-    Width, private::private_objects,
+    Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
+    Property, Reg, Rvalue, Until, Width, private::private_objects,
 };
+use rustc_hash::FxHashMap;
 
 /// Something that this engine does not run.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +17,9 @@ pub struct Unsupported {
     pub span: fencepost_ir::Span,
 }
 
-/// Lowers a program, for a model that commits events out of program order or for one that does not.
-pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported> {
+/// Lowers a program, for a model that commits events out of program order or for one that does not, and for one with
+/// races or without.
+pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code, Unsupported> {
     let mut code = Code::default();
     let mut counters = Vec::new();
     for (index, function) in program.functions.iter().enumerate() {
@@ -29,23 +31,72 @@ pub fn lower(program: &Program, out_of_order: bool) -> Result<Code, Unsupported>
             regs: (function.regs.len() + FRAME) as u16,
             starts: Vec::new(),
             private: Vec::new(),
+            entered: FxHashMap::default(),
             out_of_order,
+            ends_objects: ends_objects(program),
+            marks_births: races && has_release_fence(program),
         };
         lowering.place_private_objects();
         lowering.run()?;
+        let entered: Vec<u16> = lowering.entered.values().copied().collect();
         let frame = lowering.regs;
         code.functions.push(FunctionCode { entry, frame, params: function.params as u16 });
-        let counter = |(i, name): (usize, &String)| name.starts_with("loop@").then_some((i + FRAME) as u16);
-        counters.push(function.regs.iter().enumerate().filter_map(counter).collect::<Vec<u16>>());
+        let counter = |(i, name): (usize, &String)| is_counter(name).then_some((i + FRAME) as u16);
+        let own = function.regs.iter().enumerate().filter_map(counter);
+        counters.push(own.chain(entered).collect::<Vec<u16>>());
     }
-    code.uses_objects = code.ops.iter().any(|op| matches!(op, Op::Free { .. } | Op::Alloc { .. }));
-    code.live = live_in_loops(&code, &counters);
+    code.is_process = program.is_process();
+    code.out_of_order = out_of_order;
+    let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
+    code.uses_objects = code.ops.iter().any(lives);
+    code.live = live_registers(&code, &counters, &observed_registers(program));
     code.tails = tails(&code);
     code.may_wait = may_wait(&code);
     for thread in &program.threads {
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
     }
     Ok(code)
+}
+
+/// Whether a register of that name counts the iterations that a loop has left; see `fencepost_ir::unroll`.
+fn is_counter(name: &str) -> bool {
+    name.starts_with("loop@")
+}
+
+/// Per function: the registers that the final condition asks for at the end of a thread.
+fn observed_registers(program: &Program) -> Vec<Vec<u16>> {
+    let mut observed = vec![Vec::new(); program.functions.len()];
+    if let Property::Final(condition) = &program.property {
+        for observable in &condition.observed {
+            if let Observable::Register { thread, reg } = *observable
+                && let Some(thread) = program.threads.get(thread.0 as usize)
+            {
+                observed[thread.function.0 as usize].push(frame_reg(reg));
+            }
+        }
+    }
+    observed
+}
+
+/// A release fence is no event, and what happens before it happens before whoever acquires from a store behind it: it must
+/// be an event then that an object was made.
+fn has_release_fence(program: &Program) -> bool {
+    let is =
+        |instr: &Instr| matches!(instr, Instr::Fence(fence) if !matches!(fence, Fence::C11(Order::SeqCst)));
+    program.functions.iter().flat_map(|f| &f.body).any(is)
+}
+
+/// What ends with a thread: local objects where it exits, thread-local ones however it ends.
+#[derive(Clone, Copy)]
+struct EndsObjects {
+    at_exit: bool,
+    at_return: bool,
+}
+
+fn ends_objects(program: &Program) -> EndsObjects {
+    let any = |is: fn(&Instr) -> bool| program.functions.iter().flat_map(|f| &f.body).any(is);
+    let at_return = any(|instr| matches!(instr, Instr::ThreadLocal { .. }));
+    EndsObjects { at_exit: at_return || any(|instr| matches!(instr, Instr::Local { .. })), at_return }
 }
 
 struct Lowering<'a> {
@@ -58,7 +109,11 @@ struct Lowering<'a> {
     starts: Vec<Pc>,
     /// For each instruction: the private object, by its number in `Code::privates`, that it is about.
     private: Vec<Option<u16>>,
+    /// By the counter of a bounded loop: the register that says where the loop was entered.
+    entered: FxHashMap<Option<Reg>, u16>,
     out_of_order: bool,
+    ends_objects: EndsObjects,
+    marks_births: bool,
 }
 
 /// A mutex cell: 0 when free, the owner's number plus one otherwise.
@@ -89,8 +144,8 @@ impl Lowering<'_> {
             self.code.source.resize(self.code.ops.len(), (self.index, at as u32));
         }
         self.starts.push(self.here());
-        self.push(Op::Return(None));
-        self.code.source.push((self.index, self.function.body.len() as u32));
+        self.leave(Op::Return(None));
+        self.code.source.resize(self.code.ops.len(), (self.index, self.function.body.len() as u32));
         self.resolve_labels(first);
         Ok(())
     }
@@ -148,6 +203,12 @@ impl Lowering<'_> {
         self.push(op);
     }
 
+    /// What exists because of what the last read of a read-modify-write read.
+    fn push_decided(&mut self, op: Op) {
+        self.code.decided.push(self.here());
+        self.push(op);
+    }
+
     fn here(&self) -> Pc {
         self.code.ops.len() as Pc
     }
@@ -178,7 +239,13 @@ impl Lowering<'_> {
             return Ok(());
         }
         match *instr {
-            Instr::Assign { dst, value } => self.assign(frame_reg(dst), value),
+            Instr::Assign { dst, value } => {
+                self.assign(frame_reg(dst), value);
+                if matches!(value, Rvalue::Use(_)) && is_counter(&self.function.regs[dst.0 as usize]) {
+                    let dst = self.entered_register(dst);
+                    self.push(Op::EnterLoop { dst });
+                }
+            }
             Instr::Load { dst, addr, width, extend, ann } => {
                 self.load(dst, arg(addr), width, extend, ann, false)
             }
@@ -195,8 +262,9 @@ impl Lowering<'_> {
                 let (then_to, else_to) = (label(then_to), label(else_to));
                 self.push(Op::Branch { condition: arg(condition), then_to, else_to, internal: false });
             }
-            Instr::Return(value) => self.push(Op::Return(value.map(arg))),
+            Instr::Return(value) => self.leave(Op::Return(value.map(arg))),
             Instr::Assume(condition) => self.push(Op::Assume(arg(condition))),
+            Instr::Round(condition) => self.push(Op::Round(condition.map(arg))),
             Instr::Assert { condition, .. } => self.push(Op::Assert { condition: arg(condition) }),
             Instr::Fail { kind, .. } => self.push(Op::Fail(kind)),
             Instr::Nondet { dst, first, last } => {
@@ -210,7 +278,10 @@ impl Lowering<'_> {
                 };
                 self.push(Op::Choice { dst: frame_reg(dst), first, count, exchange: false });
             }
-            Instr::Cut => self.push(Op::Cut),
+            Instr::Cut => {
+                let entered = self.entered.get(&self.counter_before(at)).copied().unwrap_or(0);
+                self.push(Op::Cut { entered });
+            }
             Instr::Lock(_) | Instr::Unlock(_) | Instr::TryLock { .. } => self.mutex(instr),
             Instr::Await { .. } | Instr::AwaitRmw { .. } => self.wait(instr),
             // One global lock: see docs/LIMITS.md.
@@ -221,6 +292,26 @@ impl Lowering<'_> {
             _ => self.threads_and_objects(instr),
         }
         Ok(())
+    }
+
+    /// The register that says where the loop with this counter was entered.
+    fn entered_register(&mut self, counter: Reg) -> u16 {
+        let next = self.regs;
+        let register = *self.entered.entry(Some(counter)).or_insert(next);
+        self.regs += u16::from(register == next);
+        register
+    }
+
+    /// The counter of the loop that the cut at this place bounds: `ir::unroll` puts the branch on it three places before.
+    fn counter_before(&self, at: usize) -> Option<Reg> {
+        match self.function.body.get(at.checked_sub(3)?)? {
+            Instr::Branch { condition: Operand::Reg(reg), .. }
+                if is_counter(&self.function.regs[reg.0 as usize]) =>
+            {
+                Some(*reg)
+            }
+            _ => None,
+        }
     }
 
     fn load(&mut self, dst: Reg, addr: Arg, width: Width, extend: Extend, ann: Ann, copying: bool) {
@@ -250,15 +341,17 @@ impl Lowering<'_> {
                 self.push(Op::Join { dst: destination(*dst), thread: arg(*thread) })
             }
             Instr::SelfThread { dst } => self.push(Op::SelfThread { dst: frame_reg(*dst) }),
-            Instr::Exit(value) => self.push(Op::Exit(value.map(arg))),
+            Instr::Exit(value) => self.leave(Op::Exit(value.map(arg))),
             Instr::Halt => self.push(Op::Halt),
             Instr::Alloc { dst, size, zeroed } => {
-                self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed })
+                self.push(Op::Alloc { dst: frame_reg(*dst), size: arg(*size), zeroed: *zeroed });
+                self.birth();
             }
             Instr::Local { dst, object, .. } => {
                 self.code.templates.push((**object).clone());
                 let template = self.code.templates.len() as u32 - 1;
                 self.push(Op::Local { dst: frame_reg(*dst), template });
+                self.birth();
             }
             Instr::ThreadLocal { dst, object } => {
                 self.push(Op::ThreadLocal { dst: frame_reg(*dst), object: object.0 })
@@ -270,6 +363,21 @@ impl Lowering<'_> {
             }
             _ => unreachable!("lowered elsewhere: {instr:?}"),
         }
+    }
+
+    fn birth(&mut self) {
+        if self.marks_births {
+            self.push(Op::Birth);
+        }
+    }
+
+    /// What may end the thread, and before it the end of its objects.
+    fn leave(&mut self, op: Op) {
+        let exits = matches!(op, Op::Exit(_));
+        if if exits { self.ends_objects.at_exit } else { self.ends_objects.at_return } {
+            self.push(Op::EndThread { exits });
+        }
+        self.push(op);
     }
 
     fn target(&self, callee: Callee) -> Target {
@@ -497,7 +605,11 @@ impl Lowering<'_> {
             let then_to = self.here() + 1;
             let else_to = then_to + 5;
             self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
-            let load = self.cas_load(cas, cas.failure, None);
+            let mut load = self.cas_load(cas, cas.failure, None);
+            // No write follows, whatever is read.
+            if let Op::Load { half, .. } = &mut load {
+                *half = Half::Waiting;
+            }
             self.push(load);
             self.cas_compare(cas);
             self.push(Op::Assume(Arg::Reg(cas.same)));
@@ -521,10 +633,27 @@ impl Lowering<'_> {
         }
     }
 
-    /// Choose to fail or to succeed, and see at the end of the thread that the value read agreed. Whether there is a
-    /// write then depends on the choice only, not on the read, and neither do later events: some may be committed before
-    /// the read, with whatever it will read.
+    /// Read, then write or skip the write, whose number is the same: later events, some of which may be committed before the
+    /// read, exist whatever it will read. If the two outcomes have different annotations, or it may fail for no reason,
+    /// the outcome is chosen first.
     fn cas_out_of_order(&mut self, cas: &Cas) {
+        if cas.weak || cas.read != cas.failure {
+            return self.chosen_cas(cas);
+        }
+        let load = self.cas_load(cas, cas.read, Some(CasRead { expected: cas.expected, ann: cas.failure }));
+        self.push(load);
+        self.cas_compare(cas);
+        let then_to = self.here() + 1;
+        let condition = Arg::Reg(cas.same);
+        self.push(Op::Branch { condition, then_to, else_to: then_to + 2, internal: true });
+        self.push_decided(self.cas_store(cas));
+        self.push(Op::Jump(then_to + 3));
+        self.push_decided(Op::Skip { addr: cas.addr, width: cas.width });
+    }
+
+    /// Choose to fail or to succeed, and see at the end of the thread that the value read agreed. Whether there is a
+    /// write then depends on the choice only, not on the read, and neither do later events.
+    fn chosen_cas(&mut self, cas: &Cas) {
         self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: true });
         let branch = self.code.ops.len();
         self.push(Op::Jump(0));
@@ -583,7 +712,7 @@ mod tests {
         let rmw = Instr::Rmw { dst: None, addr, width, extend, op, operand, read: ann, write: ann };
         function.push(rmw, fencepost_ir::Span::default());
         let program = Program { functions: vec![function], ..Program::default() };
-        let code = lower(&program, false).expect("supported");
+        let code = lower(&program, false, false).expect("supported");
         assert!(matches!(code.ops[0], Op::Load { half: Half::Amo, .. }));
         assert!(matches!(code.ops[1], Op::Modify { op: RmwOp::Add, .. }));
         assert!(matches!(code.ops[2], Op::Store { half: Half::Amo, .. }));

@@ -62,8 +62,8 @@ struct ObjectInfo {
     span: Span,
     /// Declared cells (offset, width, initial value), by offset.
     declared: Vec<(u32, Width, Option<u64>)>,
-    /// Who made it at run time, and where.
-    maker: Option<(u16, u32)>,
+    /// Who made it at run time, where, and how many others it had made before.
+    maker: Option<(u16, u32, u32)>,
     /// Without a declared value: zero, or uninitialised.
     zeroed: bool,
     /// Any access within bounds makes a cell; otherwise only declared ones are hit.
@@ -149,7 +149,7 @@ impl Memory {
                 id
             }
         };
-        self.objects[id.0 as usize].maker = Some((identity.thread, identity.site));
+        self.objects[id.0 as usize].maker = Some((identity.thread, identity.site, identity.number));
         self.made.insert(identity, id);
         id
     }
@@ -248,7 +248,12 @@ impl Memory {
 
     /// The thread that made it, and the operation.
     pub fn maker(&self, object: ObjectId) -> Option<(u16, u32)> {
-        self.objects.get(object.0 as usize)?.maker
+        self.objects.get(object.0 as usize)?.maker.map(|(thread, site, _)| (thread, site))
+    }
+
+    /// How many objects that thread had made before.
+    pub fn made_after(&self, object: ObjectId) -> u32 {
+        self.objects.get(object.0 as usize).and_then(|info| info.maker).map_or(0, |(_, _, number)| number)
     }
 
     /// A cell for people.

@@ -78,6 +78,11 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send {
         None
     }
 
+    /// Whether an event happens before another, in the sense of the language for models that have races.
+    fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        graph.pre[second].contains(first)
+    }
+
     /// Whether an access is surely over before another event; hardware models take commit-before for it.
     fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
         graph.pre[second].contains(first)

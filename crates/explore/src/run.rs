@@ -27,18 +27,20 @@ pub enum ModelName {
     Pso,
     Ra,
     Rc11,
+    Rc20,
     Power,
     Armv8,
 }
 
 impl ModelName {
     /// All of them.
-    pub const ALL: [ModelName; 7] = [
+    pub const ALL: [ModelName; 8] = [
         ModelName::Sc,
         ModelName::Tso,
         ModelName::Pso,
         ModelName::Ra,
         ModelName::Rc11,
+        ModelName::Rc20,
         ModelName::Power,
         ModelName::Armv8,
     ];
@@ -51,6 +53,7 @@ impl ModelName {
             ModelName::Pso => "pso",
             ModelName::Ra => "ra",
             ModelName::Rc11 => "rc11",
+            ModelName::Rc20 => "rc20",
             ModelName::Power => "power",
             ModelName::Armv8 => "armv8",
         }
@@ -60,6 +63,16 @@ impl ModelName {
     pub fn from_name(name: &str) -> Option<ModelName> {
         ModelName::ALL.into_iter().find(|model| model.name() == name)
     }
+}
+
+/// Which iterations of loops are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Retries {
+    /// Those that changed something (`docs/EXPLORATION.md`).
+    #[default]
+    Fold,
+    /// All up to the bound: slower, and the same final states; threads that spin for ever are cut.
+    All,
 }
 
 /// How to explore.
@@ -81,6 +94,8 @@ pub struct Options<'a> {
     pub section_lock: Option<ObjectId>,
     /// Whether reads that wait are added like all others: slower, and the same result; for tests.
     pub cautious: bool,
+    /// Which iterations of loops are followed.
+    pub retries: Retries,
     /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
     pub dependencies: bool,
     /// A clause of the model that is not in force: for tests that show that a test notices.
@@ -101,6 +116,7 @@ impl Options<'_> {
             section_lock: None,
             dependencies: true,
             cautious: false,
+            retries: Retries::default(),
             without: None,
         }
     }
@@ -134,6 +150,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
         ModelName::Pso => explore_model(program, order(Which::Pso), options),
         ModelName::Ra => explore_model(program, c11(Variant::Ra), options),
         ModelName::Rc11 => explore_model(program, c11(Variant::Rc11), options),
+        ModelName::Rc20 => explore_model(program, c11(Variant::Rc20), options),
         ModelName::Power => explore_model(program, PowerOf(Power { clauses }), options),
         ModelName::Armv8 => explore_model(program, Armv8Of(Armv8 { clauses }), options),
     }
@@ -170,7 +187,9 @@ fn explore_model<F: Family>(
     family: F,
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
-    let mut code = lower(program, <F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER)?;
+    let (out_of_order, races) =
+        (<F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER, <F::Model<1> as MemoryModel<1>>::RACES);
+    let mut code = lower(program, out_of_order, races)?;
     code.section_lock = options.section_lock;
     let mut memory = Memory::new(program);
     let question = Question::new(program, &mut memory);
@@ -182,11 +201,14 @@ fn explore_model<F: Family>(
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
+        // Tests are compiled for few widths, as each is a copy of the whole engine.
         let attempt = match layout.events() {
+            #[cfg(not(debug_assertions))]
             0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options, cautious),
-            65..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, cautious),
+            ..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, cautious),
+            #[cfg(not(debug_assertions))]
             129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options, cautious),
-            257..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, cautious),
+            129..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, cautious),
             _ => return Ok(too_many_events()),
         };
         if attempt.is_err()
@@ -236,7 +258,7 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     cautious: bool,
 ) -> Result<Exploration, Need> {
     let jobs = options.jobs.max(1);
-    let control = Control::new(jobs, &options.limits, cautious);
+    let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
     let mut first =
         Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
     let mut graph = first.start();

@@ -59,6 +59,7 @@ agreement! {
     pso: Pso, 850;
     ra: Ra, 1_900;
     rc11: Rc11, 3_000;
+    rc20: Rc20, 3_000;
     power: Power, 3_000;
     armv8: Armv8, 4_000;
 }

@@ -46,6 +46,7 @@ agreement! {
     pso: Pso;
     ra: Ra;
     rc11: Rc11;
+    rc20: Rc20;
     power: Power;
     armv8: Armv8;
 }

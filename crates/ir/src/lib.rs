@@ -9,8 +9,10 @@
 //! * [`execution`]: events with `po rf co rmw addr data ctrl`.
 //! * [`relation`]: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
+//! * [`mod@flat`]: threads without calls, loops and backward jumps.
 //! * [`flow`]: uses, definitions and successors of instructions.
 //! * [`locals`]: local objects of `main` as global ones.
+//! * [`nondet`]: choices among many values, by intervals.
 //! * [`private`]: local objects that only their own function's accesses can reach.
 //! * [`sections`]: atomic sections as critical ones.
 //! * [`unroll`]: programs with bounded loops.
@@ -19,8 +21,10 @@ pub mod annotation;
 mod arithmetic;
 pub mod compiled;
 pub mod execution;
+pub mod flat;
 pub mod flow;
 pub mod locals;
+pub mod nondet;
 pub mod private;
 pub mod program;
 pub mod property;

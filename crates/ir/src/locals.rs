@@ -1,7 +1,7 @@
 //! Local objects of `main` as global objects.
 //!
 //! `main` runs once, so an object that it makes outside loops and whose life does not end exists once; nothing tells it
-//! from a global one. Engines that have no objects made at run time can then run the usual C program, whose `main` keeps
+//! from a global one, unless `main` may end as a thread (`pthread_exit`) and its objects with it. Engines that have no objects made at run time can then run the usual C program, whose `main` keeps
 //! its threads in an array.
 
 use crate::program::{Callee, FunctionId, Instr, ObjectId, Operand, Program, Rvalue};
@@ -13,7 +13,10 @@ pub fn globalise_locals_of_main(program: &Program) -> Program {
     let mut program = program.clone();
     let Some(main) = program.threads.first().map(|thread| thread.function) else { return program };
     let again = program.threads.iter().filter(|thread| thread.function == main).count() > 1;
-    if again || program.functions.iter().flat_map(|f| &f.body).any(|instr| may_run(instr, main)) {
+    if again
+        || may_exit(&program, main)
+        || program.functions.iter().flat_map(|f| &f.body).any(|instr| may_run(instr, main))
+    {
         return program;
     }
     let mut body = std::mem::take(&mut program.functions[main.0 as usize].body);
@@ -35,6 +38,27 @@ pub fn globalise_locals_of_main(program: &Program) -> Program {
     }
     program.functions[main.0 as usize].body = body;
     program
+}
+
+/// Whether the function, or one that it calls, may end the thread.
+fn may_exit(program: &Program, function: FunctionId) -> bool {
+    let count = program.functions.len() as u32;
+    let mut reached = vec![false; count as usize];
+    let mut todo = vec![function.0];
+    while let Some(at) = todo.pop() {
+        if std::mem::replace(&mut reached[at as usize], true) {
+            continue;
+        }
+        for instr in &program.functions[at as usize].body {
+            match instr {
+                Instr::Exit(_) => return true,
+                Instr::Call { callee: Callee::Function(target), .. } => todo.push(target.0),
+                Instr::Call { callee: Callee::Pointer(_), .. } => todo.extend(0..count),
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// Whether an instruction may run the function: calls and spawns it, or a pointer that might be it.

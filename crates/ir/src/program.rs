@@ -501,7 +501,11 @@ pub enum Instr {
     /// Executions in which the condition is zero do not count. A control dependency, like a branch to a place that is
     /// never left.
     Assume(Operand),
-    /// An execution in which the condition is zero is a finding.
+    /// A mark of the program's author about a loop that waits. `None`: a round begins. A condition: the round is over, and if
+    /// it is zero the thread changed nothing that matters and goes round again, so that it may as well wait for other values.
+    /// Engines may take it for nothing.
+    Round(Option<Operand>),
+    /// An execution in which the condition is zero is a finding. It orders nothing, unlike a branch.
     Assert {
         /// Condition.
         condition: Operand,
@@ -530,7 +534,8 @@ pub enum Instr {
     Free(Operand),
     /// Make a local object: a fresh copy of `object` (cells without a value are uninitialised), alive until
     /// [`Instr::EndLocal`], which stands on every way out of its scope, returns included. Accessing it later is a use
-    /// after scope; passing it to `Free` is an invalid free. The objects of `main` live as long as the process.
+    /// after scope; passing it to `Free` is an invalid free. The objects of `main` live as long as the process, unless
+    /// it ends by [`Instr::Exit`].
     Local {
         /// Receives the pointer.
         dst: Reg,
@@ -576,10 +581,12 @@ pub enum Instr {
         /// Destination.
         dst: Reg,
     },
-    /// End the running thread, whatever function it is in, with a result for [`Instr::Join`].
+    /// End the running thread, whatever function it is in, with a result for [`Instr::Join`]. The objects that the
+    /// thread made by [`Instr::Local`] and [`Instr::ThreadLocal`] end with it; where its outermost function returns
+    /// instead, the thread-local ones do.
     Exit(Option<Operand>),
-    /// End the process. Nothing follows it in its thread and a thread that ended so is not blocked; other threads may
-    /// run on, because whatever they do could have happened before.
+    /// End the process. Nothing follows it in its thread, and nobody joins that thread. The other threads run on,
+    /// because whatever they do could have happened before; but they do not wait for ever, and nothing is leaked.
     Halt,
     /// Wait until a cell satisfies a condition. One read event: reading a value that does not satisfy the condition
     /// blocks the thread (as a spin loop blocks), so a value that never comes is a deadlock and not an assumption.
@@ -643,6 +650,12 @@ pub enum Instr {
 }
 
 impl Program {
+    /// Whether the program starts as one thread: the return of that thread then ends the process, as [`Instr::Halt`]
+    /// does.
+    pub fn is_process(&self) -> bool {
+        self.threads.len() == 1
+    }
+
     /// The object of that name.
     pub fn object_named(&self, name: &str) -> Option<ObjectId> {
         self.objects.iter().position(|o| o.name == name).map(|i| ObjectId(i as u32))

@@ -3,7 +3,7 @@
 use crate::live::{LiveSet, live_registers};
 use crate::local::FaultKind;
 use fencepost_diag::Span;
-use fencepost_ir::{Callee, Instr, Observable, Operand, Program, Property, Value, Width};
+use fencepost_ir::{Callee, Instr, ObjectId, Observable, Operand, Program, Property, Value, Width};
 
 /// A memory cell by its number: cells are numbered object by object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -112,6 +112,13 @@ impl<'p> Code<'p> {
         cells.map(|cell| cell.init.map(|value| cell.width.zero_extend(value))).collect()
     }
 
+    /// The address of a cell.
+    pub fn address(&self, cell: CellId) -> Value {
+        let (object, index, _) = self.cells[cell.0 as usize];
+        let offset = self.program.objects[object as usize].cells[index as usize].offset;
+        Value::pointer(ObjectId(object), offset)
+    }
+
     /// The name of a cell as a person reads it.
     pub fn cell_name(&self, cell: CellId) -> String {
         let (object, index, _) = self.cells[cell.0 as usize];
@@ -168,6 +175,7 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
         | Instr::Lock(_)
         | Instr::Unlock(_)
         | Instr::Assume(_)
+        | Instr::Round(_)
         | Instr::Assert { .. }
         | Instr::Cut
         | Instr::AtomicBegin
@@ -225,7 +233,7 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
                 operands.push(*pointer);
             }
         }
-        Instr::Return(value) | Instr::Exit(value) => operands.extend(value),
+        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => operands.extend(value),
         Instr::Join { thread, .. } => operands.push(*thread),
         Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
         Instr::Alloc { size, .. } => operands.push(*size),

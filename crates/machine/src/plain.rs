@@ -1,6 +1,6 @@
 //! The machine as `[ABP, 2]` writes it down: one memory, one local configuration per thread, one move at a time. No rows,
-//! no caches, no sharing between states. It replays the runs that the search reports, and refuses those that it cannot
-//! follow.
+//! no caches, no sharing between states. It replays the runs that the search reports to tell them, and is the
+//! oracle of the tests; whether a run is believed is decided by `stepper`.
 
 use crate::buffers::{Action, Move};
 use crate::code::{CellId, Code};

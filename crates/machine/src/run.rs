@@ -1,10 +1,11 @@
 //! Runs of the source program as a person reads them, with the buffers shown.
 
-use crate::buffers::Move;
+use crate::buffers::{Action, Move};
 use crate::code::{CellId, Code};
 use crate::local::{Entry, Local};
 use crate::plain::{Plain, State};
 use crate::step::Executed;
+use crate::stepper::{self, Turn};
 use fencepost_answer::Step;
 use fencepost_diag::Span;
 use fencepost_ir::{Instr, Value};
@@ -17,12 +18,12 @@ const NOWHERE: Span = Span { start: u32::MAX, end: u32::MAX };
 pub struct Run {
     /// Its steps.
     pub steps: Vec<Step>,
-    /// Memory at the end, by cell name.
-    pub memory: Vec<(String, Option<Value>)>,
+    /// Its turns, for the stepper.
+    pub turns: Vec<Turn>,
 }
 
-/// Replays moves from the start and describes what happens; also gives the state at the end.
-pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<(State, Run), &'static str> {
+/// Replays moves from the start and describes what happens.
+pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<Run, &'static str> {
     let mut run = Run::default();
     let (mut state, logs) = plain.start();
     let buffers = show_buffers(code, &state);
@@ -33,6 +34,12 @@ pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<(S
         let thread = u32::from(step.thread);
         let effect = plain.apply(&mut state, step)?;
         let buffers = show_buffers(code, &state);
+        let action = match (step.action, effect.flushed) {
+            (Action::Step { choice, spurious }, _) => stepper::Action::Step { choice, spurious },
+            (Action::Flush(_), Some((cell, value))) => stepper::Action::Flush(code.address(cell), value),
+            (Action::Flush(_), None) => return Err("no store reached memory"),
+        };
+        run.turns.push(Turn { thread: thread as usize, action });
         if let Some((cell, value)) = effect.flushed {
             let text = format!("memory: {} = {}", code.cell_name(cell), code.program.show_value(value));
             run.steps.push(Step {
@@ -46,9 +53,7 @@ pub fn describe(code: &Code<'_>, plain: &Plain<'_>, moves: &[Move]) -> Result<(S
         let first = effect.value.map(|value| (effect.cell, value));
         lines(code, &mut run, thread, &effect.executed, first, &buffers);
     }
-    let cells = (0..state.memory.len()).map(|i| code.cell_name(CellId(i as u32)));
-    run.memory = cells.zip(state.memory.iter().copied()).collect();
-    Ok((state, run))
+    Ok(run)
 }
 
 /// One line per executed instruction; what was read or stored belongs to the first one, the others are local.

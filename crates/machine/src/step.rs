@@ -194,6 +194,8 @@ impl<'c> Steps<'c> {
             }
             Instr::Assume(condition) if self.value(local, *condition).is_true() => {}
             Instr::Assume(_) => local.status = Status::Assumed,
+            // The states of a round are looked at once anyway.
+            Instr::Round(_) => {}
             Instr::Assert { condition, .. } if self.value(local, *condition).is_true() => {}
             Instr::Assert { .. } => return fail(local, FaultKind::Assertion),
             Instr::Fail { kind, .. } => {
@@ -207,13 +209,11 @@ impl<'c> Steps<'c> {
             Instr::Exit(value) => {
                 let value = value.map(|operand| self.value(local, operand));
                 local.frames.truncate(1);
-                return self.leave(local, value);
+                return end(local, value);
             }
             Instr::Halt => {
                 local.frames.truncate(1);
-                local.top_mut().pc = u32::MAX;
-                local.status = Status::Halted;
-                return Local1::Stop;
+                return halt(local);
             }
             Instr::ObjectSize { dst, addr } => match self.object_size(self.value(local, *addr)) {
                 Some(size) => self.set(local, Some(*dst), size),
@@ -423,10 +423,12 @@ impl<'c> Steps<'c> {
     /// Returns from a function; the thread ends with its outermost one.
     fn leave(&self, local: &mut Local, value: Option<Value>) -> Local1 {
         if local.frames.len() == 1 {
-            local.status = Status::Ended(value);
-            // Where it returned matters to nobody.
-            local.top_mut().pc = u32::MAX;
-            return Local1::Stop;
+            let program = self.code.program;
+            if self.config.c && program.is_process() && local.top().function == program.threads[0].function.0
+            {
+                return halt(local);
+            }
+            return end(local, value);
         }
         local.frames.pop();
         if let Some(Instr::Call { dst, .. }) = self.instr(local) {
@@ -546,6 +548,20 @@ impl<'c> Steps<'c> {
         local.top_mut().pc += 1;
         self.settle(local, log);
     }
+}
+
+fn end(local: &mut Local, value: Option<Value>) -> Local1 {
+    local.status = Status::Ended(value);
+    // Where it returned matters to nobody.
+    local.top_mut().pc = u32::MAX;
+    Local1::Stop
+}
+
+/// The thread ends the process.
+fn halt(local: &mut Local) -> Local1 {
+    local.top_mut().pc = u32::MAX;
+    local.status = Status::Halted;
+    Local1::Stop
 }
 
 fn fail(local: &mut Local, kind: FaultKind) -> Local1 {

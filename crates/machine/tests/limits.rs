@@ -1,6 +1,6 @@
 //! What has no bound gets *unknown* with the reason, a bounded answer that names the bound, or a clear refusal.
 
-use fencepost_answer::{Limit, StopReason};
+use fencepost_answer::{BoundName, Limit, StopReason};
 use fencepost_machine::search::Order;
 use fencepost_machine::{Model, Options, Outcome, Verdict, check};
 
@@ -31,11 +31,11 @@ fn a_storing_loop_without_a_fence_is_bounded_by_name() {
     let unnamed = outcome(text, &Options::new(Model::Tso));
     assert_eq!(
         (unnamed.verdict, unnamed.bounds[0].name, unnamed.bounds[0].value),
-        (Verdict::Safe, "buffer", Some(4))
+        (Verdict::Safe, BoundName::Buffer, 4)
     );
     let mut options = Options::new(Model::Pso);
     options.config.buffer = Some(2);
-    assert_eq!(outcome(text, &options).bounds[0].value, Some(2));
+    assert_eq!(outcome(text, &options).bounds[0].value, 2);
     let fenced = text.replace("x := 1;", "x := 1; fence;");
     assert!(outcome(&fenced, &Options::new(Model::Tso)).bounds.is_empty());
 }

@@ -1,12 +1,13 @@
 //! From a program as a front end made it to the program that an engine takes, in one place for the commands and for every
 //! test that compares engines: what `check` runs and what an oracle runs may not differ by accident.
 //!
-//! In this order, because each step relies on the one before: weak compare-exchanges, atomic sections, the mapping of the
+//! In this order, because each step relies on the one before: weak compare-exchanges, large choices, atomic sections, the mapping of the
 //! target, local objects, loops.
 
 use crate::mapping::{self, Mapping, Target};
 use crate::registry::Entry;
 use fencepost_diag::Diagnostic;
+use fencepost_ir::nondet::{TooMany, split_choices};
 use fencepost_ir::sections::as_critical_sections;
 use fencepost_ir::{Instr, Language, ObjectId, Program, bound_loops, globalise_locals_of_main};
 
@@ -19,13 +20,17 @@ pub struct Form {
     pub bound_loops: bool,
     /// Local objects of a C program's `main` become global ones: for engines that know no other objects.
     pub globalise_locals: bool,
+    /// Choices among many values are divided into intervals: for engines that list values.
+    pub divide_choices: bool,
 }
 
 impl Form {
     /// For the explorer, and for the enumerator that checks it.
-    pub const EXPLORE: Form = Form { lock_sections: true, bound_loops: true, globalise_locals: false };
+    pub const EXPLORE: Form =
+        Form { lock_sections: true, bound_loops: true, globalise_locals: false, divide_choices: true };
     /// For machines, and for reductions to the SC machine.
-    pub const STATES: Form = Form { lock_sections: false, bound_loops: false, globalise_locals: true };
+    pub const STATES: Form =
+        Form { lock_sections: false, bound_loops: false, globalise_locals: true, divide_choices: true };
 }
 
 /// What the user asked for.
@@ -77,6 +82,9 @@ pub fn prepare(
     if !options.spurious {
         make_exchanges_strong(&mut program);
     }
+    if form.divide_choices && language == Language::C {
+        program = split_choices(&program).map_err(|many| Refused::Program(Box::new(too_many(&many))))?;
+    }
     let mut section_lock = None;
     if form.lock_sections {
         (program, section_lock) = as_critical_sections(&program).map_err(|span| {
@@ -94,6 +102,14 @@ pub fn prepare(
         program = bound_loops(&program, options.unroll);
     }
     Ok(Prepared { program, section_lock })
+}
+
+fn too_many(many: &TooMany) -> Diagnostic {
+    let message = format!("a value may be any of {} here, and is used as it is", many.values);
+    Diagnostic::error(many.span, message)
+        .label("chosen here")
+        .hint("bound it before its first use, as `__VERIFIER_assume(n >= 0 && n < 8)` does")
+        .hint("comparisons with constants need no bound, and `--engine bmc` none at all")
 }
 
 fn as_compiled(program: Program, model: &Entry, options: &Options) -> Result<Program, String> {

@@ -91,6 +91,13 @@ pub const MODELS: &[Entry] = &[
         ..DATA
     },
     Entry {
+        name: "rc20",
+        cat: include_str!("../cat/rc20.cat"),
+        twin: Some("rc20"),
+        ordered: Ordered::HappensBefore,
+        ..DATA
+    },
+    Entry {
         name: "power",
         cat: include_str!("../cat/power.cat"),
         twin: Some("power"),

@@ -7,7 +7,7 @@ use fencepost_ir::Fence;
 use fencepost_models::Model;
 
 const CASES: usize = 3000;
-const MODELS: [&str; 7] = ["sc", "tso", "pso", "ra", "rc11", "power", "armv8"];
+const MODELS: [&str; 8] = ["sc", "tso", "pso", "ra", "rc11", "rc20", "power", "armv8"];
 const ORDERS: [&str; 9] = ["", "", "", ".rlx", ".acq", ".rel", ".acqrel", ".sc", ".acqpc"];
 
 fn model(name: &str) -> Model {
@@ -55,6 +55,11 @@ fn sc_is_within_every_model() {
 #[test]
 fn release_acquire_is_within_rc11_without_sc_accesses() {
     within("ra", "rc11", &[".rlx", ".acq", ".rel", ".acqrel"]);
+}
+
+#[test]
+fn rc11_is_within_rc20() {
+    within("rc11", "rc20", &ORDERS);
 }
 
 /// Words of a text with one part taken away: a fence, a dependency, or an order.

@@ -3,7 +3,7 @@
 use crate::Stop;
 use crate::events::Events;
 use crate::findings::ProblemKind;
-use crate::interpret::{Interpreter, Step, fault};
+use crate::interpret::{Interpreter, Memory, Step, fault};
 use crate::run::{End, Place, Register, Run};
 use fencepost_ir::{Ann, BinaryOp, Extend, Instr, Operand, Order, Reg, RmwOp, Span, Until, Value, Width};
 
@@ -51,25 +51,45 @@ impl Interpreter<'_> {
             private: self.world.is_private(location.object),
             initial: self.world.initial(location, width),
         };
+        let mistake = run.private_mistake(&place, instr);
+        if let Some(kind) = mistake {
+            run.note(kind, place.at);
+        }
+        // An engine may end the thread here, or keep the object where others could reach it and go on.
+        let ended = (mistake.is_some() && matches!(self.memory, Memory::Next(_))).then(|| run.clone());
+        let step = self.perform(run, instr, &place)?;
+        let Some(ended) = ended else { return Ok(step) };
+        let mut outcomes = match step {
+            Step::Runs(runs) => runs.into_iter().map(|run| (run, None)).collect(),
+            Step::End(run, end) => vec![(run, Some(end))],
+            Step::Some(outcomes) => outcomes,
+            Step::Perhaps(run) => vec![(run, None)],
+        };
+        outcomes.insert(0, (ended, Some(End::Failed)));
+        Ok(Step::Some(outcomes))
+    }
+
+    /// What an access does to its place.
+    fn perform(&self, mut run: Run, instr: &Instr, place: &Place) -> Result<Step, Stop> {
+        let location = place.location;
         if let Instr::Store { value, ann, .. } = *instr {
             let from = run.operand(value);
-            run.write(&place, from.value, from, ann);
+            run.write(place, from.value, from, ann);
             return Ok(Step::Runs(vec![run.next()]));
         }
         if let Instr::StoreExclusive { .. } = instr {
-            return Ok(Step::Runs(store_exclusive(run, instr, &place)));
+            return Ok(Step::Runs(store_exclusive(run, instr, place)));
         }
         if let Some(live) = self.rules.spins
-            && let Some(live) = live.before(run.at().0 as usize, run.at().1 as usize)
             && let Some(earlier) = run.comes_round(live)
         {
             return Ok(Step::End(run, End::Spinning(earlier)));
         }
         let values = match place.private {
-            true => vec![run.private_value(&place).value],
+            true => vec![run.private_value(place).value],
             false => self.memory.values(&run, location, place.initial.unwrap_or_default()),
         };
-        let outcomes = values.into_iter().flat_map(|old| self.read(&run, instr, &place, old));
+        let outcomes = values.into_iter().flat_map(|old| self.read(&run, instr, place, old));
         Ok(Step::Some(outcomes.collect()))
     }
 
@@ -244,6 +264,7 @@ fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(
         mark(&mut run, event);
     }
     let register = loaded(place, parts.extend, value);
+    let before = old.map(|old| place.width.zero_extend(old));
     if let Some((op, operand)) = parts.until {
         // Like a branch to a place that is never left.
         run.depend(register);
@@ -265,7 +286,12 @@ fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(
             from.depends |= register.depends;
             from.picks |= register.picks;
         }
+        // To write what was there changes nothing.
+        let history = std::mem::take(&mut run.history);
         let half = run.write(place, stored, from, parts.write);
+        if half.is_some() && stored.is_some() && stored.map(|v| place.width.zero_extend(v)) == before {
+            run.history = history;
+        }
         pair(&mut run, event, half);
     }
     run.assign(parts.dst, register);

@@ -17,6 +17,7 @@ use crate::{Found, Key, Limits, NaiveExecution, Stop, Summary};
 use fencepost_ir::{
     Ann, Event, EventKind, Execution, Fence, Location, ObjectId, Program, ThreadId, Value, Width,
 };
+use fencepost_models::registry::{self, Ordered};
 use fencepost_models::{Checker, Model, parser};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -44,7 +45,7 @@ pub fn enumerate(program: &Program, model: &Model, limits: &Limits) -> Result<Fo
     let mut search = Search::new(program, model, limits, rules);
     let mut whole = |checker: &mut Checker<'_>, whole: &Whole<'_>| {
         let ends = |end| whole.chosen.iter().any(|(_, trace)| trace.end == end);
-        let stopped = |t: &(ThreadId, &Trace)| !matches!(t.1.end, End::Done | End::Failed);
+        let stopped = |t: &(ThreadId, &Trace)| !t.1.end.is_end() && t.1.end != End::Failed;
         if ends(End::Cut) {
             found.cut += 1;
         } else if whole.chosen.iter().any(stopped) {
@@ -66,14 +67,16 @@ pub fn enumerate(program: &Program, model: &Model, limits: &Limits) -> Result<Fo
 /// in a loop without having done anything spins, and the execution counts as blocked.
 pub fn summarise(program: &Program, model: &Model, limits: &Limits) -> Result<Summary, Stop> {
     let live = Live::new(program);
-    let rules = Rules { spins: Some(&live), assertions: Assertions::End, thread_fence: thread_fence(model) };
+    // Machines that commit events out of order run ahead of an assertion, which orders nothing.
+    let ahead = registry::find(model.name()).is_some_and(|m| matches!(m.ordered, Ordered::Committed(_)));
+    let assertions = if ahead { Assertions::EndOrGoOn } else { Assertions::End };
+    let rules = Rules { spins: Some(&live), assertions, thread_fence: thread_fence(model) };
     let mut summary = Summary::default();
     let mut claimed: BTreeSet<Claim> = BTreeSet::new();
     let mut search = Search::new(program, model, limits, rules);
     let mut whole = |_: &mut Checker<'_>, whole: &Whole<'_>| {
         let ends = |end| whole.chosen.iter().any(|(_, trace)| trace.end == end);
-        let complete = whole.chosen.iter().all(|(_, trace)| trace.end == End::Done);
-        match complete {
+        match whole.is_complete() {
             true => summary.executions += 1,
             false if ends(End::Cut) => summary.cut += 1,
             false => summary.blocked += 1,

@@ -6,11 +6,14 @@
 //!   Under SC, TSO and PSO it is over if it is before the end in program order and reads-from. POWER and ARMv8 commit
 //!   events out of order, and when an access is surely over is a matter of definition there: what their `hb` (and `lob`)
 //!   order is over, what not even program order and reads-from order is not, and what lies between is *disputed*.
+//! * use before allocation, under language models: an access that does not happen after what its object's maker did
+//!   once it had made it.
 //! * double free: two ends of one life, in whatever order.
 //! * uninitialised read: of an initial write to a cell that has no initial value, unless it only copies.
-//! * deadlock: some thread waits, spins or joins what does not end; all others have ended; and each read of the waiting
-//!   and spinning reads the coherence-last write, so that nothing will ever change.
-//! * leak: a complete execution that accesses a heap object and does not end its life.
+//! * deadlock: some thread waits, spins or joins what does not end; all others have ended, and the process has not; and
+//!   each read of the waiting and spinning reads the coherence-last write, so that nothing will ever change.
+//! * leak: an execution in which all threads end and none calls `exit`, and which accesses a heap object and does not end
+//!   its life.
 
 use crate::combine::Whole;
 use crate::run::{End, Role};
@@ -95,6 +98,7 @@ fn mistakes(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
         pairs.for_each(|(a, b)| add(ProblemKind::DataRace, vec![whole.site(a), whole.site(b)], false));
     }
     lifetimes(whole, model, &mut add);
+    births(whole, model, &mut add);
     for (write, read) in whole.execution.rf.pairs() {
         let (event, copying) = (&whole.execution.events[read], whole.event(read).is_some_and(|e| e.copying));
         if let Some(location) = event.location
@@ -109,6 +113,10 @@ fn mistakes(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
 }
 
 fn deadlock(whole: &Whole<'_>) -> Option<Claim> {
+    // With the process all waiting ends.
+    if whole.chosen.iter().any(|(_, trace)| trace.end.ends_process()) {
+        return None;
+    }
     let sites = waiting_for_ever(whole)?;
     Some(Claim { kind: ProblemKind::Deadlock, sites, disputed: false })
 }
@@ -116,13 +124,14 @@ fn deadlock(whole: &Whole<'_>) -> Option<Claim> {
 /// Accesses that are not over before the end of their object's life, and second ends.
 fn lifetimes(whole: &Whole<'_>, model: &Model, add: &mut impl FnMut(ProblemKind, Vec<Site>, bool)) {
     let n = whole.execution.events.len();
-    let ends: Vec<(usize, ObjectId)> = (0..n).filter_map(|f| Some((f, whole.ended_by(f)?))).collect();
+    let ends: Vec<(usize, ObjectId)> =
+        (0..n).flat_map(|f| whole.ended_by(f).iter().map(move |&object| (f, object))).collect();
     if ends.is_empty() {
         return;
     }
     let (surely, perhaps) = over(whole, model);
     for &(f, object) in &ends {
-        let scope = whole.world.storage(object) == Some(Storage::Local);
+        let scope = whole.world.storage(object) != Some(Storage::Heap);
         let kind = if scope { ProblemKind::UseAfterScope } else { ProblemKind::UseAfterFree };
         for e in 0..n {
             let event = &whole.execution.events[e];
@@ -130,11 +139,40 @@ fn lifetimes(whole: &Whole<'_>, model: &Model, add: &mut impl FnMut(ProblemKind,
             if accesses && !surely.contains(e, f) {
                 add(kind, vec![whole.site(e), whole.site(f)], perhaps.contains(e, f));
             }
-            if e < f && whole.ended_by(e) == Some(object) {
+            if e < f && whole.ended_by(e).contains(&object) {
                 add(ProblemKind::DoubleFree, vec![whole.site(e), whole.site(f)], false);
             }
         }
     }
+}
+
+/// Under language models: accesses by other threads that do not happen after the birth of their object.
+fn births(whole: &Whole<'_>, model: &Model, add: &mut impl FnMut(ProblemKind, Vec<Site>, bool)) {
+    let born = whole.chosen.iter().any(|(_, trace)| !trace.births.is_empty());
+    let Some(hb) = model.relation(whole.execution, "hb").filter(|_| born && is_language(model)) else {
+        return;
+    };
+    for &(thread, trace) in whole.chosen {
+        let (first, count) = (whole.first_event(thread), trace.events.len());
+        for (&object, &(at, site)) in &trace.births {
+            for (e, event) in whole.execution.events.iter().enumerate() {
+                let other = event.thread.is_some_and(|t| t != thread);
+                let known = || (first + at..first + count).any(|i| hb.contains(i, e));
+                if other && event.location.is_some_and(|l| l.object == object) && !known() {
+                    let mut sites = vec![whole.site(e)];
+                    if whole.world.storage(object) != Some(Storage::ThreadLocal) {
+                        sites.push((thread.0, site));
+                    }
+                    add(ProblemKind::UseBeforeAllocation, sites, false);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the model is one of a language, and not of a machine.
+fn is_language(model: &Model) -> bool {
+    model.relation(&fencepost_ir::Execution::new(Vec::new()), "race").is_some()
 }
 
 /// Which events are surely over before which, and which may be seen so.
@@ -143,7 +181,7 @@ pub fn over(whole: &Whole<'_>, model: &Model) -> (Relation, Relation) {
     let n = execution.events.len();
     let seen = execution.po.union(&execution.rf).transitive_closure();
     // A thread that ends a life has done all that it does before.
-    let to_ends = Relation::from_fn(n, |a, b| execution.po.contains(a, b) && whole.ended_by(b).is_some());
+    let to_ends = Relation::from_fn(n, |a, b| execution.po.contains(a, b) && !whole.ended_by(b).is_empty());
     let named = |name: &str| model.relation(execution, name).unwrap_or_else(|| Relation::new(n));
     match registry::find(model.name()).map_or(Ordered::Sight, |entry| entry.ordered) {
         Ordered::HappensBefore => {
@@ -165,9 +203,17 @@ pub fn over(whole: &Whole<'_>, model: &Model) -> (Relation, Relation) {
 /// Where threads wait, if some do and will for ever.
 fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
     let mut sites = Vec::new();
+    // What rounds of loops wrote is what they had read.
+    let mut silent = BTreeSet::new();
+    for &(thread, trace) in whole.chosen {
+        if let End::Spinning(from) = trace.end {
+            let first = whole.first_event(thread);
+            silent.extend(first + from..first + trace.events.len());
+        }
+    }
     for &(thread, trace) in whole.chosen {
         let from = match trace.end {
-            End::Done => continue,
+            End::Done | End::Returned | End::Halted => continue,
             End::Joining(_) => trace.events.len(),
             End::Waiting => trace.events.iter().rposition(|e| e.kind == EventKind::Read)?,
             End::Spinning(from) => from,
@@ -177,7 +223,9 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
         for e in first + from..first + trace.events.len() {
             let reads = whole.execution.events[e].kind == EventKind::Read;
             let source = (0..whole.execution.events.len()).find(|&w| whole.execution.rf.contains(w, e));
-            if reads && source.is_some_and(|w| whole.execution.co.successors(w).next().is_some()) {
+            if reads
+                && source.is_some_and(|w| whole.execution.co.successors(w).any(|later| !silent.contains(&later)))
+            {
                 return None;
             }
         }
@@ -188,13 +236,13 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
 
 /// Heap objects that a complete execution accesses and whose life it does not end.
 fn leaks(whole: &Whole<'_>, found: &mut Vec<Claim>) {
-    if whole.chosen.iter().any(|(_, trace)| trace.end != End::Done) {
+    if !whole.chosen.iter().all(|(_, trace)| matches!(trace.end, End::Done | End::Returned)) {
         return;
     }
     let touched: BTreeSet<ObjectId> =
         whole.execution.events.iter().filter_map(|e| Some(e.location?.object)).collect();
     let ended: BTreeSet<ObjectId> =
-        (0..whole.execution.events.len()).filter_map(|f| whole.ended_by(f)).collect();
+        (0..whole.execution.events.len()).flat_map(|f| whole.ended_by(f).iter().copied()).collect();
     for object in touched.difference(&ended) {
         if whole.world.storage(*object) == Some(Storage::Heap) {
             let sites = whole.world.maker(*object).into_iter().collect();
@@ -222,11 +270,17 @@ impl Whole<'_> {
         (thread, self.event(e).map_or((0, 0), |event| event.at))
     }
 
-    /// The object whose life an event ends.
-    pub fn ended_by(&self, e: usize) -> Option<ObjectId> {
-        match self.event(e)?.role {
-            Role::End(object) => Some(object),
-            _ => None,
+    /// The objects whose lives an event ends.
+    pub fn ended_by(&self, e: usize) -> &[ObjectId] {
+        match self.event(e).map(|event| &event.role) {
+            Some(Role::End(objects)) => objects,
+            _ => &[],
         }
+    }
+
+    /// Whether all threads are at their end, or else wait until the end of the process, which some thread has ended.
+    pub fn is_complete(&self) -> bool {
+        let over = self.chosen.iter().any(|(_, trace)| trace.end.ends_process());
+        self.chosen.iter().all(|(_, trace)| trace.end.is_end()) || (over && waiting_for_ever(self).is_some())
     }
 }

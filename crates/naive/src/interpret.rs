@@ -5,7 +5,7 @@
 //! branch on it goes both ways, and an access to an unknown address ends the run.
 //!
 //! A wait ([`Instr::Await`], [`Instr::AwaitRmw`], [`Instr::Lock`]) is one read; if it reads a value that it does not wait
-//! for, the thread waits for ever in this execution. An `assert` orders nothing; a thread ends where one fails, except
+//! for, the thread waits for ever in this execution. An `assert` is no branch and orders nothing; a thread ends where one fails, except
 //! that on machines that run ahead of it what comes behind it may have happened already, so there it may also go on.
 
 use crate::events::Events;
@@ -135,7 +135,7 @@ impl Interpreter<'_> {
     pub fn step(&self, mut run: Run) -> Result<Step, Stop> {
         let function = &self.world.program.functions[run.frame().function.0 as usize];
         let at = run.frame().at;
-        let Some(instr) = function.body.get(at) else { return self.leave(run, None) };
+        let Some(instr) = function.body.get(at) else { return self.leave(run, None, Span::default()) };
         let span = function.spans.get(at).copied().unwrap_or_default();
         match instr {
             Instr::Assign { dst, value } => match rvalue(&run, value) {
@@ -166,12 +166,13 @@ impl Interpreter<'_> {
                 }
                 Ok(Step::Runs(runs))
             }
-            Instr::Return(value) => self.leave(run, *value),
+            Instr::Return(value) => self.leave(run, *value, span),
             Instr::Exit(value) => {
                 run.result = value.map_or(Some(Value::ZERO), |value| run.operand(value).value);
+                end_objects(&mut run, span);
                 Ok(Step::End(run, End::Done))
             }
-            Instr::Halt => Ok(Step::End(run, End::Done)),
+            Instr::Halt => Ok(Step::End(run, End::Halted)),
             Instr::Cut => Ok(Step::End(run, End::Cut)),
             Instr::Assume(condition) => {
                 // Like a branch to a place that is never left.
@@ -180,6 +181,19 @@ impl Interpreter<'_> {
                 match condition.value.is_none_or(Value::is_true) {
                     true => one(run.next()),
                     false => Ok(Step::End(run, End::Blocked)),
+                }
+            }
+            Instr::Round(None) => {
+                run.begin_round();
+                one(run.next())
+            }
+            Instr::Round(Some(condition)) => {
+                let condition = run.operand(*condition);
+                run.depend(condition);
+                let from = run.end_round();
+                match condition.value.is_none_or(Value::is_true) {
+                    true => one(run.next()),
+                    false => Ok(Step::End(run, End::Spinning(from))),
                 }
             }
             Instr::Assert { condition, message } => self.assert(run, *condition, message),
@@ -214,9 +228,7 @@ impl Interpreter<'_> {
     }
 
     fn assert(&self, mut run: Run, condition: Operand, message: &str) -> Result<Step, Stop> {
-        // As compiled it is a branch.
         let condition = run.operand(condition);
-        run.depend(condition);
         if condition.value.is_none_or(Value::is_true) {
             return one(run.next());
         }
@@ -271,10 +283,14 @@ impl Interpreter<'_> {
     }
 
     /// Returns from the innermost function; from the outermost, the thread ends.
-    fn leave(&self, mut run: Run, value: Option<Operand>) -> Result<Step, Stop> {
+    fn leave(&self, mut run: Run, value: Option<Operand>, span: Span) -> Result<Step, Stop> {
         let value = value.map_or(Register::constant(Value::ZERO), |value| run.operand(value));
         if run.frames.len() == 1 {
             run.result = value.value;
+            if self.thread.0 == 0 && self.world.program.is_process() {
+                return Ok(Step::End(run, End::Returned));
+            }
+            end_objects(&mut run, span);
             return Ok(Step::End(run, End::Done));
         }
         let dst = run.frames.pop().and_then(|frame| frame.result);
@@ -341,11 +357,18 @@ impl Interpreter<'_> {
                 let bytes = bytes.0.min(u64::from(u32::MAX)) as u32;
                 let id = self.made(&mut run, bytes, Storage::Heap);
                 let object = self.world.make(id, None, *zeroed, false);
+                let at = run.at();
+                run.births.insert(object, (run.events.len(), at));
                 run.assign(Some(*dst), Register { value: Some(Value::pointer(object, 0)), ..size });
             }
             Instr::Local { dst, object, private } => {
                 let id = self.made(&mut run, object.size, Storage::Local);
                 let object = self.world.make(id, Some(object), false, *private);
+                if !*private {
+                    let at = run.at();
+                    run.births.insert(object, (run.events.len(), at));
+                    run.alive.insert(object);
+                }
                 run.assign(Some(*dst), Register::constant(Value::pointer(object, 0)));
             }
             Instr::ThreadLocal { dst, object } => {
@@ -355,6 +378,9 @@ impl Interpreter<'_> {
                 let (thread, number, size) = (self.thread, object.0, template.size);
                 let id = Identity { thread, number, at: (0, 0), size, storage: Storage::ThreadLocal };
                 let object = self.world.make(id, Some(template), false, false);
+                // It is there from the start of the thread.
+                run.births.insert(object, (0, (0, 0)));
+                run.alive.insert(object);
                 run.assign(Some(*dst), Register::constant(Value::pointer(object, 0)));
             }
             Instr::ObjectSize { dst, addr } => {
@@ -391,9 +417,18 @@ impl Interpreter<'_> {
         if self.world.is_private(object) {
             run.ended.insert(object);
         } else {
-            run.fence(Fence::Compiler, Role::End(object), span);
+            run.alive.remove(&object);
+            run.fence(Fence::Compiler, Role::End(vec![object]), span);
         }
         one(run.next())
+    }
+}
+
+/// What a thread has made for itself ends with it.
+fn end_objects(run: &mut Run, span: Span) {
+    let alive: Vec<ObjectId> = std::mem::take(&mut run.alive).into_iter().collect();
+    if !alive.is_empty() {
+        run.fence(Fence::Compiler, Role::End(alive), span);
     }
 }
 

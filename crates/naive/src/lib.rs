@@ -28,6 +28,7 @@ mod key;
 mod live;
 mod replay;
 mod run;
+pub mod sequential;
 mod world;
 
 pub use combine::{enumerate, summarise};

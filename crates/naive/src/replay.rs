@@ -156,7 +156,9 @@ impl<'p> Replayer<'p> {
     fn ended(&self, thread: usize, run: Run, end: End) -> Option<Trace> {
         let fits = match end {
             End::Stuck => true,
-            End::Done | End::Failed => run.accesses().count() == self.shape[thread].len(),
+            End::Done | End::Returned | End::Halted | End::Failed => {
+                run.accesses().count() == self.shape[thread].len()
+            }
             _ => false,
         };
         fits.then(|| run.finish(end))
@@ -240,7 +242,7 @@ impl<'p> Replayer<'p> {
 }
 
 fn is_complete(run: &Trace) -> bool {
-    matches!(run.end, End::Done | End::Failed) && run.events.iter().all(|e| e.value.is_some())
+    (run.end.is_end() || run.end == End::Failed) && run.events.iter().all(|e| e.value.is_some())
 }
 
 /// The first thread whose runs differ in their choices, and these.

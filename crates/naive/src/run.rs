@@ -9,9 +9,10 @@
 
 use crate::events::Events;
 use crate::findings::{Problem, ProblemKind};
+use crate::live::Live;
 use crate::{Limits, Stop};
 use fencepost_ir::{
-    Ann, EventKind, Fence, FunctionId, Location, ObjectId, Operand, Reg, Span, ThreadId, Value, Width,
+    Ann, EventKind, Fence, FunctionId, Instr, Location, ObjectId, Operand, Reg, Span, ThreadId, Value, Width,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +28,8 @@ pub enum Role {
     Spawn(ThreadId, Start),
     /// A thread has ended with this result, as far as it is known.
     Join(ThreadId, Option<Value>),
-    /// Ends the life of an object.
-    End(ObjectId),
+    /// Ends the lives of objects.
+    End(Vec<ObjectId>),
 }
 
 /// What a thread runs, and with which arguments; an argument is unknown in replays only.
@@ -72,8 +73,12 @@ pub struct TraceEvent {
 /// How a trace ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The thread returned.
+    /// The thread ended.
     Done,
+    /// It is the one that the program started as, and returned: the process ended.
+    Returned,
+    /// It ended the process by `exit`.
+    Halted,
     /// An `assume` does not hold.
     Blocked,
     /// Its last read is a wait for another value.
@@ -105,12 +110,26 @@ pub struct Trace {
     pub choices: Vec<i64>,
     /// What went wrong.
     pub problems: Vec<Problem>,
+    /// Objects that it made, as far as others can reach them: how many events came before, and where.
+    pub births: BTreeMap<ObjectId, (usize, (u32, u32))>,
     /// What a join of the thread gives.
     pub result: Option<Value>,
     /// How it ended.
     pub end: End,
     /// Function and instruction where it stands; where it waits for a value, its last read.
     pub stands_at: (u32, u32),
+}
+
+impl End {
+    /// Whether the thread came to its end.
+    pub fn is_end(self) -> bool {
+        matches!(self, End::Done | End::Returned | End::Halted)
+    }
+
+    /// Whether it ended the process.
+    pub fn ends_process(self) -> bool {
+        matches!(self, End::Returned | End::Halted)
+    }
 }
 
 impl Trace {
@@ -196,6 +215,10 @@ pub struct Run {
     pub result: Option<Value>,
     /// Cells of private objects that were written.
     pub private: BTreeMap<Location, Register>,
+    /// Objects that it has made, as in [`Trace::births`].
+    pub births: BTreeMap<ObjectId, (usize, (u32, u32))>,
+    /// Local and thread-local objects that it has made and not ended, as far as others can reach them.
+    pub alive: BTreeSet<ObjectId>,
     /// Private objects that are out of scope.
     pub ended: BTreeSet<ObjectId>,
     /// How many objects it has made.
@@ -204,15 +227,19 @@ pub struct Run {
     pub started: u32,
     /// How many accesses to private cells it has made.
     pub silent: u32,
-    /// Where it was at reads of loops since it last did something else than reading.
-    history: Vec<Moment>,
+    /// Where it was at reads since it last changed something.
+    pub(crate) history: Vec<Moment>,
+    /// Where the rounds began that it is in, of loops that their author marked.
+    rounds: Vec<usize>,
     steps: usize,
 }
 
-/// The state of a run before a read of a loop: its events, and all that its future depends on.
+/// The state of a run before a read: its events, and all that its future depends on.
 #[derive(Clone, PartialEq)]
-struct Moment {
+pub(crate) struct Moment {
     events: usize,
+    /// Objects made and threads started.
+    made: (u32, u32),
     frames: Vec<(FunctionId, usize, Vec<Option<Value>>)>,
     private: Vec<(Location, Option<Value>)>,
 }
@@ -237,11 +264,14 @@ impl Run {
             failed: false,
             result: Some(Value::ZERO),
             private: BTreeMap::new(),
+            births: BTreeMap::new(),
+            alive: BTreeSet::new(),
             ended: BTreeSet::new(),
             made: 0,
             started: 0,
             silent: 0,
             history: Vec::new(),
+            rounds: Vec::new(),
             steps: 0,
         }
     }
@@ -288,6 +318,7 @@ impl Run {
             registers: self.frames[0].registers.iter().map(|r| r.value).collect(),
             choices: self.choices,
             problems: self.problems,
+            births: self.births,
             result: self.result,
             end,
         }
@@ -415,13 +446,21 @@ impl Run {
             return (Some(event), Register { value: old, depends: Events::one(event), picks: Events::NONE });
         }
         self.silent += 1;
-        self.check_scope(place);
         let content = self.private_value(place);
-        if place.initial.is_none() && !copying && !self.private.contains_key(&place.location) {
-            self.note(ProblemKind::Uninitialised, place.at);
-        }
         let depends = content.depends | place.addr.depends;
         (None, Register { value: old, depends, picks: content.picks | place.addr.picks })
+    }
+
+    /// A round of a loop begins that its author marked.
+    pub fn begin_round(&mut self) {
+        self.rounds.push(self.events.len());
+    }
+
+    /// It ends: the event where the outermost one began.
+    pub fn end_round(&mut self) -> usize {
+        let from = self.rounds.first().copied().unwrap_or(0);
+        self.rounds.pop();
+        from
     }
 
     /// Writes a value: the event, unless the cell is private.
@@ -435,35 +474,48 @@ impl Run {
             return Some(index);
         }
         self.silent += 1;
-        self.check_scope(place);
         let depends = from.depends | place.addr.depends;
         let picks = from.picks | place.addr.picks;
         self.private.insert(place.location, Register { value, depends, picks });
         None
     }
 
-    fn check_scope(&mut self, place: &Place) {
-        if self.ended.contains(&place.location.object) {
-            self.note(ProblemKind::UseAfterScope, place.at);
+    /// What is wrong with an access to a private cell.
+    pub fn private_mistake(&self, place: &Place, instr: &Instr) -> Option<ProblemKind> {
+        if !place.private {
+            return None;
         }
+        if self.ended.contains(&place.location.object) {
+            return Some(ProblemKind::UseAfterScope);
+        }
+        let needs_value =
+            !matches!(instr, Instr::Store { .. } | Instr::StoreExclusive { .. } | Instr::CopyLoad { .. });
+        let unknown = place.initial.is_none() && !self.private.contains_key(&place.location);
+        (needs_value && unknown).then_some(ProblemKind::Uninitialised)
     }
 
-    /// Remembers that the run stands before a read of a loop, of which `live` are the registers that matter. If it was
-    /// there before, and has only read since: the event where it was.
-    pub fn comes_round(&mut self, live: &[bool]) -> Option<usize> {
-        let depth = self.frames.len();
-        let values = |(i, frame): (usize, &Frame)| {
-            let matters = |r: usize| i + 1 < depth || live.get(r) == Some(&true);
+    /// Remembers that the run stands before a read. If it was there before, by the same calls and with the same values in
+    /// all registers that matter, and has changed nothing since: the event where it was.
+    pub fn comes_round(&mut self, live: &Live) -> Option<usize> {
+        let above = self.frames.iter().skip(1).map(|frame| frame.result).chain([None]);
+        let values = |(frame, result): (&Frame, Option<Reg>)| {
+            let set = live.before(frame.function.0 as usize, frame.at);
+            // What a call gives back is written when it returns.
+            let matters =
+                |r: usize| set.is_none_or(|set| set[r]) && result.is_none_or(|reg| reg.0 as usize != r);
             let list = frame.registers.iter().enumerate();
             let list = list.map(|(r, register)| if matters(r) { register.value } else { None });
             (frame.function, frame.at, list.collect())
         };
         let moment = Moment {
             events: self.events.len(),
-            frames: self.frames.iter().enumerate().map(values).collect(),
+            made: (self.made, self.started),
+            frames: self.frames.iter().zip(above).map(values).collect(),
             private: self.private.iter().map(|(l, r)| (*l, r.value)).collect(),
         };
-        let same = |m: &&Moment| m.frames == moment.frames && m.private == moment.private;
+        let same = |m: &&Moment| {
+            m.frames == moment.frames && m.private == moment.private && m.made == moment.made
+        };
         let earlier = self.history.iter().find(same).map(|m| m.events);
         self.history.push(moment);
         // Two reads of private cells have no event between them.

@@ -29,7 +29,11 @@ fn main() -> Result<(), String> {
             let start = std::time::Instant::now();
             let outcome = check(&reduced, &fencepost_machine::Options::new(Model::Sc)).map_err(|e| e.what)?;
             let seconds = start.elapsed().as_secs_f64();
-            println!("{file} {bound:?} {:?} states={} seconds={seconds:.3}", outcome.verdict, outcome.states);
+            println!(
+                "{file} {bound:?} {:?} states={} seconds={seconds:.3}",
+                outcome.outcome.verdict,
+                outcome.outcome.statistics.states.unwrap_or(0)
+            );
         }
     }
     Ok(())

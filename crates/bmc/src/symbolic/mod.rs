@@ -1,6 +1,6 @@
 //! The symbolic half: each thread of a program unrolled and inlined once into guarded events over symbolic words.
 //!
-//! `unroll` makes an [`Unrolled`] of an `ir::Program`. It knows nothing of what orders the events of different threads:
+//! [`unroll()`] makes an [`Unrolled`] of an `ir::Program`. It knows nothing of what orders the events of different threads:
 //! `crate::sc` puts sequential consistency behind it, and any other memory model can stand there. What an ordering half
 //! has to do:
 //!
@@ -22,6 +22,8 @@
 //!   and its thread does nothing after it.
 //! * A thread ends where an assumption fails, where it would wait for ever, or where a bound cuts it; its later events are
 //!   then not executed. No thread has to run to its end: a fault counts wherever the other threads stand.
+//! * A thread that ends within an atomic section stops all others ([`Unrolled::sections`]): what comes after it in the order
+//!   does not count.
 //! * After a failed assertion a thread goes on. The first fault in the order of execution is real; later ones need not be.
 //! * Memory that only one thread accesses is resolved by substitution and has no events (unless
 //!   [`Options::private_memory`] is off); the same for cells that nobody writes.
@@ -31,7 +33,15 @@
 //! a DAG of reads, unions and choices). A value that was selected by a merge of ways depends on the value that was
 //! selected. Fences are events.
 
+mod accesses;
 mod deps;
+mod execute;
+mod flow;
+mod instructions;
+mod memory;
+mod shapes;
+mod state;
+mod unroll;
 
 use crate::aig::{Graph, Lit};
 use crate::limits::{Limits, StopReason};
@@ -41,6 +51,7 @@ use fencepost_ir::{Ann, Fence, Width};
 use std::ops::Range;
 
 pub use deps::{Dep, DepId, Deps};
+pub use unroll::unroll;
 
 /// An event, by its place in [`Unrolled::events`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -207,8 +218,10 @@ pub struct Step {
     pub choice: Option<Word>,
     /// A weak compare-exchange that fails for no reason.
     pub spurious: Lit,
-    /// The thread that it starts or waits for, each with its condition.
-    pub other: Vec<(InstanceId, Lit)>,
+    /// The thread that it starts.
+    pub spawns: Option<InstanceId>,
+    /// The threads that it may wait for, each with its condition.
+    pub joins: Vec<(InstanceId, Lit)>,
 }
 
 /// A thread of the unrolled program.
@@ -295,6 +308,8 @@ pub struct Fault {
     pub thread: InstanceId,
     /// How many events the thread had before: the last one of them that was executed is the last before the fault.
     pub events_before: u32,
+    /// The first unit of the thread that is certainly after it.
+    pub next_unit: u32,
     /// How many steps the thread had before.
     pub steps_before: u32,
     /// What to tell the user.
@@ -305,6 +320,19 @@ pub struct Fault {
     pub pc: u32,
     /// Where in the source.
     pub span: Span,
+}
+
+/// An atomic section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// Whose.
+    pub thread: InstanceId,
+    /// Its unit.
+    pub unit: u32,
+    /// It was begun.
+    pub begun: Lit,
+    /// It was ended.
+    pub ended: Lit,
 }
 
 /// A program unrolled: see [the module](self).
@@ -324,6 +352,8 @@ pub struct Unrolled {
     pub merges: Vec<Merge>,
     /// What values depend on.
     pub deps: Deps,
+    /// Atomic sections.
+    pub sections: Vec<Section>,
     /// What may go wrong.
     pub faults: Vec<Fault>,
     /// Clauses that hold: ranges of choices, ends of threads.

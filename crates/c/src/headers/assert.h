@@ -1,7 +1,7 @@
 #undef assert
 #ifdef NDEBUG
-#define assert(e) ((void)0)
+#define assert(...) ((void)0)
 #else
-#define assert(e) __fp_assert((e), #e)
+#define assert(...) __fp_assert((__VA_ARGS__), #__VA_ARGS__)
 #endif
 #define static_assert _Static_assert

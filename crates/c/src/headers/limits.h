@@ -17,3 +17,7 @@
 #define LLONG_MIN LONG_MIN
 #define LLONG_MAX LONG_MAX
 #define ULLONG_MAX ULONG_MAX
+#define MB_LEN_MAX 16
+#define SSIZE_MAX LONG_MAX
+#define PATH_MAX 4096
+#define IOV_MAX 1024

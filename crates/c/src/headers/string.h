@@ -1,13 +1,43 @@
 #pragma once
 #include <stddef.h>
+#include <strings.h>
+typedef int errno_t;
+typedef size_t rsize_t;
 void *memset(void *, int, size_t);
 void *memcpy(void *, const void *, size_t);
+void *mempcpy(void *, const void *, size_t);
 void *memmove(void *, const void *, size_t);
 int memcmp(const void *, const void *, size_t);
+void *memchr(const void *, int, size_t);
+errno_t memcpy_s(void *, rsize_t, const void *, rsize_t);
+errno_t memmove_s(void *, rsize_t, const void *, rsize_t);
+errno_t memset_s(void *, rsize_t, int, rsize_t);
+errno_t strcpy_s(char *, rsize_t, const char *);
+errno_t strncpy_s(char *, rsize_t, const char *, rsize_t);
+errno_t strcat_s(char *, rsize_t, const char *);
+void explicit_bzero(void *, size_t);
 size_t strlen(const char *);
+size_t strnlen(const char *, size_t);
 int strcmp(const char *, const char *);
 int strncmp(const char *, const char *, size_t);
+int strcoll(const char *, const char *);
 char *strcpy(char *, const char *);
+char *stpcpy(char *, const char *);
 char *strncpy(char *, const char *, size_t);
+size_t strlcpy(char *, const char *, size_t);
 char *strcat(char *, const char *);
+char *strncat(char *, const char *, size_t);
 char *strchr(const char *, int);
+char *strchrnul(const char *, int);
+char *strrchr(const char *, int);
+char *strstr(const char *, const char *);
+char *strpbrk(const char *, const char *);
+size_t strspn(const char *, const char *);
+size_t strcspn(const char *, const char *);
+char *strtok(char *, const char *);
+char *strtok_r(char *, const char *, char **);
+char *strdup(const char *);
+char *strndup(const char *, size_t);
+char *strerror(int);
+int strerror_r(int, char *, size_t);
+char *strsignal(int);

@@ -28,6 +28,8 @@ int __fp_mtx_recursive(mtx_t *);
 #define cnd_init(c) pthread_cond_init((c), 0)
 #define cnd_destroy(c) ((void)pthread_cond_destroy(c))
 #define cnd_wait(c, m) pthread_cond_wait((c), (m))
+#define cnd_timedwait(c, m, t) pthread_cond_timedwait((c), (m), (t))
+#define mtx_timedlock(m, t) pthread_mutex_timedlock((m), (t))
 #define cnd_signal(c) pthread_cond_signal(c)
 #define cnd_broadcast(c) pthread_cond_broadcast(c)
 #define call_once(f, g) ((void)pthread_once((f), (g)))

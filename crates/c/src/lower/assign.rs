@@ -139,7 +139,12 @@ impl Body<'_, '_> {
         };
         if target.ty.quals.has(Quals::ATOMIC) && memory {
             if self.unit.types.is_floating(ty) || ty == Ty::BOOL {
-                return unsupported(span, "`++` on this atomic type", "use a compare-exchange loop");
+                let kept = self.b.temp();
+                self.atomic_update(target, span, |body, old| {
+                    body.b.emit(Instr::Assign { dst: kept, value: fencepost_ir::Rvalue::Use(old) });
+                    body.step_value(op, ty, computed, old, operand)
+                })?;
+                return Ok(Operand::Reg(kept));
             }
             let ann = annotation(target.ty.quals);
             let addr = self.address(target, span)?;

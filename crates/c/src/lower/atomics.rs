@@ -52,6 +52,22 @@ impl Body<'_, '_> {
                 self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann: Ann::PLAIN });
                 Ok(Operand::Reg(dst))
             }
+            Builtin::Allocate => {
+                let Some(size) = args.first() else { return fail(expr.span, "expected a size") };
+                let size = self.value(size)?;
+                let dst = self.b.temp();
+                self.b.emit(Instr::Alloc { dst, size, zeroed: false });
+                Ok(Operand::Reg(dst))
+            }
+            Builtin::Range(first, last) => {
+                let dst = self.b.temp();
+                self.b.emit(Instr::Nondet { dst, first: *first, last: *last });
+                Ok(Operand::Reg(dst))
+            }
+            Builtin::Varargs => match self.varargs {
+                Some(reg) => Ok(Operand::Reg(reg)),
+                None => fail(expr.span, "`va_start` in a function that names all its arguments"),
+            },
             Builtin::Await(..) | Builtin::AwaitRmw(..) => self.await_cell(builtin, args, wanted, expr.span),
             Builtin::Lock | Builtin::Unlock | Builtin::TryLock => self.lock(builtin, args, expr.span),
             Builtin::Assert(message) => self.assert(message, args),
@@ -332,7 +348,7 @@ impl Body<'_, '_> {
 
     fn assert(&mut self, message: &str, args: &[Expr]) -> Res<Operand> {
         if let Some(condition) = args.first() {
-            let condition = self.value(condition)?;
+            let condition = self.observed(condition)?;
             self.b.emit(Instr::Assert { condition, message: format!("assertion `{message}` fails") });
         }
         Ok(ZERO)

@@ -4,8 +4,9 @@ use super::Body;
 use super::places::{Place, Where};
 use crate::ast::{Expr, ExprKind};
 use crate::parser::{Res, fail, unsupported};
+use crate::types::TypeKind;
 use fencepost_diag::Span;
-use fencepost_ir::{Callee, Instr, Operand, Value};
+use fencepost_ir::{Ann, Callee, Cell, Instr, Object, Operand, Reg, Value};
 
 const ZERO: Operand = Operand::Const(Value::ZERO);
 
@@ -26,20 +27,33 @@ impl Body<'_, '_> {
             return self.library_call(function, args, span);
         }
         let mut args = args;
+        let mut extra: &[Expr] = &[];
         let callee = match &callee.kind {
             ExprKind::Function(id) => {
                 let def = &self.unit.functions[id.0 as usize];
                 if def.body.is_none() {
                     return self.no_body(&def.name, span);
                 }
-                // Arguments beyond the parameters could only be reached by `va_arg`, which is an error.
-                let (kept, dropped) = args.split_at(def.params.len().min(args.len()));
-                dropped.iter().try_for_each(|arg| self.effect(arg))?;
+                // What a variadic function does not name goes to memory; others cannot reach it.
+                let (kept, more) = args.split_at(def.params.len().min(args.len()));
                 args = kept;
+                match self.is_variadic(def.ty) {
+                    true => extra = more,
+                    false => more.iter().try_for_each(|arg| self.effect(arg))?,
+                }
                 let facts = self.facts_of(*id, kept);
                 Callee::Function(self.program.copy_for(*id, facts))
             }
-            _ => Callee::Pointer(self.value(callee)?),
+            _ => {
+                let signature = self.unit.types.pointee(callee.ty.ty).map(|to| to.ty);
+                if let Some(signature) = signature.filter(|ty| self.is_variadic(*ty)) {
+                    let TypeKind::Function { params, .. } = self.unit.types.kind(signature) else {
+                        return fail(span, "expected a function");
+                    };
+                    (args, extra) = args.split_at(params.len().min(args.len()));
+                }
+                Callee::Pointer(self.value(callee)?)
+            }
         };
         let mut operands = Vec::with_capacity(args.len() + 1);
         if let Some(Where::Memory(address, offset)) = target {
@@ -48,9 +62,41 @@ impl Body<'_, '_> {
         for arg in args {
             operands.push(self.argument(arg)?);
         }
+        let slots = match extra.is_empty() {
+            true => None,
+            false => Some(self.variable_arguments(extra, span)?),
+        };
+        operands.extend(slots.map(Operand::Reg));
         let dst = (wanted && target.is_none()).then(|| self.b.temp());
         self.b.emit(Instr::Call { dst, callee, args: operands });
+        if let Some(slots) = slots {
+            self.b.emit(Instr::EndLocal(Operand::Reg(slots)));
+        }
         Ok(dst.map_or(ZERO, Operand::Reg))
+    }
+
+    fn is_variadic(&self, ty: crate::types::Ty) -> bool {
+        matches!(self.unit.types.kind(ty), TypeKind::Function { variadic: true, .. })
+    }
+
+    /// An object with a slot of eight bytes for each argument that a variadic function does not name.
+    fn variable_arguments(&mut self, args: &[Expr], span: Span) -> Res<Reg> {
+        let mut values = Vec::new();
+        for arg in args {
+            let (width, _) = self.scalar_shape(arg.ty, arg.span)?;
+            values.push((self.value(arg)?, width));
+        }
+        let cells = (0u32..).zip(&values);
+        let cells = cells.map(|(i, (_, width))| Cell { offset: 8 * i, width: *width, init: None }).collect();
+        let size = 8 * args.len() as u32;
+        let object = Object { name: "arguments".into(), size, cells, span };
+        let dst = self.b.register("arguments");
+        self.b.emit(Instr::Local { dst, object: Box::new(object), private: false });
+        for (i, (value, width)) in (0u64..).zip(values) {
+            let addr = self.offset(Operand::Reg(dst), 8 * i);
+            self.b.emit(Instr::Store { addr, value, width, ann: Ann::PLAIN });
+        }
+        Ok(dst)
     }
 
     /// A call of a library function that is known and not modelled.
@@ -76,10 +122,15 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn no_body<T>(&self, name: &str, span: Span) -> Res<T> {
+        let refused = self.unit.functions.iter().find(|f| f.name == name).and_then(|f| f.refused.clone());
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
         Err(Box::new(
             fencepost_diag::Diagnostic::error(span, format!("the function `{name}` has no body"))
                 .label("called here")
-                .hint("it is neither defined in the program nor part of the library that is modelled"),
+                .hint("it is neither defined in the program nor part of the library that is modelled")
+                .hint("a program of several files is checked with `check --link a.c b.c`"),
         ))
     }
 

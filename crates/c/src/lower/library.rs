@@ -41,8 +41,14 @@ pub enum Library {
     ProcessExit,
     Assume,
     VerifierAssert,
+    SpinStart,
+    SpinEnd,
     Error,
     Nondet(Ty),
+    /// A number that is not negative.
+    Random,
+    /// Reads numbers from text; so many arguments stand before the pointers.
+    Scan(usize),
     AtomicBegin,
     AtomicEnd,
     /// Its arguments are evaluated and dropped; the result is 0.
@@ -84,6 +90,7 @@ impl Library {
             | Library::Malloc
             | Library::Free
             | Library::Assume
+            | Library::SpinEnd
             | Library::VerifierAssert => 1,
             _ => 0,
         }
@@ -124,6 +131,12 @@ pub(super) fn known_call(unit: &Unit, callee: &Expr) -> Option<Library> {
     if def.body.is_some() && !fixed {
         return None;
     }
+    // A function of the user's own choice of names: what it returns says what it may be.
+    if def.name.starts_with("nondet")
+        && let crate::types::TypeKind::Function { result, .. } = unit.types.kind(def.ty)
+    {
+        return unit.types.is_integer(result.ty).then_some(Library::Nondet(result.ty));
+    }
     lookup(&def.name)
 }
 
@@ -155,14 +168,16 @@ pub fn lookup(name: &str) -> Option<Library> {
         "__assert_fail" | "__assert_rtn" | "__assert" => Library::AssertFail,
         "exit" | "_exit" | "_Exit" | "quick_exit" => Library::ProcessExit,
         "__VERIFIER_assume" | "assume" | "assume_abort_if_not" => Library::Assume,
+        "scanf" => Library::Scan(1),
+        "sscanf" | "fscanf" => Library::Scan(2),
         "__VERIFIER_assert" => Library::VerifierAssert,
         "__VERIFIER_error" | "reach_error" => Library::Error,
-        "__VERIFIER_atomic_begin" => Library::AtomicBegin,
-        "__VERIFIER_atomic_end" => Library::AtomicEnd,
-        "__VERIFIER_loop_begin"
-        | "__VERIFIER_loop_bound"
-        | "__VERIFIER_spin_start"
-        | "__VERIFIER_spin_end" => Library::Ignore,
+        "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "__ESBMC_atomic_begin" => Library::AtomicBegin,
+        "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "__ESBMC_atomic_end" => Library::AtomicEnd,
+        "__VERIFIER_tid" | "__VERIFIER_thread_id" => Library::ThreadSelf,
+        "__ESBMC_yield" | "__VERIFIER_loop_begin" | "__VERIFIER_loop_bound" => Library::Ignore,
+        "__VERIFIER_spin_start" => Library::SpinStart,
+        "__VERIFIER_spin_end" => Library::SpinEnd,
         "printf" | "fprintf" | "puts" | "putchar" | "fputs" | "fputc" | "putc" | "perror" | "fflush"
         | "setbuf" | "setvbuf" | "vprintf" | "vfprintf" => Library::Ignore,
         "pthread_detach" | "thrd_detach" => Library::Detach,
@@ -214,11 +229,58 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "sched_setscheduler"
         | "sched_getcpu"
         | "pthread_setconcurrency" => Library::Ignore,
-        "rand" => Library::Nondet(Ty::INT),
-        "sprintf" | "snprintf" | "scanf" | "fscanf" | "sscanf" | "fgets" | "getchar" | "fopen" | "fclose"
-        | "fread" | "fwrite" | "time" | "clock" | "getenv" | "atexit" | "system" | "signal" | "setjmp"
-        | "longjmp" | "pthread_cancel" | "pthread_kill" | "cnd_timedwait" | "mtx_timedlock" | "fork"
-        | "read" | "write" | "atoi" | "atol" | "strtol" | "strtoul" => Library::Refused,
+        "rand" | "rand_r" | "random" | "lrand48" | "nrand48" => Library::Random,
+        "arc4random" => Library::Nondet(Ty::UINT),
+        "fgets" | "getchar" | "getc" | "fgetc" | "fopen" | "fdopen" | "freopen" | "fread" | "open"
+        | "creat" | "atexit" | "on_exit" | "system" | "setjmp" | "longjmp" | "pthread_kill" | "fork"
+        | "read" | "pipe" | "wait" | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "syscall"
+        | "atof" | "strtod" | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin"
+        | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp"
+        | "sqrtf" | "powf" | "floorf" | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt"
+        | "asprintf" => Library::Refused,
+        "fclose"
+        | "fwrite"
+        | "fseek"
+        | "ftell"
+        | "rewind"
+        | "feof"
+        | "ferror"
+        | "ungetc"
+        | "setlinebuf"
+        | "flockfile"
+        | "funlockfile"
+        | "remove"
+        | "rename"
+        | "write"
+        | "close"
+        | "alarm"
+        | "srandom"
+        | "srand48"
+        | "sigprocmask"
+        | "pthread_sigmask"
+        | "mprotect"
+        | "madvise"
+        | "mlock"
+        | "munlock"
+        | "mlockall"
+        | "msync"
+        | "malloc_trim"
+        | "mallopt"
+        | "setlocale"
+        | "setenv"
+        | "unsetenv"
+        | "dprintf"
+        | "putchar_unlocked"
+        | "clock_nanosleep"
+        | "fileno"
+        | "isatty"
+        | "unlink"
+        | "pthread_atfork"
+        | "sched_get_priority_max"
+        | "sched_get_priority_min" => Library::Ignore,
+        _ if name.starts_with("nondet") => Library::Nondet(
+            nondet_type(name.trim_start_matches("nondet").trim_start_matches('_')).unwrap_or(Ty::INT),
+        ),
         _ => Library::Nondet(nondet_type(name.strip_prefix("__VERIFIER_nondet_")?)?),
     })
 }
@@ -282,6 +344,13 @@ impl Body<'_, '_> {
             Library::Memmove => self.memmove(args, span),
             Library::Memcmp => self.memcmp(args, span),
             Library::Nondet(ty) => self.nondet(ty, args),
+            Library::Random => {
+                self.evaluate_all(args)?;
+                let dst = self.b.temp();
+                self.b.emit(Instr::Nondet { dst, first: 0, last: i64::from(i32::MAX) });
+                Ok(Operand::Reg(dst))
+            }
+            Library::Scan(skip) => self.scan(skip, args, span),
             _ => self.vocabulary(function, args),
         }
     }
@@ -312,8 +381,13 @@ impl Body<'_, '_> {
                 let condition = self.value(&args[0])?;
                 self.b.emit(Instr::Assume(condition));
             }
-            Library::VerifierAssert => {
+            Library::SpinStart => self.b.emit(Instr::Round(None)),
+            Library::SpinEnd => {
                 let condition = self.value(&args[0])?;
+                self.b.emit(Instr::Round(Some(condition)));
+            }
+            Library::VerifierAssert => {
+                let condition = self.observed(&args[0])?;
                 self.b.emit(Instr::Assert { condition, message: "__VERIFIER_assert fails".into() });
             }
             Library::AtomicBegin => self.b.emit(Instr::AtomicBegin),
@@ -321,6 +395,34 @@ impl Body<'_, '_> {
             _ => self.evaluate_all(args)?,
         }
         Ok(ZERO)
+    }
+
+    /// Any number of conversions succeeds, each with any value.
+    fn scan(&mut self, skip: usize, args: &[Expr], span: Span) -> Res<Operand> {
+        let pointers = args.get(skip..).unwrap_or_default();
+        self.evaluate_all(&args[..skip.min(args.len())])?;
+        let count = self.b.temp();
+        self.b.emit(Instr::Nondet { dst: count, first: -1, last: pointers.len() as i64 });
+        let done = self.b.target();
+        for (i, pointer) in pointers.iter().enumerate() {
+            let more = self.b.target();
+            let index = Operand::Const(Value(i as u64));
+            let (op, width, extend) =
+                (fencepost_ir::BinaryOp::GtS, fencepost_ir::Width::W64, fencepost_ir::Extend::Zero);
+            let read = self.binary(op, width, extend, Operand::Reg(count), index);
+            self.b.branch(read, more, done);
+            self.b.bind(more);
+            let to = self.unit.types.pointee(super::escape::strip_casts(self.unit, pointer).ty.ty);
+            let Some(to) = to.filter(|to| self.unit.types.is_integer(to.ty)) else {
+                return crate::parser::unsupported(pointer.span, "reading this type", "read integers");
+            };
+            let value = self.nondet(to.ty, &[])?;
+            let address = self.value(pointer)?;
+            let place = super::places::Place::memory(address, crate::types::QTy::plain(to.ty));
+            self.store(place, value, span)?;
+        }
+        self.b.bind(done);
+        Ok(Operand::Reg(count))
     }
 
     fn evaluate_all(&mut self, args: &[Expr]) -> Res<()> {
@@ -340,6 +442,7 @@ impl Body<'_, '_> {
             Ty::UCHAR => (0, i64::from(u8::MAX)),
             Ty::SHORT => (i64::from(i16::MIN), i64::from(i16::MAX)),
             Ty::USHORT => (0, i64::from(u16::MAX)),
+            Ty::SCHAR => (i64::from(i8::MIN), i64::from(i8::MAX)),
             Ty::INT => (i64::from(i32::MIN), i64::from(i32::MAX)),
             Ty::UINT => (0, i64::from(u32::MAX)),
             _ => (i64::MIN, i64::MAX),

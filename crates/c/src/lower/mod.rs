@@ -7,6 +7,7 @@
 //! Calling convention: a struct argument is passed as a pointer that the callee copies from at once; a struct result is
 //! written through a hidden first parameter.
 
+mod assertion;
 mod assign;
 mod atomics;
 mod builder;
@@ -42,6 +43,9 @@ pub use threads::shares_joins;
 /// Lowers the program that `main` runs.
 pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
     let mut lowerer = Lowerer::new(unit);
+    if let Some(refused) = unit.functions.iter().find(|f| f.name == "main").and_then(|f| f.refused.clone()) {
+        return Err(vec![*refused]);
+    }
     let Some(main) = unit.functions.iter().position(|f| f.name == "main" && f.body.is_some()) else {
         let error = Diagnostic::error(Span::default(), "there is no function `main`")
             .hint("the program starts in `int main(void)`");
@@ -117,6 +121,8 @@ struct Body<'l, 'u> {
     chain: Vec<usize>,
     /// The objects of each block.
     blocks: Vec<Vec<LocalId>>,
+    /// The arrays of variable length of each block.
+    arrays: Vec<Vec<LocalId>>,
     /// Place and open blocks of each label.
     labels: Vec<Option<(Target, Vec<usize>)>>,
     /// Jumps to labels: where they stand, the open blocks there, and the label.
@@ -129,6 +135,8 @@ struct Body<'l, 'u> {
     result_address: Option<Reg>,
     /// The register that says which threads cannot be joined any more.
     gone: Option<Reg>,
+    /// Points to the arguments that the function does not name.
+    varargs: Option<Reg>,
     /// What is known of the parameters.
     facts: Vec<Fact>,
     /// The whole body is one atomic section (`__VERIFIER_atomic_*`).
@@ -247,12 +255,14 @@ impl<'u> Lowerer<'u> {
             storage,
             chain: Vec::new(),
             blocks: Vec::new(),
+            arrays: Vec::new(),
             labels: (0..def.labels.len()).map(|_| None).collect(),
             jumps: Vec::new(),
             breaks: Vec::new(),
             continues: Vec::new(),
             result_address: None,
             gone: None,
+            varargs: None,
             facts: facts.to_vec(),
             atomic_section: def.name.starts_with("__VERIFIER_atomic_"),
         };
@@ -289,6 +299,9 @@ impl Body<'_, '_> {
             let name = &self.def.locals[param.0 as usize].name;
             let reg = self.b.param(name);
             self.registers[param.0 as usize] = Some(reg);
+        }
+        if matches!(self.unit.types.kind(self.def.ty), TypeKind::Function { variadic: true, .. }) {
+            self.varargs = Some(self.b.param("arguments"));
         }
         if self.atomic_section {
             self.b.emit(Instr::AtomicBegin);

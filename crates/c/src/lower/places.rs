@@ -116,7 +116,7 @@ impl Body<'_, '_> {
                     format!("`{}` is declared but not defined", global.name),
                 )
                 .related(global.span, "declared here")
-                .hint("a program is one file with what it includes; define the variable there"),
+                .hint("a program of several files is checked with `check --link a.c b.c`"),
             ));
         }
         let object = self.program.object_of(id);
@@ -162,9 +162,39 @@ impl Body<'_, '_> {
             self.b.emit(Instr::Load { dst, addr, width, extend, ann });
             return Ok(Operand::Reg(dst));
         };
+        if bits.bytewise {
+            let unit = self.load_bytes(addr, bits, false, ann);
+            return Ok(self.extract(unit, bits, place.ty.ty));
+        }
         let width = width_of(u64::from(bits.unit)).unwrap_or(Width::W64);
         self.b.emit(Instr::Load { dst, addr, width, extend: Extend::Zero, ann });
         Ok(self.extract(Operand::Reg(dst), bits, place.ty.ty))
+    }
+
+    /// A unit of bit-fields that is read byte by byte.
+    fn load_bytes(&mut self, addr: Operand, bits: Bits, copying: bool, ann: Ann) -> Operand {
+        let mut unit = Operand::Const(Value::ZERO);
+        let (width, extend) = (Width::W8, Extend::Zero);
+        for byte in 0..u64::from(bits.unit) {
+            let (addr, dst) = (self.offset(addr, byte), self.b.temp());
+            self.b.emit(match copying {
+                true => Instr::CopyLoad { dst, addr, width, extend, ann },
+                false => Instr::Load { dst, addr, width, extend, ann },
+            });
+            let shift = Operand::Const(Value(8 * byte));
+            let part = self.binary(BinaryOp::Shl, Width::W64, extend, Operand::Reg(dst), shift);
+            unit = self.binary(BinaryOp::Or, Width::W64, extend, part, unit);
+        }
+        unit
+    }
+
+    fn store_bytes(&mut self, addr: Operand, unit: Operand, bits: Bits, ann: Ann) {
+        for byte in 0..u64::from(bits.unit) {
+            let addr = self.offset(addr, byte);
+            let shift = Operand::Const(Value(8 * byte));
+            let value = self.binary(BinaryOp::ShrU, Width::W64, Extend::Zero, unit, shift);
+            self.b.emit(Instr::Store { addr, value, width: Width::W8, ann });
+        }
     }
 
     /// Width and extension of an access to an object of a scalar type.
@@ -214,12 +244,18 @@ impl Body<'_, '_> {
             self.b.emit(Instr::Store { addr, value, width, ann });
             return Ok(value);
         };
-        let width = width_of(u64::from(bits.unit)).unwrap_or(Width::W64);
-        let old = self.b.temp();
-        // The other fields of the unit may be uninitialised, and stay so as far as C is concerned.
-        self.b.emit(Instr::CopyLoad { dst: old, addr, width, extend: Extend::Zero, ann });
-        let new = self.insert(Operand::Reg(old), value, bits);
-        self.b.emit(Instr::Store { addr, value: new, width, ann });
+        if bits.bytewise {
+            let old = self.load_bytes(addr, bits, true, ann);
+            let new = self.insert(old, value, bits);
+            self.store_bytes(addr, new, bits, ann);
+        } else {
+            let width = width_of(u64::from(bits.unit)).unwrap_or(Width::W64);
+            let old = self.b.temp();
+            // The other fields of the unit may be uninitialised, and stay so as far as C is concerned.
+            self.b.emit(Instr::CopyLoad { dst: old, addr, width, extend: Extend::Zero, ann });
+            let new = self.insert(Operand::Reg(old), value, bits);
+            self.b.emit(Instr::Store { addr, value: new, width, ann });
+        }
         let field = self.binary(
             BinaryOp::Shl,
             Width::W64,

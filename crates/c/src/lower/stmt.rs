@@ -28,8 +28,18 @@ impl Body<'_, '_> {
         for &local in &objects {
             self.make_object(local)?;
         }
+        // An array of variable length that is not reached is nothing to free.
+        let heap: Vec<LocalId> =
+            locals.iter().copied().filter(|l| self.def.locals[l.0 as usize].heap).collect();
+        for &local in &heap {
+            let span = self.b.span;
+            if let super::places::Where::Register(reg) = self.variable(local, span)? {
+                self.b.assign(reg, Operand::Const(Value::ZERO));
+            }
+        }
         self.chain.push(self.blocks.len());
         self.blocks.push(objects);
+        self.arrays.push(heap);
         Ok(())
     }
 
@@ -84,6 +94,12 @@ impl Body<'_, '_> {
     }
 
     fn end_objects(&mut self, block: usize) {
+        for i in (0..self.arrays[block].len()).rev() {
+            let local = self.arrays[block][i];
+            if let Some(reg) = self.registers[local.0 as usize] {
+                self.b.emit(Instr::Free(Operand::Reg(reg)));
+            }
+        }
         // Returning from main lets the other threads finish, and they may use what main gave them.
         if self.def.name == "main" && block == 0 {
             return;
@@ -286,7 +302,9 @@ impl Body<'_, '_> {
                 );
             };
             let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-            let objects = |chain: &[usize]| chain.iter().any(|&b| !self.blocks[b].is_empty());
+            let objects = |chain: &[usize]| {
+                chain.iter().any(|&b| !self.blocks[b].is_empty() || !self.arrays[b].is_empty())
+            };
             if !objects(&from[common..]) && !objects(&to[common..]) {
                 self.b.alias(jump, target);
                 continue;

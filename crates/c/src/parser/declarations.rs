@@ -27,6 +27,8 @@ pub struct Specifiers {
     pub storage: Storage,
     /// `_Thread_local`.
     pub thread_local: bool,
+    /// `inline`.
+    pub inline: bool,
     /// The type comes from the initialiser (`__auto_type`).
     pub auto_type: bool,
     /// Attributes among the specifiers.
@@ -164,6 +166,15 @@ impl Parser<'_> {
                     | Keyword::Volatile2
                     | Keyword::Volatile3
                     | Keyword::Int128
+                    | Keyword::Int128b
+                    | Keyword::UInt128
+                    | Keyword::Signed3
+                    | Keyword::Float128
+                    | Keyword::Float128b
+                    | Keyword::Float64
+                    | Keyword::Float64x
+                    | Keyword::Float32
+                    | Keyword::Float32x
             ),
             None => matches!(self.scopes.lookup(token.symbol), Entity::Typedef(_)),
         }
@@ -176,6 +187,7 @@ impl Parser<'_> {
             ty: Ty::INT.into(),
             storage: Storage::Automatic,
             thread_local: false,
+            inline: false,
             auto_type: false,
             attributes: Attributes::default(),
             span: start,
@@ -228,7 +240,8 @@ impl Parser<'_> {
                 parts.quals = parts.quals.with(Quals::VOLATILE);
             }
             Keyword::Restrict | Keyword::Restrict2 | Keyword::Restrict3 => {}
-            Keyword::Inline | Keyword::Inline2 | Keyword::Inline3 | Keyword::Noreturn => {}
+            Keyword::Inline | Keyword::Inline2 | Keyword::Inline3 => result.inline = true,
+            Keyword::Noreturn => {}
             Keyword::ThreadLocal | Keyword::Thread => result.thread_local = true,
             Keyword::AutoType => result.auto_type = true,
             Keyword::Atomic if self.peek_at(1).is(Punct::LParen) => {
@@ -257,12 +270,18 @@ impl Parser<'_> {
                 parts.named = Some(self.typeof_specifier()?);
                 return Ok(true);
             }
-            Keyword::Complex | Keyword::Imaginary => {
+            Keyword::Complex | Keyword::Complex2 | Keyword::Imaginary => {
                 return unsupported(span, "a complex number", "use two doubles");
             }
-            Keyword::Int128 => {
-                let hint = "no access wider than 64 bits is modelled; split the value";
-                return unsupported(span, "`__int128`", hint);
+            // `unsigned __int128` and `__int128` are the same data here.
+            Keyword::Int128 | Keyword::Int128b | Keyword::UInt128 => {
+                (parts.words.signed, parts.words.unsigned) = (0, 0);
+                parts.named = Some(self.int128().into());
+            }
+            Keyword::Float32 => parts.named = Some(Ty::FLOAT.into()),
+            Keyword::Float64 | Keyword::Float32x => parts.named = Some(Ty::DOUBLE.into()),
+            Keyword::Float128 | Keyword::Float128b | Keyword::Float64x => {
+                parts.named = Some(Ty::LDOUBLE.into());
             }
             _ => return Ok(false),
         }
@@ -274,6 +293,7 @@ impl Parser<'_> {
     fn base_type(&mut self, parts: &Parts, result: &Specifiers) -> Res<QTy> {
         match (parts.named, parts.words.any()) {
             (Some(ty), false) => Ok(ty),
+            (Some(ty), true) if Some(ty.ty) == self.int128 => Ok(ty),
             (None, true) if parts.words.ty().is_some() => Ok(parts.words.ty().unwrap_or(Ty::INT).into()),
             (_, true) => fail(result.span, "these type specifiers do not go together"),
             (None, false) if result.auto_type => Ok(Ty::INT.into()),
@@ -286,6 +306,25 @@ impl Parser<'_> {
                 fail(token.span, format!("expected a type, found {}", self.describe(&token)))
             }
         }
+    }
+
+    /// `__int128`: two words that can be copied, and nothing else.
+    fn int128(&mut self) -> Ty {
+        if let Some(ty) = self.int128 {
+            return ty;
+        }
+        let name = self.interner.intern("__int128");
+        let id = self.unit.types.new_record(Some(name), false, Span::default());
+        let member = |name| {
+            let field = crate::types::Field { name: Some(name), ty: Ty::ULONG.into(), offset: 0, bits: None };
+            crate::layout::Member { field, bit_width: None, align: None }
+        };
+        let (low, high) = (self.interner.intern("__low"), self.interner.intern("__high"));
+        let laid_out = self.unit.types.complete_record(id, vec![member(low), member(high)], None, Some(16));
+        debug_assert!(laid_out.is_ok());
+        let ty = self.unit.types.intern(crate::types::TypeKind::Record(id));
+        self.int128 = Some(ty);
+        ty
     }
 
     /// Atomic objects must be scalars, or structs of the size of one.
@@ -374,7 +413,7 @@ impl Words {
             Keyword::Long => &mut self.long,
             Keyword::Float => &mut self.float,
             Keyword::Double => &mut self.double,
-            Keyword::Signed | Keyword::Signed2 => &mut self.signed,
+            Keyword::Signed | Keyword::Signed2 | Keyword::Signed3 => &mut self.signed,
             Keyword::Unsigned => &mut self.unsigned,
             _ => return None,
         };

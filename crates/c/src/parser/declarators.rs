@@ -3,6 +3,7 @@
 use super::attributes::Attributes;
 use super::declarations::Storage;
 use super::{Entity, Parser, Res, fail, unsupported};
+use crate::ast::Expr;
 use crate::intern::Symbol;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::{QTy, Quals, Ty, TypeKind};
@@ -18,6 +19,8 @@ pub struct Declarator {
     pub params: Option<Vec<Param>>,
     /// Attributes after the declarator.
     pub attributes: Attributes,
+    /// The length of an array, if it is not a constant, and where it stands.
+    pub variable: Option<(Expr, Span)>,
 }
 
 /// A parameter in a declarator.
@@ -32,7 +35,13 @@ pub struct Param {
 /// A step from the name outwards.
 enum Step {
     Array(Option<u64>, Span),
-    Function { params: Vec<Param>, variadic: bool, unknown: bool },
+    /// An array whose length is not a constant.
+    Variable(Box<Expr>, Span),
+    Function {
+        params: Vec<Param>,
+        variadic: bool,
+        unknown: bool,
+    },
     Pointer(Quals),
 }
 
@@ -54,10 +63,27 @@ impl Parser<'_> {
             _ => None,
         };
         let mut ty = base;
-        for step in steps.into_iter().rev() {
+        let mut variable = None;
+        let last = steps.len().saturating_sub(1);
+        for (i, step) in steps.into_iter().rev().enumerate() {
+            let step = match step {
+                // Only the outermost length may vary: the size of the elements is then known.
+                Step::Variable(length, at) if i == last => {
+                    variable = Some((*length, at));
+                    Step::Array(None, at)
+                }
+                Step::Variable(_, at) => {
+                    return unsupported(
+                        at,
+                        "an array of arrays of variable length",
+                        "use one array, or malloc",
+                    );
+                }
+                step => step,
+            };
             ty = self.apply_step(ty, step, span)?;
         }
-        Ok(Declarator { name, ty, params, attributes })
+        Ok(Declarator { name, ty, params, attributes, variable })
     }
 
     fn declarator_suffix(&mut self) -> Res<Attributes> {
@@ -92,6 +118,7 @@ impl Parser<'_> {
                 }
                 QTy::plain(types.array(ty, length))
             }
+            Step::Variable(_, at) => return fail(at, "this length is not a constant"),
             Step::Function { params, variadic, unknown } => {
                 if types.is_function(ty.ty) || matches!(types.kind(ty.ty), TypeKind::Array(..)) {
                     return fail(span, format!("a function cannot return `{}`", self.show(ty)));
@@ -194,18 +221,42 @@ impl Parser<'_> {
         if self.eat(Punct::RBracket) {
             return Ok(Step::Array(None, open));
         }
+        // The length of a parameter that is an array means nothing, and may use other parameters.
+        if self.in_parameters > 0 {
+            let start = self.at;
+            let constant = match self.nested(|p| p.conditional()) {
+                Ok(length) if self.is(Punct::RBracket) => self.evaluate_integer(&length),
+                _ => None,
+            };
+            if constant.is_none() {
+                self.missing = None;
+                self.at = start;
+                let mut depth = 0usize;
+                while depth > 0 || !self.is(Punct::RBracket) {
+                    let token = self.advance();
+                    depth += usize::from(token.is(Punct::LBracket));
+                    depth -= usize::from(token.is(Punct::RBracket));
+                    if token.kind == TokenKind::Eof {
+                        return fail(open, "this bracket is never closed");
+                    }
+                }
+                let close = self.advance().span;
+                return Ok(Step::Array(None, open.to(close)));
+            }
+            self.at = start;
+        }
         let length = self.nested(|p| p.conditional())?;
         let close = self.expect(Punct::RBracket, "after the length of the array")?;
         let span = open.to(close);
         let length = self.rvalue(length)?;
-        match self.evaluate_integer(&length) {
+        let known = self.with_constants(&length);
+        match self.evaluate_integer(&known) {
             Some(n) if n < 0 => fail(span, "the length of an array cannot be negative"),
             Some(n) => Ok(Step::Array(Some(n as u64), span)),
-            None => unsupported(
-                span,
-                "an array whose length is not a constant (a VLA)",
-                "use a constant, for example a macro or an enumerator, or malloc",
-            ),
+            None if self.unit.types.is_integer(length.ty.ty) && self.function.is_some() => {
+                Ok(Step::Variable(Box::new(length), span))
+            }
+            None => fail(span, "the length of an array must be a constant integer here"),
         }
     }
 
@@ -216,7 +267,9 @@ impl Parser<'_> {
             return Ok(Step::Function { params, variadic, unknown: true });
         }
         self.scopes.enter();
+        self.in_parameters += 1;
         let result = self.parameters(&mut params, &mut variadic);
+        self.in_parameters -= 1;
         self.scopes.leave();
         result?;
         self.expect(Punct::RParen, "after the parameters")?;

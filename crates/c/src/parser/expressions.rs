@@ -136,7 +136,7 @@ impl Parser<'_> {
             }
             match p.keyword() {
                 Some(Keyword::Sizeof) => p.sizeof(),
-                Some(Keyword::Alignof | Keyword::Alignof2) => p.alignof(),
+                Some(Keyword::Alignof | Keyword::Alignof2 | Keyword::Alignof3) => p.alignof(),
                 Some(Keyword::Extension) => {
                     p.at += 1;
                     p.cast()
@@ -191,6 +191,9 @@ impl Parser<'_> {
             let operand = self.unary()?;
             if let ExprKind::Member(_, _, Some(_)) = operand.kind {
                 return fail(operand.span, "a bit-field has no size");
+            }
+            if let Some(size) = self.variable_size(&operand)? {
+                return Ok(size);
             }
             operand.ty
         };
@@ -309,9 +312,7 @@ impl Parser<'_> {
             Some(Keyword::Offsetof) => return self.offsetof(),
             Some(Keyword::TypesCompatible) => return self.types_compatible(),
             Some(Keyword::ChooseExpr) => return self.choose_expression(),
-            Some(Keyword::VaArg) => {
-                return unsupported(token.span, "`va_arg`", "pass a fixed number of arguments");
-            }
+            Some(Keyword::VaArg) => return self.va_arg(),
             Some(Keyword::Func | Keyword::Function | Keyword::PrettyFunction) => {
                 self.at += 1;
                 let name = self.function.as_ref().map_or(String::new(), |f| self.name(f.name));
@@ -334,6 +335,7 @@ impl Parser<'_> {
                 function.used.get_or_insert(token.span);
                 (ExprKind::Function(id), function.ty.into())
             }
+            Entity::VariableArray(pointer) => return self.variable_array(pointer, token.span),
             Entity::Constant(value, ty) => (ExprKind::Int(value), ty.into()),
             Entity::Typedef(_) => {
                 return fail(token.span, format!("`{}` is a type, not a value", self.name(token.symbol)));
@@ -487,6 +489,27 @@ impl Parser<'_> {
             Some(offset) => Ok(int_expr(offset as u64, Ty::ULONG, span)),
             None => fail(span, "this offset is not a constant"),
         }
+    }
+
+    /// `__builtin_va_arg(list, type)`: the slot that the list points to, which then points to the next one.
+    fn va_arg(&mut self) -> Res<Expr> {
+        let start = self.advance().span;
+        self.expect(Punct::LParen, "after `va_arg`")?;
+        let list = self.assignment()?;
+        self.expect(Punct::Comma, "after the list")?;
+        let ty = self.type_name()?;
+        let end = self.expect(Punct::RParen, "after the type")?;
+        let span = start.to(end);
+        let list = self.dereference(list, span)?;
+        let symbol = self.interner.intern("__p");
+        let pointer = self.member(list, symbol, span)?;
+        let slot = self.post_step(pointer, 1, span)?;
+        let typed = self.unit.types.pointer(QTy::plain(ty.ty));
+        let typed = self.explicit_cast(slot, typed.into(), span)?;
+        if self.unit.types.is_record(ty.ty) {
+            return unsupported(span, "`va_arg` of a struct", "pass a pointer to it");
+        }
+        self.dereference(typed, span)
     }
 
     fn types_compatible(&mut self) -> Res<Expr> {

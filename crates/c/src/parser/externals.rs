@@ -5,7 +5,7 @@ use super::declarators::{Declarator, Param};
 use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
 use crate::ast::{Block, FuncId, FunctionDef, Global, GlobalId, Init, Local, Stmt, StmtKind};
 use crate::intern::Symbol;
-use crate::token::{Keyword, Punct};
+use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::{QTy, Ty, TypeKind};
 use fencepost_diag::{Diagnostic, Span};
 
@@ -14,19 +14,30 @@ impl Parser<'_> {
         match self.keyword() {
             Some(Keyword::StaticAssert) => return self.static_assert(),
             Some(Keyword::Asm | Keyword::Asm2 | Keyword::Asm3) => {
-                return unsupported(self.peek().span, "assembly outside a function", "remove it");
+                let span = self.advance().span;
+                self.warnings.push(Diagnostic::warning(span, "assembly outside a function is ignored"));
+                self.skip_parentheses()?;
+                self.expect(Punct::Semi, "after the assembly")?;
+                return Ok(());
             }
             _ => {}
+        }
+        if self.pack_pragma()? {
+            return Ok(());
         }
         if self.eat(Punct::Semi) {
             return Ok(());
         }
         let specifiers = self.specifiers()?;
         self.check_specifiers(&specifiers)?;
+        self.declares_internal = specifiers.storage == Storage::Static || specifiers.inline;
         if self.eat(Punct::Semi) {
             return Ok(());
         }
         let first = self.declarator(specifiers.ty, false)?;
+        if let Some((_, at)) = &first.variable {
+            return fail(*at, "the length of an array outside a function must be a constant");
+        }
         if self.is(Punct::LBrace) && first.params.is_some() {
             return self.function_definition(&specifiers, first);
         }
@@ -51,18 +62,16 @@ impl Parser<'_> {
 
     /// An alignment that belongs to a name for a type would have to follow it into every struct.
     fn check_typedef_alignment(
-        &self,
+        &mut self,
         specifiers: &Specifiers,
         declarator: &Declarator,
         span: Span,
     ) -> Res<()> {
         let asked = specifiers.attributes.align.max(declarator.attributes.align).unwrap_or(1);
         if asked > self.unit.types.align(declarator.ty.ty) {
-            return unsupported(
-                span,
-                "an alignment on a typedef",
-                "put the alignment on the struct or the member",
-            );
+            let hint = "put the alignment on the struct or the member";
+            let warning = Diagnostic::warning(span, "the alignment of this typedef is ignored").hint(hint);
+            self.warnings.push(warning);
         }
         Ok(())
     }
@@ -150,12 +159,26 @@ impl Parser<'_> {
                 Ok(id)
             }
             Entity::Unknown => {
+                if let Some(id) = self.linked_global(name) {
+                    self.scopes.declare(name, Entity::Global(id));
+                    return self.declare_global(name, ty, external, thread_local, span);
+                }
                 let id = self.new_global(self.name(name), ty, external, thread_local, span);
                 self.scopes.declare(name, Entity::Global(id));
                 Ok(id)
             }
             _ => fail(span, format!("`{}` is declared as something else before", self.name(name))),
         }
+    }
+
+    /// The variable of that name that another file of the program has declared.
+    fn linked_global(&self, name: Symbol) -> Option<GlobalId> {
+        if !self.unit.types.linking || self.declares_internal {
+            return None;
+        }
+        let text = self.interner.text(name);
+        let known = |global: &Global| global.name == text && !global.internal;
+        self.unit.globals.iter().position(known).map(|index| GlobalId(index as u32))
     }
 
     pub(crate) fn new_global(
@@ -167,7 +190,8 @@ impl Parser<'_> {
         span: Span,
     ) -> GlobalId {
         let id = GlobalId(self.unit.globals.len() as u32);
-        self.unit.globals.push(Global { name, ty, init: None, thread_local, external, span });
+        let internal = self.declares_internal;
+        self.unit.globals.push(Global { name, ty, init: None, thread_local, external, internal, span });
         id
     }
 
@@ -210,6 +234,16 @@ impl Parser<'_> {
                 let old = &self.unit.functions[id.0 as usize];
                 let same = self.unit.types.compatible(old.ty, ty);
                 let empty = |ty| matches!(self.unit.types.kind(ty), TypeKind::Function { unknown: true, .. });
+                if !same && self.internal {
+                    return Ok(id);
+                }
+                if !same && self.implicit.remove(&id) {
+                    let message = format!("`{}` was called as if it returned `int`", self.name(name));
+                    let warning = Diagnostic::warning(span, message).hint("declare it before the call");
+                    self.warnings.push(warning);
+                    self.unit.functions[id.0 as usize].ty = ty;
+                    return Ok(id);
+                }
                 if !same {
                     let related = old.span;
                     return Err(Box::new(
@@ -234,7 +268,9 @@ impl Parser<'_> {
                     params: Vec::new(),
                     locals: Vec::new(),
                     labels: Vec::new(),
+                    internal: self.declares_internal,
                     body: None,
+                    refused: None,
                     used: None,
                     span,
                 });
@@ -250,6 +286,10 @@ impl Parser<'_> {
         let Some((name, span)) = declarator.name else { return Ok(()) };
         let params = declarator.params.unwrap_or_default();
         let id = self.declare_function(name, declarator.ty.ty, span)?;
+        self.unit.functions[id.0 as usize].internal |= self.declares_internal;
+        if self.unit.functions[id.0 as usize].body.is_some() && self.internal {
+            return self.skip_braces();
+        }
         if self.unit.functions[id.0 as usize].body.is_some() {
             let first = self.unit.functions[id.0 as usize].span;
             return Err(Box::new(
@@ -271,7 +311,66 @@ impl Parser<'_> {
             );
         }
         self.unit.functions[id.0 as usize].span = span;
-        self.function_body(id, name, result, &params)
+        self.unit.functions[id.0 as usize].ty = declarator.ty.ty;
+        let (start, depth, scopes) = (self.at, self.depth, self.scopes.depth());
+        let Err(error) = self.function_body(id, name, result, &params) else { return Ok(()) };
+        // What is not modelled is no matter in a function that nobody calls, as most of those in headers.
+        if self.missing.is_some() || !error.message.ends_with("is not supported") {
+            return Err(error);
+        }
+        while self.scopes.depth() > scopes {
+            self.scopes.leave();
+        }
+        (self.at, self.depth, self.function) = (start, depth, None);
+        self.unit.functions[id.0 as usize].refused = Some(error);
+        self.skip_braces()
+    }
+
+    /// Skips a body that nobody needs.
+    fn skip_braces(&mut self) -> Res<()> {
+        let open = self.expect(Punct::LBrace, "before the body")?;
+        let mut depth = 1usize;
+        while depth > 0 {
+            let token = self.advance();
+            match token.kind {
+                TokenKind::Punct(Punct::LBrace) => depth += 1,
+                TokenKind::Punct(Punct::RBrace) => depth -= 1,
+                TokenKind::Eof => return fail(open, "this block is never closed"),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// `#pragma pack(...)`, as the preprocessor passes it on.
+    pub(super) fn pack_pragma(&mut self) -> Res<bool> {
+        let token = self.peek();
+        if token.kind != TokenKind::Ident || self.interner.text(token.symbol) != "__fp_pack" {
+            return Ok(false);
+        }
+        self.at += 1;
+        if !self.eat(Punct::LParen) {
+            self.pack = None;
+            return Ok(true);
+        }
+        let mut next = None;
+        while !self.eat(Punct::RParen) {
+            let token = self.advance();
+            match token.kind {
+                TokenKind::Ident if self.interner.text(token.symbol) == "push" => self.packs.push(self.pack),
+                TokenKind::Ident if self.interner.text(token.symbol) == "pop" => {
+                    next = Some(self.packs.pop().flatten());
+                }
+                TokenKind::Number => {
+                    let value = crate::literal::integer(self.interner.text(token.symbol));
+                    next = Some(value.map(|n| n.bits).filter(|n| n.is_power_of_two()));
+                }
+                TokenKind::Eof => return fail(token.span, "this pragma is never closed"),
+                _ => {}
+            }
+        }
+        self.pack = next.unwrap_or(if self.packs.is_empty() { None } else { self.pack });
+        Ok(true)
     }
 
     fn function_body(&mut self, id: FuncId, name: Symbol, result: QTy, params: &[Param]) -> Res<()> {
@@ -285,23 +384,31 @@ impl Parser<'_> {
             switches: Vec::new(),
             breakable: 0,
             loops: 0,
+            variable_arrays: Vec::new(),
+            constants: Vec::new(),
+            variadic: matches!(
+                self.unit.types.kind(self.unit.functions[id.0 as usize].ty),
+                TypeKind::Function { variadic: true, .. }
+            ),
         });
         self.scopes.enter();
         let mut ids = Vec::new();
         for param in params {
-            let Some((symbol, at)) = param.name else {
-                return fail(self.last_span(), "a parameter of a function with a body needs a name");
-            };
+            let at = param.name.map_or(self.last_span(), |(_, at)| at);
             if self.unit.types.size(param.ty.ty).is_none() {
                 return fail(
                     at,
                     format!("a parameter cannot have the incomplete type `{}`", self.show(param.ty)),
                 );
             }
-            let local = Local { name: self.name(symbol), ty: param.ty, span: at, initialised: true };
+            // A parameter without a name cannot be used, but it is passed.
+            let name = param.name.map_or(String::new(), |(symbol, _)| self.name(symbol));
+            let local = Local { name, ty: param.ty, span: at, initialised: true, heap: false };
             if let Some(local) = self.new_local(local) {
                 ids.push(local);
-                self.scopes.declare(symbol, Entity::Local(local));
+                if let Some((symbol, _)) = param.name {
+                    self.scopes.declare(symbol, Entity::Local(local));
+                }
             }
         }
         self.at += 1;
@@ -390,6 +497,9 @@ impl Parser<'_> {
             }
             Storage::Automatic => {}
         }
+        if let Some((length, at)) = declarator.variable {
+            return self.declare_variable_array((name, span), ty, length, at, stmts);
+        }
         if matches!(self.scopes.lookup_here(name), Entity::Local(_)) {
             return fail(span, format!("`{}` is declared twice in this block", self.name(name)));
         }
@@ -404,7 +514,8 @@ impl Parser<'_> {
         auto_type: bool,
         stmts: &mut Vec<Stmt>,
     ) -> Res<()> {
-        let local = Local { name: self.name(name), ty, span, initialised: self.is(Punct::Assign) };
+        let local =
+            Local { name: self.name(name), ty, span, initialised: self.is(Punct::Assign), heap: false };
         let Some(id) = self.new_local(local) else { return Ok(()) };
         // `__auto_type x = x;` means an outer x; any other declaration is in scope in its own initialiser.
         if !auto_type {
@@ -422,6 +533,7 @@ impl Parser<'_> {
         if auto_type {
             self.scopes.declare(name, Entity::Local(id));
         }
+        self.note_constant(id, ty, init.as_ref());
         let ty = self.function.as_ref().map_or(ty, |f| f.locals[id.0 as usize].ty);
         if self.unit.types.size(ty.ty).is_none() {
             return fail(span, format!("a variable cannot have the incomplete type `{}`", self.show(ty)));

@@ -4,6 +4,7 @@
 //! Nesting is bounded by [`MAX_DEPTH`]: input that is nested deeper is an error, never a stack overflow. The first
 //! error ends the parse.
 
+mod arrays;
 mod attributes;
 mod declarations;
 mod declarators;
@@ -62,6 +63,22 @@ pub struct Parser<'i> {
     pub strings: rustc_hash::FxHashMap<Vec<u8>, crate::ast::GlobalId>,
     /// All functions by name, whatever scope declared them.
     pub linked: rustc_hash::FxHashMap<Symbol, FuncId>,
+    /// The name that nobody declared, if that is the error.
+    pub missing: Option<(String, Span)>,
+    /// The alignment of `#pragma pack`, and those that it was pushed upon.
+    pub pack: Option<u64>,
+    /// Earlier alignments.
+    pub packs: Vec<Option<u64>>,
+    /// A module of our own is parsed: what the program defines itself stays.
+    pub internal: bool,
+    /// Functions that were called before anybody declared them.
+    pub implicit: rustc_hash::FxHashSet<FuncId>,
+    /// The declaration that is read is for this file only.
+    pub declares_internal: bool,
+    /// Parameters are being read.
+    pub in_parameters: u32,
+    /// `__int128`, once it was met.
+    pub int128: Option<Ty>,
     /// Condition variables may wake up without a signal.
     pub spurious: bool,
     /// Some mutex is initialised as a recursive or error-checking one.
@@ -89,6 +106,12 @@ pub struct FunctionContext {
     pub breakable: u32,
     /// Open loops, for `continue`.
     pub loops: u32,
+    /// Arrays of variable length: the pointer, and the variable that has the size.
+    pub variable_arrays: Vec<(LocalId, LocalId)>,
+    /// Variables that are `const` and known.
+    pub constants: Vec<(LocalId, u64)>,
+    /// The function takes more arguments than it names.
+    pub variadic: bool,
 }
 
 impl<'i> Parser<'i> {
@@ -104,10 +127,39 @@ impl<'i> Parser<'i> {
             warnings: Vec::new(),
             strings: Default::default(),
             linked: Default::default(),
+            missing: None,
+            pack: None,
+            packs: Vec::new(),
+            internal: false,
+            implicit: Default::default(),
+            declares_internal: false,
+            in_parameters: 0,
+            int128: None,
             spurious: false,
             mutex_kinds: false,
             depth: 0,
         }
+    }
+
+    /// Begins another file of the same program: what has no linkage is forgotten.
+    pub fn next_file(&mut self) {
+        self.scopes = Scopes::default();
+        self.unit.types.linking = true;
+        let functions = &self.unit.functions;
+        self.linked.retain(|_, id| !functions[id.0 as usize].internal);
+    }
+
+    /// Whether a function of that name is declared or defined further on, outside of all braces.
+    pub(crate) fn is_defined_later(&self, name: Symbol) -> bool {
+        let mut depth = 0i32;
+        let mut outside = false;
+        for (i, token) in self.tokens.iter().enumerate() {
+            depth += i32::from(token.is(Punct::LBrace)) - i32::from(token.is(Punct::RBrace));
+            let found = token.kind == TokenKind::Ident && token.symbol == name;
+            let called = self.tokens.get(i + 1).is_some_and(|t| t.is(Punct::LParen));
+            outside |= depth == 0 && found && called && i > self.at;
+        }
+        outside
     }
 
     /// Parses a list of external declarations into the unit.
@@ -242,7 +294,7 @@ impl<'i> Parser<'i> {
 
     /// A nameless variable for an intermediate struct.
     pub fn temporary(&mut self, ty: QTy, span: Span) -> Res<LocalId> {
-        let local = Local { name: String::new(), ty, span, initialised: true };
+        let local = Local { name: String::new(), ty, span, initialised: true, heap: false };
         match self.new_local(local) {
             Some(id) => Ok(id),
             None => fail(span, "this needs a function around it"),

@@ -44,7 +44,9 @@ impl Parser<'_> {
             })?;
             let end = self.advance().span;
             attributes.merge(self.attributes()?);
-            let done = self.unit.types.complete_record(id, members, attributes.packed, attributes.align);
+            self.unit.types.records[id.0 as usize].transparent = attributes.transparent && union_;
+            let pack = if attributes.packed { Some(1) } else { self.pack };
+            let done = self.unit.types.complete_record(id, members, pack, attributes.align);
             if let Err(why) = done {
                 return fail(start.to(end), format!("this struct or union cannot be laid out: {why}"));
             }
@@ -143,6 +145,8 @@ impl Parser<'_> {
             let Some(tag) = tag else { return Ok(Ty::UINT.into()) };
             return match self.scopes.tag(tag) {
                 Tag::Enum(ty) => Ok(ty.into()),
+                // GNU C: it may be defined later.
+                Tag::Unknown => Ok(Ty::UINT.into()),
                 _ => fail(span.to(self.last_span()), format!("there is no `enum {}`", self.name(tag))),
             };
         }

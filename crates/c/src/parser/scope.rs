@@ -16,6 +16,8 @@ pub enum Entity {
     Local(LocalId),
     /// A variable with static or thread storage duration.
     Global(GlobalId),
+    /// An array of variable length, by the variable that points to it.
+    VariableArray(LocalId),
     /// A function.
     Function(FuncId),
     /// An enumeration constant.

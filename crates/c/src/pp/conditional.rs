@@ -32,7 +32,12 @@ impl Preprocessor<'_> {
                 let (done, is_else) = (open.done, word == "else");
                 open.else_seen = is_else;
                 open.active = false;
-                let take = !done && (is_else || self.test("if", span, rest)?);
+                let question = match word {
+                    "elifdef" => "ifdef",
+                    "elifndef" => "ifndef",
+                    _ => "if",
+                };
+                let take = !done && (is_else || self.test(question, span, rest)?);
                 if let Some(open) = self.files.last_mut().and_then(|f| f.conditions.last_mut()) {
                     open.active = take;
                     open.done |= take;
@@ -60,9 +65,30 @@ impl Preprocessor<'_> {
         }
     }
 
+    fn is_has_include_next(&self, token: &Token) -> bool {
+        self.interner.text(token.symbol) == "__has_include_next"
+    }
+
+    /// `__has_include(<name>)` or `__has_include("name")`, from the parenthesis on.
+    fn has_header(&mut self, tokens: &[Token]) -> bool {
+        let (name, quoted) = match tokens.get(1) {
+            Some(t) if t.kind == TokenKind::Str => {
+                (self.interner.text(t.symbol).trim_matches('"').to_string(), true)
+            }
+            Some(t) if t.is(Punct::Lt) => {
+                let end = tokens.iter().position(|t| t.is(Punct::Gt)).unwrap_or(tokens.len());
+                (self.spell(&tokens[2.min(end)..end]), false)
+            }
+            _ => return false,
+        };
+        self.find(&name, quoted, false).is_some()
+    }
+
     fn evaluate(&mut self, span: Span, rest: &[Token]) -> Result<bool, Diagnostic> {
         let resolved = self.resolve_defined(span, rest)?;
-        let tokens = self.expand_alone(&resolved)?;
+        let expanded = self.expand_alone(&resolved)?;
+        // A macro may stand for a question, too.
+        let tokens = self.resolve_defined(span, &expanded)?;
         let mut evaluator = Evaluator { pp: self, tokens: &tokens, at: 0, span, depth: 0 };
         let value = evaluator.ternary()?;
         match evaluator.tokens.get(evaluator.at) {
@@ -97,6 +123,15 @@ impl Preprocessor<'_> {
                 if paren && !rest.next().is_some_and(|t| t.is(Punct::RParen)) {
                     return Err(Diagnostic::error(token.span, "missing `)` after `defined(`"));
                 }
+            } else if token.symbol == self.words.has_include || self.is_has_include_next(token) {
+                let inside: Vec<Token> =
+                    rest.by_ref().take_while(|t| !t.is(Punct::RParen)).copied().collect();
+                out.push(number(self.has_header(&inside)));
+            } else if token.symbol == self.words.has_builtin {
+                let inside: Vec<Token> =
+                    rest.by_ref().take_while(|t| !t.is(Punct::RParen)).copied().collect();
+                let known = inside.last().is_some_and(|t| is_builtin(self.interner.text(t.symbol)));
+                out.push(number(known));
             } else if self.interner.text(token.symbol).starts_with("__has_") {
                 // Questions about another compiler: the answer here is no, whatever stands in the parentheses.
                 let mut depth = 0i32;
@@ -113,6 +148,12 @@ impl Preprocessor<'_> {
         }
         Ok(out)
     }
+}
+
+/// What `__has_builtin` says yes to.
+fn is_builtin(name: &str) -> bool {
+    let known = ["__atomic_", "__sync_", "__c11_atomic_"].iter().any(|prefix| name.starts_with(prefix));
+    known || crate::sema::is_builtin(name)
 }
 
 fn stray(word: &str, span: Span) -> Diagnostic {

@@ -6,7 +6,7 @@ use crate::token::{Punct, Token, TokenKind};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 
 impl Preprocessor<'_> {
-    pub(super) fn include(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+    pub(super) fn include(&mut self, span: Span, rest: &[Token], next: bool) -> Result<(), Diagnostic> {
         let tokens = match rest.first().map(|t| t.kind) {
             Some(TokenKind::Ident) => self.expand_alone(rest)?,
             _ => rest.to_vec(),
@@ -28,7 +28,7 @@ impl Preprocessor<'_> {
             return Err(Diagnostic::error(where_, format!("`{name}` is included too deeply"))
                 .hint("a file that includes itself needs `#pragma once`"));
         }
-        let Some((path, text)) = self.find(&name, quoted) else {
+        let Some((path, text)) = self.find(&name, quoted, next) else {
             return Err(self.not_found(&name, where_));
         };
         if self.read_once.contains(&path) {
@@ -38,34 +38,66 @@ impl Preprocessor<'_> {
         self.open(path, base, &text)
     }
 
-    /// Path and text. A quoted name is looked for beside the including file first.
-    fn find(&self, name: &str, quoted: bool) -> Option<(String, String)> {
+    /// Path and text. A quoted name is looked for beside the including file first; then the folders of `-I`, the built-in
+    /// headers, and the folders of `-isystem`, to which `-I /usr/include` and the like belong. `next`: only in folders
+    /// behind that of the including file.
+    pub(super) fn find(&self, name: &str, quoted: bool, next: bool) -> Option<(String, String)> {
         let load = |path: String| {
             let text = self.options.loader.and_then(|load| load(&path))?;
             Some((path, text))
         };
-        if quoted {
-            let here = self.files.last().map_or("", |f| f.name.as_str());
-            let beside = match here.rfind('/') {
-                Some(slash) => format!("{}{name}", &here[..=slash]),
-                None => name.to_string(),
-            };
+        if name.starts_with('/') {
+            return load(name.to_string());
+        }
+        let here = self.files.last().map_or("", |f| f.name.as_str());
+        let folder = here.rfind('/').map_or("", |slash| &here[..=slash]);
+        let internal = here.starts_with('<') && here != "<command line>";
+        if quoted && !next && !internal && !(is_system(folder) && headers::find(name).is_some()) {
+            let beside = format!("{folder}{name}");
             if let Some(found) = load(beside) {
                 return Some(found);
             }
         }
-        for dir in &self.options.include_dirs {
-            if let Some(found) = load(format!("{}/{name}", dir.trim_end_matches('/'))) {
-                return Some(found);
+        let (system, own): (Vec<&String>, Vec<&String>) = self
+            .options
+            .include_dirs
+            .iter()
+            .filter(|_| !internal)
+            .chain(&self.options.system_dirs)
+            .partition(|dir| is_system(dir) || self.options.system_dirs.contains(dir));
+        let path = |dir: &&String| format!("{}/{name}", dir.trim_end_matches('/'));
+        // `#include_next` goes on behind the folder that the including file was found in.
+        let behind = |dirs: &[&String]| match next {
+            true => {
+                dirs.iter().position(|dir| here.starts_with(dir.trim_end_matches('/'))).map_or(0, |i| i + 1)
             }
+            false => 0,
+        };
+        if let Some(found) = own.iter().skip(behind(&own)).find_map(|dir| load(path(dir))) {
+            return Some(found);
         }
-        headers::find(name).map(|text| (format!("<{name}>"), text.to_string()))
+        let built_in = || headers::find(name).map(|text| (format!("<{name}>"), text.to_string()));
+        // The headers of a C library rely on what only its own version of these says.
+        if matches!(name, "features.h" | "sys/cdefs.h")
+            && let Some(found) = system.iter().find_map(|dir| load(path(dir)))
+        {
+            return Some(found);
+        }
+        if let Some(found) = built_in() {
+            return Some(found);
+        }
+        system.iter().skip(behind(&system)).find_map(|dir| load(path(dir)))
     }
 
     fn not_found(&self, name: &str, span: Span) -> Diagnostic {
         Diagnostic::error(span, format!("there is no header `{name}`"))
             .label("not found")
-            .hint("system headers are not read; add a directory with -I for headers of your own")
+            .hint("add a directory with -I for headers of your own, with -isystem for those of the system")
             .hint(format!("built in are {}", headers::names().collect::<Vec<_>>().join(" ")))
     }
+}
+
+/// The folder of a compiler or of the C library.
+pub fn is_system(folder: &str) -> bool {
+    ["/usr/include", "/usr/local/include", "/usr/lib"].iter().any(|prefix| folder.starts_with(prefix))
 }

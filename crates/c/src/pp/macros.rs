@@ -28,6 +28,8 @@ pub(super) struct Macro {
     /// The last parameter takes all remaining arguments.
     variadic: bool,
     body: Vec<Token>,
+    /// Defined in a file of the user or on the command line.
+    user: bool,
 }
 
 /// Tokens that are read before the file goes on.
@@ -40,8 +42,25 @@ pub(super) struct Frame {
 
 impl Preprocessor<'_> {
     pub(super) fn is_defined(&self, symbol: Symbol) -> bool {
-        self.macros.get(symbol.0 as usize).is_some_and(|m| m.is_some())
-            || [self.words.file, self.words.line, self.words.counter].contains(&symbol)
+        let own = [
+            self.words.file,
+            self.words.line,
+            self.words.counter,
+            self.words.has_include,
+            self.words.has_builtin,
+        ];
+        self.definition(symbol).is_some() || own.contains(&symbol)
+    }
+
+    /// The macro of a name, if it is one here.
+    fn definition(&self, symbol: Symbol) -> Option<&Rc<Macro>> {
+        let found = self.macros.get(symbol.0 as usize)?.as_ref()?;
+        (!self.internal || !found.user).then_some(found)
+    }
+
+    /// Tokens that are read next.
+    pub(super) fn push_tokens(&mut self, tokens: Vec<Token>) {
+        self.frames.push(Frame { tokens, at: 0, disables: false });
     }
 
     pub(super) fn define(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
@@ -72,7 +91,8 @@ impl Preprocessor<'_> {
         if self.macros.len() <= index {
             self.macros.resize_with(index + 1, || None);
         }
-        self.macros[index] = Some(Rc::new(Macro { params, variadic, body: rest.to_vec() }));
+        let user = self.files.last().is_some_and(|file| !file.name.starts_with('<'));
+        self.macros[index] = Some(Rc::new(Macro { params, variadic, body: rest.to_vec(), user }));
         Ok(())
     }
 
@@ -113,7 +133,7 @@ impl Preprocessor<'_> {
     }
 
     /// The next token before expansion: from the innermost frame, else from the files if `from_files`.
-    fn next_raw(&mut self, from_files: bool) -> Result<Token, Diagnostic> {
+    pub(super) fn next_raw(&mut self, from_files: bool) -> Result<Token, Diagnostic> {
         while let Some(frame) = self.frames.last_mut() {
             if let Some(&token) = frame.tokens.get(frame.at) {
                 frame.at += 1;
@@ -146,7 +166,7 @@ impl Preprocessor<'_> {
             if token.kind != TokenKind::Ident || token.painted {
                 return Ok(token);
             }
-            let Some(definition) = self.macros.get(token.symbol.0 as usize).and_then(Option::clone) else {
+            let Some(definition) = self.definition(token.symbol).cloned() else {
                 match self.builtin_macro(&token, from_files)? {
                     Some(Some(expanded)) => return Ok(expanded),
                     Some(None) => continue,
@@ -200,13 +220,24 @@ impl Preprocessor<'_> {
             (TokenKind::Number, (self.counter - 1).to_string())
         } else if token.symbol == self.words.pragma {
             if self.eat_call_paren(from_files)? {
-                self.argument_list(token.span, from_files)?;
+                let (args, _) = self.argument_list(token.span, from_files)?;
+                self.pragma_operator(&args, token.span)?;
             }
             return Ok(Some(None));
         } else {
             return Ok(None);
         };
         Ok(Some(Some(Token { kind, symbol: self.interner.intern(&text), ..*token })))
+    }
+
+    /// `_Pragma("text")` is `#pragma text`.
+    fn pragma_operator(&mut self, args: &[Vec<Token>], span: Span) -> Result<(), Diagnostic> {
+        let text = args.first().and_then(|arg| arg.first()).map(|t| self.interner.shared(t.symbol));
+        let bytes = text.and_then(|text| crate::literal::string(&text)).unwrap_or_default();
+        let tokens = lex(&String::from_utf8_lossy(&bytes), span.start, &mut self.interner)?;
+        let tokens: Vec<Token> = tokens.into_iter().map(|t| Token { span, ..t }).collect();
+        self.pragma(span, &tokens);
+        Ok(())
     }
 
     /// The tokens up to the closing parenthesis, split at top-level commas, and those commas.

@@ -15,6 +15,7 @@ use crate::intern::{Interner, Symbol};
 use crate::lexer::lex;
 use crate::token::{Punct, Token, TokenKind};
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap, Span};
+pub use include::is_system;
 use macros::{Frame, Macro};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -38,6 +39,8 @@ pub struct Preprocessor<'a> {
     frames: Vec<Frame>,
     files: Vec<OpenFile>,
     read_once: FxHashSet<String>,
+    /// Macros of the user are not seen: a runtime module is read.
+    internal: bool,
     counter: i64,
     expanded: u64,
     /// Macro arguments that are being expanded, one within the other.
@@ -74,6 +77,8 @@ struct Words {
     line: Symbol,
     counter: Symbol,
     pragma: Symbol,
+    has_include: Symbol,
+    has_builtin: Symbol,
 }
 
 impl<'a> Preprocessor<'a> {
@@ -86,6 +91,8 @@ impl<'a> Preprocessor<'a> {
             line: interner.intern("__LINE__"),
             counter: interner.intern("__COUNTER__"),
             pragma: interner.intern("_Pragma"),
+            has_include: interner.intern("__has_include"),
+            has_builtin: interner.intern("__has_builtin"),
         };
         Preprocessor {
             sources: SourceMap::default(),
@@ -97,6 +104,7 @@ impl<'a> Preprocessor<'a> {
             frames: Vec::new(),
             files: Vec::new(),
             read_once: FxHashSet::default(),
+            internal: false,
             counter: 0,
             expanded: 0,
             depth: 0,
@@ -111,6 +119,9 @@ impl<'a> Preprocessor<'a> {
         let mut out = Vec::with_capacity(file.text.len() / 3);
         let prelude = self.prelude();
         self.run_text("<predefined>", prelude, &mut out)?;
+        for header in &self.options.assumed_headers {
+            self.run_text("<command line>", format!("#include <{header}>\n"), &mut out)?;
+        }
         for name in &self.options.includes {
             let text = format!("#include \"{name}\"\n");
             self.run_text("<command line>", text, &mut out)?;
@@ -134,6 +145,21 @@ impl<'a> Preprocessor<'a> {
         self.options
     }
 
+    /// Begins another file of the same program: macros are forgotten.
+    pub fn next_file(&mut self) {
+        self.macros.clear();
+        self.read_once.clear();
+        self.expanded = 0;
+    }
+
+    /// As [`Preprocessor::run_text`], for a module of our own, which macros of the user must not change.
+    pub fn run_module(&mut self, name: &str, text: String, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
+        self.internal = true;
+        let done = self.run_text(name, text, out);
+        self.internal = false;
+        done
+    }
+
     /// A file with `#pragma once`, such as every built-in header, was read.
     pub fn has_read(&self, name: &str) -> bool {
         self.read_once.contains(name)
@@ -141,6 +167,7 @@ impl<'a> Preprocessor<'a> {
 
     fn prelude(&self) -> String {
         let mut text = crate::headers::PREDEFINED.to_string();
+        text.push_str(self.options.target.macros());
         for (name, value) in &self.options.defines {
             text.push_str(&format!("#define {name} {}\n", value.as_deref().unwrap_or("1")));
         }
@@ -158,11 +185,19 @@ impl<'a> Preprocessor<'a> {
     fn drain(&mut self, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
         loop {
             let token = self.next_expanded(true)?;
-            if token.kind == TokenKind::Eof {
-                return Ok(());
+            match token.kind {
+                TokenKind::Eof => return Ok(()),
+                TokenKind::Unclosed => return Err(self.unclosed(&token)),
+                _ => out.push(token),
             }
-            out.push(token);
         }
+    }
+
+    fn unclosed(&self, token: &Token) -> Diagnostic {
+        let string = self.interner.text(token.symbol).contains('"');
+        let (what, quote) = if string { ("string", '"') } else { ("character constant", '\'') };
+        Diagnostic::error(token.span, format!("this {what} is never closed"))
+            .hint(format!("add the closing {quote}"))
     }
 
     /// The next token of the open files, directives carried out; `Eof` when all are read.
@@ -181,6 +216,10 @@ impl<'a> Preprocessor<'a> {
             file.at += 1;
             if token.first_on_line && token.is(Punct::Hash) {
                 self.directive(token)?;
+                // A pragma that is passed on comes before what follows it.
+                if !self.frames.is_empty() {
+                    return self.next_raw(true);
+                }
                 continue;
             }
             if self.skipping() {
@@ -225,11 +264,14 @@ impl<'a> Preprocessor<'a> {
         };
         let span = hash.span.to(name.span);
         match &*word {
-            "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => self.conditional(&word, span, rest),
+            "if" | "ifdef" | "ifndef" | "elif" | "elifdef" | "elifndef" | "else" | "endif" => {
+                self.conditional(&word, span, rest)
+            }
             _ if self.skipping() => Ok(()),
             "define" => self.define(span, rest),
             "undef" => self.undefine(span, rest),
-            "include" => self.include(span, rest),
+            "include" | "import" => self.include(span, rest, false),
+            "include_next" => self.include(span, rest, true),
             "error" => {
                 Err(Diagnostic::error(span.to(end_of(&line, span)), format!("#error {}", self.spell(rest))))
             }
@@ -239,7 +281,7 @@ impl<'a> Preprocessor<'a> {
                 Ok(())
             }
             "pragma" => {
-                self.pragma(rest);
+                self.pragma(span, rest);
                 Ok(())
             }
             "line" => self.line_directive(span, rest),
@@ -272,12 +314,19 @@ impl<'a> Preprocessor<'a> {
         Ok(())
     }
 
-    fn pragma(&mut self, rest: &[Token]) {
-        let once = rest
-            .first()
-            .is_some_and(|t| t.kind == TokenKind::Ident && self.interner.text(t.symbol) == "once");
-        if let (true, Some(file)) = (once, self.files.last()) {
-            self.read_once.insert(file.name.clone());
+    /// `#pragma once` is for us, `#pragma pack` for the parser.
+    pub(super) fn pragma(&mut self, span: Span, rest: &[Token]) {
+        let word = match rest.first() {
+            Some(t) if t.kind == TokenKind::Ident => self.interner.shared(t.symbol),
+            _ => return,
+        };
+        if &*word == "once" {
+            self.read_once.extend(self.files.last().map(|file| file.name.clone()));
+        } else if &*word == "pack" {
+            let marker = Token { symbol: self.interner.intern("__fp_pack"), span, ..rest[0] };
+            let mut tokens = vec![marker];
+            tokens.extend_from_slice(&rest[1..]);
+            self.push_tokens(tokens);
         }
     }
 

@@ -34,3 +34,9 @@ int __builtin_clz(unsigned x) { return __builtin_clzl(x) - 32; }
 int __builtin_ffs(int x) { return x ? __builtin_ctzl(x) + 1 : 0; }
 int __builtin_ffsl(long x) { return x ? __builtin_ctzl(x) + 1 : 0; }
 int __builtin_ffsll(long x) { return x ? __builtin_ctzl(x) + 1 : 0; }
+int __builtin_parityl(unsigned long x) { return __builtin_popcountl(x) & 1; }
+int __builtin_parityll(unsigned long x) { return __builtin_popcountl(x) & 1; }
+int __builtin_clrsb(int x) { return __builtin_clzl((unsigned)(x < 0 ? ~x : x) << 1 | 1) - 32; }
+int ffs(int x) { return __builtin_ffs(x); }
+int ffsl(long x) { return __builtin_ffsl(x); }
+int ffsll(long long x) { return __builtin_ffsl(x); }

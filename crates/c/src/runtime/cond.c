@@ -54,6 +54,9 @@ int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct t
     pthread_mutex_lock(m);
     return late ? 110 : 0;
 }
+int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, int clock, const struct timespec *t) {
+    return pthread_cond_timedwait(c, m, t);
+}
 int pthread_cond_signal(pthread_cond_t *c) {
     unsigned long state = __atomic_load_n(&c->__state, __ATOMIC_RELAXED);
     for (;;) {

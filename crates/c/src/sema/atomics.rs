@@ -19,6 +19,7 @@ impl Parser<'_> {
         span: Span,
     ) -> Res<Option<Expr>> {
         let name = name.strip_prefix("__c11_").map_or(name.to_string(), |rest| format!("__fp_{rest}"));
+        let name = sized_name(&name);
         if let Some(position) = self.open_order(&name, args)? {
             return self.by_order(&name, args, position, span).map(Some);
         }
@@ -469,6 +470,93 @@ impl Parser<'_> {
             None => Builtin::Await(until, order),
         };
         Ok(self.builtin(builtin, kept, to, span))
+    }
+}
+
+impl Parser<'_> {
+    /// `__VERIFIER_load_await(pointer, condition, operand, mode)`, `__VERIFIER_xchg_await(pointer, value, condition, operand,
+    /// mode)` and `__VERIFIER_cmpxchg_await(pointer, expected, desired, mode)`, each with or without a width at its end.
+    /// A condition has the bits 1 greater, 2 equal, 4 less, 8 signed; a mode is 0 relaxed, 1 acquire and release, 2 sequential.
+    pub(crate) fn verifier_await(
+        &mut self,
+        name: &str,
+        args: &mut Vec<Expr>,
+        span: Span,
+    ) -> Res<Option<Expr>> {
+        let Some(rest) = name.strip_prefix("__VERIFIER_") else { return Ok(None) };
+        let (kind, needed) = if rest.starts_with("load_await") {
+            ("load", 4)
+        } else if rest.starts_with("xchg_await") {
+            ("xchg", 5)
+        } else if rest.starts_with("cmpxchg_await") {
+            ("cmpxchg", 4)
+        } else {
+            return Ok(None);
+        };
+        self.count(args, needed, span)?;
+        let number = |p: &mut Self, expr: Expr, what: &str| -> Res<i64> {
+            let value = p.rvalue(expr)?;
+            match p.evaluate_integer(&value) {
+                Some(n) => Ok(n),
+                None => fail(span, format!("{what} must be a constant")),
+            }
+        };
+        let Some(mode) = args.pop() else { return Ok(None) };
+        let order = match number(self, mode, "the mode of a wait")? {
+            0 => Order::Relaxed,
+            1 if kind == "load" => Order::Acquire,
+            1 => Order::AcqRel,
+            _ => Order::SeqCst,
+        };
+        let mut parts = std::mem::take(args).into_iter();
+        let mut next = || parts.next().unwrap_or_else(|| int_expr(0, Ty::INT, span));
+        let pointer = next();
+        let (value, until, operand) = match kind {
+            "load" => (None, number(self, next(), "the condition of a wait")?, next()),
+            "xchg" => {
+                let value = next();
+                (Some(value), number(self, next(), "the condition of a wait")?, next())
+            }
+            _ => {
+                let expected = next();
+                (Some(next()), 2, expected)
+            }
+        };
+        let until = match until {
+            1 => BinaryOp::GtU,
+            2 | 10 => BinaryOp::Eq,
+            3 => BinaryOp::GeU,
+            4 => BinaryOp::LtU,
+            5 | 13 => BinaryOp::Ne,
+            6 => BinaryOp::LeU,
+            9 => BinaryOp::GtS,
+            11 => BinaryOp::GeS,
+            12 => BinaryOp::LtS,
+            14 => BinaryOp::LeS,
+            _ => return fail(span, "this is no condition of a wait"),
+        };
+        let mut kept = vec![pointer, operand];
+        kept.extend(value);
+        let to = self.target(&mut kept, span)?;
+        for index in 1..kept.len() {
+            self.convert(&mut kept, index, QTy::plain(to.ty))?;
+        }
+        let builtin = match kept.len() {
+            3 => Builtin::AwaitRmw(until, RmwOp::Exchange, order),
+            _ => Builtin::Await(until, order),
+        };
+        Ok(Some(self.builtin(builtin, kept, to, span)))
+    }
+}
+
+/// `__sync_fetch_and_add_4` is `__sync_fetch_and_add` for a pointer to four bytes, and so on: the pointer says it all.
+fn sized_name(name: &str) -> String {
+    let stem = ["_1", "_2", "_4", "_8"].iter().find_map(|size| name.strip_suffix(size));
+    match stem {
+        Some(stem) if name.starts_with("__sync_") => stem.to_string(),
+        Some(stem @ ("__atomic_load" | "__atomic_store" | "__atomic_exchange")) => format!("{stem}_n"),
+        Some(stem) if name.starts_with("__atomic_fetch_") || stem.ends_with("_fetch") => stem.to_string(),
+        _ => name.to_string(),
     }
 }
 

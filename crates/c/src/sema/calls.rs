@@ -1,6 +1,6 @@
 //! Calls: of functions, of builtins that need no declaration, and of names that nobody declared.
 
-use crate::ast::{Expr, ExprKind};
+use crate::ast::{ArithOp, Expr, ExprKind};
 use crate::builtins::Builtin;
 use crate::intern::Symbol;
 use crate::parser::{Entity, Parser, Res, counted, fail, int_expr, unsupported};
@@ -28,6 +28,7 @@ impl Parser<'_> {
         for (i, arg) in args.into_iter().enumerate() {
             converted.push(match params.get(i) {
                 Some(param) => {
+                    let arg = self.transparent_argument(arg, *param)?;
                     let value = self.assign_convert(arg, *param, "passed")?;
                     // A struct is passed by its address: it needs one.
                     if self.unit.types.is_record(param.ty) { self.in_memory(value)? } else { value }
@@ -41,6 +42,31 @@ impl Parser<'_> {
         };
         let kind = ExprKind::Call(Box::new(callee), converted, temporary);
         Ok(Expr { kind, ty: QTy::plain(result.ty), span })
+    }
+
+    /// A value for one of the members of a transparent union as that union.
+    fn transparent_argument(&mut self, arg: Expr, param: QTy) -> Res<Expr> {
+        let transparent = self.unit.types.record(param.ty).filter(|(_, record)| record.transparent);
+        let Some(fields) = transparent.map(|(_, record)| record.fields.clone()) else { return Ok(arg) };
+        if arg.ty.ty == param.ty {
+            return Ok(arg);
+        }
+        let value = self.rvalue(arg)?;
+        let null = self.is_null(&value);
+        let types = &self.unit.types;
+        let fits = |ty: QTy| match (types.pointee(ty.ty), types.pointee(value.ty.ty)) {
+            (Some(a), Some(b)) => {
+                null || a.ty == Ty::VOID || b.ty == Ty::VOID || types.compatible(a.ty, b.ty)
+            }
+            _ => ty.ty == value.ty.ty || (null && types.is_pointer(ty.ty)),
+        };
+        let Some(field) = fields.iter().find(|field| fits(field.ty)) else { return Ok(value) };
+        let span = value.span;
+        let value = self.cast_to(value, field.ty.ty);
+        let local = self.temporary(param, span)?;
+        let item = crate::ast::InitItem { offset: field.offset, ty: field.ty, bits: None, value };
+        let init = crate::ast::Init { items: vec![item], zero_rest: false };
+        Ok(Expr { kind: ExprKind::Compound(local, Box::new(init)), ty: QTy::plain(param.ty), span })
     }
 
     fn default_promotion(&mut self, arg: Expr) -> Res<Expr> {
@@ -62,24 +88,65 @@ impl Parser<'_> {
         if let Some(result) = self.atomic_builtin(&text, &mut args, span)? {
             return Ok(result);
         }
-        if let Some((result, params)) = verifier_signature(&text).or_else(|| bits_signature(&text)) {
-            let params: Vec<QTy> = params.iter().map(|ty| QTy::plain(*ty)).collect();
-            let kind = TypeKind::Function { result: result.into(), params, variadic: false, unknown: false };
-            let ty = self.unit.types.intern(kind);
-            let id = self.declare_function(name, ty, at)?;
-            self.unit.functions[id.0 as usize].used.get_or_insert(at);
-            let callee = Expr { kind: ExprKind::Function(id), ty: ty.into(), span: at };
-            return self.call(callee, args, span);
+        if let Some(result) = self.verifier_await(&text, &mut args, span)? {
+            return Ok(result);
+        }
+        let known = verifier_signature(&text).or_else(|| bits_signature(&text));
+        if let Some((result, params)) = known {
+            // Calls without a declaration pass what they like; what is missing is an error later on.
+            let count = params.len().min(args.len());
+            args.truncate(count);
+            return self.call_declared(name, result, &params[..count], args, at, span);
+        }
+        if let Some((meant, result, params)) = library_builtin(&text) {
+            let symbol = self.interner.intern(meant);
+            return self.call_declared(symbol, result, params, args, at, span);
+        }
+        if crate::headers::declaring(&text).is_none() && !text.starts_with("__builtin_") {
+            return self.implicit_call(name, args, at, span);
         }
         self.undeclared(name, at)
     }
 
+    /// A function that nobody declared returns `int`, as in C before 1999; compilers still warn only.
+    fn implicit_call(&mut self, name: Symbol, args: Vec<Expr>, at: Span, span: Span) -> Res<Expr> {
+        let text = self.name(name);
+        let later = self.is_defined_later(name);
+        if !later && !text.starts_with("nondet") {
+            return self.undeclared(name, at);
+        }
+        if later {
+            let message = format!("`{text}` is called before it is declared");
+            self.warnings.push(Diagnostic::warning(at, message).hint("declare it before its first use"));
+        }
+        let kind =
+            TypeKind::Function { result: Ty::INT.into(), params: Vec::new(), variadic: false, unknown: true };
+        let ty = self.unit.types.intern(kind);
+        let id = self.declare_function(name, ty, at)?;
+        self.implicit.insert(id);
+        self.unit.functions[id.0 as usize].used.get_or_insert(at);
+        let callee = Expr { kind: ExprKind::Function(id), ty: ty.into(), span: at };
+        self.call(callee, args, span)
+    }
+
     /// Builtins that vanish, or that need the text of their arguments.
     fn special_form(&mut self, name: &str, at: Span) -> Res<Option<Expr>> {
-        if name.starts_with("__builtin_va_") {
-            return unsupported(at, format!("`{name}`"), "pass a fixed number of arguments");
+        if let Some(result) = self.overflow_form(name, at)? {
+            return Ok(Some(result));
         }
         let needed = match name {
+            "__builtin_fp_varargs" => 0,
+            "__fp_range" => 2,
+            "__builtin_va_start" | "__builtin_va_end" => 1,
+            "__builtin_va_copy" => 2,
+            "__builtin_alloca" | "__builtin_huge_val" | "__builtin_inf" | "__builtin_nan" => 0,
+            "__builtin_return_address" | "__builtin_frame_address" | "__builtin_object_size" => 0,
+            "__builtin_ia32_pause"
+            | "__builtin_ia32_mfence"
+            | "__builtin_ia32_lfence"
+            | "__builtin_ia32_sfence" => 0,
+            "__builtin_arm_yield" | "__builtin_speculation_safe_value" => 0,
+            "__CPROVER_assert" | "__ESBMC_assert" | "__CPROVER_assume" | "__ESBMC_assume" => 1,
             "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" | "__fp_spurious" => 0,
             "__builtin_constant_p" | "__builtin_prefetch" | "__fp_fail" | "__fp_unsupported" => 1,
             "__fp_kind" => 1,
@@ -111,6 +178,56 @@ impl Parser<'_> {
             "__builtin_trap" | "__builtin_abort" => {
                 failing(FailKind::Assertion, format!("{name}() is called"))
             }
+            "__builtin_fp_varargs" => {
+                let ty = self.unit.types.pointer(Ty::ULONG);
+                Expr { kind: ExprKind::Builtin(Builtin::Varargs, Vec::new()), ty: ty.into(), span }
+            }
+            "__builtin_va_start" => {
+                let ty = self.unit.types.pointer(Ty::ULONG);
+                let list =
+                    Expr { kind: ExprKind::Builtin(Builtin::Varargs, Vec::new()), ty: ty.into(), span };
+                self.set_list(next(), list, span)?
+            }
+            "__builtin_va_end" => int_expr(0, Ty::INT, span),
+            "__builtin_va_copy" => {
+                let to = next();
+                let from = self.list_pointer(next(), span)?;
+                let from = self.rvalue(from)?;
+                self.set_list(to, from, span)?
+            }
+            "__fp_range" => {
+                let (first, last) = (self.rvalue(next())?, self.rvalue(next())?);
+                let bounds = self.evaluate_integer(&first).zip(self.evaluate_integer(&last));
+                let (first, last) = bounds.unwrap_or((0, 0));
+                let kind = ExprKind::Builtin(Builtin::Range(first, last), Vec::new());
+                Expr { kind, ty: Ty::LONG.into(), span }
+            }
+            "__builtin_alloca" => {
+                return unsupported(span, "`alloca`", "use an array of variable length, or malloc");
+            }
+            "__builtin_huge_val" | "__builtin_inf" => {
+                Expr { kind: ExprKind::Float(f64::INFINITY), ty: Ty::DOUBLE.into(), span }
+            }
+            "__builtin_nan" => Expr { kind: ExprKind::Float(f64::NAN), ty: Ty::DOUBLE.into(), span },
+            "__builtin_return_address" | "__builtin_frame_address" => int_expr(0, Ty::VOIDP, span),
+            "__builtin_object_size" => int_expr(u64::MAX, Ty::ULONG, span),
+            "__builtin_ia32_mfence" => self.fence_call(fencepost_ir::Fence::Mfence, span),
+            "__builtin_ia32_lfence" => self.fence_call(fencepost_ir::Fence::Lfence, span),
+            "__builtin_ia32_sfence" => self.fence_call(fencepost_ir::Fence::Sfence, span),
+            "__builtin_ia32_pause" | "__builtin_arm_yield" => {
+                self.fence_call(fencepost_ir::Fence::Compiler, span)
+            }
+            "__builtin_speculation_safe_value" => self.rvalue(next())?,
+            "__CPROVER_assert" | "__ESBMC_assert" => {
+                let condition = self.scalar_condition(next())?;
+                let message = self.literal_text(&next());
+                void(ExprKind::Builtin(Builtin::Assert(message), vec![condition]))
+            }
+            "__CPROVER_assume" | "__ESBMC_assume" => {
+                let condition = self.scalar_condition(next())?;
+                let symbol = self.interner.intern("__VERIFIER_assume");
+                return self.call_declared(symbol, Ty::VOID, &[Ty::INT], vec![condition], at, span).map(Some);
+            }
             "__fp_spurious" => int_expr(u64::from(self.spurious), Ty::INT, span),
             "__fp_kind" => {
                 self.mutex_kinds = true;
@@ -130,6 +247,73 @@ impl Parser<'_> {
         }))
     }
 
+    fn fence_call(&self, fence: fencepost_ir::Fence, span: Span) -> Expr {
+        Expr { kind: ExprKind::Builtin(Builtin::Fence(fence), Vec::new()), ty: Ty::VOID.into(), span }
+    }
+
+    /// The pointer in a list of arguments.
+    fn list_pointer(&mut self, list: Expr, span: Span) -> Res<Expr> {
+        let list = self.dereference(list, span)?;
+        let symbol = self.interner.intern("__p");
+        self.member(list, symbol, span)
+    }
+
+    fn set_list(&mut self, list: Expr, value: Expr, span: Span) -> Res<Expr> {
+        let place = self.list_pointer(list, span)?;
+        let assigned = self.assign(place, value)?;
+        Ok(Expr { kind: ExprKind::Cast(Box::new(assigned)), ty: Ty::VOID.into(), span })
+    }
+
+    /// A call of a function with a fixed signature, which is declared on the way.
+    fn call_declared(
+        &mut self,
+        name: Symbol,
+        result: Ty,
+        params: &[Ty],
+        args: Vec<Expr>,
+        at: Span,
+        span: Span,
+    ) -> Res<Expr> {
+        let params: Vec<QTy> = params.iter().map(|ty| QTy::plain(*ty)).collect();
+        let kind = TypeKind::Function { result: result.into(), params, variadic: false, unknown: false };
+        let ty = self.unit.types.intern(kind);
+        let id = self.declare_function(name, ty, at)?;
+        self.unit.functions[id.0 as usize].used.get_or_insert(at);
+        let ty = self.unit.functions[id.0 as usize].ty;
+        let callee = Expr { kind: ExprKind::Function(id), ty: ty.into(), span: at };
+        self.call(callee, args, span)
+    }
+
+    /// `__builtin_add_overflow(a, b, result)` and its kin, computed in 128 bits as pairs would be too much: the operands must
+    /// fit 64 bits, and the result is compared with what a wider or a checked computation gives.
+    fn overflow_form(&mut self, name: &str, at: Span) -> Res<Option<Expr>> {
+        let Some(rest) = name.strip_prefix("__builtin_").and_then(|rest| rest.strip_suffix("_overflow"))
+        else {
+            return Ok(None);
+        };
+        let word = rest.trim_start_matches(['s', 'u']);
+        let op = match (rest, word) {
+            ("add" | "sadd" | "uadd" | "saddl" | "uaddl" | "saddll" | "uaddll", _) => ArithOp::Add,
+            ("sub" | "ssub" | "usub" | "ssubl" | "usubl" | "ssubll" | "usubll", _) => ArithOp::Sub,
+            ("mul" | "smul" | "umul" | "smull" | "umull" | "smulll" | "umulll", _) => ArithOp::Mul,
+            _ => return Ok(None),
+        };
+        let args = self.arguments_after_paren()?;
+        let span = at.to(self.end_of_last());
+        let Ok([a, b, into]) = <[Expr; 3]>::try_from(args) else {
+            return fail(span, format!("`{name}` takes 3 arguments"));
+        };
+        let (a, b) = (self.rvalue(a)?, self.rvalue(b)?);
+        let into = self.dereference(into, span)?;
+        let wide =
+            |p: &Self, e: &Expr| p.unit.types.size(e.ty.ty) == Some(8) && !p.unit.types.is_signed(e.ty.ty);
+        // Each operand once: in variables of this block.
+        let types = (a.ty, b.ty, QTy::plain(into.ty.ty));
+        let unsigned = wide(self, &a) || wide(self, &b) || wide(self, &into);
+        let call = super::overflow::Overflow { op, unsigned, types };
+        self.overflow(call, a, b, into, span).map(Some)
+    }
+
     /// The text of a string literal.
     fn literal_text(&self, expr: &Expr) -> String {
         let ExprKind::Global(id) = expr.kind else { return String::new() };
@@ -142,6 +326,7 @@ impl Parser<'_> {
     /// An error about a name that nobody declared.
     pub(crate) fn undeclared<T>(&mut self, name: Symbol, span: Span) -> Res<T> {
         let text = self.name(name);
+        self.missing = Some((text.clone(), span));
         let mut error = Diagnostic::error(span, format!("`{text}` is not declared")).label("not declared");
         if let Some(header) = crate::headers::header_of(&text) {
             error = error.hint(format!("add `#include <{header}>`"));
@@ -165,6 +350,59 @@ impl Parser<'_> {
     }
 }
 
+/// A builtin of the compiler that `__has_builtin` knows.
+pub fn is_builtin(name: &str) -> bool {
+    bits_signature(name).is_some()
+        || library_builtin(name).is_some()
+        || name.ends_with("_overflow")
+        || matches!(
+            name.strip_prefix("__builtin_"),
+            Some(
+                "expect"
+                    | "expect_with_probability"
+                    | "constant_p"
+                    | "prefetch"
+                    | "unreachable"
+                    | "trap"
+                    | "assume_aligned"
+                    | "types_compatible_p"
+                    | "choose_expr"
+                    | "offsetof"
+            )
+        )
+}
+
+/// `__builtin_memcpy` and its kin: the function that is meant, its result and its parameters.
+fn library_builtin(name: &str) -> Option<(&'static str, Ty, &'static [Ty])> {
+    const P: Ty = Ty::VOIDP;
+    const N: Ty = Ty::ULONG;
+    Some(match name.strip_prefix("__builtin_")? {
+        "memcpy" | "__memcpy_chk" => ("memcpy", P, &[P, P, N]),
+        "memmove" => ("memmove", P, &[P, P, N]),
+        "memset" => ("memset", P, &[P, Ty::INT, N]),
+        "memcmp" => ("memcmp", Ty::INT, &[P, P, N]),
+        "memchr" => ("memchr", P, &[P, Ty::INT, N]),
+        "malloc" => ("malloc", P, &[N]),
+        "calloc" => ("calloc", P, &[N, N]),
+        "realloc" => ("realloc", P, &[P, N]),
+        "free" => ("free", Ty::VOID, &[P]),
+        "exit" => ("exit", Ty::VOID, &[Ty::INT]),
+        "abs" => ("abs", Ty::INT, &[Ty::INT]),
+        "labs" => ("labs", Ty::LONG, &[Ty::LONG]),
+        "llabs" => ("llabs", Ty::LLONG, &[Ty::LLONG]),
+        "fabs" => ("fabs", Ty::DOUBLE, &[Ty::DOUBLE]),
+        "strlen" => ("strlen", N, &[P]),
+        "strcmp" => ("strcmp", Ty::INT, &[P, P]),
+        "strncmp" => ("strncmp", Ty::INT, &[P, P, N]),
+        "strcpy" => ("strcpy", P, &[P, P]),
+        "strncpy" => ("strncpy", P, &[P, P, N]),
+        "strchr" => ("strchr", P, &[P, Ty::INT]),
+        "puts" => ("puts", Ty::INT, &[P]),
+        "putchar" => ("putchar", Ty::INT, &[Ty::INT]),
+        _ => return None,
+    })
+}
+
 /// Functions of the verifier vocabulary, which programs use without declaring them: result and parameters.
 fn verifier_signature(name: &str) -> Option<(Ty, &'static [Ty])> {
     Some(match name {
@@ -176,6 +414,9 @@ fn verifier_signature(name: &str) -> Option<(Ty, &'static [Ty])> {
             (Ty::VOID, &[])
         }
         "__VERIFIER_loop_begin" | "__VERIFIER_spin_start" => (Ty::VOID, &[]),
+        "__CPROVER_atomic_begin" | "__CPROVER_atomic_end" => (Ty::VOID, &[]),
+        "__ESBMC_atomic_begin" | "__ESBMC_atomic_end" | "__ESBMC_yield" => (Ty::VOID, &[]),
+        "__VERIFIER_tid" | "__VERIFIER_thread_id" => (Ty::INT, &[]),
         _ => {
             let kind = name.strip_prefix("__VERIFIER_nondet_")?;
             (crate::lower::nondet_type(kind)?, &[])
@@ -190,7 +431,10 @@ fn bits_signature(name: &str) -> Option<(Ty, &'static [Ty])> {
         "bswap32" => (Ty::UINT, &[Ty::UINT]),
         "bswap64" => (Ty::ULONG, &[Ty::ULONG]),
         "clz" | "ctz" | "popcount" | "parity" => (Ty::INT, &[Ty::UINT]),
-        "clzl" | "ctzl" | "popcountl" | "clzll" | "ctzll" | "popcountll" => (Ty::INT, &[Ty::ULONG]),
+        "clzl" | "ctzl" | "popcountl" | "clzll" | "ctzll" | "popcountll" | "parityl" | "parityll" => {
+            (Ty::INT, &[Ty::ULONG])
+        }
+        "clrsb" => (Ty::INT, &[Ty::INT]),
         "ffs" => (Ty::INT, &[Ty::INT]),
         "ffsl" | "ffsll" => (Ty::INT, &[Ty::LONG]),
         _ => return None,

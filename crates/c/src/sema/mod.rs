@@ -7,5 +7,7 @@ mod constant;
 mod convert;
 mod init;
 mod operators;
+mod overflow;
 
+pub use calls::is_builtin;
 pub use constant::{Base, Const, evaluate, representation};

@@ -395,6 +395,8 @@ impl<'p> Machine<'p> {
         if self.threads[thread].frames.is_empty() {
             self.drain(thread);
             self.threads[thread].state = State::Ended(value);
+            // The return of main ends the process.
+            self.halted |= thread == 0;
         } else if let Some(reg) = frame.result {
             self.set(thread, reg, value);
         }
@@ -536,6 +538,7 @@ impl<'p> Machine<'p> {
                 }
                 self.write(addr, Width::W32, Value::ZERO)?;
             }
+            Instr::Round(_) => {}
             Instr::Fence(fence) => self.fence(thread, *fence),
             Instr::Jump(label) => {
                 self.threads[thread].frames.last_mut().expect("a frame").at = label.0 as usize

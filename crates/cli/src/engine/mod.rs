@@ -4,8 +4,10 @@
 
 pub mod auto;
 mod explore;
+mod power;
 mod promising;
 mod reduce;
+mod run;
 mod states;
 
 pub use reduce::write_reduced;
@@ -20,7 +22,7 @@ use fencepost_models::registry::Entry;
 use std::time::Instant;
 
 /// The engines, in the order in which messages name them.
-pub const ENGINES: &[&dyn Engine] = &[&explore::Explore, &states::States, &reduce::Reduce];
+pub const ENGINES: &[&dyn Engine] = &[&run::Run, &explore::Explore, &states::States, &reduce::Reduce];
 
 /// What is asked about a program.
 #[derive(Clone, Copy)]
@@ -88,6 +90,9 @@ const COMMON: &[&str] = &[
     "quiet",
     "include",
     "malloc-fails",
+    "isystem",
+    "target",
+    "link",
 ];
 
 /// The engine of that name.

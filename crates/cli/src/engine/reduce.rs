@@ -1,6 +1,6 @@
 //! A reduction of TSO to SC, then the states of the SC machine; and `fencepost reduce`, which writes the SC program.
 
-use super::states::{machine, search, with_limits};
+use super::states::{search, with_limits};
 use super::{Engine, Fit, Question};
 use crate::args::{CheckArgs, ReduceArgs};
 use crate::input::{self, Trouble};
@@ -24,14 +24,17 @@ impl Engine for Reduce {
     }
 
     fn about(&self) -> &'static str {
-        "a reduction of TSO to SC, then the states of the SC machine"
+        "tso: a reduction to SC, then the states of the SC machine; power: its runs with K contexts, on a SAT solver"
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age"]
+        &["rounds", "age", "contexts", "unroll"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
+        if let Some(fit) = super::power::fit(question) {
+            return fit;
+        }
         match bound(question.model.name, question.options.rounds, question.options.age) {
             Ok(_) => Fit::IfAsked,
             Err(refused) => Fit::Refuses(refused),
@@ -39,6 +42,9 @@ impl Engine for Reduce {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        if super::power::takes(question) {
+            return super::power::reduce(question);
+        }
         let options = question.options;
         let bound = bound(question.model.name, options.rounds, options.age)?;
         let prepared = question.prepare(Form::STATES)?;
@@ -77,7 +83,7 @@ impl Reduce {
             return Ok(Outcome::unknown(StopReason::Unsupported(why.into())));
         }
         let options = question.options;
-        let mut config = Config::new(machine(question)?);
+        let mut config = Config::new(Model::Tso);
         (config.rounds, config.age) =
             (options.rounds, options.age.or(options.rounds.is_none().then_some(DEFAULT_AGE)));
         let run = check(source, &Options { config, search: search(question) })
@@ -94,7 +100,7 @@ impl Reduce {
 
 fn bound(model: &str, rounds: Option<u32>, age: Option<u32>) -> Result<reduction::Bound, String> {
     if model != "tso" {
-        return Err("error: the reduction to SC is for tso".into());
+        return Err("error: the reductions are for tso and power".into());
     }
     match (rounds, age) {
         (Some(0), _) => Err("error: --rounds counts from 1".into()),

@@ -8,7 +8,7 @@ use crate::input::Trouble;
 use fencepost_answer::Outcome;
 use fencepost_ir::Language;
 use fencepost_machine::search::Options as Search;
-use fencepost_machine::{Config, Model, Options, check};
+use fencepost_machine::{Config, Model, Options, check_on};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 
@@ -21,33 +21,51 @@ impl Engine for States {
     }
 
     fn about(&self) -> &'static str {
-        "every state of an operational machine; sc, tso and pso with loops as they are, and ps"
+        "every state of an operational machine: sc, tso and pso with loops as they are; power and ps with loops unrolled"
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age", "buffer", "unroll", "bound", "promises", "views", "consistency", "domain"]
+        &[
+            "rounds",
+            "age",
+            "buffer",
+            "contexts",
+            "unroll",
+            "bound",
+            "promises",
+            "views",
+            "consistency",
+            "domain",
+        ]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
         let asked = |option: &&str| question.options.given.iter().any(|given| given == option);
         if question.model.name == promising::MODEL {
-            let foreign = ["rounds", "age", "buffer"].iter().find(|option| asked(option));
+            let foreign = ["rounds", "age", "buffer", "contexts"].iter().find(|option| asked(option));
             return match foreign {
-                Some(option) => Fit::Refuses(format!("error: --{option} is for machines with store buffers")),
+                Some(option) => Fit::Refuses(format!("error: --{option} is for other machines")),
                 None => Fit::Takes { rank: 1, why: "promises are made on the promising machine".into() },
             };
         }
+        if let Some(fit) = super::power::fit(question) {
+            return fit;
+        }
         if let Some(option) = promising::HONOURS.iter().find(|option| asked(option)) {
-            return Fit::Refuses(format!(
-                "error: --{option} is no option of the machine of {}, which keeps loops as they are and makes no promises",
-                question.model.name
-            ));
+            let model = question.model.name;
+            return Fit::Refuses(match *option {
+                "unroll" => format!(
+                    "error: the machine of {model} keeps loops as they are: --unroll is no option of it\n  it is honoured by \
+                     `--engine explore`"
+                ),
+                _ => format!("error: --{option} is for the promising semantics\n  `-m ps` chooses it"),
+            });
         }
         if let Err(refused) = machine(question) {
             return Fit::Refuses(refused);
         }
         match question.compiled.language {
-            _ if self.honours().iter().any(asked) => {
+            _ if ["rounds", "age", "buffer"].iter().any(asked) => {
                 Fit::Takes { rank: 0, why: "bounds on rounds, ages and buffers are for the machines".into() }
             }
             Language::C => Fit::Takes { rank: 1, why: "its machine can follow the program".into() },
@@ -61,12 +79,18 @@ impl Engine for States {
         if question.model.name == promising::MODEL {
             return promising::run(question);
         }
+        if super::power::takes(question) {
+            return super::power::states(question);
+        }
         let prepared = question.prepare(Form::STATES)?;
         let options = question.options;
-        let mut config = Config::new(machine(question)?);
+        let machine = machine(question)?;
+        let mut config = Config::new(Model::Sc);
         (config.buffer, config.rounds, config.age) = (options.buffer, options.rounds, options.age);
         config.c = question.compiled.language.must_end();
-        let found = check(&prepared.program, &Options { config, search: search(question) })
+        let options = Options { config, search: search(question) };
+        let found = check_on(machine, &prepared.program, &options)
+            .ok_or_else(|| format!("error: there is no machine `{machine}`"))?
             .map_err(|e| question.refuse(&e.what, e.span))?;
         let mut outcome = with_limits(found.outcome, question);
         // Races, and threads that spin for ever in more than one place, are the explorer's business.
@@ -77,8 +101,8 @@ impl Engine for States {
 }
 
 /// The machine of the model.
-pub fn machine(question: &Question<'_>) -> Result<Model, String> {
-    question.model.machine.and_then(Model::from_name).ok_or_else(|| {
+fn machine(question: &Question<'_>) -> Result<&'static str, String> {
+    question.model.machine.ok_or_else(|| {
         let machines = registry::names(|model| model.machine.is_some());
         format!(
             "error: there is no machine for {}; the machines are {}",

@@ -44,6 +44,8 @@ pub struct Sketch {
     before_start: Vec<Vec<String>>,
     before_join: Vec<Vec<String>>,
     at_the_end: Vec<String>,
+    /// How many threads are joined; with the others still running, the process ends.
+    joined: usize,
 }
 
 const LOADS: &[&str] = &["relaxed", "acquire", "seq_cst"];
@@ -62,7 +64,7 @@ fn register(random: &mut Random) -> &'static str {
 /// A statement of a thread; `plain` ones are loads, stores and fences only, which make the classical shapes.
 fn statement(random: &mut Random, plain: bool) -> String {
     let (x, a) = (cell(random), register(random));
-    let which = if plain { [0, 0, 4, 4, 11][random.below(5)] } else { random.below(23) };
+    let which = if plain { [0, 0, 4, 4, 11, 22][random.below(6)] } else { random.below(28) };
     match which {
         0..=3 => {
             let order = random.one_of(LOADS);
@@ -99,7 +101,18 @@ fn statement(random: &mut Random, plain: bool) -> String {
         19 => format!("while (atomic_load_explicit(&{x}, memory_order_{}) == 0) ;", random.one_of(LOADS)),
         20 => format!("{a} = __VERIFIER_nondet_bool();"),
         21 => format!("if ({a}) pthread_exit(0);"),
-        _ => format!("assert({a} != {});", random.one_of(&["1", "2"])),
+        22 => format!("assert({a} != {});", random.one_of(&["1", "2"])),
+        23 => format!("assert({a} != 1 || b == 0);"),
+        24 => format!("if ({a}) exit(0);"),
+        25 => format!("atomic_store_explicit(&g, &l, memory_order_{});", random.one_of(STORES)),
+        26 => format!("atomic_store_explicit(&g, &tl, memory_order_{});", random.one_of(STORES)),
+        _ => {
+            let order = random.one_of(LOADS);
+            format!(
+                "{{ atomic_int *o = atomic_load_explicit(&g, memory_order_{order}); if (o) {a} = \
+                 atomic_load_explicit(o, memory_order_relaxed); }}"
+            )
+        }
     }
 }
 
@@ -134,7 +147,8 @@ impl Sketch {
             at_the_end.push(format!("assert(x != {} || p == 0);", 1 + random.below(2)));
         }
         at_the_end.push("free(h);".to_string());
-        let mut sketch = Sketch { threads, before_start, before_join, at_the_end };
+        let joined = if random.chance(15) { random.below(count) } else { count };
+        let mut sketch = Sketch { threads, before_start, before_join, at_the_end, joined };
         if strong {
             sketch.strengthen();
         }
@@ -161,6 +175,7 @@ impl Sketch {
         let mut text = String::from(
             "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <assert.h>\n\
              extern _Bool __VERIFIER_nondet_bool(void);\natomic_int x, y;\nint p, q;\nint *h;\nint r[3];\n\
+             static _Thread_local atomic_int tl;\n_Atomic(atomic_int *) g;\n\
              pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n",
         );
         let mut line = |indent: &str, content: &str| {
@@ -169,6 +184,9 @@ impl Sketch {
         for (i, statements) in self.threads.iter().enumerate() {
             line("", &format!("static void *t{i}(void *arg) {{"));
             line("    ", "int a = 0, b = 0;");
+            if statements.iter().any(|statement| statement.contains("&l")) {
+                line("    ", "atomic_int l = 1;");
+            }
             statements.iter().for_each(|statement| line("    ", statement));
             line("    ", &format!("r[{i}] = a;"));
             line("    ", "return (void *)(long)b;");
@@ -183,7 +201,9 @@ impl Sketch {
         }
         for (i, statements) in self.before_join.iter().enumerate() {
             statements.iter().for_each(|statement| line("    ", statement));
-            line("    ", &format!("pthread_join(t[{i}], &result);"));
+            if i < self.joined {
+                line("    ", &format!("pthread_join(t[{i}], &result);"));
+            }
         }
         self.at_the_end.iter().for_each(|statement| line("    ", statement));
         line("    ", "return 0;");

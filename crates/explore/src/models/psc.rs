@@ -32,7 +32,7 @@ pub fn stays_acyclic<const W: usize>(
 ) -> bool {
     let e = event as usize;
     let psc = Psc { trie, graph, model };
-    let with_base = model.variant == Variant::Rc11 && model.clauses.has(Clause::PscBase);
+    let with_base = model.variant != Variant::Ra && model.clauses.has(Clause::PscBase);
     let is_sc = with_base && graph.order[e] == Order::SeqCst;
     let below = graph.rows[e].below;
     if below.is_empty() && !is_sc {

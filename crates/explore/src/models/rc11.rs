@@ -1,4 +1,4 @@
-//! RC11 `[LVKHD17]` and its release/acquire fragment RA.
+//! RC11 `[LVKHD17]`, the same with the release sequences of C++20, and the release/acquire fragment RA.
 //!
 //! ```text
 //! rs = [W];(po & loc)?;[W & atomic];(rf;rmw)*      hb = (po | sw)+
@@ -17,11 +17,13 @@ use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
 use crate::row::Row;
 use fencepost_ir::{Fence, Order};
 
-/// Which of the two.
+/// Which of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// All of RC11.
     Rc11,
+    /// Without the stores of the same thread in release sequences: `(po & loc)?` is not there.
+    Rc20,
     /// Release/acquire.
     Ra,
 }
@@ -29,7 +31,7 @@ pub enum Variant {
 /// The model.
 #[derive(Clone, Copy, Debug)]
 pub struct Rc11 {
-    /// Which of the two.
+    /// Which of the three.
     pub variant: Variant,
     /// Clauses in force.
     pub clauses: Clauses,
@@ -130,7 +132,10 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             Some((at, acquired))
         });
         let earlier_releases = facts.annotated(|ann| self.releases(ann.order)) & place.po_loc & facts.writes;
-        let earlier_releases = self.clauses.row(Clause::SequenceSameThread, earlier_releases);
+        let earlier_releases = match self.variant {
+            Variant::Rc20 => Row::EMPTY,
+            _ => self.clauses.row(Clause::SequenceSameThread, earlier_releases),
+        };
         Rc11Static { release_fence, acquire_fence, earlier_releases }
     }
 
@@ -185,7 +190,7 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
                     rows.hb |= graph.rows[last as usize].hb | Row::single(last as usize);
                 }
             }
-            Kind::Fence(_) if self.variant == Variant::Rc11 => {
+            Kind::Fence(_) if self.variant != Variant::Ra => {
                 rows.hb |= self.clauses.row(Clause::AcquireFence, rows.acc)
             }
             _ => {}
@@ -222,6 +227,10 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             }
         }
         None
+    }
+
+    fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        graph.rows[second].hb.contains(first)
     }
 
     /// An atomic access is over when somebody has seen it, whatever its order: a relaxed decrement of a reference count

@@ -28,7 +28,7 @@ pub fn all(model: ModelName) -> Vec<String> {
                 "Rx", "Rx.acq", "Wx1", "Wx*", "Ax", "Sx*", "Lx", "Xx2", "Cx01", "Cx10",
             ]));
         }
-        Ra | Rc11 => {
+        Ra | Rc11 | Rc20 => {
             programs.extend(release_sequences());
             programs.extend(sequential_consistency());
         }
@@ -70,7 +70,7 @@ fn links(model: ModelName) -> &'static [&'static str] {
         Tso => &["po", "mfence", "sfence"],
         Pso => &["po", "mfence", "sfence", "eieio", "lwsync"],
         Ra => &[".rlx", ".sc", "c11.sc"],
-        Rc11 => &[".rlx", ".sc", "c11.sc", "c11.rel", "c11.acq", "c11.acqrel", "acq", "rel"],
+        Rc11 | Rc20 => &[".rlx", ".sc", "c11.sc", "c11.rel", "c11.acq", "c11.acqrel", "acq", "rel"],
         Power => {
             &["po", "sync", "lwsync", "eieio", "addr", "data", "ctrl", "pick", "addrpo", "ctrlisync", "isync"]
         }
@@ -88,7 +88,7 @@ fn few_links(model: ModelName) -> &'static [&'static str] {
         Tso => &["po", "mfence"],
         Pso => &["po", "mfence", "sfence"],
         Ra => &[".rlx", "c11.sc"],
-        Rc11 => &[".rlx", ".sc", "c11.sc", "acq", "rel", "c11.acqrel"],
+        Rc11 | Rc20 => &[".rlx", ".sc", "c11.sc", "acq", "rel", "c11.acqrel"],
         Power => &["po", "sync", "lwsync", "eieio", "addr", "data"],
         Armv8 => &["po", "dmb.sy", "dmb.ld", "addr", "data", "acq", "rel"],
     }
@@ -177,7 +177,7 @@ fn propagation(model: ModelName) -> Vec<String> {
 
 /// A single access as the model's language has it.
 fn plain(model: ModelName, access: &str) -> String {
-    if !matches!(model, Ra | Rc11) {
+    if !matches!(model, Ra | Rc11 | Rc20) {
         return access.to_string();
     }
     let end = access.find('<').unwrap_or(access.len());
@@ -197,7 +197,7 @@ fn relaxed(model: ModelName, thread: &str) -> String {
 fn read_modify_writes(model: ModelName) -> Vec<String> {
     let mut snippets =
         vec!["Ax", "Cx01", "Cx12", "Cx02<exp0", "Sx1", "Wx1", "Ax Ax", "Cx01 Cx12", "Wx1 Sx2 Rx"];
-    let exclusive = !matches!(model, Ra | Rc11);
+    let exclusive = !matches!(model, Ra | Rc11 | Rc20);
     if exclusive {
         snippets.extend(["Lx Xx1", "Lx Xxr0 Rx", "Lx Wx1 Xx2", "Lx Xx1 Lx Xx2"]);
     }

@@ -96,7 +96,7 @@ fn flavour(model: ModelName) -> Flavour {
             stores: vec![Relaxed, Release, Plain],
             ..base
         },
-        ModelName::Rc11 => Flavour {
+        ModelName::Rc11 | ModelName::Rc20 => Flavour {
             fences: c11(&[SeqCst, Acquire, Release, AcqRel]),
             exclusives: false,
             loads: vec![Relaxed, Acquire, SeqCst, Plain],

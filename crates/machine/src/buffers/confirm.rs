@@ -1,15 +1,16 @@
 //! What the check of a program asks of a machine with store buffers: bounds, final states, and runs done again.
 
 use super::{BufferMachine, BufferWorker, CutBy, Label, Move};
-use crate::check::{Checkable, allows};
+use crate::check::Checkable;
 use crate::code::Code;
-use crate::local::{FaultKind, Local, Status};
+use crate::local::Status;
 use crate::machine::Machine;
-use crate::plain::{Plain, State};
+use crate::plain::Plain;
 use crate::run::describe;
+use crate::stepper::{Wrong, follow};
 use crate::symmetry::Lift;
-use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Place};
-use fencepost_ir::{Instr, Property, Value};
+use fencepost_answer::{Bound, BoundName, Finding, Place};
+use fencepost_ir::Value;
 use std::collections::BTreeSet;
 
 impl Checkable for BufferMachine<'_> {
@@ -33,10 +34,11 @@ impl Checkable for BufferMachine<'_> {
     fn confirm(&self, run: &[Label]) -> Result<Finding, String> {
         let code = Code::new(self.source).map_err(|unsupported| unsupported.what)?;
         let plain = Plain::new(&code, &self.config);
-        let (state, run) = describe(&code, &plain, &self.moves(run))?;
-        let (kind, message, place) =
-            self.wrong(&code, &plain, &state).ok_or("nothing is wrong at its end")?;
-        Ok(Finding { kind, message, places: vec![place], trace: run.steps })
+        // The plain machine tells the run; the stepper, which shares nothing with it, says whether it is one.
+        let told = describe(&code, &plain, &self.moves(run))?;
+        let Wrong { kind, message, thread, span } = follow(self.source, &self.config, &told.turns)?;
+        let places = vec![Place { thread, span, label: String::new() }];
+        Ok(Finding { kind, message, places, trace: told.steps })
     }
 
     fn gave_up(&self, run: &[Label]) -> Option<String> {
@@ -59,68 +61,4 @@ impl BufferMachine<'_> {
         let mut lift = Lift::new(self.slots(), self.worker().start().1);
         run.iter().flat_map(|label| lift.step(label)).collect()
     }
-
-    /// What is wrong in a state.
-    fn wrong(
-        &self,
-        code: &Code<'_>,
-        plain: &Plain<'_>,
-        state: &State,
-    ) -> Option<(FindingKind, String, Place)> {
-        for (t, local) in (0u32..).zip(&state.threads) {
-            if let Status::Failed(fault) = local.status
-                && let Some(kind) = fault.finding()
-            {
-                let place = Place { thread: Some(t), span: span(code, local), label: String::new() };
-                return Some((kind, message(code, local, fault), place));
-            }
-        }
-        let ended = |local: &Local| matches!(local.status, Status::Ended(_)) && local.buffer.is_empty();
-        match &code.program.property {
-            Property::Final(condition)
-                if state.threads.iter().all(ended)
-                    && !allows(condition, &plain.observed(state, condition)) =>
-            {
-                Some((
-                    FindingKind::Assertion,
-                    "a final state violates the condition".into(),
-                    Place::default(),
-                ))
-            }
-            _ if self.config.c && plain.is_stuck(state) => deadlock(code, state),
-            _ => None,
-        }
-    }
-}
-
-fn span(code: &Code<'_>, local: &Local) -> fencepost_diag::Span {
-    code.span(local.top().function, local.top().pc)
-}
-
-/// What a thread did wrong, in words.
-fn message(code: &Code<'_>, local: &Local, fault: FaultKind) -> String {
-    match code.instr(local.top().function, local.top().pc) {
-        Some(Instr::Assert { message, .. } | Instr::Fail { message, .. }) if !message.is_empty() => {
-            format!("{}: {message}", fault.describe())
-        }
-        Some(Instr::Unlock(_)) if fault == FaultKind::Misuse => {
-            "a mutex is unlocked by a thread that does not hold it".to_owned()
-        }
-        _ => fault.describe().to_owned(),
-    }
-}
-
-/// Threads that wait for ever; the first of them says where.
-fn deadlock(code: &Code<'_>, state: &State) -> Option<(FindingKind, String, Place)> {
-    let ended = |status: Status| matches!(status, Status::Ended(_) | Status::Halted);
-    let mut threads = (0u32..).zip(&state.threads);
-    let loops = threads.clone().find(|(_, local)| local.status == Status::Stuck);
-    let fault = if loops.is_some() { FaultKind::LocalLoop } else { FaultKind::Deadlock };
-    let waiting = loops.or_else(|| threads.find(|(_, local)| !ended(local.status)));
-    let place = waiting.map_or_else(Place::default, |(t, local)| Place {
-        thread: Some(t),
-        span: span(code, local),
-        label: String::new(),
-    });
-    Some((fault.finding()?, fault.describe().to_owned(), place))
 }

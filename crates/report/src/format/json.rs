@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 /// makes a new one.
 pub const VERSION: u32 = 1;
 
+/// The schema of all JSON objects.
+pub const SCHEMA: &str = include_str!("../../schema.json");
+
 /// One object per line.
 pub fn json_line(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
@@ -79,6 +82,7 @@ fn add_proof(value: &mut Value, proof: &Proof) {
     value["depth"] = proof.depth.into();
     value["restarts"] = proof.restarts.into();
     value["approximations"] = proof.approximations.into();
+    value["inference"] = proof.inference.into();
     value["recheck"] = proof.recheck.as_deref().into();
     value["invariant"] = proof.invariant.as_slice().into();
 }

@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-pub use json::{VERSION, json_line};
+pub use json::{SCHEMA, VERSION, json_line};
 
 use crate::report::{Failed, Report};
 

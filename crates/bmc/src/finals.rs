@@ -1,0 +1,98 @@
+//! Final states: the registers and cells that a final condition looks at, where all threads have ended.
+
+use crate::aig::{Graph, Lit};
+use crate::sc::Sc;
+use crate::symbolic::{CellId, Unrolled};
+use crate::word::Word;
+use fencepost_ir::{
+    BinaryOp, Compare, Extend, FinalCondition, Observable, Proposition, Quantifier, Term, Value, Width,
+};
+
+/// What a final condition comes to.
+pub struct Finals {
+    /// All threads that were started have ended.
+    pub complete: Lit,
+    /// The values of `FinalCondition::observed`.
+    pub observed: Vec<Word>,
+    /// The state counts: the filter admits it.
+    pub admitted: Lit,
+    /// The state is what `exists` looks for, or what the others forbid.
+    pub wanted: Lit,
+}
+
+impl Finals {
+    /// For an encoded program; adds clauses to its formula.
+    pub fn new(unrolled: &mut Unrolled, sc: &mut Sc, condition: &FinalCondition) -> Finals {
+        let ends: Vec<(Lit, Lit)> =
+            unrolled.threads.iter().map(|thread| (thread.guard, thread.ended)).collect();
+        let ended: Vec<Lit> =
+            ends.into_iter().map(|(guard, ended)| unrolled.graph.implies(guard, ended)).collect();
+        let complete = unrolled.graph.and_all(&ended);
+        let observed: Vec<Word> =
+            condition.observed.iter().map(|observable| value_of(unrolled, sc, observable)).collect();
+        let graph = &mut unrolled.graph;
+        let admitted = condition.filter.as_ref().map_or(Lit::TRUE, |filter| holds(graph, filter, &observed));
+        let proposition = holds(graph, &condition.proposition, &observed);
+        let wanted = proposition.complement_if(condition.quantifier == Quantifier::ForAll);
+        Finals { complete, observed, admitted, wanted }
+    }
+}
+
+fn value_of(unrolled: &mut Unrolled, sc: &mut Sc, observable: &Observable) -> Word {
+    let zero = || Word::constant(Value::ZERO);
+    match *observable {
+        Observable::Register { thread, reg } => {
+            let registers = unrolled.threads.get(thread.0 as usize).map(|thread| &thread.registers);
+            registers.and_then(|registers| registers.get(reg.0 as usize)).cloned().unwrap_or_else(zero)
+        }
+        Observable::Memory { object, offset, width } => {
+            let this = |cell: &crate::symbolic::CellInfo| {
+                cell.object == object.0 && cell.offset == offset && cell.width == width
+            };
+            match unrolled.cells.iter().position(this) {
+                Some(cell) => sc.last_value(unrolled, CellId(cell as u32)).extend(width, Extend::Sign),
+                None => zero(),
+            }
+        }
+    }
+}
+
+fn holds(graph: &mut Graph, proposition: &Proposition, observed: &[Word]) -> Lit {
+    match proposition {
+        Proposition::True => Lit::TRUE,
+        Proposition::False => Lit::FALSE,
+        Proposition::Atom(left, compare, right) => {
+            let right = match right {
+                Term::Value(value) => Word::constant(*value),
+                Term::Observed(index) => observed[*index].clone(),
+            };
+            let op = match compare {
+                Compare::Eq => BinaryOp::Eq,
+                Compare::Ne => BinaryOp::Ne,
+                Compare::Lt => BinaryOp::LtS,
+                Compare::Le => BinaryOp::LeS,
+                Compare::Gt => BinaryOp::GtS,
+                Compare::Ge => BinaryOp::GeS,
+            };
+            let extend = Extend::Zero;
+            match crate::arithmetic::binary(graph, op, Width::W64, extend, &observed[*left], &right) {
+                Ok(computed) => computed.word.bit(0),
+                // Comparisons of integers have circuits.
+                Err(_) => Lit::FALSE,
+            }
+        }
+        Proposition::Not(inner) => !holds(graph, inner, observed),
+        Proposition::And(parts) => {
+            let parts: Vec<Lit> = parts.iter().map(|part| holds(graph, part, observed)).collect();
+            graph.and_all(&parts)
+        }
+        Proposition::Or(parts) => {
+            let parts: Vec<Lit> = parts.iter().map(|part| holds(graph, part, observed)).collect();
+            graph.or_all(&parts)
+        }
+        Proposition::Implies(a, b) => {
+            let (a, b) = (holds(graph, a, observed), holds(graph, b, observed));
+            graph.implies(a, b)
+        }
+    }
+}

@@ -1,0 +1,535 @@
+//! What each instruction does to the symbolic state of its thread; control flow is in [`super::execute`].
+
+use super::accesses::Target;
+use super::deps::DepId;
+use super::execute::Pass;
+use super::memory::{Kind, Memory};
+use super::state::{Held, State};
+use super::{EventKind, Failed, FaultKind, InstanceId, Section};
+use crate::aig::Lit;
+use crate::arithmetic::{self, NoCircuit};
+use crate::word::Word;
+use fencepost_ir::{
+    Ann, BinaryOp, Callee, Extend, FailKind, Instr, ObjectId, Operand, Reg, RmwOp, Rvalue, Until, Value,
+    Width,
+};
+use std::rc::Rc;
+
+const NO_FLOATS: FaultKind = FaultKind::Limit("floating-point arithmetic on values that are not constant");
+
+/// How a value that was read fills a register.
+#[derive(Clone, Copy)]
+struct Into {
+    dst: Option<Reg>,
+    width: Width,
+    extend: Extend,
+}
+
+impl Pass<'_, '_> {
+    /// Runs an instruction that goes on to the next one; nothing if the thread stops here.
+    pub fn simple(&mut self, instr: &Instr, mut state: State) -> Result<Option<State>, Failed> {
+        let s = &mut state;
+        match instr {
+            Instr::Assign { dst, value } => self.assign(s, *dst, value),
+            Instr::Load { ann, .. } if ann.exclusive => {
+                return self.refuse("a load that takes a reservation");
+            }
+            Instr::Load { dst, addr, width, extend, ann } => {
+                let into = Into { dst: Some(*dst), width: *width, extend: *extend };
+                self.load(s, *addr, into, *ann, true);
+            }
+            Instr::CopyLoad { dst, addr, width, extend, ann } => {
+                let into = Into { dst: Some(*dst), width: *width, extend: *extend };
+                self.load(s, *addr, into, *ann, false);
+            }
+            Instr::Store { addr, value, width, ann } => {
+                let (address, value) = (self.value(s, *addr), self.value(s, *value));
+                let target = self.target(s, &address, *width);
+                self.step(s.guard, target.unit);
+                self.write(s, &target, &value, Lit::TRUE, *ann, None);
+            }
+            Instr::StoreExclusive { .. } => return self.refuse("a store that uses a reservation"),
+            Instr::Rmw { dst, addr, width, extend, op, operand, read, write } => {
+                let into = Into { dst: *dst, width: *width, extend: *extend };
+                self.update(s, *addr, into, (*op, *operand), None, (*read, *write));
+            }
+            Instr::AwaitRmw { dst, addr, width, extend, until, op, operand, read, write } => {
+                let into = Into { dst: *dst, width: *width, extend: *extend };
+                self.update(s, *addr, into, (*op, *operand), Some(*until), (*read, *write));
+            }
+            Instr::CompareExchange { .. } => self.compare_exchange(s, instr),
+            // Loops are unrolled, whatever their author says of them.
+            Instr::Round(_) => {}
+            Instr::Await { dst, addr, width, extend, until, ann } => {
+                let address = self.value(s, *addr);
+                let target = self.target(s, &address, *width);
+                let step = self.begin_step(s, &target);
+                let got = self.read_defined(s, &target, *ann);
+                self.wait(s, &got.held, *until, *width);
+                self.end_wait(s, step, got.undefined);
+                self.set_read(s, Into { dst: *dst, width: *width, extend: *extend }, got.held);
+            }
+            Instr::Fence(fence) => {
+                let unit = self.next_unit();
+                let guard = s.guard;
+                self.event(s, guard, unit, EventKind::Fence(*fence));
+            }
+            Instr::Spawn { dst, callee, args } => self.spawn(s, *dst, callee, args)?,
+            Instr::Join { thread, dst } => self.join(s, *thread, *dst),
+            Instr::Lock(addr) => self.lock(s, *addr, None),
+            Instr::TryLock { dst, addr } => self.lock(s, *addr, Some(*dst)),
+            Instr::Unlock(addr) => self.unlock(s, *addr),
+            Instr::Assume(condition) => {
+                let held = self.value(s, *condition);
+                let holds = held.word.is_true(&mut self.graph);
+                s.guard = self.graph.and(s.guard, holds);
+                s.control = self.deps.both(s.control, held.dep);
+            }
+            Instr::Assert { condition, message } => {
+                let holds = self.value(s, *condition).word.is_true(&mut self.graph);
+                self.fault(s, !holds, FaultKind::Assertion, message);
+            }
+            Instr::Nondet { dst, first, last } => self.choose(s, *dst, *first, *last),
+            Instr::Alloc { .. }
+            | Instr::Free(_)
+            | Instr::Local { .. }
+            | Instr::EndLocal(_)
+            | Instr::ThreadLocal { .. }
+            | Instr::ObjectSize { .. } => return self.object(instr, state),
+            Instr::SelfThread { dst } => {
+                let number = Value(u64::from(self.thread.0));
+                self.set(s, Some(*dst), Held::constant(number));
+            }
+            Instr::Exit(value) => {
+                let result = value.map_or(Held::constant(Value::ZERO), |value| self.value(s, value));
+                self.exit(state, result);
+                return Ok(None);
+            }
+            Instr::Halt => return Ok(None),
+            Instr::Fail { kind, message } => {
+                let kind = match kind {
+                    FailKind::Assertion => FaultKind::Assertion,
+                    FailKind::Misuse => FaultKind::Misuse,
+                    FailKind::Unsupported => {
+                        FaultKind::Limit("something that the model of the library cannot represent")
+                    }
+                };
+                self.fault(s, Lit::TRUE, kind, message);
+                return Ok(None);
+            }
+            Instr::Cut => {
+                let guard = s.guard;
+                if let Some(cut) = self.rounds.last_mut() {
+                    cut.push(guard);
+                }
+                return Ok(None);
+            }
+            Instr::AtomicBegin => {
+                if s.section.is_none() {
+                    let unit = self.unit(s);
+                    s.section = Some(unit);
+                    let (thread, begun) = (self.thread, s.guard);
+                    self.sections.push(Section { thread, unit, begun, ended: Lit::FALSE });
+                    self.step(begun, Some(unit));
+                }
+            }
+            Instr::AtomicEnd => {
+                let outside = Lit::constant(s.section.is_none());
+                self.fault_and_stop(s, outside, FaultKind::AtomicEnd, "");
+                let (thread, unit) = (self.thread, s.section.take());
+                let mut open = self.sections.iter_mut().rev();
+                if let Some(section) =
+                    open.find(|section| section.thread == thread && Some(section.unit) == unit)
+                {
+                    section.ended = self.graph.or(section.ended, s.guard);
+                }
+            }
+            Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_) | Instr::Call { .. } => {}
+        }
+        Ok((state.guard != Lit::FALSE).then_some(state))
+    }
+
+    fn refuse(&self, what: &str) -> Result<Option<State>, Failed> {
+        Err(Failed::Unsupported { what: what.into(), span: self.span() })
+    }
+
+    fn assign(&mut self, state: &mut State, dst: Reg, value: &Rvalue) {
+        let held = match *value {
+            Rvalue::Use(a) => self.value(state, a),
+            Rvalue::Unary(op, width, extend, a) => {
+                let a = self.value(state, a);
+                let word = arithmetic::unary(&mut self.graph, op, width, extend, &a.word);
+                Held { word: self.or_limit(state, word), dep: a.dep }
+            }
+            Rvalue::Binary(op, width, extend, a, b) => {
+                let (a, b) = (self.value(state, a), self.value(state, b));
+                let computed = arithmetic::binary(&mut self.graph, op, width, extend, &a.word, &b.word);
+                let undefined = computed.as_ref().map_or(Lit::FALSE, |computed| computed.undefined);
+                self.fault_and_stop(state, undefined, FaultKind::DivisionByZero, "");
+                let word = self.or_limit(state, computed.map(|computed| computed.word));
+                Held { word, dep: self.deps.both(a.dep, b.dep) }
+            }
+            Rvalue::Select(condition, a, b) => {
+                let (condition, a, b) =
+                    (self.value(state, condition), self.value(state, a), self.value(state, b));
+                let chosen = condition.word.is_true(&mut self.graph);
+                let word = Word::mux(&mut self.graph, chosen, &a.word, &b.word);
+                Held { word, dep: self.deps.choice(chosen, a.dep, b.dep) }
+            }
+        };
+        self.set(state, Some(dst), held);
+    }
+
+    fn or_limit(&mut self, state: &mut State, word: Result<Word, NoCircuit>) -> Word {
+        word.unwrap_or_else(|NoCircuit| {
+            self.fault_and_stop(state, Lit::TRUE, NO_FLOATS, "");
+            Word::constant(Value::ZERO)
+        })
+    }
+
+    /// Puts what was read into a register.
+    fn set_read(&mut self, state: &mut State, into: Into, held: Held) {
+        let word = held.word.extend(into.width, into.extend);
+        self.set(state, into.dst, Held { word, dep: held.dep });
+    }
+
+    fn load(&mut self, state: &mut State, addr: Operand, into: Into, ann: Ann, wants_value: bool) {
+        let address = self.value(state, addr);
+        let target = self.target(state, &address, into.width);
+        self.step(state.guard, target.unit);
+        let mut got = self.read(state, &target, ann);
+        match wants_value {
+            true => self.fault_and_stop(state, got.undefined, FaultKind::Uninitialised, ""),
+            false => {
+                let zero = Word::constant(Value::ZERO);
+                got.held.word = Word::mux(&mut self.graph, got.undefined, &zero, &got.held.word);
+            }
+        }
+        self.set_read(state, into, got.held);
+    }
+
+    /// The thread goes on only where the wait is over.
+    fn wait(&mut self, state: &mut State, value: &Held, until: Until, width: Width) {
+        let operand = self.value(state, until.operand);
+        let over =
+            arithmetic::binary(&mut self.graph, until.op, width, Extend::Zero, &value.word, &operand.word);
+        let undefined = over.as_ref().map_or(Lit::FALSE, |computed| computed.undefined);
+        let word = self.or_limit(state, over.map(|computed| computed.word));
+        let over = word.is_true(&mut self.graph);
+        // A division by zero does not end the wait.
+        let over = self.graph.and(over, !undefined);
+        state.guard = self.graph.and(state.guard, over);
+        let dep = self.deps.both(value.dep, operand.dep);
+        state.control = self.deps.both(state.control, dep);
+    }
+
+    /// Adds the step of an access; returns its place.
+    fn begin_step(&mut self, state: &State, target: &Target) -> usize {
+        self.step(state.guard, target.unit);
+        self.steps.len() - 1
+    }
+
+    /// A step that waits is done only where the wait is over, or where it is a fault.
+    fn end_wait(&mut self, state: &State, step: usize, fault: Lit) {
+        let tried = self.steps[step].guard;
+        let fault = self.graph.and(tried, fault);
+        self.steps[step].guard = self.graph.or(state.guard, fault);
+    }
+
+    /// A read-modify-write, which may wait first.
+    fn update(
+        &mut self,
+        state: &mut State,
+        addr: Operand,
+        into: Into,
+        (op, operand): (RmwOp, Operand),
+        until: Option<Until>,
+        (read, write): (Ann, Ann),
+    ) {
+        let (address, operand) = (self.value(state, addr), self.value(state, operand));
+        let target = self.target(state, &address, into.width);
+        let step = self.begin_step(state, &target);
+        let got = self.read_defined(state, &target, read);
+        if let Some(until) = until {
+            self.wait(state, &got.held, until, into.width);
+            self.end_wait(state, step, got.undefined);
+        }
+        let word = arithmetic::rmw(&mut self.graph, op, into.width, &got.held.word, &operand.word);
+        let dep = match op {
+            RmwOp::Exchange => operand.dep,
+            _ => self.deps.both(got.held.dep, operand.dep),
+        };
+        self.write(state, &target, &Held { word, dep }, Lit::TRUE, write, got.event);
+        self.set_read(state, into, got.held);
+    }
+
+    fn compare_exchange(&mut self, state: &mut State, instr: &Instr) {
+        let Instr::CompareExchange {
+            dst,
+            success,
+            addr,
+            width,
+            extend,
+            expected,
+            desired,
+            read,
+            write,
+            weak,
+            ..
+        } = instr
+        else {
+            return;
+        };
+        let address = self.value(state, *addr);
+        let (expected, desired) = (self.value(state, *expected), self.value(state, *desired));
+        let target = self.target(state, &address, *width);
+        let spurious = if *weak { self.graph.input() } else { Lit::FALSE };
+        self.step(state.guard, target.unit).spurious = spurious;
+        let got = self.read_defined(state, &target, *read);
+        let wanted = expected.word.extend(*width, Extend::Zero);
+        let equal = Word::equal(&mut self.graph, &wanted, &got.held.word);
+        let written = self.graph.and(equal, !spurious);
+        self.write(state, &target, &desired, written, *write, got.event);
+        let dep = self.deps.both(got.held.dep, expected.dep);
+        self.set_read(state, Into { dst: *dst, width: *width, extend: *extend }, got.held);
+        self.set(state, *success, Held { word: Word::bool(written), dep });
+    }
+
+    /// What stands in a mutex that the running thread holds.
+    fn owner(&self) -> Held {
+        Held::constant(Value(if self.options.c { u64::from(self.thread.0) + 1 } else { 1 }))
+    }
+
+    /// Locks a mutex, or tries to.
+    fn lock(&mut self, state: &mut State, addr: Operand, outcome: Option<Reg>) {
+        let address = self.value(state, addr);
+        let target = self.mutex(state, &address);
+        let step = self.begin_step(state, &target);
+        let got = self.read_defined(state, &target, Ann::PLAIN);
+        let free = got.held.word.is(&mut self.graph, Value::ZERO);
+        if outcome.is_none() {
+            state.guard = self.graph.and(state.guard, free);
+            state.control = self.deps.both(state.control, got.held.dep);
+            self.end_wait(state, step, got.undefined);
+        }
+        let owner = self.owner();
+        self.write(state, &target, &owner, free, Ann::PLAIN, got.event);
+        self.set(state, outcome, Held { word: Word::bool(free), dep: got.held.dep });
+    }
+
+    fn unlock(&mut self, state: &mut State, addr: Operand) {
+        let address = self.value(state, addr);
+        let target = self.mutex(state, &address);
+        self.step(state.guard, target.unit);
+        let mut rmw = None;
+        if self.options.c {
+            let got = self.read_defined(state, &target, Ann::PLAIN);
+            let owner = self.owner();
+            let mine = Word::equal(&mut self.graph, &got.held.word, &owner.word);
+            let message = "a mutex is unlocked by a thread that does not hold it";
+            self.fault_and_stop(state, !mine, FaultKind::Misuse, message);
+            rmw = got.event;
+        }
+        self.write(state, &target, &Held::constant(Value::ZERO), Lit::TRUE, Ann::PLAIN, rmw);
+    }
+
+    /// A choice is a symbolic word, with only as many bits as its range needs.
+    fn choose(&mut self, state: &mut State, dst: Reg, first: i64, last: i64) {
+        let (low, high) = (Word::constant(Value::from_i64(first)), Word::constant(Value::from_i64(last)));
+        let few = i128::from(last) - i128::from(first) < crate::word::MOST_VALUES as i128;
+        let word = match few {
+            true => {
+                let values: Vec<u64> = (first..=last).map(|n| n as u64).collect();
+                Word::one_of(&mut self.graph, &values)
+            }
+            false => Word::input(&mut self.graph, low.len().max(high.len()) as u32, first < 0),
+        };
+        let bare = word.bare();
+        for (a, b) in [(&low, &bare), (&bare, &high)] {
+            let within = arithmetic::binary(&mut self.graph, BinaryOp::LeS, Width::W64, Extend::Zero, a, b);
+            let within = within.map_or(Lit::TRUE, |computed| computed.word.bit(0));
+            if within != Lit::TRUE {
+                self.constraints.push(vec![within]);
+            }
+        }
+        self.step(state.guard, None).choice = Some(word.clone());
+        self.set(state, Some(dst), Held { word, dep: DepId::NONE });
+    }
+
+    fn spawn(
+        &mut self,
+        state: &mut State,
+        dst: Option<Reg>,
+        callee: &Callee,
+        args: &[Operand],
+    ) -> Result<(), Failed> {
+        let (functions, bad) = self.callees(state, callee);
+        self.fault_and_stop(state, bad, FaultKind::BadCall, "");
+        let args: Vec<Held> = args.iter().map(|&arg| self.value(state, arg)).collect();
+        let mut number = Held::constant(Value::ZERO);
+        for (function, named) in functions {
+            let guard = self.graph.and(state.guard, named);
+            if guard == Lit::FALSE {
+                continue;
+            }
+            if self.threads.len() >= self.options.max_threads as usize {
+                self.fault_and_stop(
+                    state,
+                    Lit::TRUE,
+                    FaultKind::Limit("more threads than there is room for"),
+                    "",
+                );
+                return Ok(());
+            }
+            let unit = self.next_unit();
+            // What happened before in this thread's open section comes before the new thread, too.
+            let spawned = Some((self.thread, unit));
+            let child = self.add_thread(function, args.clone(), guard, spawned);
+            self.event(state, guard, unit, EventKind::Spawn(child));
+            self.step(guard, None).spawns = Some(child);
+            let this = Word::constant(Value(u64::from(child.0)));
+            number.word = Word::mux(&mut self.graph, named, &this, &number.word);
+        }
+        state.note_effect(&mut self.graph, Lit::TRUE);
+        self.set(state, dst, number);
+        Ok(())
+    }
+
+    fn join(&mut self, state: &mut State, thread: Operand, dst: Option<Reg>) {
+        let held = self.value(state, thread);
+        // Threads that are started by others may not have been met yet; the values of the word say which there are.
+        let most = held.word.values().and_then(|values| values.iter().copied().max());
+        let known = self.threads.len().max(self.shapes.threads as usize) as u64;
+        let last = most.map_or(known, |most| known.min(most + 1));
+        let mut candidates = Vec::new();
+        let mut result = Held::constant(Value::ZERO);
+        let mut over = Lit::FALSE;
+        for number in 0..last {
+            let named = held.word.is(&mut self.graph, Value(number));
+            if named == Lit::FALSE {
+                continue;
+            }
+            let (ended, word) = self.end_of(number as u32);
+            candidates.push((InstanceId(number as u32), named));
+            result.word = Word::mux(&mut self.graph, named, &word, &result.word);
+            let this = self.graph.and(named, ended);
+            over = self.graph.or(over, this);
+        }
+        let named: Vec<Lit> = candidates.iter().map(|(_, lit)| *lit).collect();
+        let good = self.graph.or_all(&named);
+        self.fault_and_stop(state, !good, FaultKind::BadJoin, "");
+        let unit = self.next_unit();
+        state.guard = self.graph.and(state.guard, over);
+        let guard = state.guard;
+        if guard == Lit::FALSE {
+            return;
+        }
+        self.event(state, guard, unit, EventKind::Join(candidates.clone()));
+        self.step(guard, None).joins = candidates.clone();
+        if let [(only, _)] = candidates[..] {
+            let joined = Rc::make_mut(&mut state.joined);
+            if let Err(at) = joined.binary_search(&only) {
+                joined.insert(at, only);
+            }
+        }
+        self.set(state, dst, result);
+    }
+
+    /// Objects that are made, ended or measured.
+    fn object(&mut self, instr: &Instr, mut state: State) -> Result<Option<State>, Failed> {
+        let s = &mut state;
+        match instr {
+            Instr::Alloc { dst, size, zeroed } => {
+                let size = self.value(s, *size).word;
+                let large = Memory::too_large(&mut self.graph, &size);
+                self.fault_and_stop(s, large, FaultKind::Limit("an object of more than 65535 bytes"), "");
+                let made = self.new_object();
+                if let Some(object) = self.memory.allocate(size, *zeroed, made) {
+                    if self.shapes.frees {
+                        self.memory.add_alive(object);
+                    }
+                    self.set(s, Some(*dst), Held::constant(Value::pointer(ObjectId(object), 0)));
+                }
+                s.note_effect(&mut self.graph, Lit::TRUE);
+            }
+            Instr::Local { dst, object, private } => {
+                let made = self.new_object();
+                let Some(number) = self.memory.declare(object, Kind::Local, Some(made), None) else {
+                    return self.refuse(&format!("`{}`, whose cells overlap,", object.name));
+                };
+                if self.shapes.frees && !private {
+                    self.memory.add_alive(number);
+                }
+                self.set(s, Some(*dst), Held::constant(Value::pointer(ObjectId(number), 0)));
+            }
+            Instr::ThreadLocal { dst, object } => {
+                let number = match self.copies.get(&object.0) {
+                    Some(number) => *number,
+                    None => {
+                        let made = self.new_object();
+                        let template = &self.program.objects[object.0 as usize];
+                        let Some(number) = self.memory.declare(template, Kind::Local, Some(made), None)
+                        else {
+                            return self.refuse(&format!("`{}`, whose cells overlap,", template.name));
+                        };
+                        self.copies.insert(object.0, number);
+                        number
+                    }
+                };
+                self.set(s, Some(*dst), Held::constant(Value::pointer(ObjectId(number), 0)));
+            }
+            Instr::ObjectSize { dst, addr } => {
+                let address = self.value(s, *addr);
+                let (size, none) = self.memory.size_of(&mut self.graph, &address.word);
+                let kind = FaultKind::BadAccess { address: address.word, width: Width::W8 };
+                self.fault_and_stop(s, none, kind, "");
+                self.set(s, Some(*dst), Held { word: size, dep: address.dep });
+            }
+            Instr::Free(addr) => self.free(s, *addr),
+            Instr::EndLocal(addr) => {
+                let address = self.value(s, *addr);
+                let made = self.memory.made_objects(&mut self.graph, &address.word);
+                let flags = made.into_iter().filter_map(|(_, _, alive, named)| Some((alive?, named)));
+                self.end_life(s, flags.collect());
+            }
+            _ => {}
+        }
+        Ok((state.guard != Lit::FALSE).then_some(state))
+    }
+
+    /// The name of the next object that the running thread makes.
+    fn new_object(&mut self) -> (u32, u32) {
+        self.made += 1;
+        (self.thread.0, self.made - 1)
+    }
+
+    fn free(&mut self, state: &mut State, addr: Operand) {
+        let address = self.value(state, addr);
+        let null = address.word.is(&mut self.graph, Value::ZERO);
+        let made = self.memory.made_objects(&mut self.graph, &address.word);
+        let heap: Vec<_> =
+            made.into_iter().filter(|(_, kind, ..)| matches!(kind, Kind::Heap { .. })).collect();
+        let mut named: Vec<Lit> = heap.iter().map(|(.., named)| *named).collect();
+        named.push(null);
+        let good = self.graph.or_all(&named);
+        self.fault_and_stop(state, !good, FaultKind::InvalidFree, "");
+        let flags = heap.into_iter().filter_map(|(_, _, alive, named)| Some((alive?, named)));
+        self.end_life(state, flags.collect());
+        state.note_effect(&mut self.graph, Lit::TRUE);
+    }
+
+    /// Objects whose flags these are may not be used any more; doing so twice is a fault.
+    fn end_life(&mut self, state: &mut State, flags: Vec<(super::CellId, Lit)>) {
+        if flags.is_empty() || state.guard == Lit::FALSE {
+            return;
+        }
+        let named: Vec<Lit> = flags.iter().map(|(_, lit)| *lit).collect();
+        let some = self.graph.or_all(&named);
+        let target = self.flag_target(state, flags);
+        let got = self.read(state, &target, Ann::PLAIN);
+        let dead = got.held.word.is(&mut self.graph, Value::ZERO);
+        let dead = self.graph.and(dead, some);
+        self.fault_and_stop(state, dead, FaultKind::DoubleFree, "");
+        self.write(state, &target, &Held::constant(Value::ZERO), some, Ann::PLAIN, got.event);
+    }
+}

@@ -1,0 +1,63 @@
+//! From a program to its unrolling: passes until what is assumed about memory is true.
+
+use super::execute::Pass;
+use super::flow::analyse;
+use super::shapes::Shapes;
+use super::{EventKind, Failed, Options, Unrolled};
+use fencepost_ir::{Instr, Observable, Program, Property, Reg};
+
+/// Unrolls and inlines each thread once.
+pub fn unroll(program: &Program, options: &Options<'_>) -> Result<Unrolled, Failed> {
+    let flows: Vec<_> = (0u32..)
+        .zip(&program.functions)
+        .map(|(number, function)| analyse(function, &observed(program, number)))
+        .collect();
+    let mut shapes = Shapes::default();
+    shapes.frees = frees(program);
+    loop {
+        let mut pass = Pass::new(program, *options, &flows, &shapes)?;
+        pass.run()?;
+        let steps = options.max_steps - pass.steps_left;
+        let writes = pass.events.iter().filter(|event| matches!(event.kind, EventKind::Write { .. })).count();
+        let known_threads = pass.threads.len() as u32 == shapes.threads;
+        let threads = pass.threads.len() as u32;
+        let seen = std::mem::take(&mut pass.memory.seen);
+        let unrolled = Unrolled {
+            graph: pass.graph,
+            threads: pass.threads,
+            events: pass.events,
+            cells: pass.memory.cells,
+            objects: pass.memory.objects,
+            merges: pass.merges,
+            deps: pass.deps,
+            sections: pass.sections,
+            faults: pass.faults,
+            constraints: pass.constraints,
+            rounds: pass.rounds,
+            passes: shapes.passes + 1,
+        };
+        shapes.threads = shapes.threads.max(threads);
+        let good = shapes.learn(&seen, writes as u32 + threads, steps);
+        if good && known_threads {
+            return Ok(unrolled);
+        }
+    }
+}
+
+/// True if objects may end before the program does.
+fn frees(program: &Program) -> bool {
+    let ends = |instr: &Instr| matches!(instr, Instr::Free(_) | Instr::EndLocal(_));
+    program.functions.iter().flat_map(|function| &function.body).any(ends)
+}
+
+/// The registers of a function that the final condition looks at.
+fn observed(program: &Program, function: u32) -> Vec<Reg> {
+    let Property::Final(condition) = &program.property else { return Vec::new() };
+    let mine = |observable: &Observable| match observable {
+        Observable::Register { thread, reg } => {
+            (program.threads[thread.0 as usize].function.0 == function).then_some(*reg)
+        }
+        Observable::Memory { .. } => None,
+    };
+    condition.observed.iter().filter_map(mine).collect()
+}

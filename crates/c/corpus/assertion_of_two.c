@@ -1,0 +1,34 @@
+/*
+ * An assertion with && and || orders nothing either.
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=unsafe armv8=unsafe
+ * count: sc=3 tso=3 pso=3 ra=3 rc11=3 power=3 armv8=3
+ * why: The store to y may come before the load of x; coherence orders the load of y, which reads 0.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int x, y;
+
+static void *observes(void *unused) {
+    int r = atomic_load_explicit(&x, memory_order_relaxed);
+    int s = atomic_load_explicit(&y, memory_order_relaxed);
+    assert(!(r == 2 && s == 0) || s == 5);
+    atomic_store_explicit(&y, 1, memory_order_relaxed);
+    return 0;
+}
+
+static void *copies(void *unused) {
+    int r = atomic_load_explicit(&y, memory_order_relaxed);
+    atomic_store_explicit(&x, r + 1, memory_order_relaxed);
+    return 0;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, observes, 0);
+    pthread_create(&b, 0, copies, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

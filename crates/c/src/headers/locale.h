@@ -1,0 +1,3 @@
+#pragma once
+#define LC_ALL 6
+char *setlocale(int, const char *);

@@ -1,0 +1,151 @@
+//! The operational POWER: its machine, and the direct encoding of its runs with a bounded number of contexts.
+
+use super::states::{search, with_limits};
+use super::{Fit, Question};
+use crate::args::Contexts;
+use crate::check::INTERRUPT;
+use crate::input::Trouble;
+use crate::progress::is_watched;
+use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
+use fencepost_contexts::{self as contexts, Limits, PowerRun, Size, Stop};
+use fencepost_ir::{Language, Program};
+use fencepost_machine::power::{self, schedule};
+use fencepost_models::prepare::Form;
+
+/// Contexts that are tried if the user names none.
+const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
+
+/// As the machine wants a program: flat threads know local objects.
+const FORM: Form =
+    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: true };
+
+/// Options of other machines.
+const FOREIGN: &[&str] = &["rounds", "age", "buffer", "bound", "promises", "views", "consistency", "domain"];
+
+/// Whether a question is about the operational POWER; the engines for it are picked by name only, because the explorer has the
+/// axiomatic model, which is the newer one.
+pub fn fit(question: &Question<'_>) -> Option<Fit> {
+    let given = |option: &&&str| question.options.given.iter().any(|given| given == **option);
+    if question.model.name != "power" {
+        let asked = question.options.contexts.is_some();
+        let refused = format!("error: --contexts is for power, not for {}", question.model.name);
+        return asked.then_some(Fit::Refuses(refused));
+    }
+    Some(match FOREIGN.iter().find(given) {
+        Some(option) => Fit::Refuses(format!("error: --{option} is no option of the machine of power")),
+        None => Fit::IfAsked,
+    })
+}
+
+/// Whether the engines here answer it.
+pub fn takes(question: &Question<'_>) -> bool {
+    question.model.name == "power"
+}
+
+/// All states of the machine, with a bound on contexts or without.
+pub fn states(question: &Question<'_>) -> Result<Outcome, Trouble> {
+    let prepared = question.prepare(FORM)?;
+    let bounds: Vec<Option<u32>> = match question.options.contexts {
+        None => vec![None],
+        Some(Contexts { first, last }) => (first..=last).map(Some).collect(),
+    };
+    let mut answer = None;
+    for contexts in bounds {
+        let options = power::Options {
+            contexts,
+            unroll: question.options.unroll,
+            owners: question.compiled.language == Language::C,
+            search: search(question),
+        };
+        let checked = power::check(&prepared.program, &options);
+        let outcome = checked.map_err(|e| question.refuse(&e.what, e.span))?.outcome;
+        let goes_on = outcome.verdict == Verdict::Safe;
+        answer = Some(outcome);
+        if !goes_on {
+            break;
+        }
+    }
+    let outcome = answer.ok_or_else(|| Trouble::from("error: --contexts names no bound".to_string()))?;
+    Ok(describe(outcome, question))
+}
+
+/// The encoding: deepens until something is found or the last bound is reached.
+pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
+    let prepared = question.prepare(FORM)?;
+    let program = &prepared.program;
+    let owners = question.compiled.language == Language::C;
+    let Contexts { first, last } = question.options.contexts.unwrap_or(DEFAULT);
+    let mut done = None;
+    let mut cut = false;
+    for bound in first..=last {
+        let watch = |size: Size| {
+            eprintln!("contexts {bound}: {} variables, {} clauses", size.variables, size.clauses);
+        };
+        let limits = Limits {
+            deadline: question.deadline(),
+            max_bytes: question.options.max_memory.map(|mb| (mb as usize).saturating_mul(1_000_000)),
+            interrupt: Some(&INTERRUPT),
+        };
+        let watched = is_watched(question.options.quiet);
+        let options = contexts::Options {
+            unroll: question.options.unroll,
+            owners,
+            limits,
+            progress: watched.then_some(&watch as &(dyn Fn(Size) + Sync)),
+        };
+        let found =
+            contexts::check(program, &options, bound).map_err(|e| question.refuse(&e.what, e.span))?;
+        cut |= found.cut;
+        match found.verdict {
+            contexts::Verdict::Safe => done = Some(bound),
+            contexts::Verdict::Unsafe => {
+                let outcome = confirm(program, question.options.unroll, owners, found.run.as_ref());
+                let mut outcome = outcome.map_err(|e| question.refuse(&e.what, e.span))?;
+                outcome.bounds.push(Bound::new(BoundName::Contexts, bound));
+                return Ok(describe(outcome, question));
+            }
+            contexts::Verdict::Unknown => {
+                let reason = match found.stop {
+                    Some(Stop::Timeout) => StopReason::limit(Limit::Timeout),
+                    Some(Stop::Memory) => StopReason::limit(Limit::MaxMemory),
+                    Some(Stop::Interrupted) => StopReason::limit(Limit::Interrupted),
+                    None => StopReason::Unsupported(found.reason.unwrap_or_default()),
+                };
+                let mut outcome = Outcome::unknown(reason);
+                // How far it came.
+                outcome.bounds.extend(done.map(|bound| Bound::new(BoundName::Contexts, bound)));
+                return Ok(describe(outcome, question));
+            }
+        }
+    }
+    let mut bounds = vec![Bound::new(BoundName::Contexts, last)];
+    if cut {
+        bounds.push(Bound::new(BoundName::Unroll, question.options.unroll));
+    }
+    Ok(describe(Outcome::new(Vec::new(), None, bounds), question))
+}
+
+/// A run that the solver gave, done again by the rules of the machine.
+fn confirm(
+    program: &Program,
+    unroll: u32,
+    owners: bool,
+    run: Option<&PowerRun>,
+) -> Result<Outcome, fencepost_machine::Unsupported> {
+    let code = power::prepare(program, unroll, owners)?;
+    let Some(run) = run.cloned() else {
+        return Ok(Outcome::unknown(StopReason::NotConfirmed("there is no run".into())));
+    };
+    let PowerRun { active, init, commit, reach, ways, choices, failed } = run;
+    let plan = schedule::Schedule { active, init, commit, reach, ways, choices, failed };
+    Ok(match schedule::replay(&code, &plan) {
+        Ok(finding) => Outcome::new(vec![finding], None, Vec::new()),
+        Err(why) => Outcome::unknown(StopReason::NotConfirmed(why.into())),
+    })
+}
+
+fn describe(mut outcome: Outcome, question: &Question<'_>) -> Outcome {
+    outcome.checks = (question.compiled.language == Language::C).then_some("assertions");
+    outcome.assumes.push("the operational model of POWER; `--engine explore` has the axiomatic one".into());
+    with_limits(outcome, question)
+}

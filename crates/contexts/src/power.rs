@@ -1,0 +1,664 @@
+//! POWER with `K` contexts, encoded directly: each event of a thread is unrolled once, and has for each context the bit "done by now".
+//!
+//! The specification is the operational machine; this is the set of its complete runs with at most `K` contexts, seen from the events:
+//!
+//! * `by(e)[k]`: monotone, changes only in contexts of the event's own thread. A read is initialised (`I`) and committed (`C`), a store and a fence
+//!   committed; a store is initialised as soon as it can be. A `sync` is acknowledged (`A`), an `lwsync` or `eieio` reaches each other thread (`D`).
+//! * Along a thread, merged where ways meet: `control`, `fences` (what the next initialisation waits for), per cell the last own store, the last read, and what later accesses of it wait for.
+//! * `co`: for stores of different threads to one cell, which comes first; monotone in program order on both sides.
+//! * `cov(w, q)[k]`: the store `w`, or one behind it in coherence order, has reached thread `q` by context `k`.
+//!     - it is closed: `co(w, v) & cov(v, q)[k] => cov(w, q)[k]`;
+//!     - what is new in a context of `r` is a store of `r` that may be propagated, or is before such a one.
+//! * `seen(e, w)`: `cov` when the read `e` was initialised. A read reads the last store seen that is not before the own one.
+//!
+//! [`order`] has the clauses about coherence and propagation, [`lift`] makes a run of a solution.
+
+mod lift;
+mod order;
+
+pub use lift::PowerRun;
+
+use crate::aig::{Aig, FALSE, Lit, TRUE};
+use crate::symbolic::{Access, Cells, Formula, Memory, Shapes};
+use crate::word::Word;
+use fencepost_ir::Fence;
+use fencepost_ir::flat::{Flat, Phase, phases};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// For each context, whether something is done by then.
+pub type By = Rc<[Lit]>;
+
+/// The last event of some kind on the way: which one it is may depend on the way.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Last {
+    None,
+    Event(usize),
+    Mux(Lit, usize, usize),
+}
+
+/// What a register depends on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tag {
+    init: By,
+    commit: By,
+}
+
+/// What a thread knows about a cell.
+#[derive(Clone, PartialEq, Debug)]
+struct Place {
+    /// What the last own store wrote, or the initial value.
+    value: Word,
+    /// That store is initialised.
+    init: By,
+    /// The accesses of the cell so far are committed.
+    committed: By,
+    /// The addresses of stores since that store are known.
+    addresses: By,
+    /// That store.
+    own: usize,
+    /// The last read.
+    read: usize,
+}
+
+/// What a thread knows at a place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct State {
+    control: By,
+    /// Fences let reads and stores be initialised.
+    fences: By,
+    /// `eieio`s let stores be committed.
+    eieios: By,
+    /// All accesses, and all stores, are committed.
+    accesses: By,
+    stores: By,
+    /// All addresses are known, and what they depend on is committed.
+    known: By,
+    known_committed: By,
+    /// All `lwsync`s and `eieio`s have reached each thread.
+    reached: Vec<By>,
+    places: Vec<Place>,
+    /// The last load that took a reservation.
+    reservation: usize,
+    /// While `main` runs alone: memory.
+    alone: Option<Rc<Vec<Word>>>,
+}
+
+/// A read of one cell.
+pub(crate) struct Read {
+    pub thread: usize,
+    pub step: usize,
+    pub when: Lit,
+    pub init: By,
+    pub commit: By,
+    pub cells: Vec<CellRead>,
+}
+
+pub(crate) struct CellRead {
+    pub cell: usize,
+    pub when: Lit,
+    pub value: Word,
+    pub own: usize,
+    pub own_value: Word,
+    pub last_read: usize,
+}
+
+/// A store.
+pub(crate) struct Store {
+    pub thread: usize,
+    pub step: usize,
+    pub guard: Lit,
+    pub commit: By,
+    pub value: Word,
+    /// The cells that it may write, with conditions that include the guard.
+    pub cells: Vec<(usize, Lit)>,
+    pub reached: Vec<By>,
+    /// A store-conditional: its load-reserve.
+    pub reservation: Option<usize>,
+}
+
+/// A fence that is propagated.
+pub(crate) struct Barrier {
+    pub thread: usize,
+    pub step: usize,
+    pub guard: Lit,
+    pub fence: Kind,
+    pub commit: By,
+    /// By thread; a `sync` reaches all at once.
+    pub reaches: Vec<By>,
+    /// The last own store to each cell.
+    pub own: Vec<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Sync,
+    Lwsync,
+    Eieio,
+}
+
+/// The memory.
+pub struct Power {
+    pub(crate) contexts: usize,
+    pub(crate) threads: usize,
+    /// `active[p][k]`.
+    pub(crate) active: Vec<Vec<Lit>>,
+    pub(crate) lasts: Vec<Last>,
+    last_number: FxHashMap<Last, usize>,
+    pub(crate) reads: Vec<Read>,
+    pub(crate) stores: Vec<Store>,
+    pub(crate) barriers: Vec<Barrier>,
+    /// Reads by event number of [`Last`].
+    phases: Vec<Phase>,
+    initial: Rc<Vec<Word>>,
+    /// Memory at the end; made when somebody asks.
+    finals: Option<Rc<Vec<Word>>>,
+    shapes: Shapes,
+    /// Threads must run to their ends.
+    complete: bool,
+    pub(crate) encoded: order::Encoded,
+}
+
+impl Power {
+    /// For a program and a number of contexts. If `complete`, only runs in which all threads end are of interest.
+    pub fn new(
+        flat: &Flat,
+        cells: &Cells,
+        formula: &mut Formula,
+        shapes: &Shapes,
+        contexts: u32,
+        complete: bool,
+    ) -> Power {
+        let (contexts, threads) = (contexts as usize, flat.threads.len());
+        let phases = phases(flat).unwrap_or_default();
+        let initial = cells.initial_words(&mut formula.aig);
+        let busy: Vec<bool> =
+            (0..threads).map(|p| p > 0 || phases.is_empty() || works(flat, &phases)).collect();
+        let active = schedule(formula, &busy, contexts);
+        Power {
+            contexts,
+            threads,
+            active,
+            lasts: vec![Last::None],
+            last_number: FxHashMap::default(),
+            reads: Vec::new(),
+            stores: Vec::new(),
+            barriers: Vec::new(),
+            phases,
+            initial: Rc::new(initial),
+            finals: None,
+            shapes: shapes.clone(),
+            complete,
+            encoded: order::Encoded::default(),
+        }
+    }
+
+    fn always(&self) -> By {
+        vec![TRUE; self.contexts].into()
+    }
+
+    /// New bits for something that thread `p` does.
+    fn done(&self, formula: &mut Formula, p: usize) -> By {
+        let bits: Vec<Lit> = (0..self.contexts).map(|_| formula.aig.variable()).collect();
+        let mut before = FALSE;
+        for (k, &bit) in bits.iter().enumerate() {
+            formula.require([!before, bit]);
+            formula.require([before, !bit, self.active[p][k]]);
+            before = bit;
+        }
+        bits.into()
+    }
+
+    fn last(&mut self, last: Last) -> usize {
+        if last == Last::None {
+            return 0;
+        }
+        let lasts = &mut self.lasts;
+        *self.last_number.entry(last).or_insert_with(|| {
+            lasts.push(last);
+            lasts.len() - 1
+        })
+    }
+
+    fn merge_last(&mut self, c: Lit, a: usize, b: usize) -> usize {
+        if a == b { a } else { self.last(Last::Mux(c, a, b)) }
+    }
+
+    fn is_alone(&self, thread: usize, step: usize) -> bool {
+        thread == 0 && self.phases.get(step).is_some_and(|phase| *phase != Phase::During)
+    }
+
+    /// `guard & x[k] => y[k]` for all contexts.
+    fn waits(&self, formula: &mut Formula, guard: Lit, x: &By, y: &By) {
+        for k in 0..self.contexts {
+            formula.require([!guard, !x[k], y[k]]);
+        }
+    }
+
+    /// What is done in the end.
+    fn must_be_done(&self, formula: &mut Formula, guard: Lit, x: &By) {
+        if let Some(&last) = x.last() {
+            formula.require([!guard, last]);
+        }
+    }
+
+    fn foreign_writers(&self, cell: usize, thread: usize) -> bool {
+        self.shapes.writers[cell] & !(1 << thread) != 0
+    }
+
+    /// Memory at the end of all threads.
+    pub fn finals(&mut self, formula: &mut Formula) -> Rc<Vec<Word>> {
+        if let Some(finals) = &self.finals {
+            return finals.clone();
+        }
+        let words: Vec<Word> = (0..self.initial.len())
+            .map(|cell| match self.shapes.writers[cell] {
+                0 => self.initial[cell].clone(),
+                _ => Word::fresh(&mut formula.aig, self.shapes.shapes[cell]),
+            })
+            .collect();
+        let finals = Rc::new(words);
+        self.finals = Some(finals.clone());
+        finals
+    }
+}
+
+/// Whether `main` does anything beside the threads that it starts.
+fn works(flat: &Flat, phases: &[Phase]) -> bool {
+    use fencepost_ir::flat::Op;
+    flat.threads[0].code.iter().zip(phases).any(|(step, phase)| {
+        *phase == Phase::During && matches!(step.op, Op::Load { .. } | Op::Store { .. } | Op::Fence(_))
+    })
+}
+
+/// Who is active when: one thread in each context, no thread in two contexts in a row.
+fn schedule(formula: &mut Formula, busy: &[bool], contexts: usize) -> Vec<Vec<Lit>> {
+    let workers: Vec<usize> = (0..busy.len()).filter(|&p| busy[p]).collect();
+    let mut active = vec![vec![FALSE; contexts]; busy.len()];
+    match workers[..] {
+        [] => {}
+        [one] => active[one].fill(TRUE),
+        [one, two] => {
+            let first = formula.aig.variable();
+            active[one] = (0..contexts).map(|k| if k % 2 == 0 { first } else { !first }).collect();
+            active[two] = active[one].iter().map(|&lit| !lit).collect();
+        }
+        _ => {
+            for k in 0..contexts {
+                for &p in &workers {
+                    active[p][k] = formula.aig.variable();
+                }
+                formula.require(workers.iter().map(|&p| active[p][k]).collect::<Vec<_>>());
+                for (i, &p) in workers.iter().enumerate() {
+                    for &q in &workers[..i] {
+                        formula.require([!active[p][k], !active[q][k]]);
+                    }
+                    if k > 0 {
+                        formula.require([!active[p][k - 1], !active[p][k]]);
+                    }
+                }
+            }
+        }
+    }
+    active
+}
+
+fn and(aig: &mut Aig, a: &By, b: &By) -> By {
+    if Rc::ptr_eq(a, b) {
+        return a.clone();
+    }
+    a.iter().zip(b.iter()).map(|(&a, &b)| aig.and(a, b)).collect()
+}
+
+fn mux(aig: &mut Aig, c: Lit, a: &By, b: &By) -> By {
+    match c {
+        TRUE => a.clone(),
+        FALSE => b.clone(),
+        _ if Rc::ptr_eq(a, b) => a.clone(),
+        _ => a.iter().zip(b.iter()).map(|(&a, &b)| aig.mux(c, a, b)).collect(),
+    }
+}
+
+impl Memory for Power {
+    type Tag = Tag;
+    type State = State;
+
+    fn constant(&self) -> Tag {
+        Tag { init: self.always(), commit: self.always() }
+    }
+
+    fn both(&mut self, formula: &mut Formula, a: &Tag, b: &Tag) -> Tag {
+        let aig = &mut formula.aig;
+        Tag { init: and(aig, &a.init, &b.init), commit: and(aig, &a.commit, &b.commit) }
+    }
+
+    fn merge_tag(&mut self, formula: &mut Formula, c: Lit, a: &Tag, b: &Tag) -> Tag {
+        let aig = &mut formula.aig;
+        Tag { init: mux(aig, c, &a.init, &b.init), commit: mux(aig, c, &a.commit, &b.commit) }
+    }
+
+    fn merge(&mut self, formula: &mut Formula, c: Lit, a: &State, b: &State) -> State {
+        let pairs: Vec<(usize, usize)> = a
+            .places
+            .iter()
+            .zip(&b.places)
+            .map(|(x, y)| (self.merge_last(c, x.own, y.own), self.merge_last(c, x.read, y.read)))
+            .collect();
+        let reservation = self.merge_last(c, a.reservation, b.reservation);
+        let aig = &mut formula.aig;
+        let places = a.places.iter().zip(&b.places).zip(pairs).map(|((x, y), (own, read))| Place {
+            value: Word::mux(aig, c, &x.value, &y.value),
+            init: mux(aig, c, &x.init, &y.init),
+            committed: mux(aig, c, &x.committed, &y.committed),
+            addresses: mux(aig, c, &x.addresses, &y.addresses),
+            own,
+            read,
+        });
+        let places = places.collect();
+        let alone = match (&a.alone, &b.alone) {
+            (Some(x), Some(y)) if Rc::ptr_eq(x, y) => Some(x.clone()),
+            (Some(x), Some(y)) => {
+                Some(Rc::new(x.iter().zip(y.iter()).map(|(x, y)| Word::mux(aig, c, x, y)).collect()))
+            }
+            (one, other) => one.clone().or(other.clone()),
+        };
+        State {
+            control: mux(aig, c, &a.control, &b.control),
+            fences: mux(aig, c, &a.fences, &b.fences),
+            eieios: mux(aig, c, &a.eieios, &b.eieios),
+            accesses: mux(aig, c, &a.accesses, &b.accesses),
+            stores: mux(aig, c, &a.stores, &b.stores),
+            known: mux(aig, c, &a.known, &b.known),
+            known_committed: mux(aig, c, &a.known_committed, &b.known_committed),
+            reached: a.reached.iter().zip(&b.reached).map(|(a, b)| mux(aig, c, a, b)).collect(),
+            places,
+            reservation,
+            alone,
+        }
+    }
+
+    fn start(&mut self, _: &mut Formula, thread: usize) -> State {
+        let always = self.always();
+        let place = |value: &Word| Place {
+            value: value.clone(),
+            init: always.clone(),
+            committed: always.clone(),
+            addresses: always.clone(),
+            own: 0,
+            read: 0,
+        };
+        State {
+            control: always.clone(),
+            fences: always.clone(),
+            eieios: always.clone(),
+            accesses: always.clone(),
+            stores: always.clone(),
+            known: always.clone(),
+            known_committed: always.clone(),
+            reached: vec![always.clone(); self.threads],
+            places: self.initial.iter().map(place).collect(),
+            reservation: 0,
+            alone: (thread == 0 && !self.phases.is_empty()).then(|| self.initial.clone()),
+        }
+    }
+
+    fn load(&mut self, formula: &mut Formula, access: &Access<'_, Tag>, state: &mut State) -> (Word, Tag) {
+        if self.is_alone(access.thread, access.step) {
+            let memory = state.alone.clone().unwrap_or_default();
+            let mut value = Word::zero();
+            for &(cell, hit) in &access.cells {
+                value = Word::mux(&mut formula.aig, hit, &memory[cell], &value);
+            }
+            return (value, self.constant());
+        }
+        let guard = access.guard;
+        let (init, commit) = (self.done(formula, access.thread), self.done(formula, access.thread));
+        self.must_be_done(formula, guard, &commit);
+        self.waits(formula, guard, &init, &state.fences);
+        self.waits(formula, guard, &init, &access.address.init);
+        self.waits(formula, guard, &commit, &init);
+        self.waits(formula, guard, &commit, &state.control);
+        self.waits(formula, guard, &commit, &state.known);
+        self.waits(formula, guard, &commit, &access.address.commit);
+        let event = self.reads.len();
+        let number = self.last(Last::Event(event));
+        let (mut value, mut cells) = (Word::zero(), Vec::new());
+        for &(cell, hit) in &access.cells {
+            let when = formula.aig.and(guard, hit);
+            let place = state.places[cell].clone();
+            self.waits(formula, when, &init, &place.init);
+            self.waits(formula, when, &init, &place.addresses);
+            self.waits(formula, when, &commit, &place.committed);
+            let read = match self.foreign_writers(cell, access.thread) {
+                false => place.value.clone(),
+                true => Word::fresh(&mut formula.aig, self.shapes.shapes[cell]),
+            };
+            value = Word::mux(&mut formula.aig, hit, &read, &value);
+            cells.push(CellRead {
+                cell,
+                when,
+                value: read,
+                own: place.own,
+                own_value: place.value,
+                last_read: place.read,
+            });
+            let committed = mux(&mut formula.aig, hit, &commit, &place.committed);
+            let read = if hit == TRUE { number } else { self.merge_last(hit, number, place.read) };
+            let place = &mut state.places[cell];
+            (place.committed, place.read) = (committed, read);
+        }
+        let (thread, step) = (access.thread, access.step);
+        self.reads.push(Read {
+            thread,
+            step,
+            when: guard,
+            init: init.clone(),
+            commit: commit.clone(),
+            cells,
+        });
+        let aig = &mut formula.aig;
+        state.accesses = and(aig, &state.accesses, &commit);
+        state.known = and(aig, &state.known, &access.address.init);
+        state.known_committed = and(aig, &state.known_committed, &access.address.commit);
+        if access.exclusive {
+            state.reservation = number;
+        }
+        (value, Tag { init, commit })
+    }
+
+    fn store(
+        &mut self,
+        formula: &mut Formula,
+        access: &Access<'_, Tag>,
+        (value, of): (&Word, &Tag),
+        state: &mut State,
+    ) {
+        if self.is_alone(access.thread, access.step) {
+            let mut memory = state.alone.clone().unwrap_or_default();
+            let words = Rc::make_mut(&mut memory);
+            for &(cell, hit) in &access.cells {
+                words[cell] = Word::mux(&mut formula.aig, hit, value, &words[cell]);
+            }
+            state.alone = Some(memory);
+            return;
+        }
+        let guard = access.guard;
+        let aig = &mut formula.aig;
+        let operands = and(aig, &of.init, &access.address.init);
+        let init = and(aig, &operands, &state.fences);
+        let commit = self.done(formula, access.thread);
+        self.must_be_done(formula, guard, &commit);
+        for wanted in [&init, &state.control, &state.known, &of.commit, &access.address.commit, &state.eieios]
+        {
+            self.waits(formula, guard, &commit, wanted);
+        }
+        let event = self.stores.len();
+        let number = self.last(Last::Event(event));
+        let mut cells = Vec::new();
+        for (cell, place) in state.places.iter_mut().enumerate() {
+            let hit = access.cells.iter().find(|(its, _)| *its == cell).map_or(FALSE, |(_, hit)| *hit);
+            if hit != FALSE {
+                let when = formula.aig.and(guard, hit);
+                for k in 0..self.contexts {
+                    formula.require([!when, !commit[k], place.committed[k]]);
+                }
+                cells.push((cell, when));
+            }
+            if hit == TRUE {
+                *place = Place {
+                    value: value.clone(),
+                    init: init.clone(),
+                    committed: commit.clone(),
+                    addresses: vec![TRUE; self.contexts].into(),
+                    own: number,
+                    read: place.read,
+                };
+                continue;
+            }
+            // Whether it is this cell is known when the address is.
+            let aig = &mut formula.aig;
+            place.addresses = and(aig, &place.addresses, &access.address.init);
+            if hit != FALSE {
+                place.value = Word::mux(aig, hit, value, &place.value);
+                place.init = mux(aig, hit, &init, &place.init);
+                place.committed = mux(aig, hit, &commit, &place.committed);
+                let always: By = vec![TRUE; self.contexts].into();
+                place.addresses = mux(aig, hit, &always, &place.addresses);
+                let (lasts, numbers) = (&mut self.lasts, &mut self.last_number);
+                place.own = *numbers.entry(Last::Mux(hit, number, place.own)).or_insert_with(|| {
+                    lasts.push(Last::Mux(hit, number, place.own));
+                    lasts.len() - 1
+                });
+            }
+        }
+        let (thread, step, reached) = (access.thread, access.step, state.reached.clone());
+        let reservation = access.exclusive.then_some(state.reservation);
+        let value = value.clone();
+        self.stores.push(Store {
+            thread,
+            step,
+            guard,
+            commit: commit.clone(),
+            value,
+            cells,
+            reached,
+            reservation,
+        });
+        let aig = &mut formula.aig;
+        state.accesses = and(aig, &state.accesses, &commit);
+        state.stores = and(aig, &state.stores, &commit);
+        state.known = and(aig, &state.known, &access.address.init);
+        state.known_committed = and(aig, &state.known_committed, &access.address.commit);
+        if access.exclusive {
+            state.reservation = 0;
+        }
+    }
+
+    fn fence(
+        &mut self,
+        formula: &mut Formula,
+        (thread, step): (usize, usize),
+        guard: Lit,
+        fence: Fence,
+        state: &mut State,
+    ) {
+        if self.is_alone(thread, step) {
+            return;
+        }
+        let fence = match fence {
+            Fence::Sync | Fence::Mfence => Kind::Sync,
+            Fence::Lwsync => Kind::Lwsync,
+            Fence::Eieio => Kind::Eieio,
+            Fence::Isync => {
+                // It has no bits of its own, but somebody has to fetch it.
+                let active: Vec<Lit> = self.active[thread].iter().copied().chain([!guard]).collect();
+                formula.require(active);
+                let aig = &mut formula.aig;
+                let before = and(aig, &state.control, &state.known_committed);
+                state.fences = and(aig, &state.fences, &before);
+                return;
+            }
+            // Refused before.
+            _ => return,
+        };
+        let commit = self.done(formula, thread);
+        let accesses = if fence == Kind::Eieio { &state.stores } else { &state.accesses };
+        for wanted in [&state.control, &state.fences, accesses] {
+            self.waits(formula, guard, &commit, wanted);
+        }
+        let mut reaches = Vec::new();
+        let all = (fence == Kind::Sync).then(|| self.done(formula, thread));
+        for q in 0..self.threads {
+            let reach = match &all {
+                _ if q == thread => commit.clone(),
+                Some(all) => all.clone(),
+                None => self.done(formula, thread),
+            };
+            self.waits(formula, guard, &reach, &commit);
+            self.must_be_done(formula, guard, &reach);
+            reaches.push(reach);
+        }
+        let aig = &mut formula.aig;
+        match fence {
+            Kind::Sync => state.fences = all.unwrap_or_else(|| commit.clone()),
+            Kind::Lwsync => state.fences = commit.clone(),
+            Kind::Eieio => state.eieios = and(aig, &state.eieios, &commit),
+        }
+        // With one thread a `sync` has nobody to reach.
+        if fence != Kind::Sync {
+            for (q, reach) in reaches.iter().enumerate() {
+                state.reached[q] = and(aig, &state.reached[q], reach);
+            }
+        }
+        let own = state.places.iter().map(|place| place.own).collect();
+        self.barriers.push(Barrier { thread, step, guard, fence, commit, reaches, own });
+    }
+
+    fn branch(
+        &mut self,
+        formula: &mut Formula,
+        (thread, step): (usize, usize),
+        _: Lit,
+        on: &Tag,
+        state: &mut State,
+    ) {
+        if !self.is_alone(thread, step) {
+            state.control = and(&mut formula.aig, &state.control, &on.commit);
+        }
+    }
+
+    fn fails(&mut self, _: &mut Formula, _: (usize, usize), guard: Lit, _: &Tag, _: &State) -> Lit {
+        guard
+    }
+
+    fn goes_on(&mut self, formula: &mut Formula, (thread, step): (usize, usize)) -> Lit {
+        match self.complete || self.is_alone(thread, step) {
+            true => TRUE,
+            false => formula.aig.variable(),
+        }
+    }
+
+    fn is_ordered(&self, thread: usize, step: usize) -> bool {
+        !self.is_alone(thread, step)
+    }
+
+    fn spawn(&mut self, _: (usize, usize), _: Lit, _: usize, state: &mut State) {
+        // From here on there are others, and memory is what they start with.
+        if let Some(memory) = &state.alone {
+            self.initial = memory.clone();
+            for (place, value) in state.places.iter_mut().zip(memory.iter()) {
+                place.value = value.clone();
+            }
+        }
+    }
+
+    fn join(&mut self, formula: &mut Formula, _: (usize, usize), _: Lit, _: usize, state: &mut State) {
+        state.alone = Some(self.finals(formula));
+    }
+
+    fn end(&mut self, _: &mut Formula, _: usize, _: Lit, _: &State) {}
+
+    fn shapes(&self) -> &Shapes {
+        &self.shapes
+    }
+}

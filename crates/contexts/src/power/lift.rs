@@ -1,0 +1,70 @@
+//! A solution as a run: in which context each thing happens.
+
+use super::{By, Power};
+use crate::eval::Values;
+use crate::symbolic::Formula;
+use fencepost_ir::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run of the POWER machine, as far as a solution says: threads and steps are those of the flat program, contexts count from 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PowerRun {
+    /// Who is active in each context.
+    pub active: Vec<usize>,
+    /// When reads are initialised, by thread and step.
+    pub init: BTreeMap<(usize, u32), usize>,
+    /// When accesses and fences are committed; what is not here was not fetched.
+    pub commit: BTreeMap<(usize, u32), usize>,
+    /// When stores and fences have reached another thread.
+    pub reach: BTreeMap<(usize, u32, usize), usize>,
+    /// The ways of branches; assumptions that are false.
+    pub ways: BTreeMap<(usize, u32), bool>,
+    /// Values that were chosen.
+    pub choices: BTreeMap<(usize, u32), Value>,
+    /// Assertions that fail.
+    pub failed: BTreeSet<(usize, u32)>,
+}
+
+impl Power {
+    /// The run of a solution.
+    pub fn lift(&self, formula: &Formula, values: &Values) -> PowerRun {
+        let when = |by: &By| by.iter().position(|&bit| values.lit(bit)).unwrap_or(usize::MAX);
+        let mut run = PowerRun::default();
+        for k in 0..self.contexts {
+            run.active.push((0..self.threads).find(|&p| values.lit(self.active[p][k])).unwrap_or(0));
+        }
+        for read in self.reads.iter().filter(|read| values.lit(read.when)) {
+            let at = (read.thread, read.step as u32);
+            run.init.insert(at, when(&read.init));
+            run.commit.insert(at, when(&read.commit));
+        }
+        for (number, store) in self.stores.iter().enumerate().filter(|(_, store)| values.lit(store.guard)) {
+            let at = (store.thread, store.step as u32);
+            run.commit.insert(at, when(&store.commit));
+            for &(cell, _) in store.cells.iter().filter(|(_, when)| values.lit(*when)) {
+                for q in (0..self.threads).filter(|&q| q != store.thread) {
+                    if let Some(cover) = self.encoded.covers.get(&(cell, number, q)) {
+                        run.reach.insert((at.0, at.1, q), when(cover));
+                    }
+                }
+            }
+        }
+        for barrier in self.barriers.iter().filter(|barrier| values.lit(barrier.guard)) {
+            let at = (barrier.thread, barrier.step as u32);
+            run.commit.insert(at, when(&barrier.commit));
+            for q in (0..self.threads).filter(|&q| q != barrier.thread) {
+                run.reach.insert((at.0, at.1, q), when(&barrier.reaches[q]));
+            }
+        }
+        for &(thread, step, taken) in &formula.branches {
+            run.ways.insert((thread, step as u32), values.lit(taken));
+        }
+        for (thread, step, word) in &formula.choices {
+            run.choices.insert((*thread, *step as u32), values.word(word));
+        }
+        for bad in formula.bad.iter().filter(|bad| values.lit(bad.when)) {
+            run.failed.insert((bad.thread, bad.step as u32));
+        }
+        run
+    }
+}

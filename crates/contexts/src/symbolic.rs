@@ -1,0 +1,634 @@
+//! Flat threads run once with symbolic values: guards, addresses and values of all events. What orders the events is the business
+//! of a [`Memory`].
+//!
+//! Every step is visited once, in the order of the list, with the merge of all ways that lead to it. Reads return what the memory says, usually new
+//! variables; how many bits they need is found by running again until no cell gets wider ([`Shapes`]).
+
+use crate::aig::{Aig, FALSE, Lit, TRUE};
+use crate::word::{Shape, Word};
+use fencepost_ir::flat::{Flat, Op};
+use fencepost_ir::{Extend, FailKind, Fence, ObjectId, Operand, Reg, Rvalue, Span, Value, Width};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Something that this engine does not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What, in words.
+    pub what: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// Cells of memory by number.
+pub struct Cells {
+    /// Object, offset and width of each.
+    pub list: Vec<(u32, u32, Width)>,
+    /// Initial values; `None` is uninitialised.
+    pub initial: Vec<Option<Value>>,
+    by_address: FxHashMap<(u64, Width), usize>,
+}
+
+impl Cells {
+    /// The cells of a program; an error for cells that overlap.
+    pub fn new(flat: &Flat) -> Result<Cells, Unsupported> {
+        let (mut list, mut initial, mut by_address) = (Vec::new(), Vec::new(), FxHashMap::default());
+        for (o, object) in (0u32..).zip(&flat.objects) {
+            let mut end = 0;
+            for cell in &object.cells {
+                if cell.offset < end {
+                    let what = format!("the cells of `{}` overlap", object.name);
+                    return Err(Unsupported { what, span: object.span });
+                }
+                end = cell.offset + cell.width.bytes();
+                let address = Value::pointer(ObjectId(o), cell.offset);
+                by_address.insert((address.0, cell.width), list.len());
+                list.push((o, cell.offset, cell.width));
+                initial.push(cell.init.map(|value| cell.width.zero_extend(value)));
+            }
+        }
+        Ok(Cells { list, initial, by_address })
+    }
+
+    /// What is in memory at the start; an uninitialised cell has any value.
+    pub fn initial_words(&self, aig: &mut Aig) -> Vec<Word> {
+        let word = |(value, (_, _, width)): (&Option<Value>, &(u32, u32, Width))| match value {
+            Some(value) => Word::constant(*value),
+            None => Word::fresh(aig, Shape { bits: 8 * width.bytes() as usize, signed: false }),
+        };
+        self.initial.iter().zip(&self.list).map(word).collect()
+    }
+
+    /// The address of a cell.
+    pub fn address(&self, cell: usize) -> Value {
+        Value::pointer(ObjectId(self.list[cell].0), self.list[cell].1)
+    }
+
+    /// The cell at an address.
+    pub fn at(&self, address: Value, width: Width) -> Option<usize> {
+        self.by_address.get(&(address.0, width)).copied()
+    }
+
+    /// The cells that an address may be, each with the condition that it is.
+    pub fn matching(&self, aig: &mut Aig, address: &Word, width: Width) -> Vec<(usize, Lit)> {
+        if let Some(value) = address.value() {
+            return self.at(value, width).map(|cell| (cell, TRUE)).into_iter().collect();
+        }
+        let mut found = Vec::new();
+        for (cell, &(_, _, its)) in self.list.iter().enumerate() {
+            if its == width {
+                let same = address.equals(aig, &Word::constant(self.address(cell)));
+                if same != FALSE {
+                    found.push((cell, same));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What is known about cells from an earlier run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Shapes {
+    /// How large values in each cell are.
+    pub shapes: Vec<Shape>,
+    /// The threads that may write each cell, as bits.
+    pub writers: Vec<u64>,
+    /// The threads that may access each cell.
+    pub users: Vec<u64>,
+}
+
+impl Shapes {
+    fn new(cells: &Cells) -> Shapes {
+        let shape = |cell: usize| match cells.initial[cell] {
+            Some(value) => Word::constant(value).shape(),
+            None => Shape { bits: 8 * cells.list[cell].2.bytes() as usize, signed: false },
+        };
+        let n = cells.list.len();
+        Shapes { shapes: (0..n).map(shape).collect(), writers: vec![0; n], users: vec![0; n] }
+    }
+}
+
+/// Something that must not happen.
+#[derive(Clone, Debug)]
+pub struct Bad {
+    /// The thread.
+    pub thread: usize,
+    /// The step.
+    pub step: usize,
+    /// It happens.
+    pub when: Lit,
+    /// Of which kind.
+    pub kind: FailKind,
+    /// In words.
+    pub message: String,
+    /// In the source.
+    pub span: Span,
+}
+
+/// What a run produces: a formula and what its parts mean.
+#[derive(Default)]
+pub struct Formula {
+    /// The graph.
+    pub aig: Aig,
+    /// Clauses that must hold.
+    pub clauses: Vec<Vec<Lit>>,
+    /// What must not happen.
+    pub bad: Vec<Bad>,
+    /// Choices: thread, step and value.
+    pub choices: Vec<(usize, usize, Word)>,
+    /// Ways: thread and step of a branch, and its condition.
+    pub branches: Vec<(usize, usize, Lit)>,
+    /// Each thread runs to its end.
+    pub ended: Vec<Lit>,
+    /// Registers of each thread at its end.
+    pub registers: Vec<BTreeMap<u32, Word>>,
+    /// Some thread reaches the unroll bound.
+    pub cut: Vec<Lit>,
+}
+
+impl Formula {
+    /// Demands that one of the literals is true.
+    pub fn require(&mut self, lits: impl IntoIterator<Item = Lit>) {
+        let lits: Vec<Lit> = lits.into_iter().filter(|lit| *lit != FALSE).collect();
+        if !lits.contains(&TRUE) {
+            self.clauses.push(lits);
+        }
+    }
+}
+
+/// An access, as a memory sees it.
+pub struct Access<'a, T> {
+    /// The thread.
+    pub thread: usize,
+    /// The step.
+    pub step: usize,
+    /// It happens.
+    pub guard: Lit,
+    /// The cells that it may hit, with conditions.
+    pub cells: Vec<(usize, Lit)>,
+    /// What its address depends on.
+    pub address: &'a T,
+    /// Takes (load) or needs (store) a reservation.
+    pub exclusive: bool,
+}
+
+/// What orders events, and what reads read.
+pub trait Memory {
+    /// What a register depends on.
+    type Tag: Clone;
+    /// What a thread knows at a place.
+    type State: Clone;
+
+    /// A register that depends on no read.
+    fn constant(&self) -> Self::Tag;
+    /// A value that depends on both.
+    fn both(&mut self, formula: &mut Formula, a: &Self::Tag, b: &Self::Tag) -> Self::Tag;
+    /// Where two ways meet; the first was taken if the condition holds.
+    fn merge_tag(&mut self, formula: &mut Formula, c: Lit, a: &Self::Tag, b: &Self::Tag) -> Self::Tag;
+    /// Where two ways meet.
+    fn merge(&mut self, formula: &mut Formula, c: Lit, a: &Self::State, b: &Self::State) -> Self::State;
+    /// A thread begins.
+    fn start(&mut self, formula: &mut Formula, thread: usize) -> Self::State;
+    /// A load: the value in the cell, not extended, and what it depends on.
+    fn load(
+        &mut self,
+        formula: &mut Formula,
+        access: &Access<'_, Self::Tag>,
+        state: &mut Self::State,
+    ) -> (Word, Self::Tag);
+    /// A store.
+    fn store(
+        &mut self,
+        formula: &mut Formula,
+        access: &Access<'_, Self::Tag>,
+        value: (&Word, &Self::Tag),
+        state: &mut Self::State,
+    );
+    /// A fence.
+    fn fence(
+        &mut self,
+        formula: &mut Formula,
+        at: (usize, usize),
+        guard: Lit,
+        fence: Fence,
+        state: &mut Self::State,
+    );
+    /// A branch or an assumption on something.
+    fn branch(
+        &mut self,
+        formula: &mut Formula,
+        at: (usize, usize),
+        guard: Lit,
+        on: &Self::Tag,
+        state: &mut Self::State,
+    );
+    /// An assertion fails here: whether that counts.
+    fn fails(
+        &mut self,
+        formula: &mut Formula,
+        at: (usize, usize),
+        guard: Lit,
+        on: &Self::Tag,
+        state: &Self::State,
+    ) -> Lit;
+    /// Whether a thread goes on after an event; other threads may stop anywhere if nothing demands that they end.
+    fn goes_on(&mut self, _formula: &mut Formula, _at: (usize, usize)) -> Lit {
+        TRUE
+    }
+    /// A step takes part in the order; `main` alone does not.
+    fn is_ordered(&self, _thread: usize, _step: usize) -> bool {
+        true
+    }
+    /// A thread starts another.
+    fn spawn(&mut self, at: (usize, usize), guard: Lit, child: usize, state: &mut Self::State);
+    /// A thread waits for another.
+    fn join(
+        &mut self,
+        formula: &mut Formula,
+        at: (usize, usize),
+        guard: Lit,
+        child: usize,
+        state: &mut Self::State,
+    );
+    /// A thread is at its end.
+    fn end(&mut self, formula: &mut Formula, thread: usize, guard: Lit, state: &Self::State);
+    /// What is known about cells from the run before.
+    fn shapes(&self) -> &Shapes;
+}
+
+/// A way through a thread.
+struct Path<M: Memory> {
+    guard: Lit,
+    regs: BTreeMap<u32, (Word, M::Tag)>,
+    state: M::State,
+}
+
+/// Runs all threads again and again until shapes are known; `make` gives a new memory. The last run counts.
+pub fn run<M: Memory>(
+    flat: &Flat,
+    cells: &Cells,
+    observe: bool,
+    mut make: impl FnMut(&mut Formula, &Shapes) -> M,
+) -> Result<(Formula, M), Unsupported> {
+    let mut shapes = Shapes::new(cells);
+    for round in 0.. {
+        let mut formula = Formula { aig: Aig::new(), ..Formula::default() };
+        let memory = make(&mut formula, &shapes);
+        let threads = flat.threads.len();
+        let mut runner = Runner {
+            flat,
+            cells,
+            formula,
+            memory,
+            next: shapes.clone(),
+            started: vec![TRUE; threads],
+            last_use: Vec::new(),
+            ends: vec![None; threads],
+            observe,
+        };
+        for thread in 0..flat.threads.len() {
+            runner.thread(thread)?;
+        }
+        runner.finish();
+        if runner.next == shapes {
+            return Ok((runner.formula, runner.memory));
+        }
+        shapes = runner.next;
+        // Counters grow by a bit each time: after a while give them all they may need.
+        if round > 6 {
+            for (shape, (_, _, width)) in shapes.shapes.iter_mut().zip(&cells.list) {
+                if shape.bits > 4 {
+                    *shape = Shape { bits: 8 * width.bytes() as usize, signed: false };
+                }
+            }
+        }
+    }
+    unreachable!("the loop ends by itself")
+}
+
+/// What joins wait for: the condition that the thread has ended, and its result.
+type End = Option<(Lit, Word)>;
+
+struct Runner<'a, M: Memory> {
+    flat: &'a Flat,
+    cells: &'a Cells,
+    formula: Formula,
+    memory: M,
+    next: Shapes,
+    started: Vec<Lit>,
+    last_use: Vec<usize>,
+    ends: Vec<End>,
+    /// The registers of the outermost functions matter at the end.
+    observe: bool,
+}
+
+impl<M: Memory> Runner<'_, M> {
+    fn thread(&mut self, thread: usize) -> Result<(), Unsupported> {
+        let code = &self.flat.threads[thread].code;
+        self.find_last_uses(thread);
+        let state = self.memory.start(&mut self.formula, thread);
+        let mut pending: BTreeMap<usize, Path<M>> = BTreeMap::new();
+        let runs = self.memory.goes_on(&mut self.formula, (thread, 0));
+        let guard = self.formula.aig.and(self.started[thread], runs);
+        let first = Path { guard, regs: BTreeMap::new(), state };
+        pending.insert(0, first);
+        let mut finished = None;
+        while let Some((at, mut path)) = pending.pop_first() {
+            if at == code.len() {
+                finished = Some(path);
+                break;
+            }
+            let step = &code[at];
+            match step.op {
+                Op::Branch { condition, other } => {
+                    let (word, tag) = self.operand(&path, condition);
+                    let taken = word.is_true(&mut self.formula.aig);
+                    self.memory.branch(&mut self.formula, (thread, at), path.guard, &tag, &mut path.state);
+                    self.formula.branches.push((thread, at, taken));
+                    let yes = self.formula.aig.and(path.guard, taken);
+                    let no = self.formula.aig.and(path.guard, !taken);
+                    let copy = Path { guard: no, regs: path.regs.clone(), state: path.state.clone() };
+                    path.guard = yes;
+                    self.arrive(&mut pending, step.next as usize, path);
+                    self.arrive(&mut pending, other as usize, copy);
+                }
+                Op::Cut => self.formula.cut.push(path.guard),
+                _ => {
+                    self.step(thread, at, &mut path)?;
+                    self.arrive(&mut pending, step.next as usize, path);
+                }
+            }
+        }
+        let ended = finished.as_ref().map_or(FALSE, |path| path.guard);
+        if let Some(path) = &finished {
+            self.memory.end(&mut self.formula, thread, ended, &path.state);
+        }
+        self.formula.ended.push(ended);
+        let regs = finished.map(|path| path.regs).unwrap_or_default();
+        self.formula.registers.push(regs.into_iter().map(|(reg, (word, _))| (reg, word)).collect());
+        Ok(())
+    }
+
+    /// What joins were told about ends must be so.
+    fn finish(&mut self) {
+        for thread in 0..self.flat.threads.len() {
+            let Some((ended, result)) = self.ends[thread].clone() else { continue };
+            let actual = self.formula.ended[thread];
+            let same = self.formula.aig.iff(ended, actual);
+            self.formula.require([same]);
+            let reg = self.flat.threads[thread].result;
+            let word = self.formula.registers[thread].get(&reg.0).cloned().unwrap_or_else(Word::zero);
+            let same = result.equals(&mut self.formula.aig, &word);
+            self.formula.require([!actual, same]);
+        }
+    }
+
+    fn find_last_uses(&mut self, thread: usize) {
+        let flat = &self.flat.threads[thread];
+        self.last_use = vec![0; flat.regs as usize];
+        for (at, step) in flat.code.iter().enumerate() {
+            let mut used = |operand: Operand| {
+                if let Operand::Reg(reg) = operand {
+                    self.last_use[reg.0 as usize] = at;
+                }
+            };
+            match &step.op {
+                Op::Assign { value, .. } => match *value {
+                    Rvalue::Use(a) | Rvalue::Unary(_, _, _, a) => used(a),
+                    Rvalue::Binary(_, _, _, a, b) => [a, b].into_iter().for_each(used),
+                    Rvalue::Select(a, b, c) => [a, b, c].into_iter().for_each(used),
+                },
+                Op::Load { addr, .. } => used(*addr),
+                Op::Store { addr, value, .. } => [*addr, *value].into_iter().for_each(used),
+                Op::Branch { condition, .. } | Op::Assume(condition) | Op::Assert { condition, .. } => {
+                    used(*condition);
+                }
+                Op::Join { thread, .. } => used(*thread),
+                _ => {}
+            }
+        }
+        // What the final condition and joins look at.
+        let outermost = if self.observe { flat.outer } else { 0 };
+        for reg in (0..outermost).chain([flat.result.0]) {
+            self.last_use[reg as usize] = usize::MAX;
+        }
+    }
+
+    fn arrive(&mut self, pending: &mut BTreeMap<usize, Path<M>>, at: usize, mut path: Path<M>) {
+        if path.guard == FALSE {
+            return;
+        }
+        path.regs.retain(|reg, _| self.last_use[*reg as usize] >= at);
+        match pending.remove(&at) {
+            None => {
+                pending.insert(at, path);
+            }
+            Some(other) => {
+                let merged = self.merge(other, path);
+                pending.insert(at, merged);
+            }
+        }
+    }
+
+    fn merge(&mut self, a: Path<M>, b: Path<M>) -> Path<M> {
+        let c = a.guard;
+        let zero = (Word::zero(), self.memory.constant());
+        let mut regs = BTreeMap::new();
+        let names: std::collections::BTreeSet<u32> = a.regs.keys().chain(b.regs.keys()).copied().collect();
+        for reg in names {
+            let (x, y) = (a.regs.get(&reg).unwrap_or(&zero), b.regs.get(&reg).unwrap_or(&zero));
+            let word = Word::mux(&mut self.formula.aig, c, &x.0, &y.0);
+            let tag = self.memory.merge_tag(&mut self.formula, c, &x.1, &y.1);
+            regs.insert(reg, (word, tag));
+        }
+        let state = self.memory.merge(&mut self.formula, c, &a.state, &b.state);
+        Path { guard: self.formula.aig.or(a.guard, b.guard), regs, state }
+    }
+
+    fn operand(&self, path: &Path<M>, operand: Operand) -> (Word, M::Tag) {
+        match operand {
+            Operand::Const(value) => (Word::constant(value), self.memory.constant()),
+            Operand::Reg(reg) => {
+                path.regs.get(&reg.0).cloned().unwrap_or_else(|| (Word::zero(), self.memory.constant()))
+            }
+        }
+    }
+
+    fn step(&mut self, thread: usize, at: usize, path: &mut Path<M>) -> Result<(), Unsupported> {
+        let step = &self.flat.threads[thread].code[at];
+        match step.op {
+            Op::Skip | Op::AtomicBegin | Op::AtomicEnd | Op::Cut | Op::Branch { .. } => {}
+            Op::Assign { dst, ref value } => {
+                let computed = self.evaluate(path, value, step.span)?;
+                path.regs.insert(dst.0, computed);
+            }
+            Op::Nondet { dst, first, last } => {
+                let word = self.choose(first, last);
+                self.formula.choices.push((thread, at, word.clone()));
+                path.regs.insert(dst.0, (word, self.memory.constant()));
+            }
+            Op::Load { dst, addr, width, extend, reserve } => {
+                self.load(thread, at, path, (dst, addr, width, extend), reserve);
+            }
+            Op::Store { addr, value, width, paired } => {
+                let ((addr, tag), (value, of)) = (self.operand(path, addr), self.operand(path, value));
+                let cells = self.cells(thread, at, path.guard, &addr, width);
+                let value = value.extend(width, Extend::Zero);
+                for &(cell, _) in &cells {
+                    self.next.shapes[cell] = self.next.shapes[cell].join(value.shape());
+                    if self.memory.is_ordered(thread, at) {
+                        self.next.writers[cell] |= 1 << thread;
+                    }
+                }
+                let (address, guard) = (&tag, path.guard);
+                let access = Access { thread, step: at, guard, cells, address, exclusive: paired };
+                self.memory.store(&mut self.formula, &access, (&value, &of), &mut path.state);
+                let on = self.memory.goes_on(&mut self.formula, (thread, at));
+                path.guard = self.formula.aig.and(path.guard, on);
+            }
+            Op::Fence(fence) => {
+                self.memory.fence(&mut self.formula, (thread, at), path.guard, fence, &mut path.state);
+            }
+            Op::Assume(condition) => {
+                let (word, tag) = self.operand(path, condition);
+                self.memory.branch(&mut self.formula, (thread, at), path.guard, &tag, &mut path.state);
+                let holds = word.is_true(&mut self.formula.aig);
+                self.formula.branches.push((thread, at, holds));
+                path.guard = self.formula.aig.and(path.guard, holds);
+            }
+            Op::Assert { condition, kind, ref message } => {
+                let (word, tag) = self.operand(path, condition);
+                let holds = word.is_true(&mut self.formula.aig);
+                let fails = self.formula.aig.and(path.guard, !holds);
+                if fails != FALSE {
+                    let when = self.memory.fails(&mut self.formula, (thread, at), fails, &tag, &path.state);
+                    let (message, span) = (message.clone(), step.span);
+                    self.formula.bad.push(Bad { thread, step: at, when, kind, message, span });
+                }
+                path.guard = self.formula.aig.and(path.guard, holds);
+            }
+            Op::Spawn(child) => {
+                self.started[child] = path.guard;
+                self.memory.spawn((thread, at), path.guard, child, &mut path.state);
+            }
+            Op::Join { thread: child, dst } => self.join(thread, at, path, child, dst, step.span)?,
+        }
+        Ok(())
+    }
+
+    /// Any value of a range.
+    fn choose(&mut self, first: i64, last: i64) -> Word {
+        let (a, b) = (Word::constant(Value::from_i64(first)), Word::constant(Value::from_i64(last)));
+        let word = Word::fresh(&mut self.formula.aig, a.shape().join(b.shape()));
+        let aig = &mut self.formula.aig;
+        use fencepost_ir::BinaryOp::{GeS, LeS};
+        for (op, bound) in [(GeS, a), (LeS, b)] {
+            let inside = Word::binary(aig, op, Width::W64, Extend::Zero, &word, &bound);
+            let inside = inside.map_or(TRUE, |word| word.bit(0));
+            self.formula.clauses.push(vec![inside]);
+        }
+        word
+    }
+
+    fn cells(
+        &mut self,
+        thread: usize,
+        at: usize,
+        guard: Lit,
+        addr: &Word,
+        width: Width,
+    ) -> Vec<(usize, Lit)> {
+        let cells = self.cells.matching(&mut self.formula.aig, addr, width);
+        let hit = self.formula.aig.any(cells.iter().map(|(_, hit)| *hit));
+        let when = self.formula.aig.and(guard, !hit);
+        if when != FALSE {
+            let span = self.flat.threads[thread].code[at].span;
+            let message = "an access to something that is no cell".to_string();
+            self.formula.bad.push(Bad { thread, step: at, when, kind: FailKind::Assertion, message, span });
+        }
+        for &(cell, _) in &cells {
+            self.next.users[cell] |= 1 << thread;
+        }
+        cells
+    }
+
+    fn load(
+        &mut self,
+        thread: usize,
+        at: usize,
+        path: &mut Path<M>,
+        (dst, addr, width, extend): (Reg, Operand, Width, Extend),
+        exclusive: bool,
+    ) {
+        let (addr, tag) = self.operand(path, addr);
+        let cells = self.cells(thread, at, path.guard, &addr, width);
+        let access = Access { thread, step: at, guard: path.guard, cells, address: &tag, exclusive };
+        let (value, tag) = self.memory.load(&mut self.formula, &access, &mut path.state);
+        path.regs.insert(dst.0, (value.extend(width, extend), tag));
+        let on = self.memory.goes_on(&mut self.formula, (thread, at));
+        path.guard = self.formula.aig.and(path.guard, on);
+    }
+
+    fn join(
+        &mut self,
+        thread: usize,
+        at: usize,
+        path: &mut Path<M>,
+        child: Operand,
+        dst: Option<Reg>,
+        span: Span,
+    ) -> Result<(), Unsupported> {
+        let number = self.operand(path, child).0.value().map(|value| value.0 as usize);
+        let Some(number) = number.filter(|&number| number < self.flat.threads.len() && number != thread)
+        else {
+            return Err(Unsupported { what: "a join of a thread that is not known in advance".into(), span });
+        };
+        let (ended, result) = match self.ends[number].clone() {
+            Some(known) => known,
+            None => {
+                let aig = &mut self.formula.aig;
+                let end = (aig.variable(), Word::fresh(aig, Shape { bits: 64, signed: false }));
+                self.ends[number] = Some(end.clone());
+                end
+            }
+        };
+        self.memory.join(&mut self.formula, (thread, at), path.guard, number, &mut path.state);
+        path.guard = self.formula.aig.and(path.guard, ended);
+        if let Some(dst) = dst {
+            path.regs.insert(dst.0, (result, self.memory.constant()));
+        }
+        Ok(())
+    }
+
+    fn evaluate(
+        &mut self,
+        path: &Path<M>,
+        value: &Rvalue,
+        span: Span,
+    ) -> Result<(Word, M::Tag), Unsupported> {
+        let refuse =
+            || Unsupported { what: "floating-point arithmetic on values that are not known".into(), span };
+        Ok(match *value {
+            Rvalue::Use(a) => self.operand(path, a),
+            Rvalue::Unary(op, width, extend, a) => {
+                let (word, tag) = self.operand(path, a);
+                let word = Word::unary(&mut self.formula.aig, op, width, extend, &word).ok_or_else(refuse)?;
+                (word, tag)
+            }
+            Rvalue::Binary(op, width, extend, a, b) => {
+                let ((a, x), (b, y)) = (self.operand(path, a), self.operand(path, b));
+                let word =
+                    Word::binary(&mut self.formula.aig, op, width, extend, &a, &b).ok_or_else(refuse)?;
+                (word, self.memory.both(&mut self.formula, &x, &y))
+            }
+            Rvalue::Select(c, a, b) => {
+                let (c, a, b) = (self.operand(path, c), self.operand(path, a), self.operand(path, b));
+                let condition = c.0.is_true(&mut self.formula.aig);
+                let word = Word::mux(&mut self.formula.aig, condition, &a.0, &b.0);
+                let tag = self.memory.both(&mut self.formula, &a.1, &b.1);
+                (word, self.memory.both(&mut self.formula, &tag, &c.1))
+            }
+        })
+    }
+}

@@ -1,0 +1,277 @@
+//! From a program to an answer by the POWER machine.
+
+use super::alone::Alone;
+use super::code::PowerCode;
+use super::machine::{Move, PowerMachine, PowerWorker, Rule};
+use super::plain::{Plain, State};
+use crate::check::{Checkable, Checked, allows, check_machine};
+use crate::code::Unsupported;
+use crate::machine::Machine;
+use crate::search;
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Place, Step};
+use fencepost_ir::flat::{self, Op, flatten};
+use fencepost_ir::{FailKind, Observable, Program, Property, Span, Value};
+use std::collections::BTreeSet;
+
+/// How to check.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Most contexts; `None` is no bound.
+    pub contexts: Option<u32>,
+    /// How often a loop may go back.
+    pub unroll: u32,
+    /// Mutexes know their owners.
+    pub owners: bool,
+    /// Limits and habits of the search.
+    pub search: search::Options<'a>,
+}
+
+impl Options<'_> {
+    /// With these bounds, and one worker.
+    pub fn new(contexts: Option<u32>, unroll: u32) -> Self {
+        let search = search::Options { jobs: 1, ..Default::default() };
+        Options { contexts, unroll, owners: false, search }
+    }
+}
+
+/// The program as the machine runs it.
+pub fn prepare(program: &Program, unroll: u32, owners: bool) -> Result<PowerCode<'_>, Unsupported> {
+    let options = flat::Options { owners, ..flat::Options::new(unroll) };
+    let flat = flatten(program, options).map_err(|e| Unsupported { what: e.what, span: e.span })?;
+    PowerCode::new(program, flat)
+}
+
+/// Checks a program on the POWER machine. The program is as compiled for POWER.
+pub fn check(program: &Program, options: &Options<'_>) -> Result<Checked, Unsupported> {
+    let code = prepare(program, options.unroll, options.owners)?;
+    let make = || PowerMachine::new(&code, options.contexts, options.unroll);
+    Ok(check_machine(program, &make, options.search))
+}
+
+impl Checkable for PowerMachine<'_> {
+    fn bounds(&self) -> Vec<Bound> {
+        let mut bounds = Vec::new();
+        if self.was_cut() {
+            bounds.push(Bound::new(BoundName::Unroll, self.unroll()));
+        }
+        if let Some(contexts) = self.contexts().filter(|_| self.was_switched()) {
+            bounds.push(Bound::new(BoundName::Contexts, contexts));
+        }
+        bounds
+    }
+
+    fn final_states(worker: PowerWorker<'_>) -> BTreeSet<Vec<Value>> {
+        worker.states
+    }
+
+    fn confirm(&self, run: &[Vec<Move>]) -> Result<Finding, String> {
+        let mut moves = self.worker().first_moves();
+        moves.extend(run.iter().flatten());
+        confirm(self.code(), &moves, self.contexts()).map_err(str::to_owned)
+    }
+
+    fn gave_up(&self, _: &[Vec<Move>]) -> Option<String> {
+        Some("the run needs something that the library model cannot represent".into())
+    }
+}
+
+/// Finds what counts of a run, and replays it. What a process has fetched behind its last committed store, other than the
+/// one that fails, was noticed by nobody and is left out.
+fn confirm(code: &PowerCode<'_>, moves: &[Move], contexts: Option<u32>) -> Result<Finding, &'static str> {
+    let n = code.flat.threads.len();
+    let all = vec![usize::MAX; n];
+    let failed: Vec<(usize, usize)> = moves
+        .iter()
+        .filter_map(|step| match step.rule {
+            Rule::Stop(kept) => Some((usize::from(step.process), kept as usize)),
+            _ => None,
+        })
+        .collect();
+    let mut result = Err("nothing is wrong at its end");
+    if !failed.is_empty() {
+        let stored = last_stores(code, moves)?;
+        for &(process, kept) in &failed {
+            let mut counts = stored.clone();
+            counts[process] = kept;
+            result = replay_moves(code, moves, &counts, contexts);
+            if result.is_ok() {
+                return result;
+            }
+        }
+    }
+    replay_moves(code, moves, &all, contexts).or(result)
+}
+
+/// How many events each process has up to its last committed store.
+fn last_stores(code: &PowerCode<'_>, moves: &[Move]) -> Result<Vec<usize>, &'static str> {
+    let mut alone = Alone::new(code);
+    let mut rest = moves;
+    if code.has_main() {
+        rest = run_alone(code, &mut alone, rest)?;
+    }
+    let plain = Plain::new(code, &alone.at);
+    let mut state = plain.initial();
+    for &step in rest.iter().take_while(|step| !matches!(step.rule, Rule::Alone(_))) {
+        plain.apply(&mut state, step)?;
+    }
+    Ok((0..state.events.len()).map(|p| plain.last_store(&state, p)).collect())
+}
+
+/// Replays a run on the plain machine and describes it; an error if it is none, or does not end in something bad.
+///
+/// Of each process only the first `kept` events count: what was fetched behind them had no effect on anybody. If `contexts` is given, the run
+/// may have no more of them.
+pub fn replay_moves(
+    code: &PowerCode<'_>,
+    moves: &[Move],
+    kept: &[usize],
+    contexts: Option<u32>,
+) -> Result<Finding, &'static str> {
+    let mut alone = Alone::new(code);
+    let (mut rest, mut run) = (moves, Vec::new());
+    if code.has_main() {
+        rest = run_alone(code, &mut alone, rest)?;
+    }
+    let plain = Plain::new(code, &alone.at);
+    let mut state = plain.initial();
+    let (mut last, mut count) = (None, 0);
+    while let Some((&step, tail)) = rest.split_first() {
+        let p = usize::from(step.process);
+        let index = match step.rule {
+            Rule::Alone(_) => break,
+            Rule::Fetch(_) => state.events[p].len(),
+            Rule::Stop(_) => usize::MAX,
+            Rule::Init(i) | Rule::Commit(i) | Rule::Propagate(i, _) => i as usize,
+        };
+        rest = tail;
+        if index >= kept[p] {
+            continue;
+        }
+        if last != Some(p) {
+            (last, count) = (Some(p), count + 1);
+        }
+        plain.apply(&mut state, step)?;
+        tell(code, &plain, &state, step, &mut run);
+    }
+    if contexts.is_some_and(|most| count > most) {
+        return Err("the run has more contexts than it may have");
+    }
+    if !plain.is_complete(&state) {
+        return Err("the run is not complete");
+    }
+    let n = state.events.len();
+    if let Some(p) = (0..n).find(|&p| plain.fails(&state, p)) {
+        let step = &code.flat.threads[p].code[state.pc[p] as usize];
+        return Ok(finding(&step.op, step.span, p, run));
+    }
+    if !(0..n).all(|p| plain.has_ended(&state, p)) {
+        return Err("nothing is wrong at its end");
+    }
+    if code.has_main() {
+        return finish_alone(code, &plain, &state, rest, run);
+    }
+    match &code.program.property {
+        Property::Final(condition) if !allows(condition, &observed(code, &plain, &state)) => {
+            let message = "a final state violates the condition".into();
+            Ok(Finding { kind: FindingKind::Assertion, message, places: Vec::new(), trace: run })
+        }
+        _ => Err("nothing is wrong at its end"),
+    }
+}
+
+/// `main` alone, with the choices of the run; what follows them is left.
+fn run_alone<'m>(
+    code: &PowerCode<'_>,
+    alone: &mut Alone,
+    mut moves: &'m [Move],
+) -> Result<&'m [Move], &'static str> {
+    use super::alone::Halt;
+    loop {
+        match alone.run(code) {
+            Halt::Choice(first, last) => {
+                while let Some((Move { rule: Rule::Alone(None), .. }, rest)) = moves.split_first() {
+                    moves = rest;
+                }
+                let Some((Move { rule: Rule::Alone(Some(value)), .. }, rest)) = moves.split_first() else {
+                    return Err("a choice of main is missing");
+                };
+                if !(first..=last).contains(&value.as_i64()) {
+                    return Err("the choice is out of range");
+                }
+                alone.choose(code, *value);
+                moves = rest;
+            }
+            _ => {
+                while let Some((Move { rule: Rule::Alone(None), .. }, rest)) = moves.split_first() {
+                    moves = rest;
+                }
+                return Ok(moves);
+            }
+        }
+    }
+}
+
+fn finish_alone(
+    code: &PowerCode<'_>,
+    plain: &Plain<'_>,
+    state: &State,
+    moves: &[Move],
+    run: Vec<Step>,
+) -> Result<Finding, &'static str> {
+    use super::alone::Halt;
+    let mut alone = plain.alone(state);
+    run_alone(code, &mut alone, moves)?;
+    match alone.run(code) {
+        Halt::Wrong(_) => {
+            let step = &code.flat.threads[0].code[alone.at.pc as usize];
+            Ok(finding(&step.op, step.span, 0, run))
+        }
+        _ => Err("nothing is wrong at its end"),
+    }
+}
+
+/// What a final condition observes.
+pub fn observed(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State) -> Vec<Value> {
+    let Property::Final(condition) = &code.program.property else { return Vec::new() };
+    let memory = plain.memory(state, 0);
+    let value = |observable: &Observable| match *observable {
+        Observable::Register { thread, reg } => plain.registers(state, thread.0 as usize)[reg.0 as usize],
+        Observable::Memory { object, offset, width } => {
+            let cell = code.cell(Value::pointer(object, offset), width);
+            width.sign_extend(cell.and_then(|cell| memory[cell as usize]).unwrap_or_default())
+        }
+    };
+    condition.observed.iter().map(value).collect()
+}
+
+fn finding(op: &Op, span: Span, thread: usize, trace: Vec<Step>) -> Finding {
+    let (kind, message) = match op {
+        Op::Assert { kind: FailKind::Misuse, message, .. } => (FindingKind::Misuse, message.clone()),
+        Op::Assert { message, .. } => (FindingKind::Assertion, message.clone()),
+        _ => (FindingKind::BadPointer, String::new()),
+    };
+    let message = match kind {
+        FindingKind::Assertion if !message.is_empty() => format!("{}: {message}", kind.entry().message),
+        _ if message.is_empty() => kind.entry().message.to_owned(),
+        _ => message,
+    };
+    let place = Place { thread: Some(thread as u32), span, label: String::new() };
+    Finding { kind, message, places: vec![place], trace }
+}
+
+/// A line of the run for each rule that a person wants to see.
+fn tell(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State, step: Move, run: &mut Vec<Step>) {
+    let p = usize::from(step.process);
+    let (index, text) = match step.rule {
+        Rule::Init(i) => (i, plain.tell(state, p, i as usize, "init")),
+        Rule::Commit(i) => (i, plain.tell(state, p, i as usize, "commit")),
+        Rule::Propagate(i, to) => {
+            let to = &code.flat.threads[usize::from(to)].name;
+            (i, plain.tell(state, p, i as usize, &format!("reaches {to}:")))
+        }
+        _ => return,
+    };
+    let Some(text) = text else { return };
+    let span = code.flat.threads[p].code[state.events[p][index as usize].step as usize].span;
+    run.push(Step { thread: p as u32, action: text, span, ..Step::default() });
+}
