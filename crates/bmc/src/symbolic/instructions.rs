@@ -144,7 +144,6 @@ impl Pass<'_, '_> {
                     section.ended = self.graph.or(section.ended, s.guard);
                 }
             }
-            Instr::Round(_) => {}
             Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_) | Instr::Call { .. } => {}
         }
         Ok((state.guard != Lit::FALSE).then_some(state))
