@@ -91,6 +91,8 @@ pub struct Proof {
     pub restarts: u64,
     /// Approximations in the final search.
     pub approximations: u64,
+    /// Processes of the instance that clauses were inferred from, if any were.
+    pub inference: Option<u64>,
     /// How the invariant was checked again, if it was.
     pub recheck: Option<String>,
     /// The clauses of the invariant.
@@ -102,6 +104,12 @@ impl Proof {
     pub fn summary(&self) -> String {
         let search =
             format!("depth {}, {} processes, {} restarts", self.depth, self.processes, self.restarts);
+        let search = match self.inference {
+            Some(n) if self.approximations > 0 => {
+                format!("{search}; {} clauses inferred from {n} processes", self.approximations)
+            }
+            _ => search,
+        };
         match (self.invariant.len(), self.recheck.as_deref()) {
             (0, _) => search,
             (n, Some(how)) => format!("invariant of {n} clauses (re-checked: {how}); {search}"),

@@ -4,12 +4,14 @@ use crate::aig::{Lit, Values};
 use crate::finals::Finals;
 use crate::lift::{Mistake, Run, lift, mistake};
 use crate::limits::{Limits, StopReason};
+use crate::proof::check_lrat;
 use crate::sc::Sc;
 use crate::solver::{Answer, Solver};
 use crate::symbolic::{self, Failed, FaultKind, Unrolled, unroll};
 use fencepost_diag::Span;
 use fencepost_ir::{Program, Property, Quantifier, Value};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,6 +166,40 @@ pub fn final_states(
     Ok((query.final_states().map_err(Failed::Stopped)?, cut))
 }
 
+/// Refutes once more, from nothing and without assumptions, that something goes wrong in a program that was found safe
+/// within the unroll bound; writes the proof to a file and checks it. Returns what was checked, in words.
+pub fn prove(program: &Program, options: &Options<'_>, path: &Path) -> Result<String, String> {
+    let failed = |failed: Failed| match failed {
+        Failed::Stopped(reason) => reason.describe().to_owned(),
+        Failed::Unsupported { what, .. } => what,
+    };
+    let mut unrolled = unroll(program, &options.symbolic).map_err(failed)?;
+    let encoded = encode(program, &mut unrolled);
+    let mut solver = Solver::new(options.symbolic.limits);
+    solver.trace(path)?;
+    let stopped = |reason: StopReason| format!("no proof: {}", reason.describe());
+    solver.require_all(&unrolled.graph, &encoded.sc.formula).map_err(stopped)?;
+    solver.require(&unrolled.graph, &[encoded.bad]);
+    match solver.solve(&unrolled.graph, &[]) {
+        Answer::Stopped(reason) => return Err(stopped(reason)),
+        Answer::Sat(_) => return Err("no proof: something goes wrong".into()),
+        Answer::Unsat => {}
+    }
+    let formula = solver.recorded().to_vec();
+    // The proof is complete when the solver is gone.
+    drop(solver);
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let checked = check_lrat(&formula, &text)
+        .map_err(|why| format!("internal error: the proof does not check: {why}"))?;
+    Ok(format!(
+        "a proof of {} steps over {} clauses was written to {} and checked",
+        checked.added,
+        checked.formula,
+        path.display()
+    ))
+}
+
 impl Outcome {
     fn stopped(&mut self, reason: StopReason) {
         self.verdict = Verdict::Unknown;
@@ -174,6 +210,39 @@ impl Outcome {
         };
         self.reason = Some(format!("{}{within}", reason.describe()));
     }
+}
+
+/// The clauses of a program, and what to ask about them.
+struct Encoded {
+    sc: Sc,
+    bad: Lit,
+    limit: Lit,
+    finals: Option<Finals>,
+}
+
+fn encode(program: &Program, unrolled: &mut Unrolled) -> Encoded {
+    let mut sc = Sc::new(unrolled);
+    let finals = match &program.property {
+        Property::Final(condition) => Some(Finals::new(unrolled, &mut sc, condition)),
+        Property::Assertions => None,
+    };
+    for fault in 0..unrolled.faults.len() {
+        unrolled.faults[fault].guard = sc.counts(unrolled, fault);
+    }
+    let guards = |wanted: bool| -> Vec<Lit> {
+        let faults = unrolled.faults.iter();
+        faults.filter(|f| matches!(f.kind, FaultKind::Limit(_)) == wanted).map(|f| f.guard).collect()
+    };
+    let (bad, limit) = (guards(false), guards(true));
+    let (mut bad, limit) = (unrolled.graph.or_all(&bad), unrolled.graph.or_all(&limit));
+    if let (Some(finals), Property::Final(condition)) = (&finals, &program.property)
+        && condition.quantifier != Quantifier::Exists
+    {
+        let graph = &mut unrolled.graph;
+        let violated = graph.and_all(&[finals.complete, finals.admitted, finals.wanted]);
+        bad = graph.or(bad, violated);
+    }
+    Encoded { sc, bad, limit, finals }
 }
 
 /// An encoded program in a solver.
@@ -196,27 +265,7 @@ impl<'p, 'a> Query<'p, 'a> {
         mut unrolled: Unrolled,
         limits: Limits<'a>,
     ) -> Result<Query<'p, 'a>, StopReason> {
-        let mut sc = Sc::new(&mut unrolled);
-        let finals = match &program.property {
-            Property::Final(condition) => Some(Finals::new(&mut unrolled, &mut sc, condition)),
-            Property::Assertions => None,
-        };
-        for fault in 0..unrolled.faults.len() {
-            unrolled.faults[fault].guard = sc.counts(&mut unrolled, fault);
-        }
-        let guards = |wanted: bool| -> Vec<Lit> {
-            let faults = unrolled.faults.iter();
-            faults.filter(|f| matches!(f.kind, FaultKind::Limit(_)) == wanted).map(|f| f.guard).collect()
-        };
-        let (bad, limit) = (guards(false), guards(true));
-        let (mut bad, limit) = (unrolled.graph.or_all(&bad), unrolled.graph.or_all(&limit));
-        if let (Some(finals), Property::Final(condition)) = (&finals, &program.property)
-            && condition.quantifier != Quantifier::Exists
-        {
-            let graph = &mut unrolled.graph;
-            let violated = graph.and_all(&[finals.complete, finals.admitted, finals.wanted]);
-            bad = graph.or(bad, violated);
-        }
+        let Encoded { sc, bad, limit, finals } = encode(program, &mut unrolled);
         let mut solver = Solver::new(limits);
         solver.require_all(&unrolled.graph, &sc.formula)?;
         Ok(Query { program, unrolled, sc, solver, bad, limit, finals })

@@ -18,11 +18,12 @@ pub mod finals;
 pub mod formula;
 pub mod lift;
 pub mod limits;
+pub mod proof;
 pub mod sc;
 pub mod solver;
 pub mod symbolic;
 pub mod word;
 
-pub use check::{Finding, Options, Outcome, Statistics, Unsupported, Verdict, check, final_states};
+pub use check::{Finding, Options, Outcome, Statistics, Unsupported, Verdict, check, final_states, prove};
 pub use lift::{Mistake, Run, Scheduled};
 pub use limits::{Limits, StopReason};

@@ -27,6 +27,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("features.h", include_str!("headers/features.h")),
     ("float.h", include_str!("headers/float.h")),
     ("genmc.h", include_str!("headers/verifier.h")),
+    ("gnu/stubs.h", include_str!("headers/gnu/stubs.h")),
     ("immintrin.h", include_str!("headers/immintrin.h")),
     ("inttypes.h", include_str!("headers/inttypes.h")),
     ("iso646.h", include_str!("headers/iso646.h")),
@@ -115,10 +116,18 @@ fn declares(text: &str, name: &str) -> bool {
             None if line.starts_with('#') => false,
             None => {
                 let next = after.trim_start().chars().next();
-                let named = matches!(next, Some('(' | ';' | ',' | '[' | '=' | '}'));
-                !line.trim().is_empty() && named && !line.contains("/*")
-                    || line.starts_with("enum {")
-                    || line.trim().is_empty() && text.contains("typedef enum") && next != Some('(')
+                let named = ["typedef ", "extern ", "enum {"].iter().any(|word| line.starts_with(word));
+                match next {
+                    // A function, not one of its parameters.
+                    Some('(') => !line.contains('(') || line.ends_with("(*"),
+                    Some(';' | '[') => named,
+                    Some(',' | '=' | '}') => {
+                        named && !line.contains('(')
+                            || line.trim().is_empty() && text.contains("typedef enum")
+                            || line.trim_start().starts_with("memory_order")
+                    }
+                    _ => line.trim().is_empty() && text.contains("typedef enum"),
+                }
             }
         }
     })

@@ -11,14 +11,12 @@
 //!
 //! # Limits
 //!
-//! * Not modelled: variable length arrays, `long double`, complex numbers, `__int128` and atomics wider than 64 bits,
-//!   `va_arg`, computed `goto`, vectors, inline assembly other than fences, memory orders that are not constants, timed waits,
-//!   cancellation, signals, input and files.
+//! * Not modelled: arrays of arrays of variable length, `long double`, complex numbers, arithmetic on `__int128`, atomics wider
+//!   than 64 bits, structs as variable arguments, `alloca`, computed `goto`, vectors, inline assembly other than fences, signals
+//!   from outside, input and files. In a function that is never reached they are no error.
 //! * Pointer bits: a pointer converted to an integer keeps its object and offset, so tagging the low bits works; arithmetic
 //!   that means to reach another object does not.
-//! * `memcpy` and its like need to know the object's type from one of their pointers, and whole objects.
-//! * A condition variable tells 32 waits apart, there are 8 keys, and no wakeup comes without a signal. Exceeding
-//!   a number is a finding of the kind `Unsupported`.
+//! * A condition variable tells 32 waits apart, there are 8 keys. Exceeding a number is a finding of the kind `Unsupported`.
 //! * A struct with indeterminate members may be copied; the copies of those members count as initialised.
 //! * `smp_wmb` and `smp_rmb` of the Linux style header are release and acquire fences, which order a little more.
 

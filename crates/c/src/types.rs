@@ -132,6 +132,8 @@ pub struct Record {
     pub name: Option<Symbol>,
     /// A union.
     pub union_: bool,
+    /// As a parameter it takes a value of any of its members.
+    pub transparent: bool,
     /// Its members are known.
     pub complete: bool,
     /// Its members, in order.
@@ -242,7 +244,16 @@ impl Types {
     /// A new struct or union without members.
     pub fn new_record(&mut self, name: Option<Symbol>, union_: bool, span: Span) -> RecordId {
         let id = RecordId(self.records.len() as u32);
-        let record = Record { name, union_, complete: false, fields: Vec::new(), size: 0, align: 1, span };
+        let record = Record {
+            name,
+            union_,
+            transparent: false,
+            complete: false,
+            fields: Vec::new(),
+            size: 0,
+            align: 1,
+            span,
+        };
         self.records.push(record);
         id
     }

@@ -59,16 +59,19 @@ pub struct ReduceArgs {
 /// Options of `prove`.
 #[derive(Args)]
 pub struct ProveArgs {
-    /// A system in the language of Cubicle, with weak variables
-    #[arg(value_name = "FILE.cub")]
-    pub path: PathBuf,
+    /// Systems in the language of Cubicle, with weak variables
+    #[arg(value_name = "FILE.cub", required = true)]
+    pub paths: Vec<PathBuf>,
     /// Memory model: sc, tso or pso
     #[arg(short, long, default_value = "tso")]
     pub model: String,
-    /// Infer invariants with a forward run of N processes
+    /// Infer invariants with a forward run of N processes only [default: 2 and 3, in turn with the plain search]
     #[arg(long, value_name = "N")]
     pub brab: Option<u8>,
-    /// Number of worker threads for the check of the invariant [default: all cores]
+    /// Say the invariant, or the run that was found, in words
+    #[arg(long)]
+    pub words: bool,
+    /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON object
@@ -181,6 +184,28 @@ pub enum Dependencies {
     None,
 }
 
+/// What checks a reduced program.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum Backend {
+    /// Every state of the SC machine
+    #[default]
+    States,
+    /// Bounded model checking on the built-in SAT solver
+    Bmc,
+    /// An installed CBMC, on the program as C
+    Cbmc,
+}
+
+/// Which iterations of loops the explorer follows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+pub enum RetriesArg {
+    /// Those that changed something.
+    #[default]
+    Fold,
+    /// All up to the bound: the same verdicts, slower.
+    All,
+}
+
 /// Bounds on contexts that are tried one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contexts {
@@ -259,6 +284,9 @@ pub struct CheckArgs {
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
     pub deps: Dependencies,
+    /// Which iterations of loops are followed
+    #[arg(long, value_enum, default_value = "fold")]
+    pub retries: RetriesArg,
     /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
     /// variable wake up without a signal
     #[arg(long)]
@@ -308,6 +336,12 @@ pub struct CheckArgs {
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// What checks the SC program that a reduction gives (reduce)
+    #[arg(long, value_enum, default_value = "states")]
+    pub backend: Backend,
+    /// Write a proof of a safe answer in the format LRAT, and check it (bmc)
+    #[arg(long, value_name = "FILE")]
+    pub proof: Option<PathBuf>,
     /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,

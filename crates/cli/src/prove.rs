@@ -15,13 +15,16 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs the command.
+/// Runs the command: each file on its own, and the exit code of the worst answer.
 pub fn run(options: &ProveArgs) -> u8 {
-    let name = options.path.display().to_string();
+    options.paths.iter().map(|path| run_one(&path.display().to_string(), options)).max().unwrap_or(0)
+}
+
+fn run_one(name: &str, options: &ProveArgs) -> u8 {
     let format = options.format();
-    let (printed, code) = answer(&name, options).unwrap_or_else(|trouble| {
+    let (printed, code) = answer(name, options).unwrap_or_else(|trouble| {
         let Trouble { error, diagnostics, sources } = &trouble;
-        ((format.failed)(&Failed { file: &name, error, diagnostics, sources }), exit::BAD_INPUT)
+        ((format.failed)(&Failed { file: name, error, diagnostics, sources }), exit::BAD_INPUT)
     });
     print::err(&printed.errors);
     print::out(&printed.output);
@@ -79,7 +82,11 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         warnings: &found.warnings,
         seconds: start.elapsed().as_secs_f64(),
     };
-    Ok(((options.format().report)(&report), exit_code(&outcome)))
+    let mut printed = (options.format().report)(&report);
+    if options.words {
+        printed.errors += &found.words();
+    }
+    Ok((printed, exit_code(&outcome)))
 }
 
 fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<(), String> {

@@ -2,6 +2,7 @@
 //! engine knows a front end or another engine, and only the command line sees all. Dependencies of tests are free.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What each crate may use, without the prefix `fencepost-`; `*` is everything.
@@ -68,4 +69,45 @@ fn dependencies_follow_the_pipeline() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Every text file of the repository that may name documents.
+fn texts(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if entry.is_dir() && !name.starts_with('.') && name != "target" {
+            texts(&entry, found);
+        } else if name.ends_with(".rs") || name.ends_with(".md") {
+            let text = std::fs::read_to_string(&entry).expect("text");
+            found.push((entry, text));
+        }
+    }
+}
+
+/// Pages that are named are there, and decisions are numbered one after the other.
+#[test]
+fn documents_that_are_named_are_there() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    texts(&top, &mut files);
+    assert!(files.len() > 100);
+    for (path, text) in files {
+        for rest in text.split("docs/").skip(1) {
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || "-_./".contains(c))).unwrap_or(rest.len());
+            let name = rest[..end].trim_end_matches('.');
+            if name.ends_with(".md") {
+                assert!(top.join("docs").join(name).exists(), "{}: docs/{name}", path.display());
+            }
+        }
+    }
+    let decisions = std::fs::read_dir(top.join("docs/adr")).expect("decisions");
+    let mut names: Vec<String> =
+        decisions.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    for (number, name) in (1..).zip(names) {
+        assert!(
+            name.starts_with(&format!("{number:03}-")),
+            "{name} is not decision {number}: `NNN-name.md`, one after the other"
+        );
+    }
 }

@@ -1,5 +1,13 @@
-//! Numbers of executions that are known from the literature, from combinatorics or from other tools, in C from end to
-//! end. What takes long runs with `FENCEPOST_FULL=1` only.
+//! Numbers of executions in C, from end to end, each with where it comes from:
+//!
+//! * *literature*: printed in a paper about the same program;
+//! * *combinatorics*: a formula that needs no tool;
+//! * *another tool*: what it counted on the same program;
+//! * *fitted*: a paper's number, but the paper does not print the program, and ours has its fences where the number came
+//!   out: a regression value, no evidence;
+//! * *our own*: a regression value.
+//!
+//! What takes long runs with `FENCEPOST_FULL=1` only.
 
 use std::path::Path;
 use std::process::Command;
@@ -44,7 +52,7 @@ fn holds(program: &str, models: &[&str], first: u32, counts: &[u64], quick: u32)
     }
 }
 
-/// [AAJL16, Table 1] for N = 5 under POWER; the others from GenMC and Nidhugg.
+/// *Literature* ([AAJL16, Table 1]) for N = 5 under POWER; the others from *another tool* (GenMC and Nidhugg).
 #[test]
 fn fib_joined() {
     let weak = [20, 175, 1764, 19_404, 226_512];
@@ -53,14 +61,14 @@ fn fib_joined() {
     holds("count_fib_join.c", &["power"], 5, &weak[3..4], 5);
 }
 
-/// Read-modify-writes of one cell are in a row: N!.
+/// *Combinatorics*: read-modify-writes of one cell are in a row: N!.
 #[test]
 fn fetch_add() {
     holds("count_fetch_add.c", &ALL, 2, &[2, 6, 24, 120], 5);
     holds("count_fetch_add.c", &["rc11"], 6, &[720, 5040, 40_320, 362_880], 7);
 }
 
-/// Each reader sees the old value or the new one: 2^N.
+/// *Combinatorics*: each reader sees the old value or the new one: 2^N.
 #[test]
 fn readers_and_a_writer() {
     holds("count_readers.c", &ALL, 1, &[2, 4, 8, 16, 32, 64], 6);
@@ -68,7 +76,7 @@ fn readers_and_a_writer() {
     holds("count_readers.c", &["rc11"], 16, &[65_536], 15);
 }
 
-/// Thread i exchanges i - 1 by i, so successes are chains. From GenMC.
+/// Thread i exchanges i - 1 by i, so successes are chains. *Another tool*: GenMC.
 #[test]
 fn chains_of_compare_exchanges() {
     let counts = [14, 43, 144, 523, 2048, 8597, 38_486];
@@ -76,7 +84,7 @@ fn chains_of_compare_exchanges() {
     holds("count_cas.c", &["sc", "tso", "pso", "ra", "power", "armv8"], 4, &counts[..3], 5);
 }
 
-/// From GenMC.
+/// *Another tool*: GenMC.
 #[test]
 fn peterson_in_rounds() {
     holds("count_peterson_rounds.c", &["rc11"], 1, &[4, 48, 588], 3);
@@ -93,26 +101,26 @@ fn workers_do_not_change_the_answer() {
     }
 }
 
-/// Tickets are a fetch_add, and they decide all the rest: N!.
+/// *Combinatorics*: tickets are a fetch_add, and they decide all the rest: N!.
 #[test]
 fn ticket_lock() {
     holds("count_ticket_lock.c", &ALL, 2, &[2, 6, 24], 4);
     holds("count_ticket_lock.c", &["rc11"], 5, &[120, 720, 5040, 40_320], 5);
 }
 
-/// A full run: four threads push and pop. The numbers are our own; three threads are few enough for every CI.
+/// *Our own*: four threads push and pop; three threads are few enough for every CI.
 #[test]
 fn treiber_stack() {
     holds("count_treiber.c", &["rc11"], 2, &[36, 18_192], 3);
 }
 
-/// The hash table of the literature on partial orders, with 12 and 13 threads.
+/// *Literature*: the hash table of the papers on partial orders, with 12 and 13 threads.
 #[test]
 fn indexer() {
     holds("table1_indexer.c", &["sc", "tso", "rc11"], 12, &[8, 64], 13);
 }
 
-/// [AAJL16, Table 1]: the fenced programs under POWER. What is counted there are complete executions and those that end in
+/// *Fitted*, but for `fib_true_join` (*literature*): [AAJL16, Table 1], the fenced programs under POWER. What is counted there are complete executions and those that end in
 /// an assumption; a loop is unrolled as often as the paper says, and what would go on then ends in an assumption too.
 #[test]
 fn programs_of_table_1() {

@@ -280,10 +280,8 @@ fn schedule(formula: &mut Formula, busy: &[bool], contexts: usize) -> Vec<Vec<Li
         [one] => active[one].fill(TRUE),
         [one, two] => {
             let first = formula.aig.variable();
-            for k in 0..contexts {
-                active[one][k] = if k % 2 == 0 { first } else { !first };
-                active[two][k] = !active[one][k];
-            }
+            active[one] = (0..contexts).map(|k| if k % 2 == 0 { first } else { !first }).collect();
+            active[two] = active[one].iter().map(|&lit| !lit).collect();
         }
         _ => {
             for k in 0..contexts {

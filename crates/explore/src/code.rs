@@ -133,6 +133,12 @@ pub enum Op {
     },
     Fence(Fence),
     Assume(Arg),
+    /// A round of a loop begins that its author says waits, or ends: then, unless the condition holds, the thread spins.
+    Round(Option<Arg>),
+    /// Notes how many events the thread had when it entered a bounded loop.
+    EnterLoop {
+        dst: u16,
+    },
     /// Waits for ever unless the condition holds.
     Wait(Arg),
     /// Unless the condition is as chosen, the thread goes on, but does not count as ended at its end.
@@ -225,7 +231,10 @@ pub enum Op {
         dst: u16,
         a: Arg,
     },
-    Cut,
+    /// The loop's bound is used up; `entered` is the register that says where it was entered, 0 if none.
+    Cut {
+        entered: u16,
+    },
 }
 
 /// The read of a compare-exchange: its annotation when it fails, and the value that makes it succeed.
@@ -306,7 +315,10 @@ pub struct Code {
     pub privates: Vec<PrivateObject>,
     /// Operations that happen, or look as they do, because of the last choice; sorted.
     pub chosen: Vec<Pc>,
-    /// For operations in loops that read memory: the registers of the frame whose values matter then.
+    /// Operations that happen because of what the read of a compare-exchange read; sorted.
+    pub decided: Vec<Pc>,
+    /// For operations that read memory and may be run again, and for those that a call returns to: the registers of the
+    /// frame whose values matter then.
     pub live: Vec<Option<Box<[u64]>>>,
     /// Reads after which the thread may wait, fail an assumption, or be back in a loop.
     pub may_wait: Vec<bool>,
@@ -338,8 +350,10 @@ pub const SPAWNS: usize = 4;
 pub const RESULT: usize = 5;
 /// Where events are committed out of order: the first assertion of the thread that did not hold, as its place plus one.
 pub const FAILED: usize = 6;
+/// Where the outermost round of a loop began that its author marked, and how many such rounds the thread is in.
+pub const ROUND: usize = 7;
 /// Registers that belong to no frame.
-pub const HIDDEN: usize = 7;
+pub const HIDDEN: usize = 8;
 /// Words of registers that a thread may use at most.
 pub const MAX_REGISTERS: usize = 1 << 14;
 /// Words of a frame before its registers.
@@ -394,7 +408,13 @@ impl Op {
     pub fn falls_through(&self) -> bool {
         !matches!(
             self,
-            Op::Jump(_) | Op::Branch { .. } | Op::Return(_) | Op::Exit(_) | Op::Halt | Op::Fail(_) | Op::Cut
+            Op::Jump(_)
+                | Op::Branch { .. }
+                | Op::Return(_)
+                | Op::Exit(_)
+                | Op::Halt
+                | Op::Fail(_)
+                | Op::Cut { .. }
         )
     }
 
@@ -418,6 +438,7 @@ impl Op {
             | Op::ObjectSize { dst, .. }
             | Op::Private { dst, .. }
             | Op::PrivateLoad { dst, .. }
+            | Op::EnterLoop { dst }
             | Op::Owns { dst, .. } => dst,
             _ => 0,
         }
@@ -453,7 +474,7 @@ impl Op {
             }
             Op::Alloc { size, .. } => used(size),
             Op::Join { thread, .. } => used(thread),
-            Op::Return(value) | Op::Exit(value) => value.into_iter().for_each(used),
+            Op::Return(value) | Op::Exit(value) | Op::Round(value) => value.into_iter().for_each(used),
             Op::Call { target, args, .. } | Op::Spawn { target, args, .. } => {
                 if let Target::Pointer(pointer) = target {
                     used(pointer);

@@ -77,6 +77,8 @@ pub struct Control<M: MemoryModel<W>, const W: usize> {
     settlings: AtomicU64,
     /// Whether reads that wait are added like all others.
     cautious: bool,
+    /// Whether iterations that changed nothing are followed like all others.
+    follows_all: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
     watched: Mutex<[FxHashSet<Location>; 2]>,
 }
@@ -94,7 +96,7 @@ fn bytes_in_use() -> Option<u64> {
 
 impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
     /// For that many workers.
-    pub fn new(workers: usize, limits: &Limits<'static>, cautious: bool) -> Control<M, W> {
+    pub fn new(workers: usize, limits: &Limits<'static>, cautious: bool, follows_all: bool) -> Control<M, W> {
         if let Some(progress) = limits.progress {
             progress.reset();
         }
@@ -114,6 +116,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
             progress: limits.progress,
             settlings: AtomicU64::new(0),
             cautious,
+            follows_all,
             watched: Mutex::default(),
         }
     }
@@ -127,6 +130,12 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
     #[inline(always)]
     pub fn is_cautious(&self) -> bool {
         self.cautious
+    }
+
+    /// Whether iterations that changed nothing are followed like all others.
+    #[inline(always)]
+    pub fn follows_all(&self) -> bool {
+        self.follows_all
     }
 
     /// Notes that a cell is waited for, or that a write to it is not atomic; true if both are so.

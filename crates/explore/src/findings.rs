@@ -355,22 +355,14 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
             format!("`{object}` is accessed in an atomic section and outside of sections at the same time")
         }
         FindingKind::DataRace => format!("data race on `{object}`"),
-        FindingKind::NullPointer => "access through a null pointer".into(),
-        FindingKind::BadPointer => "access through a value that is no pointer".into(),
-        FindingKind::OutOfBounds => "access outside the object".into(),
-        FindingKind::MixedSize => "accesses of different sizes overlap".into(),
         FindingKind::UseAfterFree => format!("`{object}` is used although it may have been freed"),
         FindingKind::UseAfterScope => format!("`{object}` is used although it may be out of scope"),
         FindingKind::DoubleFree => format!("`{object}` is freed twice"),
-        FindingKind::InvalidFree => "free of what is not the start of an allocation".into(),
         FindingKind::Uninitialised => format!("`{object}` is read before it is written"),
         FindingKind::UseBeforeAllocation => {
             format!("`{object}` is used although it need not have been allocated yet")
         }
         FindingKind::Leak => format!("`{object}` is never freed"),
-        FindingKind::Deadlock => "threads wait for ever".into(),
-        FindingKind::DivisionByZero => "division by zero".into(),
-        FindingKind::BadCall => "call through a pointer that is no function".into(),
-        FindingKind::LocalLoop => "a loop does not end and accesses no shared memory".into(),
+        kind => kind.message().into(),
     }
 }

@@ -12,7 +12,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         for t in 0..layout.threads() {
-            if graph.is_asleep(t) {
+            if graph.considered(t).is_some() {
                 return self.finish_asleep(graph, t);
             }
         }
@@ -62,13 +62,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
         let mut copy = regs.to_vec();
         let pc = self.trie.node(snapshot.node).pc();
-        let mut machine = Machine {
-            code: self.subject.code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
+        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
         let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
         if ends {
             self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());

@@ -2,7 +2,7 @@
 
 use crate::code::{
     ALLOCATIONS, Arg, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
-    RESERVATION, RESULT, SPAWNS, Target,
+    RESERVATION, RESULT, ROUND, SPAWNS, Target,
 };
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
@@ -31,6 +31,8 @@ pub enum Next {
     Waiting,
     /// It is back in a loop where it was, having written nothing.
     Spinning,
+    /// It tries again with what it has read, as it would have without the last read if the read before had read that.
+    Retrying,
     /// The unroll bound was reached.
     Cut,
     /// Something went wrong; see [`Fault`].
@@ -157,6 +159,10 @@ pub struct Machine<'a, M> {
     pub thread: u16,
     /// Set when the registers need more words.
     pub needs_room: bool,
+    /// How many events the thread has made.
+    pub events: usize,
+    /// Where the unroll bound stopped the thread: the node and what led from there, so that it can go on after all.
+    pub cut_at: (NodeId, Outcomes),
 }
 
 #[inline(always)]
@@ -167,7 +173,13 @@ fn get(frame: &[u64], a: Arg) -> u64 {
     }
 }
 
-impl<M> Machine<'_, M> {
+impl<'a, M> Machine<'a, M> {
+    /// For a thread.
+    pub fn new(code: &'a Code, memory: &'a mut Memory, model: &'a M, thread: usize) -> Machine<'a, M> {
+        let cut_at = (NO_NODE, Outcomes::NONE);
+        Machine { code, memory, model, thread: thread as u16, needs_room: false, events: 0, cut_at }
+    }
+
     /// Prepares the registers of a thread that is about to run a function.
     pub fn start(&mut self, function: u32, args: &[u64], regs: &mut [u64]) -> Pc {
         let target = self.code.functions[function as usize];
@@ -192,10 +204,36 @@ impl<M> Machine<'_, M> {
     where
         M: MemoryModel<W>,
     {
-        let mut parent = from;
-        let mut pc = trie.node(from).pc() + Pc::from(trie.node(from).kind != Kind::Segment);
+        let node = trie.node(from);
+        let is_event = node.kind != Kind::Segment;
+        self.events = node.index as usize + usize::from(is_event);
+        let pc = node.pc() + Pc::from(is_event);
+        self.advance_from(trie, from, pc, Outcomes::NONE, regs)
+    }
+
+    /// Goes on with a loop whose bound is used up.
+    pub fn go_on<const W: usize>(&mut self, trie: &mut Trie<M, W>, regs: &mut [u64]) -> Snapshot
+    where
+        M: MemoryModel<W>,
+    {
+        // The jump to the loop's head stands before the cut.
+        let pc = regs[RESULT] as Pc - 1;
+        let (parent, outcomes) = self.cut_at;
+        self.advance_from(trie, parent, pc, outcomes, regs)
+    }
+
+    fn advance_from<const W: usize>(
+        &mut self,
+        trie: &mut Trie<M, W>,
+        mut parent: NodeId,
+        mut pc: Pc,
+        mut outcomes: Outcomes,
+        regs: &mut [u64],
+    ) -> Snapshot
+    where
+        M: MemoryModel<W>,
+    {
         loop {
-            let mut outcomes = Outcomes::NONE;
             match self.run(pc, regs, &mut outcomes) {
                 Stop::Event(pc, loc, value) => {
                     let node = trie.child(parent, Key { pc, loc, outcomes }, self.code);
@@ -208,8 +246,16 @@ impl<M> Machine<'_, M> {
                 Stop::Segment(at, loc) => {
                     parent = trie.child(parent, Key { pc: at, loc, outcomes }, self.code);
                     pc = at;
+                    outcomes = Outcomes::NONE;
                 }
-                Stop::Other(next) => return Snapshot::stopped(next),
+                Stop::Other(Next::Spinning) => {
+                    let value = regs[ROUND] >> 16;
+                    return Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                }
+                Stop::Other(next) => {
+                    self.cut_at = (parent, outcomes);
+                    return Snapshot::stopped(next);
+                }
                 Stop::Room => {
                     self.needs_room = true;
                     return Snapshot::stopped(Next::Cut);
@@ -365,7 +411,20 @@ impl<M> Machine<'_, M> {
                     frame[dst as usize] = 0;
                 }
                 Op::PrivateEnd { object } => frame[self.code.privates[object as usize].at as usize] = 0,
-                Op::Cut => {
+                Op::Round(None) => {
+                    if regs[ROUND] & 0xffff == 0 {
+                        regs[ROUND] = (self.events as u64) << 16;
+                    }
+                    regs[ROUND] += 1;
+                }
+                Op::Round(Some(condition)) => {
+                    if get(frame, condition) == 0 {
+                        return Stop::Other(Next::Spinning);
+                    }
+                    regs[ROUND] -= u64::from(regs[ROUND] & 0xffff != 0);
+                }
+                Op::EnterLoop { dst } => frame[dst as usize] = self.events as u64,
+                Op::Cut { .. } => {
                     // A thread that was cut has no result; the place says which loop it was.
                     regs[RESULT] = u64::from(pc);
                     return Stop::Other(Next::Cut);

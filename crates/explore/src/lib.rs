@@ -21,6 +21,7 @@ mod progress;
 mod revisit;
 pub mod row;
 pub mod run;
+mod spinning;
 pub mod visit;
 mod waiting;
 
@@ -30,4 +31,4 @@ pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
 pub use lower::Unsupported;
 pub use models::clause::Clause;
 pub use progress::Progress;
-pub use run::{Exploration, ModelName, Options, explore};
+pub use run::{Exploration, ModelName, Options, Retries, explore};

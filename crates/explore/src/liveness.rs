@@ -1,32 +1,61 @@
-//! Which registers matter when a loop is back at one of its reads: those that may be used before they are written.
+//! Which registers matter when a thread is back at a read: those that may be used before they are written.
 //!
-//! A thread that is back at a read of a loop with the same values in these, having written nothing, has made an
-//! iteration for nothing: it spins. Loop counters do not count, since bounding a loop must not hide that it spins.
+//! A thread that is back at a read with the same values in these, in each of its frames, having changed nothing, has made an
+//! iteration for nothing (`spinning.rs`). Loop counters do not count, since bounding a loop must not hide that it spins.
 
-use crate::code::{Arg, Code, Op};
+use crate::code::{Arg, Code, Op, Target};
 
-/// For each operation that reads memory in a loop, or chooses how a compare-exchange will end, its live registers;
-/// `counters` are those of each function.
-pub fn live_in_loops(code: &Code, counters: &[Vec<u16>]) -> Vec<Option<Box<[u64]>>> {
+/// For each operation that reads memory and may be run again, or chooses how a compare-exchange will end, and for each one
+/// that a call returns to: its live registers. Per function, `counters` do not matter and `observed` matter at the end.
+pub fn live_registers(code: &Code, counters: &[Vec<u16>], observed: &[Vec<u16>]) -> Vec<Option<Box<[u64]>>> {
     let mut result = vec![None; code.ops.len()];
+    let repeated = repeated_operations(code);
     for (index, function) in code.functions.iter().enumerate() {
         let first = function.entry as usize;
         let end = code.functions.get(index + 1).map_or(code.ops.len(), |next| next.entry as usize);
-        let in_loop = loop_ranges(&code.ops[first..end], first);
-        if in_loop.iter().all(|&inside| !inside) {
+        let is_return_point = |at: usize| at > first && matches!(code.ops[at - 1], Op::Call { .. });
+        let wanted = |at: usize| {
+            let reads = matches!(code.ops[at], Op::Load { .. } | Op::Choice { exchange: true, .. });
+            (reads && repeated[at]) || is_return_point(at)
+        };
+        if !(first..end).any(wanted) {
             continue;
         }
-        let live = live_before(code, first, end, function.frame as usize);
-        for (i, mut set) in live.into_iter().enumerate() {
-            if in_loop[i]
-                && matches!(code.ops[first + i], Op::Load { .. } | Op::Choice { exchange: true, .. })
-            {
-                counters[index].iter().for_each(|&c| set[c as usize / 64] &= !(1 << (c % 64)));
-                result[first + i] = Some(set.into_boxed_slice());
-            }
+        let live = live_before(code, first, end, function.frame as usize, &observed[index]);
+        for (i, mut set) in live.into_iter().enumerate().filter(|(i, _)| wanted(first + i)) {
+            counters[index].iter().for_each(|&c| set[c as usize / 64] &= !(1 << (c % 64)));
+            result[first + i] = Some(set.into_boxed_slice());
         }
     }
     result
+}
+
+/// Operations that a thread may run more than once: those in loops, and in functions that are called in loops.
+fn repeated_operations(code: &Code) -> Vec<bool> {
+    let end_of = |f: usize| code.functions.get(f + 1).map_or(code.ops.len(), |next| next.entry as usize);
+    let mut repeated = vec![false; code.ops.len()];
+    for (f, function) in code.functions.iter().enumerate() {
+        let first = function.entry as usize;
+        let inside = loop_ranges(&code.ops[first..end_of(f)], first);
+        repeated[first..end_of(f)].copy_from_slice(&inside);
+    }
+    let mut todo: Vec<usize> = (0..code.ops.len()).filter(|&pc| repeated[pc]).collect();
+    let mut done = vec![false; code.functions.len()];
+    while let Some(pc) = todo.pop() {
+        let Op::Call { target, .. } = code.ops[pc] else { continue };
+        let called = match target {
+            Target::Function(f) => f as usize..f as usize + 1,
+            Target::Pointer(_) => 0..code.functions.len(),
+        };
+        for f in called {
+            if !std::mem::replace(&mut done[f], true) {
+                let ops = code.functions[f].entry as usize..end_of(f);
+                repeated[ops.clone()].fill(true);
+                todo.extend(ops);
+            }
+        }
+    }
+    repeated
 }
 
 /// Operations between the target and the source of a jump backwards.
@@ -46,7 +75,9 @@ fn loop_ranges(ops: &[Op], first: usize) -> Vec<bool> {
 /// The reads after which a thread may wait or fail an assumption before its next event, or be back in a loop.
 pub fn may_wait(code: &Code) -> Vec<bool> {
     // Where something of the kind may come before the next event; calls and returns may lead anywhere.
-    let waits = |op: &Op| matches!(op, Op::Wait(_) | Op::Assume(_) | Op::Call { .. } | Op::Return(_));
+    let waits = |op: &Op| {
+        matches!(op, Op::Wait(_) | Op::Assume(_) | Op::Round(Some(_)) | Op::Call { .. } | Op::Return(_))
+    };
     let mut ahead: Vec<bool> = code.ops.iter().map(waits).collect();
     let mut changed = true;
     while changed {
@@ -108,8 +139,9 @@ fn private_words(code: &Code, object: u16) -> std::ops::Range<usize> {
     private.at as usize..(private.at + private.words()) as usize
 }
 
-/// Live registers before each operation: the least solution of live = use | (live after \ def).
-fn live_before(code: &Code, first: usize, end: usize, frame: usize) -> Vec<Vec<u64>> {
+/// Live registers before each operation: the least solution of live = use | (live after \ def). Those of `observed` are
+/// looked at when the thread ends, which it may do in a call too.
+fn live_before(code: &Code, first: usize, end: usize, frame: usize, observed: &[u16]) -> Vec<Vec<u64>> {
     let words = frame.div_ceil(64);
     let mut live = vec![vec![0u64; words]; end - first + 1];
     let mut changed = true;
@@ -136,6 +168,9 @@ fn live_before(code: &Code, first: usize, end: usize, frame: usize) -> Vec<Vec<u
                     private_words(code, object).for_each(|r| set[r / 64] |= 1 << (r % 64));
                 }
                 _ => {}
+            }
+            if matches!(op, Op::Return(_) | Op::Exit(_) | Op::Halt | Op::Call { .. }) {
+                observed.iter().for_each(|&r| set[r as usize / 64] |= 1 << (r % 64));
             }
             op.for_each_use(&code.lists, |used| {
                 if let Arg::Reg(r) = used {

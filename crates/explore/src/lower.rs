@@ -1,11 +1,12 @@
 //! Lowering: `ir` functions become operations (`code.rs`).
 
 use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
-use crate::liveness::{live_in_loops, may_wait, tails};
+use crate::liveness::{live_registers, may_wait, tails};
 use fencepost_ir::{
-    Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Operand, Order, Program, Reg, Rvalue,
-    Until, Width, private::private_objects,
+    Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
+    Property, Reg, Rvalue, Until, Width, private::private_objects,
 };
+use rustc_hash::FxHashMap;
 
 /// Something that this engine does not run.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,28 +31,51 @@ pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code,
             regs: (function.regs.len() + FRAME) as u16,
             starts: Vec::new(),
             private: Vec::new(),
+            entered: FxHashMap::default(),
             out_of_order,
             ends_objects: ends_objects(program),
             marks_births: races && has_release_fence(program),
         };
         lowering.place_private_objects();
         lowering.run()?;
+        let entered: Vec<u16> = lowering.entered.values().copied().collect();
         let frame = lowering.regs;
         code.functions.push(FunctionCode { entry, frame, params: function.params as u16 });
-        let counter = |(i, name): (usize, &String)| name.starts_with("loop@").then_some((i + FRAME) as u16);
-        counters.push(function.regs.iter().enumerate().filter_map(counter).collect::<Vec<u16>>());
+        let counter = |(i, name): (usize, &String)| is_counter(name).then_some((i + FRAME) as u16);
+        let own = function.regs.iter().enumerate().filter_map(counter);
+        counters.push(own.chain(entered).collect::<Vec<u16>>());
     }
     code.is_process = program.is_process();
     code.out_of_order = out_of_order;
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
     code.uses_objects = code.ops.iter().any(lives);
-    code.live = live_in_loops(&code, &counters);
+    code.live = live_registers(&code, &counters, &observed_registers(program));
     code.tails = tails(&code);
     code.may_wait = may_wait(&code);
     for thread in &program.threads {
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));
     }
     Ok(code)
+}
+
+/// Whether a register of that name counts the iterations that a loop has left; see `fencepost_ir::unroll`.
+fn is_counter(name: &str) -> bool {
+    name.starts_with("loop@")
+}
+
+/// Per function: the registers that the final condition asks for at the end of a thread.
+fn observed_registers(program: &Program) -> Vec<Vec<u16>> {
+    let mut observed = vec![Vec::new(); program.functions.len()];
+    if let Property::Final(condition) = &program.property {
+        for observable in &condition.observed {
+            if let Observable::Register { thread, reg } = *observable
+                && let Some(thread) = program.threads.get(thread.0 as usize)
+            {
+                observed[thread.function.0 as usize].push(frame_reg(reg));
+            }
+        }
+    }
+    observed
 }
 
 /// A release fence is no event, and what happens before it happens before whoever acquires from a store behind it: it must
@@ -85,6 +109,8 @@ struct Lowering<'a> {
     starts: Vec<Pc>,
     /// For each instruction: the private object, by its number in `Code::privates`, that it is about.
     private: Vec<Option<u16>>,
+    /// By the counter of a bounded loop: the register that says where the loop was entered.
+    entered: FxHashMap<Option<Reg>, u16>,
     out_of_order: bool,
     ends_objects: EndsObjects,
     marks_births: bool,
@@ -177,6 +203,12 @@ impl Lowering<'_> {
         self.push(op);
     }
 
+    /// What exists because of what the last read of a read-modify-write read.
+    fn push_decided(&mut self, op: Op) {
+        self.code.decided.push(self.here());
+        self.push(op);
+    }
+
     fn here(&self) -> Pc {
         self.code.ops.len() as Pc
     }
@@ -207,7 +239,13 @@ impl Lowering<'_> {
             return Ok(());
         }
         match *instr {
-            Instr::Assign { dst, value } => self.assign(frame_reg(dst), value),
+            Instr::Assign { dst, value } => {
+                self.assign(frame_reg(dst), value);
+                if matches!(value, Rvalue::Use(_)) && is_counter(&self.function.regs[dst.0 as usize]) {
+                    let dst = self.entered_register(dst);
+                    self.push(Op::EnterLoop { dst });
+                }
+            }
             Instr::Load { dst, addr, width, extend, ann } => {
                 self.load(dst, arg(addr), width, extend, ann, false)
             }
@@ -226,6 +264,7 @@ impl Lowering<'_> {
             }
             Instr::Return(value) => self.leave(Op::Return(value.map(arg))),
             Instr::Assume(condition) => self.push(Op::Assume(arg(condition))),
+            Instr::Round(condition) => self.push(Op::Round(condition.map(arg))),
             Instr::Assert { condition, .. } => self.push(Op::Assert { condition: arg(condition) }),
             Instr::Fail { kind, .. } => self.push(Op::Fail(kind)),
             Instr::Nondet { dst, first, last } => {
@@ -239,7 +278,10 @@ impl Lowering<'_> {
                 };
                 self.push(Op::Choice { dst: frame_reg(dst), first, count, exchange: false });
             }
-            Instr::Cut => self.push(Op::Cut),
+            Instr::Cut => {
+                let entered = self.entered.get(&self.counter_before(at)).copied().unwrap_or(0);
+                self.push(Op::Cut { entered });
+            }
             Instr::Lock(_) | Instr::Unlock(_) | Instr::TryLock { .. } => self.mutex(instr),
             Instr::Await { .. } | Instr::AwaitRmw { .. } => self.wait(instr),
             // One global lock: see docs/LIMITS.md.
@@ -250,6 +292,26 @@ impl Lowering<'_> {
             _ => self.threads_and_objects(instr),
         }
         Ok(())
+    }
+
+    /// The register that says where the loop with this counter was entered.
+    fn entered_register(&mut self, counter: Reg) -> u16 {
+        let next = self.regs;
+        let register = *self.entered.entry(Some(counter)).or_insert(next);
+        self.regs += u16::from(register == next);
+        register
+    }
+
+    /// The counter of the loop that the cut at this place bounds: `ir::unroll` puts the branch on it three places before.
+    fn counter_before(&self, at: usize) -> Option<Reg> {
+        match self.function.body.get(at.checked_sub(3)?)? {
+            Instr::Branch { condition: Operand::Reg(reg), .. }
+                if is_counter(&self.function.regs[reg.0 as usize]) =>
+            {
+                Some(*reg)
+            }
+            _ => None,
+        }
     }
 
     fn load(&mut self, dst: Reg, addr: Arg, width: Width, extend: Extend, ann: Ann, copying: bool) {
@@ -571,10 +633,27 @@ impl Lowering<'_> {
         }
     }
 
-    /// Choose to fail or to succeed, and see at the end of the thread that the value read agreed. Whether there is a
-    /// write then depends on the choice only, not on the read, and neither do later events: some may be committed before
-    /// the read, with whatever it will read.
+    /// Read, then write or skip the write, whose number is the same: later events, some of which may be committed before the
+    /// read, exist whatever it will read. If the two outcomes have different annotations, or it may fail for no reason,
+    /// the outcome is chosen first.
     fn cas_out_of_order(&mut self, cas: &Cas) {
+        if cas.weak || cas.read != cas.failure {
+            return self.chosen_cas(cas);
+        }
+        let load = self.cas_load(cas, cas.read, Some(CasRead { expected: cas.expected, ann: cas.failure }));
+        self.push(load);
+        self.cas_compare(cas);
+        let then_to = self.here() + 1;
+        let condition = Arg::Reg(cas.same);
+        self.push(Op::Branch { condition, then_to, else_to: then_to + 2, internal: true });
+        self.push_decided(self.cas_store(cas));
+        self.push(Op::Jump(then_to + 3));
+        self.push_decided(Op::Skip { addr: cas.addr, width: cas.width });
+    }
+
+    /// Choose to fail or to succeed, and see at the end of the thread that the value read agreed. Whether there is a
+    /// write then depends on the choice only, not on the read, and neither do later events.
+    fn chosen_cas(&mut self, cas: &Cas) {
         self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: true });
         let branch = self.code.ops.len();
         self.push(Op::Jump(0));

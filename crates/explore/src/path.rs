@@ -238,8 +238,8 @@ pub struct Place<'a, const W: usize> {
     pub data: Row<W>,
     /// Reads that picked its value or let it happen.
     pub pick: Row<W>,
-    /// The choice that it exists by, if any.
-    pub chosen_by: Option<EventId>,
+    /// The choice, or the read of a compare-exchange, that it exists by.
+    pub exists_by: Option<EventId>,
     /// The path before it.
     pub facts: &'a Facts<W>,
 }
@@ -352,13 +352,15 @@ impl<const W: usize> Facts<W> {
                 return Some(if outcome() { then_to } else { else_to });
             }
             // Like a branch to a place that is never left. An assertion is not: release builds do not have it.
-            Op::Assume(condition) | Op::Wait(condition) => {
+            Op::Assume(condition) | Op::Wait(condition) | Op::Round(Some(condition)) => {
                 self.ctrl |= self.dep(condition);
                 self.ctrl_pick |= self.pick(condition);
             }
             Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
             Op::Fence(fence) => self.fence(fence),
-            Op::SelfThread { dst } | Op::ThreadLocal { dst, .. } => self.set(dst, Row::EMPTY, Row::EMPTY),
+            Op::SelfThread { dst } | Op::EnterLoop { dst } | Op::ThreadLocal { dst, .. } => {
+                self.set(dst, Row::EMPTY, Row::EMPTY)
+            }
             Op::Local { dst, .. } => {
                 self.made += 1;
                 self.set(dst, Row::EMPTY, Row::EMPTY)
@@ -455,6 +457,14 @@ impl<const W: usize> Facts<W> {
             self.amos.insert(event as usize);
         }
     }
+}
+
+fn replaced<const W: usize>(mut row: Row<W>, first: usize, second: usize) -> Row<W> {
+    if row.contains(first) {
+        row.remove(first);
+        row.insert(second);
+    }
+    row
 }
 
 /// The trie of one worker.
@@ -611,6 +621,8 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
                     facts.picks[first..first + private.words() as usize].fill(Row::EMPTY);
                     pc + 1
                 }
+                // The thread went on beyond the bound: the jump back stands before.
+                Op::Cut { .. } => pc - 1,
                 _ => facts.local(op, outcome).unwrap_or(pc + 1),
             };
         }
@@ -656,6 +668,12 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             Op::Free { .. } | Op::EndThread { .. } => node.kind = Kind::Free,
             _ => {}
         }
+        let is_in = |list: &[Pc]| list.binary_search(&node.key.pc).is_ok();
+        let exists_by = if is_in(&code.chosen) {
+            Some(facts.last_choice)
+        } else {
+            is_in(&code.decided).then_some(facts.last_amo_read)
+        };
         (node.po_loc, node.skipped_loc) = self.same_location_before(parent, node.key.loc);
         let place = Place {
             event: node.event,
@@ -668,10 +686,65 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             addr: addr_row,
             data,
             pick,
-            chosen_by: code.chosen.binary_search(&node.key.pc).is_ok().then_some(facts.last_choice),
+            exists_by,
             facts,
         };
         node.statics = self.model.statics(&place);
+    }
+
+    /// Whether what a word of the registers depends on at one node, it depends on at a later node of the path too.
+    pub fn depends_as_much(&self, then: NodeId, now: NodeId, word: usize) -> bool {
+        let within = |then: &[Row<W>], now: &[Row<W>]| {
+            let row = |rows: &[Row<W>]| rows.get(word).copied().unwrap_or_default();
+            row(then).is_within(&row(now))
+        };
+        let (then, now) = (&self.node(then).facts, &self.node(now).facts);
+        within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
+    }
+
+    /// The same, where the read `first` stands for the read `second`.
+    pub fn depends_as_much_as(&self, a: NodeId, b: NodeId, word: usize, first: usize, second: usize) -> bool {
+        let within = |a: &[Row<W>], b: &[Row<W>]| {
+            let row = |rows: &[Row<W>]| rows.get(word).copied().unwrap_or_default();
+            replaced(row(a), first, second).is_within(&row(b))
+        };
+        let (a, b) = (&self.node(a).facts, &self.node(b).facts);
+        within(&a.deps, &b.deps) && within(&a.picks, &b.picks)
+    }
+
+    /// Whether what branches and addresses before one node depended on, those before another did, where the read `first` stands
+    /// for the read `second`.
+    pub fn control_as_much(&self, a: NodeId, b: NodeId, first: usize, second: usize) -> bool {
+        let (a, b) = (&self.node(a).facts, &self.node(b).facts);
+        let within = |a: Row<W>, b: Row<W>| replaced(a, first, second).is_within(&b);
+        within(a.ctrl, b.ctrl)
+            && within(a.ctrl_pick, b.ctrl_pick)
+            && within(a.addr_po, b.addr_po)
+            && within(a.picked_reads, b.picked_reads)
+    }
+
+    /// Whether the address of one access depends on nothing that the address of another does not.
+    pub fn address_as_much(&self, a: NodeId, b: NodeId, code: &Code) -> bool {
+        let rows = |id: NodeId| {
+            let node = self.node(id);
+            match code.ops[node.pc() as usize] {
+                Op::Load { addr, .. } => (node.facts.dep(addr), node.facts.pick(addr)),
+                _ => (Row::EMPTY, Row::EMPTY),
+            }
+        };
+        let (a, b) = (rows(a), rows(b));
+        a.0.is_within(&b.0) && a.1.is_within(&b.1)
+    }
+
+    /// Whether no fence stands between a node and a later one.
+    pub fn no_fence_between(&self, a: NodeId, b: NodeId) -> bool {
+        self.node(a).facts.fence_count == self.node(b).facts.fence_count
+    }
+
+    /// Whether the same reservation is held at two nodes.
+    pub fn same_reservation(&self, a: NodeId, b: NodeId) -> bool {
+        let held = |node: NodeId| self.node(node).facts.reservation;
+        self.node(b).half == Half::Exclusive || held(a) == held(b)
     }
 
     /// Accesses and skipped stores at the cell: the nearest ancestor there knows the earlier ones.

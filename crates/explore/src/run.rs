@@ -65,6 +65,16 @@ impl ModelName {
     }
 }
 
+/// Which iterations of loops are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Retries {
+    /// Those that changed something (`docs/EXPLORATION.md`).
+    #[default]
+    Fold,
+    /// All up to the bound: slower, and the same final states; threads that spin for ever are cut.
+    All,
+}
+
 /// How to explore.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -84,6 +94,8 @@ pub struct Options<'a> {
     pub section_lock: Option<ObjectId>,
     /// Whether reads that wait are added like all others: slower, and the same result; for tests.
     pub cautious: bool,
+    /// Which iterations of loops are followed.
+    pub retries: Retries,
     /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
     pub dependencies: bool,
     /// A clause of the model that is not in force: for tests that show that a test notices.
@@ -104,6 +116,7 @@ impl Options<'_> {
             section_lock: None,
             dependencies: true,
             cautious: false,
+            retries: Retries::default(),
             without: None,
         }
     }
@@ -188,11 +201,14 @@ fn explore_model<F: Family>(
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
+        // Tests are compiled for few widths, as each is a copy of the whole engine.
         let attempt = match layout.events() {
+            #[cfg(not(debug_assertions))]
             0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options, cautious),
-            65..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, cautious),
+            ..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, cautious),
+            #[cfg(not(debug_assertions))]
             129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options, cautious),
-            257..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, cautious),
+            129..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, cautious),
             _ => return Ok(too_many_events()),
         };
         if attempt.is_err()
@@ -242,7 +258,7 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     cautious: bool,
 ) -> Result<Exploration, Need> {
     let jobs = options.jobs.max(1);
-    let control = Control::new(jobs, &options.limits, cautious);
+    let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
     let mut first =
         Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
     let mut graph = first.start();

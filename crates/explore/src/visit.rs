@@ -13,7 +13,7 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, FP, Half, Op, RESULT};
+use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT};
 use crate::collect::Collector;
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
@@ -23,8 +23,11 @@ use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
-use crate::waiting::{Watch, is_blocked};
+use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
+
+/// Rounds beyond its bound of a loop that makes no event.
+const ROUNDS: u32 = 1 << 16;
 
 /// What is explored: the lowered program and where its events lie.
 pub struct Subject<'a> {
@@ -44,6 +47,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
+    /// Registers of a run that is tried out.
+    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -68,6 +73,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             memory,
             pool: Vec::new(),
             watch: Watch::default(),
+            scratch: Vec::new(),
             tail,
             control,
             collector,
@@ -94,18 +100,22 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
         let regs = &mut graph.regs[layout.regs(thread, 0)];
-        let mut machine = Machine {
-            code: self.subject.code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
+        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
         let entry = machine.start(function, args, regs);
         if !machine.needs_room {
             let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
             let root = self.trie.child(thread as u32, key, self.subject.code);
-            let snapshot = machine.advance(&mut self.trie, root, regs);
+            let mut snapshot = machine.advance(&mut self.trie, root, regs);
+            // Nothing was read yet, so nobody has a say in how long a loop is.
+            let mut rounds = 0;
+            while snapshot.next == Next::Cut
+                && !machine.needs_room
+                && is_bounded(self.subject.code, regs)
+                && rounds < ROUNDS
+            {
+                snapshot = machine.go_on(&mut self.trie, regs);
+                rounds += 1;
+            }
             let needs_room = machine.needs_room;
             graph.snapshots[layout.slot_base[thread]] = self.checked(thread, 0, snapshot, needs_room);
             graph.set_front(layout, thread, 0);
@@ -139,7 +149,15 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
         for (t, &marked) in graph.urgency.iter().enumerate() {
-            let mut own = if graph.is_asleep(t) { Snapshot::NEVER } else { marked };
+            let mut own = marked;
+            if let Some(sleep) = graph.considered(t) {
+                if graph.is_asleep(t) {
+                    own = Snapshot::NEVER;
+                } else if sleep.by != INIT {
+                    // What a revisit put to sleep is woken as if by a revisit: before anything else happens.
+                    own = Snapshot::AT_ONCE;
+                }
+            }
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
@@ -157,45 +175,45 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
-        let event = self.event_of(graph, thread);
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads.is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
+        let (sleeps, passed) = self.read_each(graph, thread, snapshot);
+        if sleeps {
+            self.sleep(graph, thread, loc, passed);
+        }
+    }
+
+    /// Explores the read with each source that there is for it: whether the thread sleeps otherwise, and the sources that it has
+    /// then passed by.
+    fn read_each(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) -> (bool, Row<W>) {
+        let node = self.trie.node(snapshot.node);
+        let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).map(|sleep| sleep.before);
-        let mut sleeps = considered.is_some();
-        let last = |source: EventId, i: usize, sleeps: &mut bool| {
-            let newest = i == writes;
-            let new = considered.is_none_or(|seen| source != INIT && !seen.contains(source as usize));
-            *sleeps &= !(newest && new);
-            (newest, new)
-        };
-        for i in (0..writes).rev() {
-            let source = graph.co[loc as usize][i];
-            let (newest, new) = last(source, i + 1, &mut sleeps);
-            if new {
-                sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
+        let considered = graph.considered(thread).copied();
+        let (mut sleeps, mut passed) = (considered.is_some(), Row::EMPTY);
+        for i in (0..=writes).rev() {
+            let source = if i == 0 { INIT } else { graph.co[loc as usize][i - 1] };
+            if considered.is_none_or(|sleep| self.is_new(graph, &sleep, source)) {
+                let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
+                if i == writes {
+                    sleeps = blocked;
+                }
+                if !blocked && source != INIT {
+                    passed.insert(source as usize);
+                }
             }
             // An older write would be read although something newer comes before this read.
-            if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
-                if sleeps {
-                    self.sleep(graph, thread, loc);
-                }
-                return;
+            if i > 0 && (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
+                break;
             }
         }
-        let (newest, new) = last(INIT, 0, &mut sleeps);
-        if new {
-            sleeps |= self.read_from(graph, thread, event, snapshot, INIT, newest) && newest;
-        }
-        if sleeps {
-            self.sleep(graph, thread, loc);
-        }
+        (sleeps, passed)
     }
 
     /// Explores the read with this source. True if the thread cannot go on with what it reads: then it is not read.
@@ -203,11 +221,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         &mut self,
         graph: &mut Graph<M, W>,
         thread: usize,
-        event: EventId,
         snapshot: Snapshot,
         source: EventId,
         newest: bool,
     ) -> bool {
+        let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
         let mut blocked = false;
@@ -216,11 +234,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         {
             let front = graph.front[thread];
             self.advance_thread(graph, thread);
-            let next = graph.frontier(self.subject.layout, thread).next;
-            blocked = is_blocked(next) && self.may_sleep(snapshot.node);
+            blocked = self.may_sleep(snapshot.node) && self.leads_nowhere(graph, thread, event);
+            let waiting = self.trie.node(snapshot.node).half == Half::Waiting;
             if blocked {
                 self.note_waiting(snapshot.node);
-            } else {
+            } else if !(waiting && self.fits_nowhere(graph, event, source)) {
                 if !newest {
                     graph.nonmaximal.insert(event as usize);
                 }
@@ -239,8 +257,13 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
     fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+        self.trie.node(graph.node[event as usize]).half == Half::Amo
+            && self.fits_nowhere(graph, event, source)
+    }
+
+    fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
         let node = self.trie.node(graph.node[event as usize]);
-        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
+        if M::OUT_OF_ORDER || graph.rmw_writes.is_empty() {
             return false;
         }
         let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
@@ -253,7 +276,12 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             return false;
         }
         let revisited = graph.revisited & graph.before[taken];
-        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
+        let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
+        for sleep in graph.asleep.iter().flatten() {
+            if sleep.by != INIT && !sleep.before.contains(taken) {
+                perhaps |= graph.pre[sleep.by as usize] | Row::single(sleep.by as usize);
+            }
+        }
         let prefix = graph.pre[event as usize] | Row::single(event as usize);
         let gone = graph.present.without(&(graph.before[taken] | prefix | perhaps));
         !self.was_added_maximally(graph, gone, prefix, perhaps)
@@ -359,13 +387,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
-        let machine = Machine {
-            code: self.subject.code,
-            memory: &mut self.memory,
-            model: &self.model,
-            thread: thread as u16,
-            needs_room: false,
-        };
+        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
         let Some(function) = machine.callee(target, frame) else {
             return self.collector.bad_spawn(self.subject, graph, thread, pc);
         };
@@ -412,7 +434,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.order[e] = node.ann.order;
         if node.ann.order == Order::Plain {
             let loc = node.loc();
-            self.note_plain_write(loc);
+            let thread = self.subject.layout.thread_of[e] as usize;
+            self.note_plain_write(graph, thread, loc);
         }
         let node = self.trie.node(snapshot.node);
         graph.writes.insert(e);
@@ -490,15 +513,23 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if dst != 0 {
                 registers[fp + dst] = result;
             }
-            let mut machine = Machine {
-                code,
-                memory: &mut self.memory,
-                model: &self.model,
-                thread: thread as u16,
-                needs_room: false,
-            };
-            let next = machine.advance(&mut self.trie, node_id, registers);
-            let needs_room = machine.needs_room;
+            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
+            let mut next = machine.advance(&mut self.trie, node_id, registers);
+            let mut needs_room = machine.needs_room;
+            let mut rounds = 0;
+            while next.next == Next::Cut && !needs_room && rounds < ROUNDS {
+                rounds += 1;
+                let cut_at = machine.cut_at;
+                let registers = &graph.regs[layout.regs(thread, index + 1)];
+                let at = registers[RESULT] as Pc;
+                if !self.reads_its_own(graph, thread, index + 1, at, registers) {
+                    break;
+                }
+                machine = Machine::new(code, &mut self.memory, &self.model, thread);
+                (machine.events, machine.cut_at) = (index + 1, cut_at);
+                next = machine.go_on(&mut self.trie, &mut graph.regs[layout.regs(thread, index + 1)]);
+                needs_room = machine.needs_room;
+            }
             let next = self.checked(thread, index + 1, next, needs_room);
             graph.snapshots[slot + 1] = next;
             graph.front[thread] += 1;
@@ -509,6 +540,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
                 graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                break;
+            }
+            if self.is_retry(graph, thread, index + 1, next.node) {
+                graph.snapshots[slot + 1] = Snapshot::stopped(Next::Retrying);
                 break;
             }
             if !graph.present.contains(event + 1) {
@@ -540,6 +575,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
         self.visit(graph);
     }
+}
+
+/// Whether the cut that a thread stands at is that of a loop's bound.
+fn is_bounded(code: &Code, regs: &[u64]) -> bool {
+    matches!(code.ops[regs[RESULT] as usize], Op::Cut { entered } if entered != 0)
 }
 
 /// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.

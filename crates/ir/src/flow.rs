@@ -50,7 +50,9 @@ impl Instr {
                     operand(pointer);
                 }
             }
-            Instr::Return(value) | Instr::Exit(value) => value.iter().for_each(operand),
+            Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => {
+                value.iter().for_each(operand);
+            }
             Instr::Join { thread, .. } => operand(thread),
             Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) | Instr::EndLocal(addr) => {
                 operand(addr)

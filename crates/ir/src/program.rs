@@ -501,6 +501,10 @@ pub enum Instr {
     /// Executions in which the condition is zero do not count. A control dependency, like a branch to a place that is
     /// never left.
     Assume(Operand),
+    /// A mark of the program's author about a loop that waits. `None`: a round begins. A condition: the round is over, and if
+    /// it is zero the thread changed nothing that matters and goes round again, so that it may as well wait for other values.
+    /// Engines may take it for nothing.
+    Round(Option<Operand>),
     /// An execution in which the condition is zero is a finding. It orders nothing, unlike a branch.
     Assert {
         /// Condition.

@@ -301,6 +301,7 @@ impl Line<'_> {
             Instr::Lock(addr) => format!("lock([{}])", operand(addr)),
             Instr::Unlock(addr) => format!("unlock([{}])", operand(addr)),
             Instr::Assume(condition) => format!("assume {}", operand(condition)),
+            Instr::Round(_) => "// a round of a loop that waits".into(),
             Instr::Assert { condition, message } if message.is_empty() => {
                 format!("assert {}", operand(condition))
             }

@@ -316,7 +316,7 @@ impl<'p> Run<'p> {
                     return Err(ASSERTION);
                 }
             }
-            Instr::Fence(_) => {}
+            Instr::Fence(_) | Instr::Round(_) => {}
             _ => self.other(instr)?,
         }
         if let Some(frame) = self.frames.last_mut() {

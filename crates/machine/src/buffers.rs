@@ -11,6 +11,8 @@
 mod confirm;
 mod section;
 
+pub use confirm::confirm_moves;
+
 use crate::code::{CellId, Code};
 use crate::config::Config;
 use crate::intern::Interner;

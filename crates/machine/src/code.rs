@@ -46,6 +46,15 @@ pub struct Code<'p> {
 impl<'p> Code<'p> {
     /// Prepares a program.
     pub fn new(program: &'p Program) -> Result<Code<'p>, Unsupported> {
+        Code::with_choices(program, MAX_CHOICES)
+    }
+
+    /// Prepares a program whose runs are only replayed: a choice may then have any number of values.
+    pub fn for_replay(program: &'p Program) -> Result<Code<'p>, Unsupported> {
+        Code::with_choices(program, i128::MAX)
+    }
+
+    fn with_choices(program: &'p Program, most: i128) -> Result<Code<'p>, Unsupported> {
         let (mut first_cell, mut cells) = (Vec::new(), Vec::new());
         for (o, object) in (0u32..).zip(&program.objects) {
             first_cell.push(cells.len() as u32);
@@ -61,7 +70,7 @@ impl<'p> Code<'p> {
         }
         for function in &program.functions {
             for (instr, span) in function.body.iter().zip(&function.spans) {
-                supported(instr, *span)?;
+                supported(instr, *span, most)?;
             }
         }
         let live = (0..program.functions.len())
@@ -158,7 +167,7 @@ fn observed(program: &Program, function: usize) -> Vec<u32> {
 }
 
 /// Refuses what the machines do not model: better no answer than a wrong one.
-fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
+fn supported(instr: &Instr, span: Span, most_choices: i128) -> Result<(), Unsupported> {
     let refuse = |what: &str| Err(Unsupported { what: what.into(), span });
     match instr {
         Instr::Assign { .. }
@@ -175,6 +184,7 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
         | Instr::Lock(_)
         | Instr::Unlock(_)
         | Instr::Assume(_)
+        | Instr::Round(_)
         | Instr::Assert { .. }
         | Instr::Cut
         | Instr::AtomicBegin
@@ -191,7 +201,7 @@ fn supported(instr: &Instr, span: Span) -> Result<(), Unsupported> {
         Instr::Load { ann, .. } if ann.exclusive => refuse("a load that takes a reservation"),
         Instr::Load { .. } => Ok(()),
         Instr::StoreExclusive { .. } => refuse("a store that uses a reservation"),
-        Instr::Nondet { first, last, .. } => match i128::from(*last) - i128::from(*first) < MAX_CHOICES {
+        Instr::Nondet { first, last, .. } => match i128::from(*last) - i128::from(*first) < most_choices {
             true => Ok(()),
             false => refuse("a choice among more than 65536 values: the data is not bounded"),
         },
@@ -232,7 +242,7 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
                 operands.push(*pointer);
             }
         }
-        Instr::Return(value) | Instr::Exit(value) => operands.extend(value),
+        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => operands.extend(value),
         Instr::Join { thread, .. } => operands.push(*thread),
         Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
         Instr::Alloc { size, .. } => operands.push(*size),

@@ -35,3 +35,16 @@ pub use config::{Config, Model};
 pub use fencepost_answer::{Outcome, Verdict};
 pub use run::Run;
 pub use search::{Progress, StopReason};
+
+use fencepost_ir::Program;
+
+/// Checks a program on the machine of that name, within the bounds of `options`; `None` if there is no such machine. This is
+/// the list of machines: the registry of models names them.
+pub fn check_on(
+    machine: &str,
+    program: &Program,
+    options: &Options<'_>,
+) -> Option<Result<Checked, Unsupported>> {
+    let model = Model::from_name(machine)?;
+    Some(check(program, &Options { config: Config { model, ..options.config }, ..*options }))
+}

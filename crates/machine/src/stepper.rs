@@ -487,6 +487,7 @@ impl<'p> Stepper<'p> {
                 return true;
             }
             Instr::Halt => thread.state = State::Halted,
+            Instr::Round(_) => {}
             Instr::Assume(condition) if self.value(thread, *condition).is_true() => {}
             Instr::Assume(_) | Instr::Cut => thread.state = State::Left,
             Instr::Assert { condition, .. } if self.value(thread, *condition).is_true() => {}

@@ -81,7 +81,6 @@ impl Interpreter<'_> {
             return Ok(Step::Runs(store_exclusive(run, instr, place)));
         }
         if let Some(live) = self.rules.spins
-            && let Some(live) = live.before(run.at().0 as usize, run.at().1 as usize)
             && let Some(earlier) = run.comes_round(live)
         {
             return Ok(Step::End(run, End::Spinning(earlier)));
@@ -265,6 +264,7 @@ fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(
         mark(&mut run, event);
     }
     let register = loaded(place, parts.extend, value);
+    let before = old.map(|old| place.width.zero_extend(old));
     if let Some((op, operand)) = parts.until {
         // Like a branch to a place that is never left.
         run.depend(register);
@@ -286,7 +286,12 @@ fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(
             from.depends |= register.depends;
             from.picks |= register.picks;
         }
+        // To write what was there changes nothing.
+        let history = std::mem::take(&mut run.history);
         let half = run.write(place, stored, from, parts.write);
+        if half.is_some() && stored.is_some() && stored.map(|v| place.width.zero_extend(v)) == before {
+            run.history = history;
+        }
         pair(&mut run, event, half);
     }
     run.assign(parts.dst, register);

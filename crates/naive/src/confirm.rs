@@ -353,6 +353,10 @@ impl<'p> Replayer<'p> {
         let instr = function.body.get(at.1 as usize);
         let stop = |led: Led, end| Ok(vec![(led, Some(end))]);
         let unknown = |operand| led.run.operand(operand).value.is_none();
+        if led.idle > ENDLESS {
+            led.run.problems.push(Problem { kind: ProblemKind::LocalLoop, at, message: None });
+            return stop(led, End::Failed);
+        }
         match instr {
             Some(
                 &Instr::Branch { condition, .. }
@@ -375,6 +379,12 @@ impl<'p> Replayer<'p> {
                 led.next += 1;
                 return Ok(vec![(led, None)]);
             }
+            // An engine may follow a loop beyond its bound. The jump to the head stands before the cut (`ir::unroll`).
+            Some(Instr::Cut) if at.1 > 0 && matches!(function.body[at.1 as usize - 1], Instr::Jump(_)) => {
+                led.run.frame_mut().at -= 1;
+                led.idle += 1;
+                return Ok(vec![(led, None)]);
+            }
             Some(&Instr::Join { thread: other, dst }) if steps.get(led.next).is_some_and(|s| s.at == at) => {
                 let Some(number) = led.run.operand(other).value else { return stop(led, End::Stuck) };
                 let RecordedAction::Join(other) = steps[led.next].action else { return Ok(Vec::new()) };
@@ -389,10 +399,6 @@ impl<'p> Replayer<'p> {
             }
             _ => {}
         }
-        if led.idle > ENDLESS {
-            led.run.problems.push(Problem { kind: ProblemKind::LocalLoop, at, message: None });
-            return stop(led, End::Failed);
-        }
         // Most instructions do nothing that could be in the record.
         let local = match instr {
             Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. }) => true,
@@ -403,10 +409,10 @@ impl<'p> Replayer<'p> {
         if local && !steps.get(led.next).is_some_and(|s| s.at == at && s.action == RecordedAction::End) {
             return self.local(thread, led);
         }
-        let round = self.live.before(at.0 as usize, at.1 as usize).and_then(|live| match instr {
-            Some(instr) if reads(instr) => led.run.comes_round(live),
+        let round = match instr {
+            Some(instr) if reads(instr) => led.run.comes_round(&self.live),
             _ => None,
-        });
+        };
         let interpreter = self.interpreter(thread, self.next_read(thread, &led));
         let outcomes = match interpreter.step(led.run.clone())? {
             Step::Runs(runs) => runs.into_iter().map(|run| (run, None)).collect(),

@@ -203,6 +203,14 @@ pub fn over(whole: &Whole<'_>, model: &Model) -> (Relation, Relation) {
 /// Where threads wait, if some do and will for ever.
 fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
     let mut sites = Vec::new();
+    // What rounds of loops wrote is what they had read.
+    let mut silent = BTreeSet::new();
+    for &(thread, trace) in whole.chosen {
+        if let End::Spinning(from) = trace.end {
+            let first = whole.first_event(thread);
+            silent.extend(first + from..first + trace.events.len());
+        }
+    }
     for &(thread, trace) in whole.chosen {
         let from = match trace.end {
             End::Done | End::Returned | End::Halted => continue,
@@ -215,7 +223,9 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
         for e in first + from..first + trace.events.len() {
             let reads = whole.execution.events[e].kind == EventKind::Read;
             let source = (0..whole.execution.events.len()).find(|&w| whole.execution.rf.contains(w, e));
-            if reads && source.is_some_and(|w| whole.execution.co.successors(w).next().is_some()) {
+            if reads
+                && source.is_some_and(|w| whole.execution.co.successors(w).any(|later| !silent.contains(&later)))
+            {
                 return None;
             }
         }

@@ -183,6 +183,19 @@ impl Interpreter<'_> {
                     false => Ok(Step::End(run, End::Blocked)),
                 }
             }
+            Instr::Round(None) => {
+                run.begin_round();
+                one(run.next())
+            }
+            Instr::Round(Some(condition)) => {
+                let condition = run.operand(*condition);
+                run.depend(condition);
+                let from = run.end_round();
+                match condition.value.is_none_or(Value::is_true) {
+                    true => one(run.next()),
+                    false => Ok(Step::End(run, End::Spinning(from))),
+                }
+            }
             Instr::Assert { condition, message } => self.assert(run, *condition, message),
             Instr::Fail { kind, .. } => fault(run, kind_of(*kind)),
             Instr::Nondet { dst, first, last } => choose(&run, *dst, *first, *last),

@@ -1,7 +1,7 @@
-//! Which registers matter before an instruction that is in a loop: those that may be used before they are written.
+//! Which registers matter before an instruction: those that may be used before they are written.
 //!
-//! A thread that is back at a read of a loop with the same values in these, having done nothing but read, has made an
-//! iteration for nothing: it spins, and the run ends there. The counters that bound loops do not matter, because a bound
+//! A thread that is back at a read, by the same calls and with the same values in these, and that has changed nothing since,
+//! has made an iteration for nothing: it spins, and the run ends there. The counters that bound loops do not matter, because a bound
 //! must not hide that a thread spins.
 
 use fencepost_ir::{Callee, Function, Instr, Operand, Program, Reg, Rvalue};
@@ -9,8 +9,8 @@ use fencepost_ir::{Callee, Function, Instr, Operand, Program, Reg, Rvalue};
 /// A set of registers.
 type Registers = Vec<bool>;
 
-/// Per function and instruction in a loop: the registers that matter.
-pub struct Live(Vec<Vec<Option<Registers>>>);
+/// Per function and instruction, the function's end included: the registers that matter.
+pub struct Live(Vec<Vec<Registers>>);
 
 impl Live {
     /// Of all functions.
@@ -18,13 +18,13 @@ impl Live {
         Live(program.functions.iter().map(of_function).collect())
     }
 
-    /// The registers that matter there, if the instruction is in a loop.
+    /// The registers that matter there.
     pub fn before(&self, function: usize, at: usize) -> Option<&Registers> {
-        self.0.get(function)?.get(at)?.as_ref()
+        self.0.get(function)?.get(at)
     }
 }
 
-fn of_function(function: &Function) -> Vec<Option<Registers>> {
+fn of_function(function: &Function) -> Vec<Registers> {
     let body = &function.body;
     let mut live = vec![vec![false; function.regs.len()]; body.len() + 1];
     let mut changed = true;
@@ -46,18 +46,11 @@ fn of_function(function: &Function) -> Vec<Option<Registers>> {
             live[at] = set;
         }
     }
-    let mut looping = vec![false; body.len()];
-    for (at, instr) in body.iter().enumerate() {
-        for to in successors(instr, at, body.len()).into_iter().filter(|&to| to <= at) {
-            looping[to..=at].fill(true);
-        }
-    }
-    let matters = |(at, mut set): (usize, Registers)| {
+    for set in &mut live {
         let counters = set.iter_mut().zip(&function.regs).filter(|(_, name)| is_counter(name));
         counters.for_each(|(matters, _)| *matters = false);
-        looping.get(at).copied().unwrap_or(false).then_some(set)
-    };
-    live.into_iter().enumerate().map(matters).collect()
+    }
+    live
 }
 
 /// Whether a register of that name counts the iterations that a loop has left; see `fencepost_ir::unroll`.
@@ -131,7 +124,7 @@ fn used(instr: &Instr) -> Vec<Operand> {
         Instr::Branch { condition, .. } | Instr::Assume(condition) | Instr::Assert { condition, .. } => {
             vec![*condition]
         }
-        Instr::Return(value) | Instr::Exit(value) => value.iter().copied().collect(),
+        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => value.iter().copied().collect(),
         Instr::Call { callee, args, .. } | Instr::Spawn { callee, args, .. } => called(callee, args),
         _ => Vec::new(),
     }

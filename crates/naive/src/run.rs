@@ -9,6 +9,7 @@
 
 use crate::events::Events;
 use crate::findings::{Problem, ProblemKind};
+use crate::live::Live;
 use crate::{Limits, Stop};
 use fencepost_ir::{
     Ann, EventKind, Fence, FunctionId, Instr, Location, ObjectId, Operand, Reg, Span, ThreadId, Value, Width,
@@ -226,15 +227,19 @@ pub struct Run {
     pub started: u32,
     /// How many accesses to private cells it has made.
     pub silent: u32,
-    /// Where it was at reads of loops since it last did something else than reading.
-    history: Vec<Moment>,
+    /// Where it was at reads since it last changed something.
+    pub(crate) history: Vec<Moment>,
+    /// Where the rounds began that it is in, of loops that their author marked.
+    rounds: Vec<usize>,
     steps: usize,
 }
 
-/// The state of a run before a read of a loop: its events, and all that its future depends on.
+/// The state of a run before a read: its events, and all that its future depends on.
 #[derive(Clone, PartialEq)]
-struct Moment {
+pub(crate) struct Moment {
     events: usize,
+    /// Objects made and threads started.
+    made: (u32, u32),
     frames: Vec<(FunctionId, usize, Vec<Option<Value>>)>,
     private: Vec<(Location, Option<Value>)>,
 }
@@ -266,6 +271,7 @@ impl Run {
             started: 0,
             silent: 0,
             history: Vec::new(),
+            rounds: Vec::new(),
             steps: 0,
         }
     }
@@ -445,6 +451,18 @@ impl Run {
         (None, Register { value: old, depends, picks: content.picks | place.addr.picks })
     }
 
+    /// A round of a loop begins that its author marked.
+    pub fn begin_round(&mut self) {
+        self.rounds.push(self.events.len());
+    }
+
+    /// It ends: the event where the outermost one began.
+    pub fn end_round(&mut self) -> usize {
+        let from = self.rounds.first().copied().unwrap_or(0);
+        self.rounds.pop();
+        from
+    }
+
     /// Writes a value: the event, unless the cell is private.
     pub fn write(&mut self, place: &Place, value: Option<Value>, from: Register, ann: Ann) -> Option<usize> {
         let value = value.map(|value| place.width.zero_extend(value));
@@ -476,22 +494,28 @@ impl Run {
         (needs_value && unknown).then_some(ProblemKind::Uninitialised)
     }
 
-    /// Remembers that the run stands before a read of a loop, of which `live` are the registers that matter. If it was
-    /// there before, and has only read since: the event where it was.
-    pub fn comes_round(&mut self, live: &[bool]) -> Option<usize> {
-        let depth = self.frames.len();
-        let values = |(i, frame): (usize, &Frame)| {
-            let matters = |r: usize| i + 1 < depth || live.get(r) == Some(&true);
+    /// Remembers that the run stands before a read. If it was there before, by the same calls and with the same values in
+    /// all registers that matter, and has changed nothing since: the event where it was.
+    pub fn comes_round(&mut self, live: &Live) -> Option<usize> {
+        let above = self.frames.iter().skip(1).map(|frame| frame.result).chain([None]);
+        let values = |(frame, result): (&Frame, Option<Reg>)| {
+            let set = live.before(frame.function.0 as usize, frame.at);
+            // What a call gives back is written when it returns.
+            let matters =
+                |r: usize| set.is_none_or(|set| set[r]) && result.is_none_or(|reg| reg.0 as usize != r);
             let list = frame.registers.iter().enumerate();
             let list = list.map(|(r, register)| if matters(r) { register.value } else { None });
             (frame.function, frame.at, list.collect())
         };
         let moment = Moment {
             events: self.events.len(),
-            frames: self.frames.iter().enumerate().map(values).collect(),
+            made: (self.made, self.started),
+            frames: self.frames.iter().zip(above).map(values).collect(),
             private: self.private.iter().map(|(l, r)| (*l, r.value)).collect(),
         };
-        let same = |m: &&Moment| m.frames == moment.frames && m.private == moment.private;
+        let same = |m: &&Moment| {
+            m.frames == moment.frames && m.private == moment.private && m.made == moment.made
+        };
         let earlier = self.history.iter().find(same).map(|m| m.events);
         self.history.push(moment);
         // Two reads of private cells have no event between them.

@@ -22,9 +22,15 @@ fn main() {
     }
     let started = std::time::Instant::now();
     let mut tally = differential::Tally::default();
+    let only_rich = std::env::args().any(|a| a == "--rich");
     for seed in from..from + count {
+        if only_rich {
+            differential::rich_system(seed, &mut tally);
+            continue;
+        }
         differential::fixed_system(seed, &mut tally);
         differential::parameterized_system(seed, &mut tally);
+        differential::rich_system(seed, &mut tally);
     }
     for difference in &tally.differences {
         println!("{difference}\n");

@@ -5,6 +5,10 @@
 //! cubes. A visited cube that lies within a new one is deleted, and what it has in the queue is dropped: the
 //! new cube's pre-images cover it.
 //!
+//! Nodes are taken from the queue in batches whose size depends on the queue alone. Looking at each of them, and
+//! computing the pre-images of those that are new, is done on all cores; everything that changes the search happens in
+//! between, in the order of the queue. So the answer, and every cube of it, is the same for any number of threads.
+//!
 //! Safety does not depend on approximations: a cube may be replaced by any larger one. When an approximation turns out
 //! to reach the initial states, the caller restarts without it.
 
@@ -12,14 +16,12 @@ use crate::cube::{Atom, Cube};
 use crate::literal::Fact;
 use crate::memory::{Memory, Read};
 use crate::outcome::{Progress, StopReason};
-use crate::pre::Context;
+use crate::parallel;
+use crate::pre::{Context, TooLarge};
 use crate::subsume::{Pattern, Profile};
 use crate::system::{Bad, SrcAtom};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Why a search gives up on a cube.
-const TOO_LARGE: &str = "a cube has more pending reads or processes than the search can hold";
 
 /// How a cube came about.
 #[derive(Clone, Debug)]
@@ -47,6 +49,20 @@ pub enum Status {
     Deleted,
 }
 
+/// Most nodes of a batch.
+const MAX_BATCH: usize = 64;
+
+/// What a node turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// It meets the initial states.
+    Initial,
+    /// It lies within cubes that are known.
+    Covered,
+    /// Neither.
+    New,
+}
+
 /// A node of the search.
 pub struct Node {
     /// The cube; after an approximation the larger one.
@@ -72,14 +88,25 @@ pub enum End {
     Fixpoint,
     /// This node meets the initial states.
     Reached(usize),
-    /// A limit was hit.
-    Stopped(StopReason),
+    /// It did not go on.
+    Stopped(Stop),
+}
+
+/// Why a search does not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// A limit of the user.
+    Limit(StopReason),
+    /// It was to process so many nodes and no more.
+    Turn,
+    /// A cube has more pending reads or processes than fit.
+    TooLarge,
 }
 
 /// Limits, and who is told of progress.
 pub struct Control<'a> {
-    /// Says why to stop, if so; asked once per node with the number of nodes.
-    pub stop: &'a mut dyn FnMut(usize) -> Option<StopReason>,
+    /// Says why to stop, if so; asked once per batch with the number of nodes made and processed.
+    pub stop: &'a mut dyn FnMut(usize, usize) -> Option<Stop>,
     /// Told now and then.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// A larger cube to go on with instead.
@@ -97,6 +124,10 @@ pub struct Search<'a> {
     /// The features of each visited cube: most candidates are ruled out by one pass over this.
     features: Vec<u128>,
     assumed: Vec<Cube>,
+    /// Threads.
+    jobs: usize,
+    /// Visited cubes deleted since the batch was looked at.
+    deleted_in_batch: usize,
     queue: BinaryHeap<Reverse<(u8, usize, usize, usize)>>,
     permute: bool,
     /// Nodes processed.
@@ -105,7 +136,7 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// A search that starts from the bad cubes.
-    pub fn new(context: Context<'a>) -> Search<'a> {
+    pub fn new(context: Context<'a>, jobs: usize) -> Search<'a> {
         let permute = context.system.symmetric;
         let mut search = Search {
             context,
@@ -113,13 +144,15 @@ impl<'a> Search<'a> {
             visited: Vec::new(),
             features: Vec::new(),
             assumed: Vec::new(),
+            jobs,
+            deleted_in_batch: 0,
             queue: BinaryHeap::new(),
             permute,
             processed: 0,
         };
         let system = search.context.system;
         for bad in &system.assumed {
-            for cube in search.context.cubes_of(bad) {
+            for cube in search.context.assumed_cubes(bad) {
                 let pattern = Pattern::new(&cube);
                 search.features.push(pattern.features());
                 search.visited.push((None, pattern));
@@ -135,7 +168,7 @@ impl<'a> Search<'a> {
     }
 
     fn push(&mut self, cube: Cube, origin: Option<Origin>, depth: usize, approximated: Option<usize>) {
-        let key = (cube.procs, cube.size() + depth, depth, self.nodes.len());
+        let id = self.nodes.len();
         let profile = Profile::new(&cube);
         self.nodes.push(Node {
             cube,
@@ -146,56 +179,111 @@ impl<'a> Search<'a> {
             past_init: false,
             approximated,
         });
-        self.queue.push(Reverse(key));
+        self.enqueue(id);
     }
 
     /// Runs to the end.
     pub fn run(&mut self, control: &mut Control) -> End {
-        while let Some(Reverse((_, _, depth, id))) = self.queue.pop() {
-            if self.parent_deleted(id) {
-                self.nodes[id].status = Status::Subsumed;
-                continue;
-            }
-            if let Some(reason) = (control.stop)(self.nodes.len()) {
+        while let Some(batch) = self.next_batch() {
+            if let Some(reason) = (control.stop)(self.nodes.len(), self.processed) {
+                // Nobody goes on from here, so the batch need not go back.
                 return End::Stopped(reason);
             }
-            if !self.nodes[id].past_init && self.context.meets_init(&self.nodes[id].cube) {
-                return End::Reached(id);
-            }
-            if self.is_subsumed(id) {
-                self.nodes[id].status = Status::Subsumed;
-                continue;
-            }
-            if let Some(larger) = (control.approximate)(&self.context, &self.nodes[id].cube) {
-                self.nodes[id].profile = Profile::new(&larger);
-                self.nodes[id].cube = larger;
-                self.nodes[id].approximated = Some(id);
-            }
-            self.visit(id);
-            self.processed += 1;
-            if self.processed.is_multiple_of(256) {
-                (control.progress)(&self.progress(depth));
-            }
-            match self.context.pre_image(&self.nodes[id].cube) {
-                Err(_) => return End::Stopped(StopReason::Unsupported(TOO_LARGE.into())),
-                Ok(predecessors) => {
-                    for p in predecessors {
-                        let origin =
-                            Origin { parent: id, transition: p.transition, args: p.args, numbers: p.numbers };
-                        let approximated = self.nodes[id].approximated;
-                        self.push(p.cube, Some(origin), depth + 1, approximated);
-                    }
+            let looks = parallel::map(self.jobs, &batch, |id| self.look(*id));
+            let before = self.visited.len();
+            self.deleted_in_batch = 0;
+            let (mut new, mut reached) = (Vec::new(), None);
+            for (position, (&id, look)) in batch.iter().zip(looks).enumerate() {
+                if self.parent_deleted(id) || look == Look::Covered || self.is_covered_since(id, before) {
+                    self.nodes[id].status = Status::Subsumed;
+                    continue;
                 }
+                if look == Look::Initial {
+                    reached = Some(id);
+                    batch[position + 1..].iter().for_each(|&id| self.enqueue(id));
+                    break;
+                }
+                if let Some(larger) = (control.approximate)(&self.context, &self.nodes[id].cube) {
+                    self.nodes[id].profile = Profile::new(&larger);
+                    self.nodes[id].cube = larger;
+                    self.nodes[id].approximated = Some(id);
+                }
+                self.visit(id);
+                new.push(id);
+            }
+            if let Err(TooLarge) = self.expand(&new, control) {
+                let reason = (control.stop)(self.nodes.len(), self.processed);
+                return End::Stopped(reason.unwrap_or(Stop::TooLarge));
+            }
+            if let Some(id) = reached {
+                return End::Reached(id);
             }
         }
         End::Fixpoint
     }
 
+    /// The first nodes of the queue, all with as many processes as the first one.
+    fn next_batch(&mut self) -> Option<Vec<usize>> {
+        let size = (self.queue.len() / 8).clamp(1, MAX_BATCH);
+        let mut batch = Vec::new();
+        let mut procs = None;
+        while batch.len() < size
+            && let Some(Reverse((p, _, _, id))) = self.queue.peek()
+            && procs.is_none_or(|procs| procs == *p)
+        {
+            procs = Some(*p);
+            batch.push(*id);
+            self.queue.pop();
+        }
+        (!batch.is_empty()).then_some(batch)
+    }
+
+    /// What can be told of a node without changing anything.
+    fn look(&self, id: usize) -> Look {
+        let node = &self.nodes[id];
+        if self.parent_deleted(id) {
+            Look::Covered
+        } else if !node.past_init && self.context.meets_init(&node.cube) {
+            Look::Initial
+        } else if self.is_covered(&node.cube, &node.profile) {
+            Look::Covered
+        } else {
+            Look::New
+        }
+    }
+
+    /// Computes the pre-images of nodes and puts them into the queue.
+    fn expand(&mut self, new: &[usize], control: &mut Control) -> Result<(), TooLarge> {
+        let images = parallel::map(self.jobs, new, |&id| match self.nodes[id].status {
+            Status::Visited => self.context.pre_image(&self.nodes[id].cube),
+            // A later one of the batch covers it.
+            _ => Ok(vec![]),
+        });
+        for (&id, predecessors) in new.iter().zip(images) {
+            let depth = self.nodes[id].depth;
+            self.processed += 1;
+            if self.processed.is_multiple_of(256) {
+                (control.progress)(&self.progress(depth));
+            }
+            for p in predecessors? {
+                let origin =
+                    Origin { parent: id, transition: p.transition, args: p.args, numbers: p.numbers };
+                let approximated = self.nodes[id].approximated;
+                self.push(p.cube, Some(origin), depth + 1, approximated);
+            }
+        }
+        Ok(())
+    }
+
+    fn enqueue(&mut self, id: usize) {
+        let node = &self.nodes[id];
+        self.queue.push(Reverse((node.cube.procs, node.cube.size() + node.depth, node.depth, id)));
+    }
+
     /// Treats a node that meets the initial states as any other: its trace is spurious, but a longer one may be real.
     pub fn go_on_past(&mut self, id: usize) {
         self.nodes[id].past_init = true;
-        let node = &self.nodes[id];
-        self.queue.push(Reverse((node.cube.procs, node.cube.size() + node.depth, node.depth, id)));
+        self.enqueue(id);
     }
 
     fn progress(&self, depth: usize) -> Progress {
@@ -215,10 +303,25 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn is_subsumed(&self, id: usize) -> bool {
-        let Node { cube, profile, .. } = &self.nodes[id];
+    pub(crate) fn assumed(&self) -> &[Cube] {
+        &self.assumed
+    }
+
+    /// Whether the cube lies within one visited cube or declared invariant.
+    pub(crate) fn is_covered_at_once(&self, cube: &Cube, profile: &Profile) -> bool {
+        self.covers_from(0, cube, profile)
+    }
+
+    /// The same for those that were visited after the first `from`. Deletions move later ones down, so that more may be
+    /// looked at than needed.
+    fn is_covered_since(&self, id: usize, from: usize) -> bool {
+        let deleted = self.deleted_in_batch.min(from);
+        self.covers_from(from - deleted, &self.nodes[id].cube, &self.nodes[id].profile)
+    }
+
+    fn covers_from(&self, from: usize, cube: &Cube, profile: &Profile) -> bool {
         let has = profile.features();
-        (0..self.visited.len()).any(|v| {
+        (from..self.visited.len()).any(|v| {
             self.features[v] & !has == 0
                 && self.visited[v].1.covers(self.general(v), cube, profile, self.permute)
         })
@@ -244,6 +347,7 @@ impl<'a> Search<'a> {
             }
             self.visited.remove(v);
             self.features.remove(v);
+            self.deleted_in_batch += 1;
         }
         self.nodes[id].status = Status::Visited;
         self.features.push(pattern.features());

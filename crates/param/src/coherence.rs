@@ -56,13 +56,14 @@ enum Choice {
     ReadSkips(usize, Cell),
 }
 
-/// All ways to put an event before the cube.
+/// All ways to put an event before the cube; none if more than `limit` decisions would have to be tried.
 pub fn put_before(
     memory: &Memory,
     model: &dyn MemoryModel,
     event: &Event,
     may_satisfy: &dyn Fn(usize) -> bool,
-) -> Vec<(Memory, u64)> {
+    limit: usize,
+) -> Option<Vec<(Memory, u64)>> {
     let mut results = Vec::new();
     let decisions = decisions(memory, event, may_satisfy);
     let mut start = memory.clone();
@@ -80,9 +81,9 @@ pub fn put_before(
         let proc = event.proc;
         start.writes.push(WriteNode { node, proc, cells, readers: vec![], skipped: vec![] });
     }
-    let search = Search { old: memory, event, node, model };
+    let search = Search { old: memory, event, node, model, left: std::cell::Cell::new(limit) };
     search.decide(&decisions, start, 0, &mut results);
-    results
+    (search.left.get() > 0).then_some(results)
 }
 
 /// For each pair, the alternatives.
@@ -134,6 +135,8 @@ struct Search<'a> {
     event: &'a Event,
     node: u8,
     model: &'a dyn MemoryModel,
+    /// Decisions that may still be tried.
+    left: std::cell::Cell<usize>,
 }
 
 impl Search<'_> {
@@ -149,6 +152,8 @@ impl Search<'_> {
             return;
         };
         for &choice in first {
+            let Some(left) = self.left.get().checked_sub(1) else { return };
+            self.left.set(left);
             let mut next = at.clone();
             let mut satisfied = satisfied;
             if let Choice::Satisfy(r) = choice {

@@ -8,15 +8,16 @@
 //! | read and check a file | `lexer`, `parser`, `ast`, `typing`, `normal`, `lower`, `system` | section 3, description language |
 //! | cubes and events | `cube`, `literal`, `memory`, `coherence`, `model` | section 3, explicit language and states; section 2, `ghb` |
 //! | decide | `solver`, `fourier` | the SMT solver |
-//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `brab` | section 4 |
+//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parallel` | section 4 |
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
-//! | answer | `prove`, `outcome`, `report`, `picture`, `show` | - |
+//! | answer | `prove`, `outcome`, `report`, `words`, `picture`, `show` | - |
 //!
-//! [`prove`] is the whole of it. Nothing here prints. Deviations from the paper are in `docs/adr/param-*.md`.
+//! [`prove`] is the whole of it. Nothing here prints. Deviations from the paper are in `docs/adr/009` to `013`.
 
 pub mod ast;
 pub mod backward;
 mod brab;
+mod cases;
 mod certificate;
 mod coherence;
 pub mod cube;
@@ -29,7 +30,9 @@ pub mod machine;
 pub mod memory;
 pub mod model;
 pub mod normal;
+mod oracle;
 pub mod outcome;
+mod parallel;
 pub mod parser;
 mod parser_expr;
 mod picture;
@@ -45,6 +48,7 @@ mod subsume;
 pub mod system;
 mod trace;
 pub mod typing;
+mod words;
 
 pub use outcome::{Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};
 pub use prove::{Options, prove};

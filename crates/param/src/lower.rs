@@ -1,7 +1,7 @@
 //! From the syntax tree to a checked [`System`]: declarations, transitions, and the bookkeeping of parameters.
 
 use crate::ast::{self, Decl, File, Ident, SymbolKind, UpdateValue};
-use crate::literal::{Lit, Term};
+use crate::literal::{Fact, Lit, Term};
 use crate::normal::{Conj, Formula, Full, Refused, conjoin_lits, dnf, lift_exists, rename_all, rename_atom};
 use crate::system::*;
 use crate::typing::{Place, Scope, Typing};
@@ -295,7 +295,14 @@ impl<'a> Lower<'a> {
         }
         let dnf: Vec<Vec<SrcLit>> = conjs.into_iter().map(|c| c.lits).collect();
         self.note_constants(dnf.iter().flatten());
-        self.system.init.push(InitClause { params, dnf });
+        for merged in partitions(params) {
+            let params = merged.iter().map(|m| m + 1).max().unwrap_or(0);
+            let dnf: Vec<Vec<SrcLit>> = dnf.iter().filter_map(|conj| merge(conj, &merged)).collect();
+            // What only speaks of distinct processes says nothing of equal ones.
+            if !dnf.is_empty() || usize::from(params) == merged.len() {
+                self.system.init.push(InitClause { params, dnf });
+            }
+        }
     }
 
     /// Process constants break the symmetry between processes.
@@ -425,10 +432,9 @@ impl<'a> Lower<'a> {
             Term::Lin(l) => l.terms.iter().any(|t| is_weak(t.0)),
         };
         let reads = read_lits().any(|l| l.mentions(is_weak))
-            || updates.iter().any(|u| {
-                let keeps = |term: &SrcTerm| matches!((term, &u.target), (Term::Atom(SrcAtom::Sym(s, _)), Target::Every(_)) if *s == u.sym);
-                u.branches.iter().any(|b| b.1.as_ref().is_some_and(|t| in_term(t) && !keeps(t)))
-            });
+            || updates
+                .iter()
+                .any(|u| u.branches.iter().any(|b| b.1.as_ref().is_some_and(in_term) && !u.keeps(&b.1)));
         let writes = updates.iter().any(|u| self.system.symbol(u.sym).weak);
         let all: Vec<SrcLit> = read_lits().cloned().collect();
         self.note_constants(all.iter());
@@ -617,6 +623,39 @@ impl<'a> Lower<'a> {
             }
         }
     }
+}
+
+/// Parameters of `init` may be equal: all ways to make some of them the same, by the number that each one gets. The
+/// first way keeps them apart.
+fn partitions(params: u8) -> Vec<Vec<u8>> {
+    let mut result = vec![vec![]];
+    for _ in 0..params {
+        let extend = |numbers: Vec<u8>| {
+            let next = numbers.iter().map(|n| n + 1).max().unwrap_or(0);
+            (0..=next).rev().map(move |n| numbers.iter().copied().chain([n]).collect())
+        };
+        result = result.into_iter().flat_map(extend).collect();
+    }
+    result
+}
+
+/// A conjunction of `init` with some parameters made the same; `None` if it compares them and they differ by that. A
+/// comparison of values that could only hold of distinct processes (`Id[p] <> Id[q]`) is left out.
+fn merge(conj: &[SrcLit], numbers: &[u8]) -> Option<Vec<SrcLit>> {
+    let rename = |p: ProcRef| match numbers.get(usize::from(p.0)) {
+        Some(number) => ProcRef(*number),
+        None => p,
+    };
+    let mut result: Vec<SrcLit> = Vec::new();
+    for lit in conj {
+        match crate::normal::rename_vars(lit, &rename) {
+            Fact::True => {}
+            Fact::False if lit.mentions(|a| !matches!(a, SrcAtom::Proc(_))) => {}
+            Fact::False => return None,
+            Fact::Lit(lit) => result = conjoin_lits(&result, &[lit])?,
+        }
+    }
+    Some(result)
 }
 
 fn flatten(formula: Formula, out: &mut Vec<Formula>) {

@@ -15,7 +15,7 @@ use crate::coherence::WriteNode;
 use crate::cube::Cell;
 use crate::model::{EventKind, MemoryModel};
 use crate::system::{NONE, SymId};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A set of nodes.
 pub type Nodes = u64;
@@ -76,21 +76,13 @@ pub struct Event {
     /// The guard has a fence.
     pub fence: bool,
     /// Symbols whose cells may become visible in another order than that of firing.
-    pub reorderable: Rc<[SymId]>,
+    pub reorderable: Arc<[SymId]>,
 }
 
 impl Event {
     /// Whether the order of writes to the cell is a choice.
     pub fn is_reorderable(&self, cell: &Cell) -> bool {
         self.reorderable.contains(&cell.0)
-    }
-
-    /// How many reads and writes of the cube share a cell with it.
-    pub fn choices(&self, memory: &Memory) -> usize {
-        let touches =
-            |cells: &[Cell]| self.reads.iter().chain(&self.writes).filter(|c| cells.contains(c)).count();
-        let reads = memory.reads.iter().filter(|r| self.writes.contains(&r.cell)).count();
-        reads + memory.writes.iter().map(|w| touches(&w.cells)).sum::<usize>()
     }
 
     /// Its kind for program order.
@@ -172,15 +164,17 @@ impl Memory {
 
     /// Puts an event before everything, in every way that leaves `ghb` without a cycle [Cubicle-W, section 4:
     /// `extend_ghb` and `rffr`]. `may_satisfy(r)` tells whether the value written fits read `r`. Each result comes with
-    /// the set of reads that the event's writes satisfy. New reads are appended to `reads`.
+    /// the set of reads that the event's writes satisfy. New reads are appended to `reads`. None if coherence is a choice
+    /// and more than `limit` decisions would have to be tried.
     pub fn put_before(
         &self,
         model: &dyn MemoryModel,
         event: &Event,
         may_satisfy: &dyn Fn(usize) -> bool,
-    ) -> Vec<(Memory, u64)> {
+        limit: usize,
+    ) -> Option<Vec<(Memory, u64)>> {
         if !event.reorderable.is_empty() {
-            return crate::coherence::put_before(self, model, event, may_satisfy);
+            return crate::coherence::put_before(self, model, event, may_satisfy, limit);
         }
         let touched: Vec<usize> =
             (0..self.reads.len()).filter(|&r| event.writes.contains(&self.reads[r].cell)).collect();
@@ -193,7 +187,7 @@ impl Memory {
                 // The process sees its own latest write.
                 forced |= 1 << r;
             } else {
-                return vec![];
+                return Some(vec![]);
             }
         }
         let mut results = Vec::new();
@@ -211,7 +205,7 @@ impl Memory {
             let missed: Vec<usize> = open.iter().copied().filter(|&r| satisfied >> r & 1 == 0).collect();
             results.extend(self.extend(model, event, &external, &missed).ok().map(|m| (m, satisfied)));
         }
-        results
+        Some(results)
     }
 
     /// `extend_ghb`, for one choice of the reads that take their value from the event and those that come before it.

@@ -97,6 +97,8 @@ pub struct Outcome {
     pub invariant: Vec<Cube>,
     /// How the invariant was checked.
     pub recheck: Recheck,
+    /// Processes of the oracle, if invariants were inferred.
+    pub inference: Option<u8>,
     /// Warnings about the input.
     pub warnings: Vec<Diagnostic>,
     /// The search, if asked for.

@@ -8,12 +8,12 @@
 
 use crate::cube::{Atom, Cell, Cube, CubeLit, Idx, sort_of};
 use crate::literal::{Fact, LinOp, Lit, Term};
-use crate::memory::{Event, MAX_NODES, MAX_READS, Memory};
+use crate::memory::{Event, MAX_NODES, MAX_READS, Memory, Read};
 use crate::model::MemoryModel;
-use crate::solver::{Theory, simplify};
+use crate::solver::{Theory, entails, simplify};
 use crate::system::*;
-use std::cell::Cell as Flag;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A cube before another one.
 #[derive(Clone, Debug)]
@@ -35,9 +35,11 @@ pub struct Context<'a> {
     /// What the memory model orders.
     pub model: &'a dyn MemoryModel,
     /// Weak symbols whose writes may become visible in another order than that of firing.
-    reorderable: Rc<[SymId]>,
+    reorderable: Arc<[SymId]>,
     /// Set when an event had more choices than can be enumerated.
-    overflow: Flag<bool>,
+    overflow: AtomicBool,
+    /// Says that a limit was hit, so that a pre-image need not be finished.
+    stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// A cube has more pending reads or processes than fit.
@@ -46,8 +48,8 @@ pub struct TooLarge;
 
 /// Most processes of a cube. Searches that need more do not end in practice.
 const MAX_PROCS: u8 = 40;
-/// Most pairs of an event with reads and writes of a cube whose order is a choice.
-const MAX_CHOICES: usize = 14;
+/// Most decisions that are tried to put an event before a cube, where the order of writes is a choice.
+const MAX_DECISIONS: usize = 30_000;
 /// Most instances of a transition on one cube.
 const MAX_INSTANCES: u64 = 500_000;
 
@@ -76,7 +78,17 @@ struct Chosen {
 impl<'a> Context<'a> {
     /// A context.
     pub fn new(system: &'a System, model: &'a dyn MemoryModel) -> Context<'a> {
-        Context { system, model, reorderable: reorderable(system, model).into(), overflow: Flag::new(false) }
+        let reorderable = reorderable(system, model).into();
+        Context { system, model, reorderable, overflow: AtomicBool::new(false), stop: &|| false }
+    }
+
+    /// A context whose pre-images are given up, as too large, as soon as `stop` says so.
+    pub fn with_limit(
+        system: &'a System,
+        model: &'a dyn MemoryModel,
+        stop: &'a (dyn Fn() -> bool + Sync),
+    ) -> Context<'a> {
+        Context { stop, ..Context::new(system, model) }
     }
 }
 
@@ -129,10 +141,13 @@ impl Context<'_> {
         let mut result = Vec::new();
         for (transition, t) in self.system.transitions.iter().enumerate() {
             for args in self.assignments(cube, t.params) {
+                if (self.stop)() {
+                    return Err(TooLarge);
+                }
                 self.pre_instance(cube, transition, t, &args, &mut result);
             }
         }
-        if self.overflow.take() { Err(TooLarge) } else { Ok(result) }
+        if self.overflow.load(Ordering::Relaxed) { Err(TooLarge) } else { Ok(result) }
     }
 
     /// Distinct processes for the parameters: of the cube, or fresh ones in order.
@@ -175,6 +190,7 @@ impl Context<'_> {
         for slot in &slots {
             self.branch(cube, &mut choices, slot);
         }
+        choices.retain_mut(|chosen| self.settle(cube, chosen));
         for u in &t.universals {
             let except: &[u8] = if u.other { &args[..t.declared as usize] } else { &[] };
             for tuple in crate::machine::tuples(procs, u.vars.len() as u8, except) {
@@ -182,8 +198,15 @@ impl Context<'_> {
                 for (var, proc) in u.vars.iter().zip(tuple) {
                     vars[*var as usize] = proc;
                 }
-                let disjuncts: Vec<(&Vec<SrcLit>, &[u8])> = u.dnf.iter().map(|c| (c, &vars[..])).collect();
-                self.conjoin(cube, &mut choices, &disjuncts);
+                if (self.stop)() {
+                    self.overflow.store(true, Ordering::Relaxed);
+                    return;
+                }
+                let mut next = Vec::new();
+                for chosen in choices {
+                    self.one_of(cube, chosen, &u.dnf, &vars, &mut next);
+                }
+                choices = next;
             }
         }
         for chosen in choices {
@@ -274,6 +297,79 @@ impl Context<'_> {
         *choices = result;
     }
 
+    /// Adds what the cube says of plain cells, in the state before, so that choices that contradict it end here; false
+    /// if this one does. What the cube says of reads depends on choices to come.
+    fn settle(&self, cube: &Cube, chosen: &mut Chosen) -> bool {
+        for lit in &cube.lits {
+            if lit.mentions(|a| matches!(a, Atom::Read(_))) {
+                continue;
+            }
+            let fact = lit.map(&mut |atom| match atom {
+                Atom::Cell(sym, idx) => {
+                    let new = chosen.plain.iter().find(|p| p.0 == (sym, idx));
+                    new.map_or(Term::Atom(atom), |p| p.1.clone())
+                }
+                other => Term::Atom(other),
+            });
+            match fact {
+                Fact::True => {}
+                Fact::False => return false,
+                Fact::Lit(lit) => chosen.lits.push(lit),
+            }
+        }
+        self.normalise(cube, chosen)
+    }
+
+    fn normalise(&self, cube: &Cube, chosen: &mut Chosen) -> bool {
+        let lits = std::mem::take(&mut chosen.lits);
+        let simplified = if chosen.reads.is_empty() {
+            self.simplify(&cube.memory, lits)
+        } else {
+            // The types of the new reads.
+            let new = chosen.reads.iter().map(|&cell| Read { proc: 0, cell, node: 0 });
+            let reads = cube.memory.reads.iter().copied().chain(new).collect();
+            self.simplify(&Memory { reads, ..Memory::default() }, lits)
+        };
+        let Some(lits) = simplified else { return false };
+        chosen.lits = lits;
+        true
+    }
+
+    /// A choice so far with each disjunct that does not contradict it. If it implies one of them, the others would only
+    /// make it smaller.
+    fn one_of(
+        &self,
+        cube: &Cube,
+        chosen: Chosen,
+        dnf: &[Vec<SrcLit>],
+        vars: &[u8],
+        result: &mut Vec<Chosen>,
+    ) {
+        let start = result.len();
+        'disjuncts: for lits in dnf {
+            let mut next = chosen.clone();
+            let mut implied = true;
+            for lit in lits {
+                match lit.map(&mut |a| Term::Atom(self.atom(cube, &mut next.reads, a, vars))) {
+                    Fact::True => {}
+                    Fact::False => continue 'disjuncts,
+                    Fact::Lit(lit) => {
+                        implied &= entails(&chosen.lits, &lit);
+                        next.lits.push(lit);
+                    }
+                }
+            }
+            if implied && next.reads == chosen.reads {
+                result.truncate(start);
+                result.push(chosen);
+                return;
+            }
+            if self.normalise(cube, &mut next) {
+                result.push(next);
+            }
+        }
+    }
+
     /// Each choice so far with each branch of an assignment.
     fn branch(&self, cube: &Cube, choices: &mut Vec<Chosen>, slot: &Slot) {
         let needed = slot.matters(cube);
@@ -290,16 +386,7 @@ impl Context<'_> {
             let mut with: Vec<Chosen> = choices.clone();
             self.conjoin(cube, &mut with, &[(condition, &slot.vars)]);
             for mut chosen in with {
-                let keeps = matches!(slot.update.target, Target::Every(_))
-                    && match term {
-                        Some(Term::Atom(SrcAtom::Sym(s, i))) => slot.is_itself(*s, i),
-                        Some(Term::Lin(l)) => {
-                            l.constant == 0
-                                && matches!(l.terms[..], [(SrcAtom::Sym(s, ref i), 1)] if slot.is_itself(s, i))
-                        }
-                        _ => false,
-                    };
-                if keeps {
+                if slot.update.keeps(term) {
                     result.push(chosen);
                     continue;
                 }
@@ -370,10 +457,6 @@ impl Context<'_> {
             let memory = if t.fence { cube.memory.put_fence_before(event.proc) } else { cube.memory.clone() };
             return vec![(memory, 0)];
         }
-        if !self.reorderable.is_empty() && event.choices(&cube.memory) > MAX_CHOICES {
-            self.overflow.set(true);
-            return vec![];
-        }
         let may_satisfy = |r: usize| {
             let read = &cube.memory.reads[r];
             let Some((_, Some(value))) = chosen.weak.iter().find(|w| w.0 == read.cell) else { return true };
@@ -383,7 +466,10 @@ impl Context<'_> {
                 mapped != Fact::False
             })
         };
-        cube.memory.put_before(self.model, &event, &may_satisfy)
+        cube.memory.put_before(self.model, &event, &may_satisfy, MAX_DECISIONS).unwrap_or_else(|| {
+            self.overflow.store(true, Ordering::Relaxed);
+            vec![]
+        })
     }
 
     /// The literals before: those of guard and branches, and those of the cube with new values for what changed.
@@ -474,9 +560,5 @@ impl Slot<'_> {
         }
         let here = Atom::Cell(self.cell.0, self.cell.1);
         cube.lits.iter().any(|l| l.mentions(|a| a == here))
-    }
-
-    fn is_itself(&self, sym: SymId, idx: &[ProcRef; MAX_ARITY]) -> bool {
-        (sym, idx.map(|p| p.resolve(&self.vars))) == self.cell
     }
 }

@@ -1,15 +1,15 @@
 //! The whole of `prove`, in order: read, check, search, replay or re-check, answer.
 
-use crate::backward::{Control, End, Search, Status};
+use crate::backward::{Control, End, Search, Status, Stop};
 use crate::brab::Brab;
-use crate::cube::Cube;
-use crate::machine::Machine;
+use crate::machine::{Machine, State};
 use crate::model::Model;
 use crate::outcome::*;
 use crate::pre::Context;
 use crate::system::System;
 use crate::{lower, parser, recheck, replay, show, trace};
-use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_diag::{Diagnostic, SourceFile, Span};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What the user asked for.
@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 pub struct Options {
     /// Memory model.
     pub model: Model,
-    /// Infer invariants with an oracle of that many processes.
+    /// Infer invariants with an oracle of that many processes; if none is given, the plain search and inference take turns.
     pub brab: Option<u8>,
-    /// Threads for the check of the invariant; the search itself runs on one, and the answer does not depend on it.
+    /// Threads; the answer does not depend on it.
     pub jobs: usize,
     /// Most nodes of the search.
     pub max_nodes: Option<usize>,
@@ -51,12 +51,20 @@ impl Default for Options {
     }
 }
 
+/// Why a search gives up on a cube.
+const TOO_LARGE: &str = "a cube has more pending reads or processes than the search can hold";
 /// Traces that no instance has, after which the search gives up.
 const MAX_SPURIOUS: usize = 20;
 /// Restarts of inference, after which it is switched off.
 const MAX_RESTARTS: usize = 100;
-/// Processes of the oracle when inference is tried to get rid of spurious traces.
-const REFINING_PROCESSES: u8 = 3;
+/// Nodes that the plain search may process before inference is tried.
+const FIRST_NODES: usize = 250;
+/// States that the oracle explores for each node that its turn may process.
+const STATES_PER_NODE: usize = 40;
+/// States that it explores when inference is asked for.
+const MAX_STATES: usize = 200_000;
+/// Most processes of an instance whose runs are learnt from.
+const MAX_LEARNING_PROCESSES: u8 = 6;
 
 /// Reads a file and answers.
 pub fn prove(
@@ -78,84 +86,144 @@ pub fn prove(
             return Err(errors);
         }
     };
-    let mut prover = Prover { system: &system, options, started, progress };
-    let mut outcome = prover.run(options.brab);
-    if options.brab.is_none() && matches!(outcome.stop_reason, Some(StopReason::Spurious(_))) {
-        // Approximations may cut off what made the traces spurious.
-        let refined = prover.run(Some(REFINING_PROCESSES));
-        if refined.verdict != Verdict::Unknown {
-            outcome = refined;
-        }
-    }
+    let limits = Limits::new(options, started);
+    let mut prover = Prover { system: &system, options, limits: &limits, progress };
+    let mut outcome = match options.brab {
+        Some(procs) => prover.run(Some(procs), None).0,
+        None => prover.run_in_turn(),
+    };
     outcome.statistics.seconds = started.elapsed().as_secs_f64();
     outcome.warnings = warnings;
+    if options.model != Model::Sc && !system.has_weak() {
+        let note = "nothing in this system is weak: the answer is that of SC";
+        let hint = "declare shared variables and arrays `weak` to have them in the memory model";
+        outcome.warnings.push(Diagnostic::warning(Span::new(0, 0), note).hint(hint));
+    }
     Ok(outcome)
 }
 
 struct Prover<'a> {
     system: &'a System,
     options: &'a Options,
-    started: Instant,
+    limits: &'a Limits<'a>,
     progress: &'a mut dyn FnMut(&Progress),
 }
+
+/// One way to search, and how many nodes it may process before another one is tried.
+type Turn = (Option<u8>, Option<usize>);
 
 impl Prover<'_> {
     fn context(&self) -> Context<'_> {
         Context::new(self.system, self.options.model.memory())
     }
 
-    fn run(&mut self, brab: Option<u8>) -> Outcome {
-        let (options, started) = (self.options, self.started);
-        let system = self.system;
-        let mut out_of_time = || limit_hit(options, started, 0).is_some();
-        let mut oracle = brab.map(|procs| Brab::new(system, options.model, procs, &mut out_of_time));
-        let mut restarts = 0;
+    /// The plain search and inference with two and three processes in turn, each for so many nodes, and again for more.
+    /// The number of nodes, not time, decides, so that the answer does not depend on the machine.
+    fn run_in_turn(&mut self) -> Outcome {
+        let inferred: &[u8] = match self.system.number_procs {
+            Some(_) => &[2],
+            None => &[2, 3],
+        };
+        let mut nodes = FIRST_NODES;
+        // Where coherence is a choice the plain search drowns in choices that a smaller cube does not have.
+        let plain_last = !crate::pre::reorderable(self.system, self.options.model.memory()).is_empty();
         loop {
-            let context = Context::new(system, options.model.memory());
-            let mut search = Search::new(context);
-            match self.search(&mut search, &mut oracle) {
-                Ended::Restart(cube) => {
+            let mut turns: Vec<Turn> = vec![(None, Some(nodes))];
+            turns.extend(inferred.iter().map(|procs| (Some(*procs), Some(4 * nodes))));
+            if plain_last {
+                turns.rotate_left(1);
+            }
+            let mut endless = false;
+            let mut first: Option<Outcome> = None;
+            for (brab, budget) in turns {
+                let (outcome, why) = self.run(brab, budget);
+                match why {
+                    Why::Decided => return outcome,
+                    Why::Turn => endless = true,
+                    Why::Stuck if first.is_none() => first = Some(outcome),
+                    Why::Stuck => {}
+                }
+            }
+            match first {
+                // More nodes would not help any of them.
+                Some(outcome) if !endless => return outcome,
+                _ => nodes *= 4,
+            }
+        }
+    }
+
+    fn run(&mut self, brab: Option<u8>, budget: Option<usize>) -> (Outcome, Why) {
+        let (system, limits) = (self.system, self.limits);
+        let stop = || limits.is_hit();
+        let max_states = budget.map_or(MAX_STATES, |nodes| nodes * STATES_PER_NODE);
+        let mut oracle = brab
+            .map(|procs| Brab::new(system, self.options.model, procs, max_states, &mut || limits.is_hit()));
+        let mut restarts = 0;
+        let mut processed = 0;
+        loop {
+            let context = Context::with_limit(system, self.options.model.memory(), &stop);
+            let mut search = Search::new(context, self.options.jobs);
+            let left = budget.map(|budget| budget.saturating_sub(processed));
+            let ended = self.search(&mut search, &mut oracle, left);
+            processed += search.processed;
+            match ended {
+                Ended::Restart(reached, approximated) => {
                     restarts += 1;
                     match &mut oracle {
-                        Some(oracle) if restarts <= MAX_RESTARTS => oracle.forbid(cube),
+                        Some(oracle) if restarts <= MAX_RESTARTS => {
+                            let run = self.run_to(&search, reached, approximated);
+                            oracle.forbid(search.nodes[approximated].cube.clone(), run);
+                        }
                         _ => oracle = None,
                     }
                 }
-                Ended::Answer(mut outcome) => {
+                Ended::Answer(mut outcome, why) => {
                     outcome.statistics.restarts = restarts;
                     outcome.statistics.approximations = oracle.as_ref().map_or(0, |o| o.made);
-                    return *outcome;
+                    outcome.inference = brab.filter(|_| oracle.is_some());
+                    return (*outcome, why);
                 }
             }
         }
     }
 
-    fn search(&mut self, search: &mut Search, oracle: &mut Option<Brab>) -> Ended {
+    fn search(&mut self, search: &mut Search, oracle: &mut Option<Brab>, budget: Option<usize>) -> Ended {
         let mut spurious = 0;
         loop {
-            let (options, started) = (self.options, self.started);
+            let limits = self.limits;
             let mut control = Control {
-                stop: &mut |nodes| limit_hit(options, started, nodes),
+                stop: &mut |made, processed| {
+                    let turn = || budget.is_some_and(|b| processed >= b).then_some(Stop::Turn);
+                    limits.hit(made).map(Stop::Limit).or_else(turn)
+                },
                 progress: self.progress,
                 approximate: &mut |context, cube| oracle.as_mut()?.approximate(context, cube),
             };
             let end = search.run(&mut control);
             match end {
                 End::Fixpoint if spurious > 0 => {
-                    return self.unknown(search, StopReason::Spurious(spurious));
+                    return self.unknown(search, StopReason::Spurious(spurious), Why::Stuck);
                 }
                 End::Fixpoint => return self.safe(search),
-                End::Stopped(reason) => return self.unknown(search, reason),
+                End::Stopped(Stop::Limit(reason)) => return self.unknown(search, reason, Why::Decided),
+                End::Stopped(Stop::Turn) => {
+                    let reason = StopReason::Unsupported("another way to search is tried".into());
+                    return self.unknown(search, reason, Why::Turn);
+                }
+                End::Stopped(Stop::TooLarge) => {
+                    let reason = StopReason::Unsupported(TOO_LARGE.into());
+                    return self.unknown(search, reason, Why::Stuck);
+                }
                 End::Reached(id) => {
                     if let Some(approximated) = search.nodes[id].approximated {
-                        return Ended::Restart(search.nodes[approximated].cube.clone());
+                        return Ended::Restart(id, approximated);
                     }
                     if let Some(outcome) = self.replay(search, id) {
                         return outcome;
                     }
                     spurious += 1;
                     if spurious >= MAX_SPURIOUS {
-                        return self.unknown(search, StopReason::Spurious(spurious));
+                        return self.unknown(search, StopReason::Spurious(spurious), Why::Stuck);
                     }
                     search.go_on_past(id);
                 }
@@ -163,25 +231,47 @@ impl Prover<'_> {
         }
     }
 
+    /// The states of a run from the initial states to an approximation that was wrong, if an instance has one.
+    fn run_to(&self, search: &Search, reached: usize, approximated: usize) -> Option<(u8, Vec<State>)> {
+        let (firings, procs) = trace::firings(search, reached);
+        let steps = search.nodes[reached].depth - search.nodes[approximated].depth;
+        if procs > MAX_LEARNING_PROCESSES && self.system.number_procs.is_none() {
+            return None;
+        }
+        let machine = Machine::new(self.system, self.options.model, procs);
+        let mut tries = 0;
+        let run = replay::fire(&machine, &firings[..steps], &mut || {
+            tries += 1;
+            tries > 20 || self.limits.is_hit()
+        })?;
+        let states = run.steps.into_iter().map(|(_, state)| state);
+        Some((procs, std::iter::once(run.initial).chain(states).collect()))
+    }
+
     fn replay(&self, search: &Search, id: usize) -> Option<Ended> {
         let (firings, procs) = trace::firings(search, id);
         let machine = Machine::new(self.system, self.options.model, procs);
-        let (options, started) = (self.options, self.started);
-        let run = replay::replay(&machine, &firings, &mut || limit_hit(options, started, 0).is_some())?;
+        let run = replay::replay(&machine, &firings, &mut || self.limits.is_hit())?;
         let mut outcome = self.outcome(search, Verdict::Unsafe);
         outcome.scope = format!("an instance with {procs} process{}", if procs == 1 { "" } else { "es" });
         outcome.statistics.processes = procs;
         outcome.trace = trace::describe(&machine, &run);
-        Some(Ended::Answer(Box::new(outcome)))
+        Some(Ended::Answer(Box::new(outcome), Why::Decided))
     }
 
     fn safe(&self, search: &Search) -> Ended {
         let mut outcome = self.outcome(search, Verdict::Safe);
         outcome.invariant = search.fixpoint();
         if self.options.recheck {
-            match recheck::recheck(self.system, self.options.model, &outcome.invariant, self.options.jobs) {
+            let options = self.options;
+            let stop = || self.limits.is_hit();
+            match recheck::recheck(self.system, options.model, &outcome.invariant, options.jobs, &stop) {
                 Ok(how) => outcome.recheck = how,
-                Err(why) => {
+                Err(recheck::Failure::Stopped) => {
+                    outcome.verdict = Verdict::Unknown;
+                    outcome.stop_reason = self.limits.hit(0);
+                }
+                Err(recheck::Failure::Wrong(why)) => {
                     outcome.verdict = Verdict::Unknown;
                     outcome.stop_reason = Some(StopReason::NotConfirmed(format!(
                         "the invariant did not pass the independent check: {why}"
@@ -189,13 +279,13 @@ impl Prover<'_> {
                 }
             }
         }
-        Ended::Answer(Box::new(outcome))
+        Ended::Answer(Box::new(outcome), Why::Decided)
     }
 
-    fn unknown(&self, search: &Search, reason: StopReason) -> Ended {
+    fn unknown(&self, search: &Search, reason: StopReason, why: Why) -> Ended {
         let mut outcome = self.outcome(search, Verdict::Unknown);
         outcome.stop_reason = Some(reason);
-        Ended::Answer(Box::new(outcome))
+        Ended::Answer(Box::new(outcome), why)
     }
 
     fn outcome(&self, search: &Search, verdict: Verdict) -> Outcome {
@@ -223,6 +313,7 @@ impl Prover<'_> {
             trace: vec![],
             invariant: vec![],
             recheck: Recheck::Skipped,
+            inference: None,
             warnings: vec![],
             search: if self.options.keep_search { self.picture(search) } else { vec![] },
             system: self.system.clone(),
@@ -253,28 +344,61 @@ impl Prover<'_> {
     }
 }
 
-enum Ended {
-    Answer(Box<Outcome>),
-    Restart(Cube),
+/// Whether another way to search could help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// There is an answer, or a limit of the user was hit.
+    Decided,
+    /// So many nodes were not enough.
+    Turn,
+    /// More nodes would not help.
+    Stuck,
 }
 
-fn limit_hit(options: &Options, started: Instant, nodes: usize) -> Option<StopReason> {
-    if let Some(max) = options.max_nodes
-        && nodes > max
-    {
-        return Some(reached(Limit::MaxNodes, max as f64));
+enum Ended {
+    Answer(Box<Outcome>, Why),
+    /// A node that meets the initial states, and the approximation that led there.
+    Restart(usize, usize),
+}
+
+/// The user's limits. Once one is hit it stays hit, so that everybody hears of the same one.
+struct Limits<'a> {
+    options: &'a Options,
+    started: Instant,
+    /// Questions so far: memory is not looked at every time.
+    asked: AtomicUsize,
+    out_of_memory: AtomicBool,
+}
+
+impl<'a> Limits<'a> {
+    fn new(options: &'a Options, started: Instant) -> Limits<'a> {
+        Limits { options, started, asked: AtomicUsize::new(0), out_of_memory: AtomicBool::new(false) }
     }
-    if let Some(time) = options.timeout
-        && started.elapsed() >= time
-    {
-        return Some(reached(Limit::Timeout, time.as_secs_f64()));
+
+    fn is_hit(&self) -> bool {
+        self.hit(0).is_some()
     }
-    if let Some(megabytes) = options.max_memory
-        && resident_megabytes().is_some_and(|used| used > megabytes)
-    {
-        return Some(reached(Limit::MaxMemory, megabytes as f64));
+
+    fn hit(&self, nodes: usize) -> Option<StopReason> {
+        if let Some(max) = self.options.max_nodes
+            && nodes > max
+        {
+            return Some(reached(Limit::MaxNodes, max as f64));
+        }
+        if let Some(time) = self.options.timeout
+            && self.started.elapsed() >= time
+        {
+            return Some(reached(Limit::Timeout, time.as_secs_f64()));
+        }
+        let megabytes = self.options.max_memory?;
+        if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(64)
+            && resident_megabytes().is_some_and(|used| used > megabytes)
+        {
+            self.out_of_memory.store(true, Ordering::Relaxed);
+        }
+        let out_of_memory = self.out_of_memory.load(Ordering::Relaxed);
+        out_of_memory.then(|| reached(Limit::MaxMemory, megabytes as f64))
     }
-    None
 }
 
 fn reached(limit: Limit, value: f64) -> StopReason {

@@ -37,6 +37,7 @@ impl Outcome {
                 depth: s.depth as u64,
                 restarts: s.restarts as u64,
                 approximations: s.approximations as u64,
+                inference: self.inference.map(u64::from),
                 recheck,
                 invariant: self.invariant_text(),
             }),

@@ -326,6 +326,26 @@ fn process_of(lits: &[CubeLit], atom: Atom) -> Option<u8> {
     })
 }
 
+/// The representative of an atom's class in a simplified conjunction: a process if it is one, else the smallest atom.
+fn representative(lits: &[CubeLit], atom: Atom) -> Atom {
+    let mut smallest = atom;
+    for lit in lits {
+        let Lit::Eq(a, b) = lit else { continue };
+        let other = if *a == atom {
+            *b
+        } else if *b == atom {
+            *a
+        } else {
+            continue;
+        };
+        if matches!(other, Atom::Proc(_)) {
+            return other;
+        }
+        smallest = smallest.min(other);
+    }
+    smallest
+}
+
 /// Whether a simplified conjunction implies a literal.
 pub fn entails(lits: &[CubeLit], lit: &CubeLit) -> bool {
     if let Lit::In(atom, mask) = lit {
@@ -340,7 +360,9 @@ pub fn entails(lits: &[CubeLit], lit: &CubeLit) -> bool {
                 (Some(m), Some(n)) => m == n && m.count_ones() == 1,
                 _ => false,
             };
-            same_value || process_of(lits, *a).is_some_and(|p| process_of(lits, *b) == Some(p))
+            same_value
+                || process_of(lits, *a).is_some_and(|p| process_of(lits, *b) == Some(p))
+                || representative(lits, *a) == representative(lits, *b)
         }
         Lit::Ne(a, b) => {
             let apart = matches!((mask_of(lits, *a), mask_of(lits, *b)), (Some(m), Some(n)) if m & n == 0);
@@ -348,6 +370,10 @@ pub fn entails(lits: &[CubeLit], lit: &CubeLit) -> bool {
             apart
                 || matches!((process_of(lits, *a), process_of(lits, *b)), (Some(p), Some(q)) if p != q)
                 || ordered()
+                || {
+                    let (a, b) = (representative(lits, *a), representative(lits, *b));
+                    lits.binary_search(&Lit::Ne(a.min(b), a.max(b))).is_ok()
+                }
         }
         Lit::Lin(op, form) => {
             let mut forms: Vec<(LinOp, Linear<Atom>)> = Vec::new();
@@ -373,7 +399,11 @@ pub fn entails(lits: &[CubeLit], lit: &CubeLit) -> bool {
                 _ => false,
             })
         }
-        Lit::In(..) | Lit::Lt(..) => false,
+        Lit::Lt(a, b) => {
+            let (a, b) = (representative(lits, *a), representative(lits, *b));
+            lits.binary_search(&Lit::Lt(a, b)).is_ok()
+        }
+        Lit::In(..) => false,
     }
 }
 

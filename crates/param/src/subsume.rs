@@ -164,6 +164,7 @@ impl Pattern {
             procs: Vec::new(),
             reads: Vec::new(),
             nodes: Vec::new(),
+            left: MAX_STEPS,
         };
         matching.match_procs().then_some((matching.procs, matching.reads, matching.nodes))
     }
@@ -184,9 +185,26 @@ struct Matching<'a> {
     reads: Vec<u8>,
     /// The same for nodes.
     nodes: Vec<u8>,
+    /// Steps that may still be tried: where many writes look alike, a cube that is kept costs less than the search for
+    /// a way in which it lies within another one.
+    left: usize,
 }
 
+/// Most steps of one matching.
+const MAX_STEPS: usize = 5_000;
+
 impl Matching<'_> {
+    /// Whether there is a step left, and the order of a node with the nodes matched so far is that of its image.
+    fn may_match(&mut self, node: u8, image: u8) -> bool {
+        self.left = self.left.saturating_sub(1);
+        let (general, specific) = (&self.general.memory.after, &self.specific.memory.after);
+        self.left > 0
+            && self.nodes.iter().enumerate().filter(|(_, other)| **other != NONE).all(|(n, other)| {
+                (general[n] >> node & 1 == 0 || specific[*other as usize] >> image & 1 == 1)
+                    && (general[node as usize] >> n & 1 == 0 || specific[image as usize] >> other & 1 == 1)
+            })
+    }
+
     fn match_procs(&mut self) -> bool {
         let p = self.procs.len();
         if p == self.general.procs as usize {
@@ -245,10 +263,11 @@ impl Matching<'_> {
                 continue;
             }
             let (n, before) = (write.node as usize, self.nodes[write.node as usize]);
-            if before != NONE && before != other.node {
+            let image = other.node;
+            if (before != NONE && before != image) || (before == NONE && !self.may_match(n as u8, image)) {
                 continue;
             }
-            self.nodes[n] = other.node;
+            self.nodes[n] = image;
             if self.match_writes(w + 1) {
                 return true;
             }
@@ -271,7 +290,9 @@ impl Matching<'_> {
                 continue;
             }
             let (n, before) = (read.node as usize, self.nodes[read.node as usize]);
-            if before != NONE && before != other.node {
+            if (before != NONE && before != other.node)
+                || (before == NONE && !self.may_match(n as u8, other.node))
+            {
                 continue;
             }
             self.nodes[n] = other.node;
@@ -298,6 +319,9 @@ impl Matching<'_> {
         let image = self.nodes[write as usize];
         let Some(other) = specific.memory.writes.iter().find(|w| w.node == image) else { return false };
         for reader in other.readers.iter().filter(|r| r.0 == cell && r.2 == proc) {
+            if !self.may_match(n as u8, reader.1) {
+                continue;
+            }
             self.nodes[n] = reader.1;
             if self.match_readers() {
                 return true;

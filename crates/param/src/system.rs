@@ -145,6 +145,20 @@ pub struct Update {
     pub branches: Vec<(Vec<SrcLit>, Option<SrcTerm>)>,
 }
 
+impl Update {
+    /// Whether a branch of an assignment to all cells leaves the cell as it is, in so many words: `| _ : A[j]`. Anything
+    /// else is a write, and a cell that it names is read, also where the two happen to be the same.
+    pub fn keeps(&self, term: &Option<SrcTerm>) -> bool {
+        let Target::Every(idx) = self.target else { return false };
+        let own = SrcAtom::Sym(self.sym, idx);
+        match term {
+            Some(Term::Atom(atom)) => *atom == own,
+            Some(Term::Lin(form)) => form.constant == 0 && form.terms[..] == [(own, 1)],
+            _ => false,
+        }
+    }
+}
+
 /// A guarded command; its guard is a conjunction.
 #[derive(Clone, Debug)]
 pub struct Transition {
@@ -220,6 +234,19 @@ impl System {
             Sort::Enum(e) => u64::MAX >> (64 - self.enums[e as usize].1.len().clamp(1, 64)),
             _ => u64::MAX,
         }
+    }
+
+    /// Whether something depends on the order of processes.
+    pub fn orders_processes(&self) -> bool {
+        let is_order = |l: &SrcLit| matches!(l, Lit::Lt(..));
+        let in_guard = |t: &Transition| {
+            t.guard.iter().any(is_order)
+                || t.universals.iter().any(|u| u.dnf.iter().flatten().any(is_order))
+                || t.updates.iter().any(|u| u.branches.iter().any(|b| b.0.iter().any(is_order)))
+        };
+        self.transitions.iter().any(in_guard)
+            || self.init.iter().any(|c| c.dnf.iter().flatten().any(is_order))
+            || self.bad.iter().chain(&self.assumed).any(|b| b.lits.iter().any(is_order))
     }
 
     /// Whether any access goes through the memory model.

@@ -100,7 +100,7 @@ fn a_wrong_invariant_is_caught() {
     for name in ["dekker_fenced", "litmus_sb_fenced", "german", "bakery"] {
         let outcome = answer(&corpus(name), &Options { brab: Some(2), ..Options::default() });
         assert_eq!(outcome.verdict, Verdict::Safe, "{name}");
-        let check = |cubes: &[Cube]| recheck(&outcome.system, outcome.model, cubes, 1);
+        let check = |cubes: &[Cube]| recheck(&outcome.system, outcome.model, cubes, 1, &|| false);
         assert_eq!(check(&outcome.invariant), Ok(Recheck::Inductive));
         for without in 0..outcome.invariant.len() {
             let mut cubes = outcome.invariant.clone();
@@ -120,7 +120,67 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     let one = answer(&source, &Options::default());
     let four = answer(&source, &Options { jobs: 4, ..Options::default() });
     assert_eq!(one.invariant_text(), four.invariant_text());
+    assert_eq!(one.statistics.nodes, four.statistics.nodes);
+    let german = corpus("german_data");
+    let one = answer(&german, &Options::default());
+    let two = answer(&german, &Options { jobs: 2, ..Options::default() });
+    assert_eq!((one.verdict, one.invariant_text()), (two.verdict, two.invariant_text()));
     assert_eq!((one.recheck, four.recheck), (Recheck::Inductive, Recheck::Inductive));
+}
+
+#[test]
+fn answers_in_words() {
+    let safe = answer(&corpus("dekker_fenced"), &Options::default());
+    assert!(safe.words().contains("It never holds that "), "{}", safe.words());
+    let safe = answer(&corpus("bakery"), &Options { model: Model::Sc, ..Options::default() });
+    let clause = "There are never distinct processes p and q with PC[p] = Crit and PC[q] = Crit.";
+    assert!(safe.words().contains(clause), "{}", safe.words());
+    let bad = answer(&corpus("litmus_sb"), &Options::default());
+    assert!(bad.words().starts_with("The system starts"), "{}", bad.words());
+    assert!(bad.words().ends_with("That is a state that `unsafe` describes.\n"));
+}
+
+#[test]
+fn a_system_without_weak_memory_gets_a_note() {
+    let notes = |model| answer(&corpus("german"), &Options { model, ..Options::default() }).warnings;
+    assert!(notes(Model::Tso).iter().any(|w| w.message.contains("nothing in this system is weak")));
+    assert!(notes(Model::Sc).is_empty());
+}
+
+/// Declared invariants that cover a cube only together, and one about what a process reads.
+#[test]
+fn declared_invariants_work_together() {
+    let text = "var Max : int
+var Bad : bool
+init () { Max = 0 && Bad = False }
+invariant () { Max > 100 }
+invariant () { 3 < Max && Max <= 100 }
+unsafe () { Bad = True }
+transition grow (p) { Max := Max + 1 }
+transition break (p) requires { Max > 3 } { Bad := True }";
+    let outcome = answer(&SourceFile::new("together.cub", text), &Options::default());
+    assert_eq!((outcome.verdict, outcome.recheck), (Verdict::Safe, Recheck::Inductive));
+    assert_eq!(outcome.statistics.nodes, 1, "the invariants exclude what leads to the bad state");
+    let text = "type loc = A | B
+array PC[proc] : loc
+weak var X : bool
+init (p) { PC[p] = A && X = False }
+invariant (p) { p @ X = True }
+unsafe (p) { PC[p] = B }
+transition set ([p]) requires { PC[p] = A } { X := True }
+transition see ([p]) requires { PC[p] = A && X = True } { PC[p] := B }";
+    for model in [Model::Tso, Model::Pso] {
+        let outcome = answer(&SourceFile::new("view.cub", text), &Options { model, ..Options::default() });
+        assert_eq!(outcome.verdict, Verdict::Safe, "{:?}", outcome.stop_reason);
+    }
+}
+
+/// The limits hold in the check of the invariant too.
+#[test]
+fn the_check_stops_when_asked() {
+    let outcome = answer(&corpus("dijkstra_fenced"), &Options::default());
+    let found = recheck(&outcome.system, outcome.model, &outcome.invariant, 2, &|| true);
+    assert_eq!(found, Err(fencepost_param::recheck::Failure::Stopped));
 }
 
 #[test]
@@ -139,7 +199,8 @@ array S[proc] : t
 init (p) { S[p] = A }
 unsafe (p q) { S[p] = B && S[q] = C }
 transition t (p) { S[j] := case | j = p : B }";
-    let outcome = answer(&SourceFile::new("case.cub", text), &Options::default());
+    let outcome =
+        answer(&SourceFile::new("case.cub", text), &Options { model: Model::Sc, ..Options::default() });
     assert_eq!(outcome.verdict, Verdict::Safe);
     assert_eq!(outcome.warnings.len(), 1);
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::differential::{Tally, fixed_system, parameterized_system};
+use common::differential::{Tally, fixed_system, parameterized_system, rich_system};
 
 #[test]
 fn fixed_processes_agree_with_the_machine() {
@@ -20,4 +20,12 @@ fn safe_for_any_number_means_safe_for_small_instances() {
     (7000..7015).for_each(|seed| parameterized_system(seed, &mut tally));
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
     assert!(tally.safe > 10 && tally.unsafe_ > 10, "the generator is one-sided: {}", tally.summary());
+}
+
+#[test]
+fn universal_guards_arithmetic_and_open_values_agree_with_the_machine() {
+    let mut tally = Tally::default();
+    (0..150).for_each(|seed| rich_system(seed, &mut tally));
+    assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
+    assert!(tally.safe > 15 && tally.unsafe_ > 15, "the generator is one-sided: {}", tally.summary());
 }

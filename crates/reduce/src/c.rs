@@ -367,6 +367,7 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
             )
         }
         Instr::Unlock(addr) => format!("{} = 0;", place(program, addr, Width::W32)),
+        Instr::Round(_) => ";".into(),
         Instr::Assume(condition) => format!("__VERIFIER_assume({} != 0);", operand(condition)),
         Instr::Assert { condition, message } => {
             let message: String = message.chars().filter(|c| !"*/\\\n".contains(*c)).collect();

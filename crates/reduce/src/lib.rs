@@ -3,16 +3,19 @@
 //! * [`tso`]: both translations of `[ABP]` M. F. Atig, A. Bouajjani, G. Parlato, Getting rid of store-buffers in TSO
 //!   analysis, CAV 2011: at most k + 1 rounds per thread, or stores that wait at most k rounds. [`layout`] says where the
 //!   copies of the shared variables stand, [`helpers`] has the procedures of the paper's figures 2 to 5.
+//! * [`promising`]: the translation of `[AAGKV]` from the promising semantics, bounded by promises and view switches.
 //! * [`start`]: threads that `main` starts first, as threads that run from the start.
 //! * [`c`]: an SC program as C with pthreads, for outside tools.
 
 pub mod c;
 pub mod helpers;
 pub mod layout;
+pub mod promising;
 pub mod start;
 pub mod tso;
 
 pub use c::print_c;
+pub use promising::reduce_promising;
 pub use start::start_at_once;
 pub use tso::{Bound, NO_ROOM, Options, reduce_tso};
 

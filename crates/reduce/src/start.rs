@@ -161,7 +161,7 @@ fn operands(instr: &Instr) -> Option<Vec<Operand>> {
         }
         Instr::Await { addr, until, .. } => vec![*addr, until.operand],
         Instr::AwaitRmw { addr, until, operand, .. } => vec![*addr, until.operand, *operand],
-        Instr::Return(value) | Instr::Exit(value) => value.iter().copied().collect(),
+        Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => value.iter().copied().collect(),
         Instr::Join { thread, .. } => vec![*thread],
         Instr::Fence(_)
         | Instr::Jump(_)

@@ -218,6 +218,7 @@ impl Translation<'_> {
         match instr {
             Instr::Assign { .. }
             | Instr::Assume(_)
+            | Instr::Round(_)
             | Instr::Assert { .. }
             | Instr::Nondet { .. }
             | Instr::Cut => {
@@ -388,6 +389,7 @@ fn for_each_reg(instr: &mut Instr, mut visit: impl FnMut(&mut Reg)) {
         Instr::Branch { condition, .. } | Instr::Assume(condition) | Instr::Assert { condition, .. } => {
             operands.push(condition);
         }
+        Instr::Round(condition) => operands.extend(condition),
         Instr::Call { dst, callee, args } | Instr::Spawn { dst, callee, args } => {
             dst.iter_mut().for_each(&mut visit);
             operands.extend(args);

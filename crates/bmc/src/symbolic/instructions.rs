@@ -58,6 +58,8 @@ impl Pass<'_, '_> {
                 self.update(s, *addr, into, (*op, *operand), Some(*until), (*read, *write));
             }
             Instr::CompareExchange { .. } => self.compare_exchange(s, instr),
+            // Loops are unrolled, whatever their author says of them.
+            Instr::Round(_) => {}
             Instr::Await { dst, addr, width, extend, until, ann } => {
                 let address = self.value(s, *addr);
                 let target = self.target(s, &address, *width);
@@ -142,6 +144,7 @@ impl Pass<'_, '_> {
                     section.ended = self.graph.or(section.ended, s.guard);
                 }
             }
+            Instr::Round(_) => {}
             Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_) | Instr::Call { .. } => {}
         }
         Ok((state.guard != Lit::FALSE).then_some(state))

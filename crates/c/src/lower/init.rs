@@ -59,27 +59,9 @@ impl Lowerer<'_> {
             return fail(item.value.span, "this initialiser is not a constant");
         };
         let offset = item.offset as u32;
-        if let Some(bits) = item.bits.filter(|bits| bits.bytewise) {
-            let mask = super::places::mask(u64::from(bits.width)) << bits.shift;
-            let unit = value.0 << bits.shift & mask;
-            for cell in values.iter_mut().filter(|c| c.width == Width::W8) {
-                let Some(byte) = cell.offset.checked_sub(offset).filter(|b| *b < u32::from(bits.unit)) else {
-                    continue;
-                };
-                let old = cell.init.unwrap_or(Value::ZERO).0;
-                let (mask, new) = (mask >> (8 * byte) & 0xff, unit >> (8 * byte) & 0xff);
-                cell.init = Some(Value(old & !mask | new));
-            }
-            return Ok(());
-        }
         if let Some(bits) = item.bits {
-            for cell in
-                values.iter_mut().filter(|c| c.offset == offset && c.width.bytes() == u32::from(bits.unit))
-            {
-                let mask = super::places::mask(u64::from(bits.width)) << bits.shift;
-                let old = cell.init.unwrap_or(Value::ZERO).0;
-                cell.init = Some(Value(old & !mask | value.0 << bits.shift & mask));
-            }
+            let start = 8 * u64::from(offset) + u64::from(bits.shift);
+            values.iter_mut().for_each(|cell| insert_bits(cell, start, u64::from(bits.width), value.0));
             return Ok(());
         }
         let (width, _) = representation(&self.unit.types, item.ty.ty);
@@ -91,11 +73,11 @@ impl Lowerer<'_> {
                 cell.init = Some(value);
                 found = true;
             } else if cell.offset < offset + width.bytes() && offset < end {
-                // Another member of a union: it has a value only if it can be cut out of the bytes.
-                let cut =
-                    cell.offset >= offset && end <= offset + width.bytes() && value.as_pointer().is_none();
-                cell.init =
-                    cut.then(|| cell.width.zero_extend(Value(value.0 >> (8 * (cell.offset - offset)))));
+                // Another member of a union has what it shares with this one; parts of a pointer are no number.
+                match value.as_pointer() {
+                    Some(_) => cell.init = None,
+                    None => insert_bits(cell, 8 * u64::from(offset), 8 * u64::from(width.bytes()), value.0),
+                }
             }
         }
         if !found && !cells.iter().any(|c| c.offset == item.offset) {
@@ -123,6 +105,21 @@ impl Lowerer<'_> {
             }
         })
     }
+}
+
+/// Puts `width` bits from the bit `start` of the object on into a cell, as far as they lie in it.
+fn insert_bits(cell: &mut Cell, start: u64, width: u64, value: u64) {
+    let (first, length) = (8 * u64::from(cell.offset), 8 * u64::from(cell.width.bytes()));
+    if start + width <= first || start >= first + length {
+        return;
+    }
+    let Some(old) = cell.init else { return };
+    let all = super::places::mask(width);
+    let (mask, bits) = match start.checked_sub(first) {
+        Some(up) => (all << up, (value & all) << up),
+        None => (all >> (first - start), (value & all) >> (first - start)),
+    };
+    cell.init = Some(cell.width.zero_extend(Value(old.0 & !mask | bits)));
 }
 
 impl Body<'_, '_> {

@@ -41,6 +41,8 @@ pub enum Library {
     ProcessExit,
     Assume,
     VerifierAssert,
+    SpinStart,
+    SpinEnd,
     Error,
     Nondet(Ty),
     /// A number that is not negative.
@@ -88,6 +90,7 @@ impl Library {
             | Library::Malloc
             | Library::Free
             | Library::Assume
+            | Library::SpinEnd
             | Library::VerifierAssert => 1,
             _ => 0,
         }
@@ -172,11 +175,9 @@ pub fn lookup(name: &str) -> Option<Library> {
         "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "__ESBMC_atomic_begin" => Library::AtomicBegin,
         "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "__ESBMC_atomic_end" => Library::AtomicEnd,
         "__VERIFIER_tid" | "__VERIFIER_thread_id" => Library::ThreadSelf,
-        "__ESBMC_yield" => Library::Ignore,
-        "__VERIFIER_loop_begin"
-        | "__VERIFIER_loop_bound"
-        | "__VERIFIER_spin_start"
-        | "__VERIFIER_spin_end" => Library::Ignore,
+        "__ESBMC_yield" | "__VERIFIER_loop_begin" | "__VERIFIER_loop_bound" => Library::Ignore,
+        "__VERIFIER_spin_start" => Library::SpinStart,
+        "__VERIFIER_spin_end" => Library::SpinEnd,
         "printf" | "fprintf" | "puts" | "putchar" | "fputs" | "fputc" | "putc" | "perror" | "fflush"
         | "setbuf" | "setvbuf" | "vprintf" | "vfprintf" => Library::Ignore,
         "pthread_detach" | "thrd_detach" => Library::Detach,
@@ -379,6 +380,11 @@ impl Body<'_, '_> {
             Library::Assume => {
                 let condition = self.value(&args[0])?;
                 self.b.emit(Instr::Assume(condition));
+            }
+            Library::SpinStart => self.b.emit(Instr::Round(None)),
+            Library::SpinEnd => {
+                let condition = self.value(&args[0])?;
+                self.b.emit(Instr::Round(Some(condition)));
             }
             Library::VerifierAssert => {
                 let condition = self.observed(&args[0])?;

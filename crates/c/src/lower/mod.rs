@@ -43,6 +43,9 @@ pub use threads::shares_joins;
 /// Lowers the program that `main` runs.
 pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
     let mut lowerer = Lowerer::new(unit);
+    if let Some(refused) = unit.functions.iter().find(|f| f.name == "main").and_then(|f| f.refused.clone()) {
+        return Err(vec![*refused]);
+    }
     let Some(main) = unit.functions.iter().position(|f| f.name == "main" && f.body.is_some()) else {
         let error = Diagnostic::error(Span::default(), "there is no function `main`")
             .hint("the program starts in `int main(void)`");

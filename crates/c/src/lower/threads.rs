@@ -178,7 +178,17 @@ impl Body<'_, '_> {
     pub(super) fn mutex(&mut self, function: Library, args: &[Expr]) -> Res<Operand> {
         let addr = self.value(&args[0])?;
         match function {
-            Library::MutexInit => self.init_mutex(addr),
+            Library::MutexInit => {
+                // Types of another C library's headers may have no room for more than the cell.
+                let to = self.static_pointee(&args[0]).and_then(|to| self.unit.types.size(to.ty));
+                match to.is_some_and(|size| size >= 8) {
+                    true => self.init_mutex(addr),
+                    false => {
+                        let (value, width, ann) = (Operand::Const(Value::ZERO), Width::W32, Ann::PLAIN);
+                        self.b.emit(Instr::Store { addr, value, width, ann });
+                    }
+                }
+            }
             Library::MutexLock => self.b.emit(Instr::Lock(addr)),
             Library::MutexUnlock => self.b.emit(Instr::Unlock(addr)),
             Library::MutexTrylock => {

@@ -8,6 +8,8 @@ use crate::token::{Keyword, Punct, TokenKind};
 pub struct Attributes {
     /// `packed`.
     pub packed: bool,
+    /// `transparent_union`.
+    pub transparent: bool,
     /// `aligned(n)`.
     pub align: Option<u64>,
     /// `vector_size`, which is not modelled.
@@ -22,6 +24,7 @@ impl Attributes {
     /// Takes over what others said.
     pub fn merge(&mut self, other: Attributes) {
         self.packed |= other.packed;
+        self.transparent |= other.transparent;
         self.vector |= other.vector;
         self.cleanup |= other.cleanup;
         self.mode |= other.mode;
@@ -68,6 +71,7 @@ impl Parser<'_> {
         let name = self.interner.shared(token.symbol);
         match name.trim_matches('_') {
             "packed" => found.packed = true,
+            "transparent_union" => found.transparent = true,
             "vector_size" => found.vector = true,
             "cleanup" => found.cleanup = true,
             "mode" => found.mode = true,

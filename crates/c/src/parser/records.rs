@@ -44,6 +44,7 @@ impl Parser<'_> {
             })?;
             let end = self.advance().span;
             attributes.merge(self.attributes()?);
+            self.unit.types.records[id.0 as usize].transparent = attributes.transparent && union_;
             let pack = if attributes.packed { Some(1) } else { self.pack };
             let done = self.unit.types.complete_record(id, members, pack, attributes.align);
             if let Err(why) = done {

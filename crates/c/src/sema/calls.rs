@@ -28,6 +28,7 @@ impl Parser<'_> {
         for (i, arg) in args.into_iter().enumerate() {
             converted.push(match params.get(i) {
                 Some(param) => {
+                    let arg = self.transparent_argument(arg, *param)?;
                     let value = self.assign_convert(arg, *param, "passed")?;
                     // A struct is passed by its address: it needs one.
                     if self.unit.types.is_record(param.ty) { self.in_memory(value)? } else { value }
@@ -41,6 +42,31 @@ impl Parser<'_> {
         };
         let kind = ExprKind::Call(Box::new(callee), converted, temporary);
         Ok(Expr { kind, ty: QTy::plain(result.ty), span })
+    }
+
+    /// A value for one of the members of a transparent union as that union.
+    fn transparent_argument(&mut self, arg: Expr, param: QTy) -> Res<Expr> {
+        let transparent = self.unit.types.record(param.ty).filter(|(_, record)| record.transparent);
+        let Some(fields) = transparent.map(|(_, record)| record.fields.clone()) else { return Ok(arg) };
+        if arg.ty.ty == param.ty {
+            return Ok(arg);
+        }
+        let value = self.rvalue(arg)?;
+        let null = self.is_null(&value);
+        let types = &self.unit.types;
+        let fits = |ty: QTy| match (types.pointee(ty.ty), types.pointee(value.ty.ty)) {
+            (Some(a), Some(b)) => {
+                null || a.ty == Ty::VOID || b.ty == Ty::VOID || types.compatible(a.ty, b.ty)
+            }
+            _ => ty.ty == value.ty.ty || (null && types.is_pointer(ty.ty)),
+        };
+        let Some(field) = fields.iter().find(|field| fits(field.ty)) else { return Ok(value) };
+        let span = value.span;
+        let value = self.cast_to(value, field.ty.ty);
+        let local = self.temporary(param, span)?;
+        let item = crate::ast::InitItem { offset: field.offset, ty: field.ty, bits: None, value };
+        let init = crate::ast::Init { items: vec![item], zero_rest: false };
+        Ok(Expr { kind: ExprKind::Compound(local, Box::new(init)), ty: QTy::plain(param.ty), span })
     }
 
     fn default_promotion(&mut self, arg: Expr) -> Res<Expr> {

@@ -1,2 +1,2 @@
-pthread_mutex_t m;
+lock_word_t word;
 int main(void) { return 0; }

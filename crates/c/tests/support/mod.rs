@@ -538,6 +538,7 @@ impl<'p> Machine<'p> {
                 }
                 self.write(addr, Width::W32, Value::ZERO)?;
             }
+            Instr::Round(_) => {}
             Instr::Fence(fence) => self.fence(thread, *fence),
             Instr::Jump(label) => {
                 self.threads[thread].frames.last_mut().expect("a frame").at = label.0 as usize

@@ -47,10 +47,16 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
         able.remove(0);
     }
     match (by_rank(able, refusal, question), found) {
-        (Ok(picked), Some(_)) if picked.outcome.verdict == Verdict::Unsafe => Ok(picked),
+        (Ok(picked), Some(found)) if shows_the_same(&picked.outcome, &found.outcome) => Ok(picked),
         (_, Some(found)) => Ok(found),
         (answer, None) => answer,
     }
+}
+
+/// Both say that the program is wrong, and in the same way.
+fn shows_the_same(one: &Outcome, other: &Outcome) -> bool {
+    let kinds = |outcome: &Outcome| outcome.findings.iter().map(|f| f.kind).collect::<Vec<_>>();
+    one.verdict == Verdict::Unsafe && kinds(one) == kinds(other)
 }
 
 /// An engine that can answer, its rank, and why it would be picked.

@@ -3,7 +3,7 @@
 
 use super::promising;
 use super::{Engine, Fit, Question};
-use crate::args::Dependencies;
+use crate::args::{Dependencies, RetriesArg};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{Line, PROGRESS, is_watched};
@@ -11,7 +11,7 @@ use crate::revalidate::{self, Unconfirmed};
 use crate::teller::{Source, Teller};
 use fencepost_answer::{Bound, BoundName, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
-use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, explore, headline};
+use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, explore, headline};
 use fencepost_ir::{Language, Property};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry::{self, Entry};
@@ -30,7 +30,7 @@ impl Engine for Explore {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["unroll", "deps", "all", "max-executions", "dot", "svg", "promises"]
+        &["unroll", "deps", "retries", "all", "max-executions", "dot", "svg", "promises"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -83,6 +83,10 @@ impl Engine for Explore {
             stop_at_error: !options.all,
             dependencies: options.deps == Dependencies::Source,
             section_lock: prepared.section_lock,
+            retries: match options.retries {
+                RetriesArg::Fold => Retries::Fold,
+                RetriesArg::All => Retries::All,
+            },
             ..Options::new(model)
         };
         let sources = &question.compiled.sources;

@@ -3,6 +3,8 @@
 //! A new engine is a file here with an `impl Engine`, and a line in [`ENGINES`].
 
 pub mod auto;
+mod bmc;
+mod cbmc;
 mod explore;
 mod power;
 mod promising;
@@ -22,7 +24,8 @@ use fencepost_models::registry::Entry;
 use std::time::Instant;
 
 /// The engines, in the order in which messages name them.
-pub const ENGINES: &[&dyn Engine] = &[&run::Run, &explore::Explore, &states::States, &reduce::Reduce];
+pub const ENGINES: &[&dyn Engine] =
+    &[&run::Run, &explore::Explore, &states::States, &reduce::Reduce, &bmc::Bmc];
 
 /// What is asked about a program.
 #[derive(Clone, Copy)]

@@ -19,10 +19,27 @@ const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
 const FORM: Form =
     Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: true };
 
+/// Options of other machines.
+const FOREIGN: &[&str] = &["rounds", "age", "buffer", "bound", "promises", "views", "consistency", "domain"];
+
 /// Whether a question is about the operational POWER; the engines for it are picked by name only, because the explorer has the
 /// axiomatic model, which is the newer one.
 pub fn fit(question: &Question<'_>) -> Option<Fit> {
-    (question.model.name == "power").then_some(Fit::IfAsked)
+    let given = |option: &&&str| question.options.given.iter().any(|given| given == **option);
+    if question.model.name != "power" {
+        let asked = question.options.contexts.is_some();
+        let refused = format!("error: --contexts is for power, not for {}", question.model.name);
+        return asked.then_some(Fit::Refuses(refused));
+    }
+    Some(match FOREIGN.iter().find(given) {
+        Some(option) => Fit::Refuses(format!("error: --{option} is no option of the machine of power")),
+        None => Fit::IfAsked,
+    })
+}
+
+/// Whether the engines here answer it.
+pub fn takes(question: &Question<'_>) -> bool {
+    question.model.name == "power"
 }
 
 /// All states of the machine, with a bound on contexts or without.

@@ -10,8 +10,7 @@ use fencepost_machine::promising::{Bounds, Consistency, Options, check, deepen};
 use fencepost_models::prepare::Form;
 
 /// What the promising machine wants of a program: loops that write are bounded, because memory grows with every write.
-const FORM: Form =
-    Form { lock_sections: true, bound_loops: true, globalise_locals: true, divide_choices: true };
+const FORM: Form = Form { lock_sections: true, bound_loops: true, ..Form::STATES };
 
 /// The name of the model.
 pub const MODEL: &str = "ps";

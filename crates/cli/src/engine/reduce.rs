@@ -1,8 +1,8 @@
-//! A reduction of TSO to SC, then the states of the SC machine; and `fencepost reduce`, which writes the SC program.
+//! A reduction of TSO to SC, then the states of the SC machine or another back end; and `fencepost reduce`, which writes the SC program.
 
-use super::states::{machine, search, with_limits};
+use super::states::{search, with_limits};
 use super::{Engine, Fit, Question};
-use crate::args::{CheckArgs, ReduceArgs};
+use crate::args::{Backend, CheckArgs, ReduceArgs};
 use crate::input::{self, Trouble};
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
 use fencepost_ir::Language;
@@ -24,11 +24,11 @@ impl Engine for Reduce {
     }
 
     fn about(&self) -> &'static str {
-        "tso: a reduction to SC, then the states of the SC machine; power: its runs with K contexts, on a SAT solver"
+        "tso: a reduction to SC, then a back end for SC; power: its runs with K contexts, on a SAT solver"
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age", "contexts", "unroll"]
+        &["rounds", "age", "contexts", "unroll", "backend"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -42,7 +42,7 @@ impl Engine for Reduce {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
-        if super::power::fit(question).is_some() {
+        if super::power::takes(question) {
             return super::power::reduce(question);
         }
         let options = question.options;
@@ -51,10 +51,14 @@ impl Engine for Reduce {
         let refuse = |e: reduction::Unsupported| question.refuse(&e.what, e.span);
         let reduced =
             reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(refuse)?;
-        let search = search(question);
-        let settings = Options { config: Config::new(Model::Sc), search };
-        let found = check(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
-        let mut outcome = found.outcome;
+        let mut outcome = match options.backend {
+            Backend::States => {
+                let settings = Options { config: Config::new(Model::Sc), search: search(question) };
+                check(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?.outcome
+            }
+            Backend::Bmc => super::bmc::reduced(question, &reduced)?,
+            Backend::Cbmc => super::cbmc::run(question, &reduced)?,
+        };
         if outcome.verdict == Verdict::Unsafe {
             outcome = self.on_source(question, &prepared.program, outcome)?;
         }
@@ -83,7 +87,7 @@ impl Reduce {
             return Ok(Outcome::unknown(StopReason::Unsupported(why.into())));
         }
         let options = question.options;
-        let mut config = Config::new(machine(question)?);
+        let mut config = Config::new(Model::Tso);
         (config.rounds, config.age) =
             (options.rounds, options.age.or(options.rounds.is_none().then_some(DEFAULT_AGE)));
         let run = check(source, &Options { config, search: search(question) })

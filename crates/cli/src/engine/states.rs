@@ -8,7 +8,7 @@ use crate::input::Trouble;
 use fencepost_answer::Outcome;
 use fencepost_ir::Language;
 use fencepost_machine::search::Options as Search;
-use fencepost_machine::{Config, Model, Options, check};
+use fencepost_machine::{Config, Model, Options, check_on};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 
@@ -52,10 +52,14 @@ impl Engine for States {
             return fit;
         }
         if let Some(option) = promising::HONOURS.iter().find(|option| asked(option)) {
-            return Fit::Refuses(format!(
-                "error: --{option} is no option of the machine of {}, which keeps loops as they are and makes no promises",
-                question.model.name
-            ));
+            let model = question.model.name;
+            return Fit::Refuses(match *option {
+                "unroll" => format!(
+                    "error: the machine of {model} keeps loops as they are: --unroll is no option of it\n  it is honoured by \
+                     `--engine explore`"
+                ),
+                _ => format!("error: --{option} is for the promising semantics\n  `-m ps` chooses it"),
+            });
         }
         if let Err(refused) = machine(question) {
             return Fit::Refuses(refused);
@@ -75,15 +79,18 @@ impl Engine for States {
         if question.model.name == promising::MODEL {
             return promising::run(question);
         }
-        if super::power::fit(question).is_some() {
+        if super::power::takes(question) {
             return super::power::states(question);
         }
         let prepared = question.prepare(Form::STATES)?;
         let options = question.options;
-        let mut config = Config::new(machine(question)?);
+        let machine = machine(question)?;
+        let mut config = Config::new(Model::Sc);
         (config.buffer, config.rounds, config.age) = (options.buffer, options.rounds, options.age);
         config.c = question.compiled.language.must_end();
-        let found = check(&prepared.program, &Options { config, search: search(question) })
+        let options = Options { config, search: search(question) };
+        let found = check_on(machine, &prepared.program, &options)
+            .ok_or_else(|| format!("error: there is no machine `{machine}`"))?
             .map_err(|e| question.refuse(&e.what, e.span))?;
         let mut outcome = with_limits(found.outcome, question);
         // Races, and threads that spin for ever in more than one place, are the explorer's business.
@@ -94,8 +101,8 @@ impl Engine for States {
 }
 
 /// The machine of the model.
-pub fn machine(question: &Question<'_>) -> Result<Model, String> {
-    question.model.machine.and_then(Model::from_name).ok_or_else(|| {
+fn machine(question: &Question<'_>) -> Result<&'static str, String> {
+    question.model.machine.ok_or_else(|| {
         let machines = registry::names(|model| model.machine.is_some());
         format!(
             "error: there is no machine for {}; the machines are {}",

@@ -72,7 +72,7 @@ impl Layout<'_, '_> {
                 let owner = Operand::Const(Value(self.thread as u64 + 1));
                 self.compare_exchange((None, Some(reg(dst))), access, ZERO, owner, env)?;
             }
-            Instr::Fence(Fence::Compiler) => {}
+            Instr::Fence(Fence::Compiler) | Instr::Round(_) => {}
             Instr::Fence(fence) => {
                 self.emit(Op::Fence(fence));
             }

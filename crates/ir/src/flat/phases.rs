@@ -21,7 +21,7 @@ pub enum Phase {
 pub fn phases(flat: &Flat) -> Result<Vec<Phase>, Unsupported> {
     let spawns = |thread: &FlatThread| thread.code.iter().any(|step| matches!(step.op, Op::Spawn(_)));
     let Some(main) = flat.threads.first() else { return Ok(Vec::new()) };
-    for thread in flat.threads.iter().skip(1).filter(|thread| spawns(thread)) {
+    if let Some(thread) = flat.threads.iter().skip(1).find(|thread| spawns(thread)) {
         let span = thread.code[0].span;
         return Err(Unsupported { what: "a thread that is started by another than `main`".into(), span });
     }

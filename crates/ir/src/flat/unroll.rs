@@ -148,7 +148,7 @@ impl<'s, 'p> Layout<'s, 'p> {
             }
         }
         let result = self.new_reg();
-        let place = Place { frame, pc: 0, rounds: Vec::new() };
+        let place = self.entry(frame)?;
         self.edge_to(place, env)?;
         while let Some((_, pending)) = self.pending.pop_first() {
             self.targets[pending.target] = self.code.len() as u32;
@@ -255,8 +255,8 @@ impl<'s, 'p> Layout<'s, 'p> {
         let function = self.frames[from.frame].function;
         let loops = self.shared.loops(function)?;
         let (mine, theirs) = (&loops.nest[from.pc as usize], &loops.nest[to as usize]);
-        for level in 0..mine.len() {
-            if !decided && !theirs.contains(&mine[level]) {
+        for (level, head) in mine.iter().enumerate() {
+            if !decided && !theirs.contains(head) {
                 let key = self.loop_key(from, level)?;
                 self.undecided.insert(key);
             }
@@ -463,12 +463,19 @@ impl<'s, 'p> Layout<'s, 'p> {
         for (reg, &value) in (first..first + params).zip(args) {
             self.set(Reg(reg), Rvalue::Use(rebase(value, base)), &mut env);
         }
-        let target = self.edge_to(Place { frame, pc: 0, rounds: Vec::new() }, env)?;
+        let entry = self.entry(frame)?;
+        let target = self.edge_to(entry, env)?;
         if params == 0 || args.is_empty() {
             self.emit(Op::Skip);
         }
         self.fixups.push((self.code.len() - 1, false, target));
         Ok(())
+    }
+
+    /// The first place of a frame; a function may begin with a loop.
+    fn entry(&mut self, frame: usize) -> Result<Place, Unsupported> {
+        let loops = self.shared.loops(self.frames[frame].function)?;
+        Ok(Place { frame, pc: 0, rounds: vec![0; loops.nest[0].len()] })
     }
 
     /// The place after an instruction that goes on to the next.

@@ -60,6 +60,7 @@ variants! { Instr, "an instruction" {
     Lock = "lock" { addr: 0 }
     Unlock = "unlock" { addr: 0 }
     Assume = "assume" { condition: 0 }
+    Round = "round" { condition: 0 }
     Assert = "assert" { condition: condition, message: message }
     Nondet = "nondet" { dst: dst, first: first, last: last }
     Alloc = "alloc" { dst: dst, size: size, zeroed: zeroed }

@@ -163,6 +163,7 @@ fn other() -> impl Strategy<Value = Instr> {
         operand().prop_map(Instr::Lock),
         operand().prop_map(Instr::Unlock),
         operand().prop_map(Instr::Assume),
+        proptest::option::of(operand()).prop_map(Instr::Round),
         (operand(), text()).prop_map(|(condition, message)| Instr::Assert { condition, message }),
         (reg(), any::<i64>(), any::<i64>()).prop_map(|(dst, first, last)| Instr::Nondet { dst, first, last }),
         (reg(), operand(), any::<bool>()).prop_map(|(dst, size, zeroed)| Instr::Alloc { dst, size, zeroed }),

@@ -3,6 +3,7 @@
 use super::{BufferMachine, BufferWorker, CutBy, Label, Move};
 use crate::check::Checkable;
 use crate::code::Code;
+use crate::config::Config;
 use crate::local::Status;
 use crate::machine::Machine;
 use crate::plain::Plain;
@@ -61,4 +62,14 @@ impl BufferMachine<'_> {
         let mut lift = Lift::new(self.slots(), self.worker().start().1);
         run.iter().flat_map(|label| lift.step(label)).collect()
     }
+}
+
+/// Does a run of moves again that another engine found, and says what is wrong at its end. The error says why the run is
+/// none, or why nothing is wrong at its end.
+pub fn confirm_moves(code: &Code<'_>, config: &Config, moves: &[Move]) -> Result<Finding, String> {
+    let plain = Plain::new(code, config);
+    let told = describe(code, &plain, moves)?;
+    let Wrong { kind, message, thread, span } = follow(code.program, config, &told.turns)?;
+    let places = vec![Place { thread, span, label: String::new() }];
+    Ok(Finding { kind, message, places, trace: told.steps })
 }

@@ -15,7 +15,7 @@
 //!
 //! Beyond the paper: `eieio` is a fence from stores to stores, and a store-conditional is a store that keeps the coherence order free of
 //! other processes' stores between what its load-reserve read and itself (S. Sarkar and others, PLDI 2012, states it by coherence points).
-//! Assertions order nothing here; the paper has them as branches. Where the paper needs an interpretation: `docs/adr/power-machine.md`.
+//! Assertions order nothing here; the paper has them as branches. Where the paper needs an interpretation: `docs/adr/018-power-machine.md`.
 //!
 //! Reference: `[AABN17]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo, Context-bounded analysis for POWER, TACAS 2017, and its extended version.
 

@@ -151,7 +151,8 @@ impl Turn<'_> {
             }
         }
         for to in (0..state.events.len()).filter(|to| *to != self.process) {
-            if due(self.schedule.reach.get(&(at.0, at.1, to))) {
+            // A store that arrives in another process's context is covered there by a store behind it, and does not arrive itself.
+            if self.schedule.reach.get(&(at.0, at.1, to)) == Some(&self.context) {
                 rules.push(Rule::Propagate(number, to as u8));
             }
         }

@@ -11,7 +11,7 @@
 //! | all of it again, with the paper's timestamps | [`plain`], which replays what is reported |
 //! | from a program to an answer, and runs told | [`mod@check`], [`confirm`] |
 //!
-//! Decided by section 3 where the paper is silent (`docs/adr/promising-*.md`): consistency is asked after every step; certification
+//! Decided by section 3 where the paper is silent (`docs/adr/015` to `017`): consistency is asked after every step; certification
 //! goes on past a failed assertion; a read of the message that a fence raised the view to switches no view; the
 //! switches of certifications count at every context switch; other cells may be written freely while certifying.
 //!

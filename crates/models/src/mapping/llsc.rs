@@ -3,7 +3,7 @@
 //! S. Sarkar and others, *Synchronising C/C++ and POWER*, PLDI 2012. Machine code retries until the store-exclusive
 //! succeeds. Here there is one try, and a failing one is blocked (`Assume`): a failed round wrote nothing, its load
 //! orders no other access by itself, and the round that succeeds is also a first try of some other run. Without
-//! loss of final states this keeps the code free of loops. `docs/adr/mapping-llsc.md` has the argument, and why
+//! loss of final states this keeps the code free of loops. `docs/adr/006-mapping-llsc.md` has the argument, and why
 //! neither the assumption nor a branch on the outcome orders anything: the outcome carries no dependency.
 
 use super::recipe::{After, LoadOrder, Recipe, RmwOrder};
@@ -88,6 +88,45 @@ impl Rewriter<'_> {
         if let Some(at) = outcome {
             self.branch_at(at, status.into(), succeeded, differ);
         }
+        if let Some(at) = skip {
+            self.new.body[at.0 as usize] = Instr::Jump(end);
+        }
+        self.copy(success, same);
+        self.copy(dst, old);
+    }
+
+    /// The same in one piece: the branch of the comparison stands after the exchange, where the fences of each way are.
+    pub fn fused_cas(&mut self, instr: &Instr) {
+        let &Instr::CompareExchange { addr, width, extend, expected, desired, .. } = instr else { return };
+        let &Instr::CompareExchange { dst, success, read, write, failure, weak, .. } = instr else { return };
+        let (first, failed) = (RmwOrder::of(read, write), LoadOrder::of(failure));
+        let (on_success, on_failure) = (self.convention.rmw(first), self.convention.load(failed));
+        let load = self.convention.rmw(first.or_failure(failed)).read;
+        let (old, same) = (self.temporary(Temporary::Old), self.temporary(Temporary::Same));
+        self.before(stronger(on_success.before, on_failure.before));
+        let (read, write) = (compiled(read, load), compiled(write, on_success.write));
+        self.emit(Instr::CompareExchange {
+            dst: Some(old),
+            success: Some(same),
+            addr,
+            width,
+            extend,
+            expected,
+            desired,
+            read,
+            write,
+            failure: read,
+            weak,
+        });
+        let compare = self.placeholder();
+        let succeeded = self.new.next_label();
+        self.after_branch(on_success.after);
+        let skip = (on_failure.after != After::Nothing && on_failure.after != After::Branch)
+            .then(|| self.placeholder());
+        let differ = self.new.next_label();
+        self.after_branch(on_failure.after);
+        let end = self.new.next_label();
+        self.branch_at(compare, same.into(), succeeded, differ);
         if let Some(at) = skip {
             self.new.body[at.0 as usize] = Instr::Jump(end);
         }

@@ -4,13 +4,13 @@
 //! | file | target | mapping after |
 //! |---|---|---|
 //! | `tso` | x86, as TSO | Batty, Owens, Sarkar, Sewell, Weber, POPL 2011 |
-//! | `pso` | PSO | our own, argued in `docs/adr/mapping-pso.md` |
+//! | `pso` | PSO | our own, argued in `docs/adr/007-mapping-pso.md` |
 //! | `power` | POWER | McKenney, Silvera, N2745; Batty and others, POPL 2012; Sarkar and others, PLDI 2012 |
 //! | `armv8` | AArch64 | what GCC and LLVM emit; Podkopaev, Lahav, Vafeiadis, POPL 2019 |
 //!
 //! A target is a table (`recipe::Convention`): for each order the fences around an access, the annotation that is
 //! left on it and what follows a read. `rewrite` applies the table to a function, `locks` says what mutexes are, and `llsc` splits read-modify-writes
-//! where the machine has no single instruction for them (`docs/adr/mapping-llsc.md`). `options` are the choices where
+//! where the machine has no single instruction for them (`docs/adr/006-mapping-llsc.md`). `options` are the choices where
 //! the literature has two mappings.
 //!
 //! What compiled programs keep and lose:
@@ -24,7 +24,7 @@
 //! The correctness claim, which `tests/mapping.rs` checks: every final state of the compiled program under the machine's
 //! model is one of the source under RC11. RC11 forbids cycles of `po | rf`, which POWER and ARMv8 show for relaxed
 //! accesses; there the claim is about RC11 without that axiom, or holds as it stands with the option `branch`
-//! (`docs/adr/mapping-thin-air.md`).
+//! (`docs/adr/008-mapping-thin-air.md`).
 
 mod armv8;
 mod llsc;

@@ -43,7 +43,7 @@ pub enum Fetches {
     /// `lwarx` and `stwcx.`, as compilers do it.
     #[default]
     Split,
-    /// One step. The same executions, found without the tries that fail: `docs/adr/mapping-llsc.md`.
+    /// One step. The same executions, found without the tries that fail: `docs/adr/006-mapping-llsc.md`.
     Fused,
 }
 

@@ -17,7 +17,7 @@
 //! the paper's remedy, a branch on the value of every relaxed read, is the option `branch`.
 //!
 //! An acquiring read-modify-write needs a branch on the *loaded* value before the isync. In machine code the loop's own
-//! branch on the outcome of stwcx. does that; here the outcome carries no dependency (`docs/adr/mapping-llsc.md`).
+//! branch on the outcome of stwcx. does that; here the outcome carries no dependency (`docs/adr/006-mapping-llsc.md`).
 
 use super::options::{Fetches, RelaxedLoads, Syncs};
 use super::recipe::{After, Convention, LoadOrder, Recipe, RmwOrder, Split, StoreOrder};

@@ -1,4 +1,4 @@
-//! PSO. There is no published mapping; `docs/adr/mapping-pso.md` argues this one.
+//! PSO. There is no published mapping; `docs/adr/007-mapping-pso.md` argues this one.
 //!
 //! PSO keeps reads before everything, so loads and acquires cost nothing. A release needs its earlier writes before its
 //! own: a store barrier (SPARC `stbar`, here `sfence`). A sequentially consistent store is a release that is followed by

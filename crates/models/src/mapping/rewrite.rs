@@ -214,8 +214,11 @@ impl Rewriter<'_> {
     }
 
     pub fn compare_exchange(&mut self, instr: &Instr) {
-        if self.convention.split() != Split::None {
-            return self.split_cas(instr);
+        match (self.convention.split(), instr) {
+            // Where the store-exclusive of a weak one fails for no reason, there is one.
+            (Split::Compares, Instr::CompareExchange { weak: false, .. }) => return self.fused_cas(instr),
+            (Split::None, _) => {}
+            _ => return self.split_cas(instr),
         }
         let mut instr = instr.clone();
         let Instr::CompareExchange { dst, read, write, failure, weak, .. } = &mut instr else { return };
@@ -247,7 +250,7 @@ impl Rewriter<'_> {
         self.after_read(recipe.after, dst);
     }
 
-    /// Stays one instruction on every target: see `docs/adr/mapping-llsc.md`.
+    /// Stays one instruction on every target: see `docs/adr/006-mapping-llsc.md`.
     pub fn wait_and_modify(&mut self, instr: &Instr) {
         let mut instr = instr.clone();
         let Instr::AwaitRmw { dst, read, write, .. } = &mut instr else { return };

@@ -1,7 +1,8 @@
 //! Breadth-first exploration of the machine: all reachable states of an instance, up to limits.
 
-use super::{Machine, State, Step};
-use rustc_hash::FxHashMap;
+use super::{Machine, State, Step, tuples};
+use crate::system::Sort;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an exploration found.
 pub struct Exploration {
@@ -66,4 +67,106 @@ pub fn explore(
         pending.extend(successors.into_iter().map(|(step, next)| (next, Some((at, step)))));
         at += 1;
     }
+}
+
+/// All reachable states of an instance, up to `max_states`. Where processes are interchangeable, one of those states that
+/// differ only in which process is which.
+pub fn explore_reduced(machine: &Machine, max_states: usize, enough: &mut dyn FnMut() -> bool) -> Vec<State> {
+    let renamings = renamings(machine);
+    let mut found: FxHashSet<State> = FxHashSet::default();
+    let mut states: Vec<State> = Vec::new();
+    let mut cut = false;
+    let mut pending = machine.initial_states(max_states, &mut cut);
+    let mut at = 0;
+    loop {
+        for state in pending.drain(..) {
+            if states.len() >= max_states {
+                return states;
+            }
+            let state = smallest(state, &renamings);
+            if !found.contains(&state) && !machine.is_assumed_away(&state) {
+                found.insert(state.clone());
+                states.push(state);
+            }
+        }
+        if at == states.len() || (at % 64 == 0 && enough()) {
+            return states;
+        }
+        let successors = machine.successors(&states[at].clone(), &mut cut);
+        pending.extend(successors.into_iter().map(|(_, next)| next));
+        at += 1;
+    }
+}
+
+/// A renaming of processes under which the machine is the same.
+struct Renaming {
+    procs: Vec<u8>,
+    /// For each cell, the cell whose value it takes, and whether that value is a process.
+    cells: Vec<(u32, bool)>,
+    /// For each cell, the cell that takes its place.
+    places: Vec<u32>,
+}
+
+impl Renaming {
+    fn value(&self, value: i64) -> i64 {
+        usize::try_from(value).ok().and_then(|p| self.procs.get(p)).map_or(value, |p| i64::from(*p))
+    }
+
+    /// The value of a cell after the renaming.
+    fn cell(&self, cells: &[i64], at: usize) -> i64 {
+        let (from, is_process) = self.cells[at];
+        let value = cells[from as usize];
+        if is_process { self.value(value) } else { value }
+    }
+}
+
+/// The renamings, without that which renames nothing.
+fn renamings(machine: &Machine) -> Vec<Renaming> {
+    if !machine.system.symmetric || machine.system.orders_processes() {
+        return vec![];
+    }
+    let mut all = tuples(machine.procs, machine.procs, &[]);
+    all.retain(|map| map.iter().enumerate().any(|(p, q)| p != usize::from(*q)));
+    let renaming = |procs: Vec<u8>| {
+        let place = |cell: u32| {
+            let (sym, idx) = machine.cell_name(cell);
+            let idx: Vec<u8> = idx.iter().map(|p| procs[usize::from(*p)]).collect();
+            machine.cell_at(sym, &idx)
+        };
+        let places: Vec<u32> = (0..machine.cell_count()).map(place).collect();
+        let mut cells = vec![(0, false); places.len()];
+        for (cell, &to) in (0u32..).zip(&places) {
+            let is_process = machine.system.symbol(machine.cell_name(cell).0).sort == Sort::Proc;
+            cells[to as usize] = (cell, is_process);
+        }
+        Renaming { procs, cells, places }
+    };
+    all.into_iter().map(renaming).collect()
+}
+
+/// The smallest state of those that the renamings make of this one.
+fn smallest(state: State, renamings: &[Renaming]) -> State {
+    let mut best: Option<&Renaming> = None;
+    for renaming in renamings {
+        let old = |at: usize| best.map_or(state.cells[at], |best| best.cell(&state.cells, at));
+        let differs = (0..state.cells.len())
+            .map(|at| renaming.cell(&state.cells, at).cmp(&old(at)))
+            .find(|order| order.is_ne());
+        if differs == Some(std::cmp::Ordering::Less) {
+            best = Some(renaming);
+        }
+    }
+    let Some(renaming) = best else { return state };
+    let cells = (0..state.cells.len()).map(|at| renaming.cell(&state.cells, at)).collect();
+    let mut buffers = state.buffers.clone();
+    for (p, buffer) in state.buffers.iter().enumerate() {
+        let write = |&(cell, value): &(u32, i64)| {
+            let place = renaming.places[cell as usize];
+            let is_process = renaming.cells[place as usize].1;
+            (place, if is_process { renaming.value(value) } else { value })
+        };
+        buffers[usize::from(renaming.procs[p])] =
+            buffer.iter().map(|entry| entry.iter().map(write).collect()).collect();
+    }
+    State { cells, buffers }
 }

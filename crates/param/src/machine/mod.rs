@@ -10,13 +10,14 @@ mod explore;
 mod initial;
 mod step;
 
-pub use explore::{Exploration, explore};
+pub use explore::{Exploration, explore, explore_reduced};
 pub use step::Step;
 
 use crate::literal::{LinOp, Linear, Lit, Term};
 use crate::model::Model;
 use crate::system::*;
 use rustc_hash::FxHashSet;
+use std::sync::OnceLock;
 
 /// One buffered transition: cells and values.
 pub type Entry = Vec<(u32, i64)>;
@@ -42,6 +43,10 @@ pub struct Machine<'a> {
     offsets: Vec<u32>,
     /// Number of cells.
     cell_count: u32,
+    /// For each cell, whether it is weak memory.
+    weak: Vec<bool>,
+    /// All tuples of that many distinct processes, once someone asks for all successors.
+    tuples: OnceLock<Vec<Vec<Vec<u8>>>>,
     /// Numbers tried where the system leaves a number open.
     numbers: Vec<i64>,
     /// Longest buffer.
@@ -58,7 +63,13 @@ impl<'a> Machine<'a> {
             cell_count += u32::from(procs).pow(symbol.arity as u32);
         }
         let numbers = interesting_numbers(system);
-        Machine { system, model, procs, offsets, cell_count, numbers, max_buffer: 8 }
+        let weak = system
+            .symbols
+            .iter()
+            .flat_map(|s| std::iter::repeat_n(s.weak, usize::from(procs).pow(s.arity as u32)))
+            .collect();
+        let tuples = OnceLock::new();
+        Machine { system, model, procs, offsets, cell_count, weak, tuples, numbers, max_buffer: 8 }
     }
 
     /// The cell of a symbol.
@@ -67,6 +78,20 @@ impl<'a> Machine<'a> {
         let index =
             idx[..arity].iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(p.resolve(vars)));
         self.offsets[sym as usize] + index
+    }
+
+    /// All tuples of distinct processes for that many parameters.
+    fn arguments(&self, params: u8) -> &[Vec<u8>] {
+        let all = self.tuples.get_or_init(|| {
+            let most = self.system.transitions.iter().map(|t| t.params).max().unwrap_or(0);
+            (0..=most).map(|count| tuples(self.procs, count, &[])).collect()
+        });
+        &all[usize::from(params)]
+    }
+
+    /// The cell of a symbol at these processes.
+    fn cell_at(&self, sym: SymId, idx: &[u8]) -> u32 {
+        self.offsets[sym as usize] + idx.iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(*p))
     }
 
     /// The symbol and the indices of a cell.
@@ -105,7 +130,7 @@ impl<'a> Machine<'a> {
 
     /// Whether the cell is weak memory.
     pub fn is_weak(&self, cell: u32) -> bool {
-        self.system.symbol(self.cell_name(cell).0).weak
+        self.weak[cell as usize]
     }
 
     /// What a process sees: its own newest buffered write, else memory.

@@ -1,7 +1,6 @@
 //! Steps of the machine: a transition fires, or a buffer gives an entry to memory.
 
 use super::{Entry, Machine, State, tuples};
-use crate::literal::Term;
 use crate::model::Model;
 use crate::system::*;
 
@@ -31,8 +30,8 @@ impl Machine<'_> {
         let mut result = Vec::new();
         self.flushes(state, &mut result);
         for (transition, t) in self.system.transitions.iter().enumerate() {
-            for args in tuples(self.procs, t.params, &[]) {
-                for next in self.fire(state, t, &args, cut) {
+            for args in self.arguments(t.params) {
+                for next in self.fire(state, t, args, cut) {
                     result.push((Step::Fire { transition, args: args.clone() }, next));
                 }
             }
@@ -64,6 +63,10 @@ impl Machine<'_> {
     /// The states after a transition, none if it is not enabled; several where values are left open.
     pub fn fire(&self, state: &State, t: &Transition, args: &[u8], cut: &mut bool) -> Vec<State> {
         let acting = t.acting.map(|a| args[a as usize]);
+        // A guard speaks of the parameters only, and most are false.
+        if !t.guard.iter().all(|l| self.holds(state, l, args, acting)) {
+            return vec![];
+        }
         let mut vars = args.to_vec();
         vars.resize(usize::from(t.variables).max(args.len()), 0);
         if let Some(p) = acting
@@ -72,9 +75,7 @@ impl Machine<'_> {
         {
             return vec![];
         }
-        if !t.guard.iter().all(|l| self.holds(state, l, &vars, acting))
-            || !t.universals.iter().all(|u| self.universal(state, t, u, &mut vars.clone(), acting))
-        {
+        if !t.universals.iter().all(|u| self.universal(state, t, u, &mut vars.clone(), acting)) {
             return vec![];
         }
         let Some(choices) = self.writes(state, t, &vars, acting) else { return vec![] };
@@ -136,17 +137,7 @@ impl Machine<'_> {
                     continue;
                 };
                 let cell = self.cell(update.sym, &idx, &vars);
-                let keeps = matches!(update.target, Target::Every(_))
-                    && match term {
-                        Some(Term::Atom(SrcAtom::Sym(sym, i))) => *sym == update.sym && *i == idx,
-                        Some(Term::Lin(l)) => {
-                            l.constant == 0
-                                && l.terms.len() == 1
-                                && l.terms[0] == (SrcAtom::Sym(update.sym, idx), 1)
-                        }
-                        _ => false,
-                    };
-                if keeps {
+                if update.keeps(term) {
                     continue;
                 }
                 let values = match term {

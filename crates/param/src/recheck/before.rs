@@ -1,56 +1,89 @@
 //! Pre-images, the plain way: every instance of every transition, every disjunct, every branch, every choice of reads.
+//!
+//! The choices of one instance are walked depth first. What contradicts the choices so far, or the part of the cube that
+//! the transition leaves alone, is dropped at once; and where the choices so far imply a disjunct of a universal guard,
+//! that instance of the guard says nothing more. If what is left is not covered, the instance is walked once more
+//! without this last shortcut, which only makes it finer.
 
-use super::Checker;
 use super::graph::{Graph, NewEvent};
+use super::{Checker, Failure};
 use crate::cube::{Atom, Cell, Cube, CubeLit};
 use crate::literal::{Fact, Term};
 use crate::machine::tuples;
-use crate::memory::Read;
+use crate::memory::{Memory, Read};
+use crate::solver::entails;
 use crate::system::*;
 
-/// One combination of disjuncts and branches, with the values of the variables for each part.
+/// A choice that an instance has, with the values of the variables.
+enum Group<'a> {
+    /// The guard: all of it.
+    Guard(&'a [SrcLit], Vec<u8>),
+    /// What is assigned to a cell.
+    Branch(&'a Update, Cell, Vec<u8>),
+    /// From here on, what the transition leaves alone is known.
+    Frame,
+    /// One of the disjuncts of a universal guard.
+    Disjunct(&'a [Vec<SrcLit>], Vec<u8>),
+}
+
+/// The choices so far.
 #[derive(Clone, Default)]
-struct Alternative<'a> {
-    lits: Vec<(&'a SrcLit, Vec<u8>)>,
-    /// Cells assigned, with their terms; no term is any value.
-    assigned: Vec<(Cell, Option<&'a SrcTerm>, Vec<u8>)>,
+struct Partial {
+    /// Literals of the guard and of branches.
+    guard: Vec<CubeLit>,
+    /// The same with what the transition leaves alone, in normal form.
+    known: Vec<CubeLit>,
+    reads: Vec<Cell>,
+    /// Cells assigned, with their values.
+    assigned: Vec<(Cell, Term<Atom>)>,
+}
+
+/// An instance of a transition on a cube.
+struct Instance<'a> {
+    number: usize,
+    cube: &'a Cube,
+    transition: &'a Transition,
+    args: Vec<u8>,
+    procs: u8,
+    /// Leave out instances of universal guards that are implied.
+    shortcut: bool,
 }
 
 impl Checker<'_> {
     /// Every pre-image of the cube lies within some cube.
-    pub(super) fn check_closed(&self, number: usize, cube: &Cube) -> Result<(), String> {
+    pub(super) fn check_closed(&self, number: usize, cube: &Cube) -> Result<(), Failure> {
         for t in &self.system.transitions {
             for args in instances(cube.procs, t.params, self.system.number_procs.is_some()) {
-                let fresh: Vec<u8> = args.iter().copied().filter(|a| *a >= cube.procs).collect();
-                let procs = cube.procs + fresh.len() as u8;
-                for alternative in self.alternatives(cube, t, &args, procs) {
-                    if !self.alternative_is_covered(number, cube, t, &args, procs, &alternative) {
-                        let args: Vec<String> = args.iter().map(|a| format!("#{}", a + 1)).collect();
-                        return Err(format!(
-                            "cube {number} is reached from outside by {}({})",
-                            t.name,
-                            args.join(" ")
-                        ));
-                    }
+                let fresh = args.iter().filter(|a| **a >= cube.procs).count() as u8;
+                let procs = cube.procs + fresh;
+                let groups = self.groups(cube, t, &args, procs);
+                let mut instance = Instance { number, cube, transition: t, args, procs, shortcut: true };
+                let start = Partial::default();
+                let mut covered = self.walk(&instance, &groups, start.clone())?;
+                if !covered {
+                    instance.shortcut = false;
+                    covered = self.walk(&instance, &groups, start)?;
+                }
+                if !covered {
+                    let args: Vec<String> = instance.args.iter().map(|a| format!("#{}", a + 1)).collect();
+                    let what =
+                        format!("cube {number} is reached from outside by {}({})", t.name, args.join(" "));
+                    return Err(Failure::Wrong(what));
                 }
             }
         }
         Ok(())
     }
 
-    fn alternatives<'t>(
-        &self,
-        cube: &Cube,
-        t: &'t Transition,
-        args: &[u8],
-        procs: u8,
-    ) -> Vec<Alternative<'t>> {
+    fn groups<'t>(&self, cube: &Cube, t: &'t Transition, args: &[u8], procs: u8) -> Vec<Group<'t>> {
         let mut vars = args.to_vec();
         vars.resize(usize::from(t.variables).max(args.len()), 0);
-        let mut result = vec![Alternative {
-            lits: t.guard.iter().map(|l| (l, vars.clone())).collect(),
-            ..Alternative::default()
-        }];
+        let mut result = vec![Group::Guard(&t.guard, vars.clone())];
+        for update in &t.updates {
+            let cells = self.assigned_cells(cube, update, &vars, procs);
+            result.extend(cells.into_iter().map(|(cell, vars)| Group::Branch(update, cell, vars)));
+        }
+        result.push(Group::Frame);
         for u in &t.universals {
             let except: &[u8] = if u.other { &args[..t.declared as usize] } else { &[] };
             for tuple in tuples(procs, u.vars.len() as u8, except) {
@@ -58,34 +91,145 @@ impl Checker<'_> {
                 for (var, p) in u.vars.iter().zip(tuple) {
                     vars[*var as usize] = p;
                 }
-                result = product(&result, &u.dnf, |alternative, conj| {
-                    alternative.lits.extend(conj.iter().map(|l| (l, vars.clone())));
-                });
-            }
-        }
-        for update in &t.updates {
-            for (cell, vars) in self.assigned_cells(cube, update, &vars, procs) {
-                result = product(&result, &update.branches, |alternative, (condition, term)| {
-                    alternative.lits.extend(condition.iter().map(|l| (l, vars.clone())));
-                    let itself = |a: &SrcAtom| matches!(a, SrcAtom::Sym(s, i) if (*s, i.map(|p| p.resolve(&vars))) == cell);
-                    let keeps = matches!(update.target, Target::Every(_))
-                        && match term {
-                            Some(Term::Atom(a)) => itself(a),
-                            Some(Term::Lin(l)) => {
-                                l.constant == 0
-                                    && l.terms.len() == 1
-                                    && l.terms[0].1 == 1
-                                    && itself(&l.terms[0].0)
-                            }
-                            _ => false,
-                        };
-                    if !keeps {
-                        alternative.assigned.push((cell, term.as_ref(), vars.clone()));
-                    }
-                });
+                result.push(Group::Disjunct(&u.dnf, vars));
             }
         }
         result
+    }
+
+    /// Whether all that the remaining choices lead to is covered.
+    fn walk(&self, instance: &Instance, groups: &[Group], at: Partial) -> Result<bool, Failure> {
+        if (self.stop)() {
+            return Err(Failure::Stopped);
+        }
+        let Some((group, rest)) = groups.split_first() else {
+            return Ok(self.leaf_is_covered(instance, &at));
+        };
+        match group {
+            Group::Guard(lits, vars) => match self.assume(instance, &at, lits, vars) {
+                Some(next) => self.walk(instance, rest, next),
+                None => Ok(true),
+            },
+            Group::Frame => match self.frame(instance, at) {
+                Some(next) => self.walk(instance, rest, next),
+                None => Ok(true),
+            },
+            Group::Disjunct(dnf, vars) => {
+                let mut all = Vec::new();
+                for lits in *dnf {
+                    let Some(next) = self.assume(instance, &at, lits, vars) else { continue };
+                    let implied = next.reads == at.reads
+                        && next.guard[at.guard.len()..].iter().all(|l| entails(&at.known, l));
+                    if implied && instance.shortcut {
+                        return self.walk(instance, rest, at);
+                    }
+                    all.push(next);
+                }
+                for next in all {
+                    if !self.walk(instance, rest, next)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Group::Branch(update, cell, vars) => {
+                for (condition, term) in &update.branches {
+                    let Some(mut next) = self.assume(instance, &at, condition, vars) else { continue };
+                    if !update.keeps(term) {
+                        let any = next.assigned.len() as u8;
+                        let Some(value) = self.value(instance, &mut next.reads, term.as_ref(), vars, any)
+                        else {
+                            continue;
+                        };
+                        next.assigned.push((*cell, value));
+                    }
+                    if !self.walk(instance, rest, next)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    fn atom(&self, instance: &Instance, reads: &mut Vec<Cell>, atom: SrcAtom, vars: &[u8]) -> Atom {
+        match atom {
+            SrcAtom::Proc(p) => Atom::Proc(p.resolve(vars)),
+            SrcAtom::Sym(s, i) | SrcAtom::View(_, s, i) => {
+                let cell = (s, i.map(|p| p.resolve(vars)));
+                if !self.system.symbol(s).weak {
+                    return Atom::Cell(s, cell.1);
+                }
+                if !reads.contains(&cell) {
+                    reads.push(cell);
+                }
+                let at = reads.iter().position(|c| *c == cell).unwrap_or(0);
+                Atom::Read((instance.cube.memory.reads.len() + at) as u8)
+            }
+        }
+    }
+
+    fn value(
+        &self,
+        instance: &Instance,
+        reads: &mut Vec<Cell>,
+        term: Option<&SrcTerm>,
+        vars: &[u8],
+        any: u8,
+    ) -> Option<Term<Atom>> {
+        Some(match term {
+            None => Term::Atom(Atom::Any(any)),
+            Some(Term::Value(v)) => Term::Value(*v),
+            Some(Term::Atom(a)) => Term::Atom(self.atom(instance, reads, *a, vars)),
+            Some(Term::Lin(l)) => Term::Lin(l.map(&mut |a| Term::Atom(self.atom(instance, reads, a, vars)))?),
+        })
+    }
+
+    /// The reads of the cube and those of the transition, for their types only.
+    fn typing(&self, instance: &Instance, reads: &[Cell]) -> Memory {
+        let new = reads.iter().map(|&cell| Read { proc: 0, cell, node: 0 });
+        let reads = instance.cube.memory.reads.iter().copied().chain(new).collect();
+        Memory { reads, ..Memory::default() }
+    }
+
+    /// The choices so far with more literals; `None` if they contradict each other.
+    fn assume(&self, instance: &Instance, at: &Partial, lits: &[SrcLit], vars: &[u8]) -> Option<Partial> {
+        let mut next = at.clone();
+        for lit in lits {
+            match lit.rename(&mut |a| self.atom(instance, &mut next.reads, a, vars)) {
+                Fact::True => {}
+                Fact::False => return None,
+                Fact::Lit(l) => {
+                    next.guard.push(l.clone());
+                    next.known.push(l);
+                }
+            }
+        }
+        next.known = self.normal(&self.typing(instance, &next.reads), std::mem::take(&mut next.known))?;
+        Some(next)
+    }
+
+    /// Adds what the cube says of plain cells, in the state before; what it says of reads depends on choices to come.
+    fn frame(&self, instance: &Instance, mut at: Partial) -> Option<Partial> {
+        for lit in &instance.cube.lits {
+            if lit.mentions(|a| matches!(a, Atom::Read(_))) {
+                continue;
+            }
+            let fact = lit.map(&mut |a| match a {
+                Atom::Cell(s, i) => {
+                    let new = at.assigned.iter().find(|v| v.0 == (s, i));
+                    new.map_or(Term::Atom(a), |v| v.1.clone())
+                }
+                other => Term::Atom(other),
+            });
+            match fact {
+                Fact::True => {}
+                Fact::False => return None,
+                Fact::Lit(l) => at.known.push(l),
+            }
+        }
+        at.known = self.normal(&self.typing(instance, &at.reads), std::mem::take(&mut at.known))?;
+        Some(at)
     }
 
     /// The cells that an update assigns and that the cube may notice.
@@ -120,63 +264,21 @@ impl Checker<'_> {
         }
     }
 
-    fn alternative_is_covered(
-        &self,
-        number: usize,
-        cube: &Cube,
-        t: &Transition,
-        args: &[u8],
-        procs: u8,
-        alternative: &Alternative,
-    ) -> bool {
-        let old = cube.memory.reads.len();
-        let mut new_reads: Vec<Cell> = Vec::new();
-        let mut atom = |a: SrcAtom, vars: &[u8]| match a {
-            SrcAtom::Proc(p) => Atom::Proc(p.resolve(vars)),
-            SrcAtom::Sym(s, i) | SrcAtom::View(_, s, i) => {
-                let cell = (s, i.map(|p| p.resolve(vars)));
-                if !self.system.symbol(s).weak {
-                    return Atom::Cell(s, cell.1);
-                }
-                if !new_reads.contains(&cell) {
-                    new_reads.push(cell);
-                }
-                let at = new_reads.iter().position(|c| *c == cell).unwrap_or(0);
-                Atom::Read((old + at) as u8)
-            }
-        };
-        let mut guard: Vec<CubeLit> = Vec::new();
-        for (lit, vars) in &alternative.lits {
-            match lit.rename(&mut |a| atom(a, vars)) {
-                Fact::True => {}
-                Fact::False => return true,
-                Fact::Lit(l) => guard.push(l),
-            }
-        }
-        let mut values: Vec<(Cell, Term<Atom>)> = Vec::new();
-        for (any, (cell, term, vars)) in alternative.assigned.iter().enumerate() {
-            let value = match term {
-                None => Some(Term::Atom(Atom::Any(any as u8))),
-                Some(Term::Value(v)) => Some(Term::Value(*v)),
-                Some(Term::Atom(a)) => Some(Term::Atom(atom(*a, vars))),
-                Some(Term::Lin(l)) => l.map(&mut |a| Term::Atom(atom(a, vars))).map(Term::Lin),
-            };
-            match value {
-                Some(value) => values.push((*cell, value)),
-                None => return true,
-            }
-        }
+    fn leaf_is_covered(&self, instance: &Instance, at: &Partial) -> bool {
+        let (t, cube) = (instance.transition, instance.cube);
         let event = t.acting.filter(|_| t.reads || t.writes || t.fence).map(|a| NewEvent {
-            proc: args[a as usize],
-            reads: new_reads.clone(),
-            writes: values.iter().map(|v| v.0).filter(|c| self.system.symbol(c.0).weak).collect(),
+            proc: instance.args[a as usize],
+            reads: at.reads.clone(),
+            writes: at.assigned.iter().map(|v| v.0).filter(|c| self.system.symbol(c.0).weak).collect(),
             rmw: t.is_rmw(),
             fence: t.fence,
         });
         let graph = Graph::of(&cube.memory, self.model);
         self.choices(cube, &graph, event.as_ref()).into_iter().all(|(graph, satisfied)| {
-            let Some(lits) = self.literals(cube, &graph, &guard, &values, &satisfied) else { return true };
-            self.is_covered(&lits, procs, &graph, Some(number))
+            let Some(lits) = self.literals(cube, &graph, &at.guard, &at.assigned, &satisfied) else {
+                return true;
+            };
+            self.is_covered(&lits, instance.procs, &graph, Some(instance.number))
         })
     }
 
@@ -228,8 +330,7 @@ impl Checker<'_> {
                 Fact::Lit(l) => lits.push(l),
             }
         }
-        let reads: Vec<Read> = graph.reads.clone();
-        let memory = crate::memory::Memory { reads, ..Default::default() };
+        let memory = Memory { reads: graph.reads.clone(), ..Default::default() };
         self.normal(&memory, lits)
     }
 }
@@ -245,19 +346,6 @@ fn instances(known: u8, params: u8, fixed: bool) -> Vec<Vec<u8>> {
             next.extend(options.map(|p| args.iter().copied().chain([p]).collect::<Vec<u8>>()));
         }
         result = next;
-    }
-    result
-}
-
-/// Every element with every option.
-fn product<'a, T: Clone, O>(left: &[T], options: &'a [O], mut apply: impl FnMut(&mut T, &'a O)) -> Vec<T> {
-    let mut result = Vec::new();
-    for item in left {
-        for option in options {
-            let mut item = item.clone();
-            apply(&mut item, option);
-            result.push(item);
-        }
     }
     result
 }

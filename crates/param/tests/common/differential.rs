@@ -4,7 +4,7 @@ use super::generate;
 use fencepost_diag::SourceFile;
 use fencepost_param::machine::{Machine, explore};
 use fencepost_param::model::Model;
-use fencepost_param::{Options, Outcome, Verdict, lower, parser, prove};
+use fencepost_param::{Options, Outcome, StopReason, Verdict, lower, parser, prove};
 
 /// What was compared, and where the two differ.
 #[derive(Default)]
@@ -107,6 +107,30 @@ pub fn parameterized_system(seed: u64, tally: &mut Tally) {
                         .push(format!("seed {seed} under {name}, {procs} processes: wrongly safe\n{text}"));
                 }
             }
+        }
+    }
+}
+
+/// As [`parameterized_system`], for systems with universal guards, arithmetic, two indices and open values, under SC.
+/// No answer may be a mistake of our own that the check of the invariant noticed.
+pub fn rich_system(seed: u64, tally: &mut Tally) {
+    let text = generate::rich(seed);
+    tally.systems += 1;
+    let options = Options {
+        model: Model::Sc,
+        max_nodes: Some(2_000),
+        timeout: Some(std::time::Duration::from_secs(5)),
+        ..Options::default()
+    };
+    let outcome = run(&text, &options);
+    tally.count(outcome.verdict);
+    let mut complain = |what: String| tally.differences.push(format!("seed {seed}: {what}\n{text}"));
+    if let Some(StopReason::NotConfirmed(why)) = &outcome.stop_reason {
+        complain(format!("internal error: {why}"));
+    }
+    for procs in 1..=3 {
+        if outcome.verdict == Verdict::Safe && machine_says(&text, Model::Sc, procs, 20_000) == Some(true) {
+            complain(format!("wrongly safe with {procs} processes"));
         }
     }
 }

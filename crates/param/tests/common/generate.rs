@@ -125,3 +125,95 @@ pub fn parameterized(seed: u64, operations: u64) -> String {
     };
     text + &format!("unsafe (p q) {{ PC[p] = L{i} && PC[q] = L{j}{more} }}\n")
 }
+
+/// A parameterized system with universal guards, arithmetic, an array with two indices and values left open.
+pub fn rich(seed: u64) -> String {
+    let mut rng = Rng(seed ^ 0x5eed);
+    let mut text = String::from(
+        "type loc = A | B | C\narray PC[proc] : loc\narray N[proc] : int\narray M[proc,proc] : bool\n\
+         var G : loc\nvar K : int\nvar D : bool\n\
+         init (p q) { PC[p] = A && N[p] = 0 && M[p,q] = False && G = A && K = 0 && D = False }\n",
+    );
+    text += rng.pick(&[
+        "unsafe (p q) { PC[p] = C && PC[q] = C }\n",
+        "unsafe (p q) { PC[p] = C && M[p,q] = True }\n",
+        "unsafe (p) { PC[p] = C && N[p] > 1 }\n",
+        "unsafe (p q) { N[p] < N[q] && PC[p] = C && PC[q] = B }\n",
+    ]);
+    for number in 0..3 + rng.below(3) {
+        let two = rng.chance(50);
+        let params = if two { "p q" } else { "p" };
+        let mut guard = vec![format!("PC[p] = {}", rng.pick(&["A", "B", "C"]))];
+        for _ in 0..rng.below(3) {
+            guard.push(condition(&mut rng, two));
+        }
+        if rng.chance(50) {
+            guard.push(format!("forall_other r. {}", universal(&mut rng)));
+        }
+        // A bound that the machine can explore.
+        guard.push("K < 3 && N[p] < 3".into());
+        let mut updates = vec![format!("PC[p] := {}", rng.pick(&["A", "B", "C"]))];
+        if rng.chance(30) {
+            updates = vec![
+                rng.pick(&[
+                    "PC[j] := case | j = p : B | PC[j] = C : A | _ : PC[j]",
+                    "PC[j] := case | j = p : C | M[p,j] = True : A | _ : PC[j]",
+                ])
+                .to_string(),
+            ];
+        }
+        if rng.chance(60) {
+            updates.push(rng.pick(&["N[p] := N[p] + 1", "N[p] := 0", "N[p] := K", "N[p] := K + 1"]).into());
+        }
+        if rng.chance(40) {
+            updates.push(
+                rng.pick(&["K := K + 1", "K := N[p]", "K := 0", "K := case | K < N[p] : N[p] | _ : K"])
+                    .into(),
+            );
+        }
+        if rng.chance(40) {
+            updates.push(rng.pick(&["G := ?", "G := B", "G := PC[p]"]).into());
+        }
+        if rng.chance(30) {
+            updates.push(rng.pick(&["D := ?", "D := True"]).into());
+        }
+        if rng.chance(50) {
+            let cell = if two { "i = p && j = q" } else { "i = p" };
+            let value = rng.pick(&["True", "False", "D", "M[j,i]"]);
+            updates.push(format!("M[i,j] := case | {cell} : {value} | _ : M[i,j]"));
+        }
+        let (guard, updates) = (guard.join(" && "), updates.join("; "));
+        text += &format!("transition t{number} ({params})\nrequires {{ {guard} }}\n{{ {updates} }}\n");
+    }
+    text
+}
+
+fn condition(rng: &mut Rng, two: bool) -> String {
+    let one = [
+        "G = A",
+        "G <> B",
+        "D = True",
+        "D = False",
+        "N[p] <= K",
+        "K > 0",
+        "N[p] = 1",
+        "M[p,p] = False",
+        "G = PC[p]",
+    ];
+    let both =
+        ["PC[q] = A", "PC[q] <> C", "N[p] < N[q]", "N[q] <= N[p] + 1", "M[p,q] = True", "M[q,p] = False"];
+    if two && rng.chance(60) { rng.pick(&both).into() } else { rng.pick(&one).into() }
+}
+
+fn universal(rng: &mut Rng) -> String {
+    rng.pick(&[
+        "PC[r] <> C",
+        "PC[r] = A",
+        "N[r] <= N[p]",
+        "M[p,r] = True",
+        "M[r,p] = False",
+        "(PC[r] = A || N[p] < N[r])",
+        "(PC[r] <> C || M[r,p] = True)",
+    ])
+    .into()
+}

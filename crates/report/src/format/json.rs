@@ -82,6 +82,7 @@ fn add_proof(value: &mut Value, proof: &Proof) {
     value["depth"] = proof.depth.into();
     value["restarts"] = proof.restarts.into();
     value["approximations"] = proof.approximations.into();
+    value["inference"] = proof.inference.into();
     value["recheck"] = proof.recheck.as_deref().into();
     value["invariant"] = proof.invariant.as_slice().into();
 }

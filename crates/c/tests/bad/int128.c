@@ -1,2 +1,0 @@
-__int128 big;
-int main(void) { return 0; }

@@ -1,0 +1,2 @@
+#line here
+int main(void) { return 0; }

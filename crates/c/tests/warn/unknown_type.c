@@ -1,0 +1,2 @@
+pthread_mutex_t m;
+int main(void) { return 0; }
