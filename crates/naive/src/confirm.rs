@@ -27,7 +27,10 @@ use crate::world::{Storage, World};
 use crate::{Limits, Stop};
 use fencepost_ir::{EventKind, Execution, Fence, Instr, Location, Order, Program, Relation, ThreadId, Value};
 use fencepost_models::Model;
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// A thread and one of its recorded steps.
 pub type StepId = (u32, u32);
@@ -115,7 +118,18 @@ const ENDLESS: usize = 10_000_000;
 
 /// Checks a record; see the module's documentation.
 pub fn confirm(program: &Program, model: &Model, recorded: &Recorded) -> Result<(), Refused> {
-    Replayer::new(program, model, recorded).confirm()
+    confirm_within(program, model, recorded, &Limits::default())
+}
+
+/// The same, as long as time and user allow it; a record that takes longer is too large. The other limits are those of
+/// an enumeration, and do not matter here.
+pub fn confirm_within(
+    program: &Program,
+    model: &Model,
+    recorded: &Recorded,
+    limits: &Limits,
+) -> Result<(), Refused> {
+    Replayer::new(program, model, recorded, limits).confirm()
 }
 
 struct Replayer<'p> {
@@ -125,6 +139,9 @@ struct Replayer<'p> {
     thread_fence: Fence,
     recorded: &'p Recorded,
     limits: Limits,
+    started: Instant,
+    /// Instructions so far, of all threads.
+    replayed: Cell<u64>,
     /// Values of loads whose recorded value has a meaning only to who made the record.
     learnt: BTreeMap<StepId, Value>,
     results: BTreeMap<u32, Value>,
@@ -150,7 +167,7 @@ struct Replayed {
 }
 
 impl<'p> Replayer<'p> {
-    fn new(program: &'p Program, model: &'p Model, recorded: &'p Recorded) -> Replayer<'p> {
+    fn new(program: &'p Program, model: &'p Model, recorded: &'p Recorded, limits: &Limits) -> Replayer<'p> {
         let mut threads = Vec::new();
         for (parent, steps) in (0..).zip(&recorded.steps) {
             let children = steps.iter().filter_map(|step| match step.action {
@@ -169,7 +186,9 @@ impl<'p> Replayer<'p> {
             model,
             thread_fence: thread_fence(model),
             recorded,
-            limits: Limits { steps: 4 * ENDLESS, ..Limits::default() },
+            limits: Limits { steps: 4 * ENDLESS, ..*limits },
+            started: Instant::now(),
+            replayed: Cell::new(0),
             learnt: BTreeMap::new(),
             results: BTreeMap::new(),
             starts,
@@ -265,6 +284,22 @@ impl<'p> Replayer<'p> {
         before != (self.learnt.len(), self.results.len(), self.starts.clone())
     }
 
+    /// Looks at the clock now and then.
+    fn in_time(&self) -> Result<(), Refused> {
+        let count = self.replayed.get() + 1;
+        self.replayed.set(count);
+        if !count.is_multiple_of(4_096) {
+            return Ok(());
+        }
+        if self.limits.time.is_some_and(|time| self.started.elapsed() > time) {
+            return Err(Refused::TooLarge("there was no time to replay it".into()));
+        }
+        match self.limits.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => Err(Refused::TooLarge("its replay was interrupted".into())),
+            false => Ok(()),
+        }
+    }
+
     fn steps(&self, thread: u32) -> &'p [RecordedStep] {
         self.recorded.steps.get(thread as usize).map_or(&[], |steps| steps)
     }
@@ -283,6 +318,7 @@ impl<'p> Replayer<'p> {
         let (mut furthest, mut open, mut stuck) = (0, None, None);
         while let Some(mut led) = todo.pop() {
             led.run.count_step(&self.limits)?;
+            self.in_time()?;
             furthest = furthest.max(led.next);
             for (led, end) in self.step(thread, led)?.into_iter().rev() {
                 match end {

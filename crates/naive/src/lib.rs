@@ -32,7 +32,7 @@ pub mod sequential;
 mod world;
 
 pub use combine::{enumerate, summarise};
-pub use confirm::{Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm};
+pub use confirm::{Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm, confirm_within};
 pub use findings::{Claim, Problem, ProblemKind, Site};
 pub use key::{AccessId, Key};
 pub use replay::replay;

@@ -124,7 +124,7 @@ fn statement(model: ModelName, cells: usize) -> BoxedStrategy<Stmt> {
     let cell = || 0..cells;
     let value = || 1..3u64;
     // The halves of a C11 read-modify-write are never plain.
-    let atomic = matches!(model, ModelName::Ra | ModelName::Rc11);
+    let atomic = matches!(model, ModelName::Ra | ModelName::Rc11 | ModelName::Rc20);
     let amo_order = move |order| if atomic && order == Order::Plain { Order::Relaxed } else { order };
     let amo_orders = || (loads(), stores()).prop_map(move |(r, w)| (amo_order(r), amo_order(w)));
     let flag = any::<bool>;
