@@ -224,7 +224,8 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
             let reads = whole.execution.events[e].kind == EventKind::Read;
             let source = (0..whole.execution.events.len()).find(|&w| whole.execution.rf.contains(w, e));
             if reads
-                && source.is_some_and(|w| whole.execution.co.successors(w).any(|later| !silent.contains(&later)))
+                && source
+                    .is_some_and(|w| whole.execution.co.successors(w).any(|later| !silent.contains(&later)))
             {
                 return None;
             }

@@ -513,9 +513,8 @@ impl Run {
             frames: self.frames.iter().zip(above).map(values).collect(),
             private: self.private.iter().map(|(l, r)| (*l, r.value)).collect(),
         };
-        let same = |m: &&Moment| {
-            m.frames == moment.frames && m.private == moment.private && m.made == moment.made
-        };
+        let same =
+            |m: &&Moment| m.frames == moment.frames && m.private == moment.private && m.made == moment.made;
         let earlier = self.history.iter().find(same).map(|m| m.events);
         self.history.push(moment);
         // Two reads of private cells have no event between them.
