@@ -72,9 +72,7 @@ pub(super) fn evaluate(env: &Env, value: &Rvalue, is_private: impl Fn(ObjectId) 
     };
     match *value {
         Rvalue::Use(a) => operand(env, a),
-        Rvalue::Unary(op, width, extend, a) => {
-            constant(a).map(|a| Known::Value(unary(op, width, extend, a)))
-        }
+        Rvalue::Unary(op, width, extend, a) => constant(a).map(|a| Known::Value(unary(op, width, extend, a))),
         Rvalue::Binary(op, width, extend, a, b) => {
             if let (Some(a), Some(b)) = (constant(a), constant(b)) {
                 return binary(op, width, extend, a, b).map(Known::Value);
