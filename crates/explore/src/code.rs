@@ -315,8 +315,6 @@ pub struct Code {
     pub privates: Vec<PrivateObject>,
     /// Operations that happen, or look as they do, because of the last choice; sorted.
     pub chosen: Vec<Pc>,
-    /// Operations that happen because of what the read of a compare-exchange read; sorted.
-    pub decided: Vec<Pc>,
     /// For operations that read memory and may be run again, and for those that a call returns to: the registers of the
     /// frame whose values matter then.
     pub live: Vec<Option<Box<[u64]>>>,

@@ -78,7 +78,7 @@ impl Layout {
     }
 }
 
-/// A thread went to sleep before a read, because what it would have read does not let it go on.
+/// A thread went to sleep before a read, because the newest value would not let it go on.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleep<const W: usize> {
     /// How many events the thread had.
@@ -87,19 +87,8 @@ pub struct Sleep<const W: usize> {
     pub loc: LocId,
     /// How many writes to that there were. They stay as long as the sleep does.
     pub writes: u32,
-    /// The events that are older.
+    /// The events that were there then.
     pub before: Row<W>,
-    /// The events that were there: of the writes among them the thread reads none any more.
-    pub seen: Row<W>,
-    /// The write that revisited the read and put the thread to sleep: it wakes for writes that come after this one only.
-    /// `INIT` if the newest value put it to sleep.
-    pub by: EventId,
-    /// The events that were older than that read.
-    pub place: Row<W>,
-    /// Whether this is the sleep that the revisit caused, not one that came of it.
-    pub direct: bool,
-    /// Writes that it has seen since that revisit and that would have let it go on.
-    pub passed: Row<W>,
 }
 
 /// A partial execution.

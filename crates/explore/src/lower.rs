@@ -203,12 +203,6 @@ impl Lowering<'_> {
         self.push(op);
     }
 
-    /// What exists because of what the last read of a read-modify-write read.
-    fn push_decided(&mut self, op: Op) {
-        self.code.decided.push(self.here());
-        self.push(op);
-    }
-
     fn here(&self) -> Pc {
         self.code.ops.len() as Pc
     }
@@ -633,27 +627,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// Read, then write or skip the write, whose number is the same: later events, some of which may be committed before the
-    /// read, exist whatever it will read. If the two outcomes have different annotations, or it may fail for no reason,
-    /// the outcome is chosen first.
-    fn cas_out_of_order(&mut self, cas: &Cas) {
-        if cas.weak || cas.read != cas.failure {
-            return self.chosen_cas(cas);
-        }
-        let load = self.cas_load(cas, cas.read, Some(CasRead { expected: cas.expected, ann: cas.failure }));
-        self.push(load);
-        self.cas_compare(cas);
-        let then_to = self.here() + 1;
-        let condition = Arg::Reg(cas.same);
-        self.push(Op::Branch { condition, then_to, else_to: then_to + 2, internal: true });
-        self.push_decided(self.cas_store(cas));
-        self.push(Op::Jump(then_to + 3));
-        self.push_decided(Op::Skip { addr: cas.addr, width: cas.width });
-    }
-
     /// Choose to fail or to succeed, and see at the end of the thread that the value read agreed. Whether there is a
-    /// write then depends on the choice only, not on the read, and neither do later events.
-    fn chosen_cas(&mut self, cas: &Cas) {
+    /// write then depends on the choice only, not on the read, and neither do later events: some may be committed before
+    /// the read, with whatever it will read.
+    fn cas_out_of_order(&mut self, cas: &Cas) {
         self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: true });
         let branch = self.code.ops.len();
         self.push(Op::Jump(0));

@@ -238,8 +238,8 @@ pub struct Place<'a, const W: usize> {
     pub data: Row<W>,
     /// Reads that picked its value or let it happen.
     pub pick: Row<W>,
-    /// The choice, or the read of a compare-exchange, that it exists by.
-    pub exists_by: Option<EventId>,
+    /// The choice that it exists by, if any.
+    pub chosen_by: Option<EventId>,
     /// The path before it.
     pub facts: &'a Facts<W>,
 }
@@ -459,14 +459,6 @@ impl<const W: usize> Facts<W> {
     }
 }
 
-fn replaced<const W: usize>(mut row: Row<W>, first: usize, second: usize) -> Row<W> {
-    if row.contains(first) {
-        row.remove(first);
-        row.insert(second);
-    }
-    row
-}
-
 /// The trie of one worker.
 #[derive(Clone)]
 pub struct Trie<M: MemoryModel<W>, const W: usize> {
@@ -668,12 +660,6 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             Op::Free { .. } | Op::EndThread { .. } => node.kind = Kind::Free,
             _ => {}
         }
-        let is_in = |list: &[Pc]| list.binary_search(&node.key.pc).is_ok();
-        let exists_by = if is_in(&code.chosen) {
-            Some(facts.last_choice)
-        } else {
-            is_in(&code.decided).then_some(facts.last_amo_read)
-        };
         (node.po_loc, node.skipped_loc) = self.same_location_before(parent, node.key.loc);
         let place = Place {
             event: node.event,
@@ -686,7 +672,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             addr: addr_row,
             data,
             pick,
-            exists_by,
+            chosen_by: code.chosen.binary_search(&node.key.pc).is_ok().then_some(facts.last_choice),
             facts,
         };
         node.statics = self.model.statics(&place);
@@ -700,45 +686,6 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         };
         let (then, now) = (&self.node(then).facts, &self.node(now).facts);
         within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
-    }
-
-    /// The same, where the read `first` stands for the read `second`.
-    pub fn depends_as_much_as(&self, a: NodeId, b: NodeId, word: usize, first: usize, second: usize) -> bool {
-        let within = |a: &[Row<W>], b: &[Row<W>]| {
-            let row = |rows: &[Row<W>]| rows.get(word).copied().unwrap_or_default();
-            replaced(row(a), first, second).is_within(&row(b))
-        };
-        let (a, b) = (&self.node(a).facts, &self.node(b).facts);
-        within(&a.deps, &b.deps) && within(&a.picks, &b.picks)
-    }
-
-    /// Whether what branches and addresses before one node depended on, those before another did, where the read `first` stands
-    /// for the read `second`.
-    pub fn control_as_much(&self, a: NodeId, b: NodeId, first: usize, second: usize) -> bool {
-        let (a, b) = (&self.node(a).facts, &self.node(b).facts);
-        let within = |a: Row<W>, b: Row<W>| replaced(a, first, second).is_within(&b);
-        within(a.ctrl, b.ctrl)
-            && within(a.ctrl_pick, b.ctrl_pick)
-            && within(a.addr_po, b.addr_po)
-            && within(a.picked_reads, b.picked_reads)
-    }
-
-    /// Whether the address of one access depends on nothing that the address of another does not.
-    pub fn address_as_much(&self, a: NodeId, b: NodeId, code: &Code) -> bool {
-        let rows = |id: NodeId| {
-            let node = self.node(id);
-            match code.ops[node.pc() as usize] {
-                Op::Load { addr, .. } => (node.facts.dep(addr), node.facts.pick(addr)),
-                _ => (Row::EMPTY, Row::EMPTY),
-            }
-        };
-        let (a, b) = (rows(a), rows(b));
-        a.0.is_within(&b.0) && a.1.is_within(&b.1)
-    }
-
-    /// Whether no fence stands between a node and a later one.
-    pub fn no_fence_between(&self, a: NodeId, b: NodeId) -> bool {
-        self.node(a).facts.fence_count == self.node(b).facts.fence_count
     }
 
     /// Whether the same reservation is held at two nodes.

@@ -3,7 +3,7 @@
 //! A graph must be reached from one parent only, the *canonical* one, in which everything that the revisit deletes had been
 //! added coherence-maximally. `docs/EXPLORATION.md` has the argument.
 
-use crate::graph::{Graph, Sleep};
+use crate::graph::Graph;
 use crate::interpret::Snapshot;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
@@ -27,10 +27,10 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         for r in readers.without(&graph.pre[z as usize]).iter() {
             let node = self.trie.node(graph.node[r]);
             let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
-            if prefix.contains(r) || !self.follows_sleep(graph, r, z) {
+            if prefix.contains(r) {
                 continue;
             }
-            self.keep_pairs(graph, &mut prefix, &graph.before[r]);
+            self.keep_pairs(graph, &mut prefix, r);
             let deleted = graph.present.without(&(graph.before[r] | prefix | Row::single(r)));
             if self.canonical(graph, r, z, &deleted, &prefix) {
                 self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
@@ -39,8 +39,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     }
 
     /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
-    pub(crate) fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, older: &Row<W>) {
-        let mut candidates = graph.rmw_writes.without(&(*older | *prefix));
+    fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, r: usize) {
+        let mut candidates = graph.rmw_writes.without(&(graph.before[r] | *prefix));
         loop {
             let mut grew = false;
             for w in candidates.iter() {
@@ -76,9 +76,6 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
         let mut kept_prefix = *prefix;
         kept_prefix.remove(z as usize);
-        if !self.keeps_sleep(graph, r, &gone, &kept_prefix) {
-            return false;
-        }
         self.was_added_maximally(graph, gone, kept_prefix, Row::EMPTY)
     }
 
@@ -192,15 +189,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             }
             child.revisited.insert(re);
             let front = child.front[thread];
-            let mut blocked = false;
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
-                blocked = self.may_sleep(child.node[re]) && self.leads_nowhere(child, thread, r);
-            }
-            if blocked {
-                child.set_front(self.subject.layout, thread, front);
-                (child.nonmaximal, child.revisited) = marks;
-                return self.sleep_by_revisit(child, r, thread, z);
             }
             self.descend(child);
             child.set_front(self.subject.layout, thread, front);
@@ -208,70 +198,5 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
         self.clear_source(child, r);
         child.remove_read(r);
-    }
-
-    /// The revisited read does not let its thread go on: it is taken out, and the thread sleeps until there is a write that
-    /// comes after `z`.
-    fn sleep_by_revisit(&mut self, child: &mut Graph<M, W>, r: EventId, thread: usize, z: EventId) {
-        let re = r as usize;
-        let loc = self.trie.node(child.node[re]).loc();
-        self.note_waiting(child.node[re]);
-        self.clear_source(child, r);
-        child.remove_read(r);
-        if !child.is_maximal(z, loc, &child.before[re]) {
-            // No revisit of such a read would be canonical, so that its thread never goes on.
-            return;
-        }
-        let (at, writes) = (child.front[thread], child.co[loc as usize].len() as u32);
-        let (before, seen) = (child.before[re], child.present);
-        // Its number will be that of a younger event.
-        let younger = child.present.without(&before);
-        younger.iter().for_each(|e| child.before[e].remove(re));
-        let (by, place, passed, direct) = (z, before, Row::EMPTY, true);
-        child.asleep[thread].push(Sleep { at, loc, writes, before, seen, by, place, direct, passed });
-        self.descend(child);
-        child.asleep[thread].pop();
-        child.before[re] = before;
-        younger.iter().for_each(|e| child.before[e].insert(re));
-    }
-
-    /// A read that a revisit put to sleep, and that went on, is read again only by what may wake it.
-    fn follows_sleep(&self, graph: &Graph<M, W>, r: usize, z: EventId) -> bool {
-        let layout = self.subject.layout;
-        let thread = layout.thread_of[r] as usize;
-        let at = r as EventId - layout.base[thread];
-        graph.asleep[thread]
-            .iter()
-            .all(|sleep| !sleep.direct || sleep.at != at || self.may_wake(graph, sleep, z))
-    }
-
-    /// What sleep that a revisit caused asks of another one, to be canonical: as if the read that sleeps were there, and read
-    /// the newest write that did not let it go on. Sleep that stays keeps the write that caused it. Where sleep goes, the read,
-    /// or the one that it became, was maximal at its place in time.
-    fn keeps_sleep(&self, graph: &Graph<M, W>, r: usize, gone: &Row<W>, prefix: &Row<W>) -> bool {
-        let base = &self.subject.layout.base;
-        let each = graph.asleep.iter().enumerate().flat_map(|(t, list)| list.iter().map(move |s| (t, s)));
-        each.filter(|(_, sleep)| sleep.direct).all(|(t, sleep)| {
-            if !sleep.before.contains(r) {
-                return !gone.contains(sleep.by as usize);
-            }
-            let read = (base[t] + sleep.at) as usize;
-            let among = sleep.before | *prefix;
-            if graph.present.contains(read) {
-                let source = graph.rf[read];
-                return prefix.contains(read)
-                    || (source != INIT
-                        && prefix.contains(source as usize)
-                        && graph.is_maximal(source, sleep.loc, &among));
-            }
-            let passed = graph.asleep[t].last().map_or(sleep.passed, |last| last.passed);
-            let newest = graph.co[sleep.loc as usize].iter().rev().find(|&&w| among.contains(w as usize));
-            prefix.contains(sleep.by as usize)
-                && newest.is_some_and(|&w| {
-                    w == sleep.by
-                        || (self.kept_with(graph, w, &sleep.before).contains(sleep.by as usize)
-                            && !passed.contains(w as usize))
-                })
-        })
     }
 }

@@ -14,13 +14,12 @@
 
 use crate::code::{ALLOCATIONS, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, Op, Pc, SPAWNS};
 use crate::graph::Graph;
-use crate::interpret::{Machine, Next};
+use crate::interpret::Next;
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
 use crate::path::{INIT, Kind, Node, NodeId};
 use crate::row::Row;
 use crate::visit::{Explorer, Subject};
-use fencepost_ir::{Order, Value};
 
 /// How many events a thread looks back at most, so that a long loop that only reads does not cost its square.
 const LOOK_BACK: usize = 1024;
@@ -28,7 +27,7 @@ const LOOK_BACK: usize = 1024;
 /// How many earlier states it compares with.
 const COMPARISONS: usize = 16;
 
-/// Events that a loop may make beyond its bound if no other thread has been started.
+/// Events that a loop may make beyond its bound if no other thread runs.
 const ALONE: usize = 20_000;
 
 /// Events that it may make if nobody else has had to do with what it reads so far: others may still come.
@@ -150,96 +149,6 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         !M::OUT_OF_ORDER || (here.loc() == loc && here.half == Half::Amo && here.failure.is_none())
     }
 
-    /// Whether the thread, which stands before the read of `node` in slot `index`, has read a cell twice in a row, and would
-    /// stand there in the same state if the first of the two reads had read what the second did, and there were no second.
-    pub(crate) fn is_retry(
-        &mut self,
-        graph: &Graph<M, W>,
-        thread: usize,
-        index: usize,
-        node: NodeId,
-    ) -> bool {
-        let Subject { code, layout } = *self.subject;
-        let pc = self.trie.node(node).pc();
-        if code.live[pc as usize].is_none() || self.control.follows_all() {
-            return false;
-        }
-        let base = layout.base[thread] as usize;
-        let Some(second) = self.last_read(graph, thread, index) else { return false };
-        let Some(first) = self.last_read(graph, thread, second) else { return false };
-        let (first_node, second_node) = (graph.node[base + first], graph.node[base + second]);
-        if !self.may_replace(graph, base + first, base + second)
-            || !self.trie.no_fence_between(first_node, second_node)
-            || !self.trie.no_fence_between(second_node, node)
-        {
-            return false;
-        }
-        let Op::Load { width, extend, dst, .. } = code.ops[self.trie.node(first_node).pc() as usize] else {
-            return false;
-        };
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        scratch.extend_from_slice(&graph.regs[layout.regs(thread, first)]);
-        let fp = scratch[FP] as usize;
-        if dst != 0 {
-            scratch[fp + dst as usize] = width.extend(extend, Value(graph.value[base + second])).0;
-        }
-        let mut at = first_node;
-        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
-        let mut next = machine.advance(&mut self.trie, at, &mut scratch);
-        while next.next == Next::Event && self.trie.node(next.node).kind == Kind::Skip {
-            at = next.node;
-            next = machine.advance(&mut self.trie, at, &mut scratch);
-        }
-        let now = &graph.regs[layout.regs(thread, index)];
-        let other = next.node;
-        let (a, b) = (base + first, base + second);
-        let same = next.next == Next::Event
-            && !machine.needs_room
-            && self.trie.node(other).pc() == pc
-            && self.trie.node(other).loc() == self.trie.node(node).loc()
-            && self.trie.no_fence_between(first_node, other)
-            && self.trie.same_reservation(other, node)
-            && (!M::DEPENDENCIES || self.trie.control_as_much(other, node, a, b))
-            && is_same_state(code, pc, &scratch, now, |word| {
-                !M::DEPENDENCIES || self.trie.depends_as_much_as(other, node, word, a, b)
-            });
-        self.scratch = scratch;
-        same
-    }
-
-    /// The last read of a thread before slot `index`, if it made no other event since but to pass a write by.
-    fn last_read(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> Option<usize> {
-        let base = self.subject.layout.base[thread] as usize;
-        let oldest = graph.settled[thread] as usize;
-        let kind = |i: usize| self.trie.node(graph.node[base + i]).kind;
-        let last = (oldest..index).rev().find(|&i| kind(i) != Kind::Skip)?;
-        (kind(last) == Kind::Read).then_some(last)
-    }
-
-    /// Whether a read, at the place of the one before it, would be ordered no more than it is: the same cell, an order that is no
-    /// stronger, an address that depends on no more, and no part of a read-modify-write that the other is not.
-    fn may_replace(&self, graph: &Graph<M, W>, first: usize, second: usize) -> bool {
-        let (a, b) = (self.trie.node(graph.node[first]), self.trie.node(graph.node[second]));
-        let failing = a.failure.as_ref().map_or(a.ann, |failure| failure.ann);
-        let strength = |order: Order| match order {
-            Order::Plain | Order::Relaxed => 0,
-            Order::SeqCst => 2,
-            _ => 1,
-        };
-        let orders = failing.order == graph.order[second]
-            || (!M::OUT_OF_ORDER
-                && failing.order != Order::Plain
-                && strength(failing.order) <= strength(graph.order[second]));
-        a.loc() == b.loc()
-            && a.half != Half::Exclusive
-            && b.half != Half::Exclusive
-            && (a.half == Half::None || b.half != Half::None)
-            && orders
-            && (!M::DEPENDENCIES
-                || self.trie.address_as_much(graph.node[first], graph.node[second], self.subject.code))
-    }
-
     /// Some thread waits or spins, and every such thread has seen the newest values: it will wait as long as there
     /// is a process.
     pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
@@ -265,7 +174,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
                 }
                 Next::Waiting => end.saturating_sub(1),
                 Next::Spinning => graph.frontier(layout, t).value as usize,
-                Next::Blocked | Next::Retrying | Next::Cut | Next::Failed(_) => return false,
+                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
             };
             let base = layout.base[t] as usize;
             stuck = true;
@@ -283,7 +192,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     }
 
     /// Whether a loop whose bound is used up at `pc` is followed all the same: nobody else has a say in how long it is. Either
-    /// no other thread has been started, or all that the thread has read since it entered the loop is in objects that threads make, and
+    /// no other thread runs, or all that the thread has read since it entered the loop is in objects that threads make, and
     /// nobody else has written or read it so far. `registers` are the thread's, `index` its next event.
     pub(crate) fn reads_its_own(
         &self,
@@ -299,8 +208,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             return false;
         }
         let entered = registers[registers[FP] as usize + entered as usize] as usize;
-        let is_started = |t: usize| graph.frontier(layout, t).next != Next::NotStarted;
-        let alone = (0..layout.threads()).all(|t| t == thread || !is_started(t));
+        let over = |next: Next| matches!(next, Next::NotStarted | Next::Ended);
+        let alone = (0..layout.threads()).all(|t| t == thread || over(graph.frontier(layout, t).next));
         if index - entered.min(index) > if alone { ALONE } else { OWN_EVENTS } {
             return false;
         }
@@ -312,16 +221,14 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
                 && graph.init_readers[loc as usize].is_empty()
                 && writes.iter().all(|&w| is_own(w as usize) && graph.readers[w as usize].iter().all(is_own))
         };
-        let since = layout.base[thread] as usize + entered..layout.base[thread] as usize + index;
-        // A loop that only writes ends by itself or not at all.
-        (since.is_empty() || since.clone().any(|e| graph.reads.contains(e)))
-            && since.clone().all(|e| {
-                let node = self.trie.node(graph.node[e]);
-                match node.kind {
-                    Kind::Choice => false,
-                    Kind::Read => alone || is_own_cell(node.loc()),
-                    _ => true,
-                }
-            })
+        let base = layout.base[thread] as usize;
+        (base + entered..base + index).all(|e| {
+            let node = self.trie.node(graph.node[e]);
+            match node.kind {
+                Kind::Choice => false,
+                Kind::Read => alone || is_own_cell(node.loc()),
+                _ => true,
+            }
+        })
     }
 }

@@ -23,7 +23,7 @@ use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
-use crate::waiting::Watch;
+use crate::waiting::{Watch, is_blocked};
 use fencepost_ir::{Order, Value, Width};
 
 /// Rounds beyond its bound of a loop that makes no event.
@@ -47,8 +47,6 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
-    /// Registers of a run that is tried out.
-    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -73,7 +71,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             memory,
             pool: Vec::new(),
             watch: Watch::default(),
-            scratch: Vec::new(),
             tail,
             control,
             collector,
@@ -149,15 +146,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
         for (t, &marked) in graph.urgency.iter().enumerate() {
-            let mut own = marked;
-            if let Some(sleep) = graph.considered(t) {
-                if graph.is_asleep(t) {
-                    own = Snapshot::NEVER;
-                } else if sleep.by != INIT {
-                    // What a revisit put to sleep is woken as if by a revisit: before anything else happens.
-                    own = Snapshot::AT_ONCE;
-                }
-            }
+            let mut own = if graph.is_asleep(t) { Snapshot::NEVER } else { marked };
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
@@ -175,45 +164,45 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
+        let event = self.event_of(graph, thread);
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads.is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
-        let (sleeps, passed) = self.read_each(graph, thread, snapshot);
-        if sleeps {
-            self.sleep(graph, thread, loc, passed);
-        }
-    }
-
-    /// Explores the read with each source that there is for it: whether the thread sleeps otherwise, and the sources that it has
-    /// then passed by.
-    fn read_each(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) -> (bool, Row<W>) {
-        let node = self.trie.node(snapshot.node);
-        let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).copied();
-        let (mut sleeps, mut passed) = (considered.is_some(), Row::EMPTY);
-        for i in (0..=writes).rev() {
-            let source = if i == 0 { INIT } else { graph.co[loc as usize][i - 1] };
-            if considered.is_none_or(|sleep| self.is_new(graph, &sleep, source)) {
-                let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
-                if i == writes {
-                    sleeps = blocked;
-                }
-                if !blocked && source != INIT {
-                    passed.insert(source as usize);
-                }
+        let considered = graph.considered(thread).map(|sleep| sleep.before);
+        let mut sleeps = considered.is_some();
+        let last = |source: EventId, i: usize, sleeps: &mut bool| {
+            let newest = i == writes;
+            let new = considered.is_none_or(|seen| source != INIT && !seen.contains(source as usize));
+            *sleeps &= !(newest && new);
+            (newest, new)
+        };
+        for i in (0..writes).rev() {
+            let source = graph.co[loc as usize][i];
+            let (newest, new) = last(source, i + 1, &mut sleeps);
+            if new {
+                sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
             }
             // An older write would be read although something newer comes before this read.
-            if i > 0 && (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
-                break;
+            if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
+                if sleeps {
+                    self.sleep(graph, thread, loc);
+                }
+                return;
             }
         }
-        (sleeps, passed)
+        let (newest, new) = last(INIT, 0, &mut sleeps);
+        if new {
+            sleeps |= self.read_from(graph, thread, event, snapshot, INIT, newest) && newest;
+        }
+        if sleeps {
+            self.sleep(graph, thread, loc);
+        }
     }
 
     /// Explores the read with this source. True if the thread cannot go on with what it reads: then it is not read.
@@ -221,11 +210,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         &mut self,
         graph: &mut Graph<M, W>,
         thread: usize,
+        event: EventId,
         snapshot: Snapshot,
         source: EventId,
         newest: bool,
     ) -> bool {
-        let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
         let mut blocked = false;
@@ -234,11 +223,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         {
             let front = graph.front[thread];
             self.advance_thread(graph, thread);
-            blocked = self.may_sleep(snapshot.node) && self.leads_nowhere(graph, thread, event);
-            let waiting = self.trie.node(snapshot.node).half == Half::Waiting;
+            let next = graph.frontier(self.subject.layout, thread).next;
+            blocked = is_blocked(next) && self.may_sleep(snapshot.node);
             if blocked {
                 self.note_waiting(snapshot.node);
-            } else if !(waiting && self.fits_nowhere(graph, event, source)) {
+            } else {
                 if !newest {
                     graph.nonmaximal.insert(event as usize);
                 }
@@ -257,13 +246,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
     fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        self.trie.node(graph.node[event as usize]).half == Half::Amo
-            && self.fits_nowhere(graph, event, source)
-    }
-
-    fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
         let node = self.trie.node(graph.node[event as usize]);
-        if M::OUT_OF_ORDER || graph.rmw_writes.is_empty() {
+        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
             return false;
         }
         let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
@@ -276,12 +260,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             return false;
         }
         let revisited = graph.revisited & graph.before[taken];
-        let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
-        for sleep in graph.asleep.iter().flatten() {
-            if sleep.by != INIT && !sleep.before.contains(taken) {
-                perhaps |= graph.pre[sleep.by as usize] | Row::single(sleep.by as usize);
-            }
-        }
+        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
         let prefix = graph.pre[event as usize] | Row::single(event as usize);
         let gone = graph.present.without(&(graph.before[taken] | prefix | perhaps));
         !self.was_added_maximally(graph, gone, prefix, perhaps)
@@ -434,8 +413,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.order[e] = node.ann.order;
         if node.ann.order == Order::Plain {
             let loc = node.loc();
-            let thread = self.subject.layout.thread_of[e] as usize;
-            self.note_plain_write(graph, thread, loc);
+            self.note_plain_write(loc);
         }
         let node = self.trie.node(snapshot.node);
         graph.writes.insert(e);
@@ -540,10 +518,6 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
                 graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
-                break;
-            }
-            if self.is_retry(graph, thread, index + 1, next.node) {
-                graph.snapshots[slot + 1] = Snapshot::stopped(Next::Retrying);
                 break;
             }
             if !graph.present.contains(event + 1) {

@@ -104,8 +104,8 @@ pub(crate) fn existence<const W: usize>(place: &Place<W>) -> Row<W> {
         Kind::Spawn | Kind::Join | Kind::Free => place.facts.events,
         _ => Row::EMPTY,
     };
-    if let Some(cause) = place.exists_by {
-        needs.insert(cause as usize);
+    if let Some(choice) = place.chosen_by {
+        needs.insert(choice as usize);
     }
     needs
 }

@@ -95,45 +95,6 @@ impl Rewriter<'_> {
         self.copy(dst, old);
     }
 
-    /// The same in one piece: the branch of the comparison stands after the exchange, where the fences of each way are.
-    pub fn fused_cas(&mut self, instr: &Instr) {
-        let &Instr::CompareExchange { addr, width, extend, expected, desired, .. } = instr else { return };
-        let &Instr::CompareExchange { dst, success, read, write, failure, weak, .. } = instr else { return };
-        let (first, failed) = (RmwOrder::of(read, write), LoadOrder::of(failure));
-        let (on_success, on_failure) = (self.convention.rmw(first), self.convention.load(failed));
-        let load = self.convention.rmw(first.or_failure(failed)).read;
-        let (old, same) = (self.temporary(Temporary::Old), self.temporary(Temporary::Same));
-        self.before(stronger(on_success.before, on_failure.before));
-        let (read, write) = (compiled(read, load), compiled(write, on_success.write));
-        self.emit(Instr::CompareExchange {
-            dst: Some(old),
-            success: Some(same),
-            addr,
-            width,
-            extend,
-            expected,
-            desired,
-            read,
-            write,
-            failure: read,
-            weak,
-        });
-        let compare = self.placeholder();
-        let succeeded = self.new.next_label();
-        self.after_branch(on_success.after);
-        let skip = (on_failure.after != After::Nothing && on_failure.after != After::Branch)
-            .then(|| self.placeholder());
-        let differ = self.new.next_label();
-        self.after_branch(on_failure.after);
-        let end = self.new.next_label();
-        self.branch_at(compare, same.into(), succeeded, differ);
-        if let Some(at) = skip {
-            self.new.body[at.0 as usize] = Instr::Jump(end);
-        }
-        self.copy(success, same);
-        self.copy(dst, old);
-    }
-
     fn store_exclusive(&mut self, addr: Operand, value: Operand, width: Width, ann: Ann) -> Reg {
         let status = self.temporary(Temporary::Status);
         let ann = exclusive(ann);

@@ -214,11 +214,8 @@ impl Rewriter<'_> {
     }
 
     pub fn compare_exchange(&mut self, instr: &Instr) {
-        match (self.convention.split(), instr) {
-            // Where the store-exclusive of a weak one fails for no reason, there is one.
-            (Split::Compares, Instr::CompareExchange { weak: false, .. }) => return self.fused_cas(instr),
-            (Split::None, _) => {}
-            _ => return self.split_cas(instr),
+        if self.convention.split() != Split::None {
+            return self.split_cas(instr);
         }
         let mut instr = instr.clone();
         let Instr::CompareExchange { dst, read, write, failure, weak, .. } = &mut instr else { return };
