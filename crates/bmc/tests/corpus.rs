@@ -20,6 +20,9 @@ fn programs(folder: &str) -> Vec<(String, String, Program)> {
     let mut out = Vec::new();
     for path in files {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if path.is_dir() {
+            continue;
+        }
         let text = std::fs::read_to_string(&path).expect("readable");
         if name.ends_with(".fp") {
             let program = fencepost_lang::parse(&text).expect("parses");
@@ -98,8 +101,6 @@ fn symbolic_inputs() {
             other => panic!("{name}: {other} is no expectation"),
         }
         assert!(!outcome.cut, "{name}");
-        // The other engines have nothing to say: the data is not bounded.
-        assert!(Code::new(&program).is_err(), "{name}");
     }
 }
 

@@ -1,16 +1,25 @@
 /*
- * One object is accessed with two sizes.
+ * One object is accessed with two sizes by two threads.
  * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
  * count: sc=0 tso=0 pso=0 ra=0 rc11=0 power=0 armv8=0
- * why: The union is written as a whole and read by byte, which no model here defines.
+ * why: The union is written as a whole by one thread and read by byte by another, which no model here defines.
  */
+#include <pthread.h>
+
 union u {
     int word;
     char bytes[4];
 };
 union u g;
 
+static void *reader(void *unused) {
+    return g.bytes[0] ? (void *)1 : 0;
+}
+
 int main(void) {
+    pthread_t thread;
     g.word = 0x01020304;
-    return g.bytes[0];
+    pthread_create(&thread, 0, reader, 0);
+    pthread_join(thread, 0);
+    return 0;
 }

@@ -1,8 +1,12 @@
 /*
  * Szymanski's algorithm for three threads, with relaxed atomics and a full fence after every announcement.
- * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
+ * expect: sc=safe tso=safe pso=safe ra=safe rc11=unsafe power=unsafe armv8=unsafe
+ * count: sc=17771 tso=17771 pso=17771 rc11=95 power=205 armv8=2081
  * why: A full fence between announcing and looking forbids store buffering; the fences at both ends of the
- *      critical section keep it inside and give the language models their happens-before.
+ *      critical section keep it inside and give the language models their happens-before. With three threads that is
+ *      not enough where loads are reordered: nothing orders the reads of the flags in the last loop of `lock`, so that a
+ *      thread may see flag[0] = 0, which was written after its owner saw flag[1] = 4, and then flag[1] as it was before
+ *      its second announcement.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -161,7 +161,7 @@ fn auto_says_what_it_picked_and_why() {
     assert!(why.contains("atomic section"), "{why}");
     let (engine, why, _) = picked("../c/corpus/litmus_sb_rlx.c", "rc11");
     assert_eq!(engine, "explore");
-    assert!(why.contains("sc, tso and pso"), "{why}");
+    assert!(why.contains("sc, tso, pso and ps"), "{why}");
     let text = Command::new(env!("CARGO_BIN_EXE_fencepost"))
         .args(["check", "-m", "tso"])
         .arg(folder("../c/corpus/litmus_sb_fence.c"))
@@ -234,7 +234,8 @@ fn the_c_corpus_has_its_verdicts_on_the_machines() {
             }
         }
     }
-    assert!(answered >= 470 && refused <= 80, "{answered} answered, {refused} not");
+    // Programs with heap memory, thread-locals or shared locals are refused.
+    assert!(answered >= 505 && refused <= 130, "{answered} answered, {refused} not");
 }
 
 /// What the process really took at most, in kilobytes, as the kernel tells; `None` where it does not.

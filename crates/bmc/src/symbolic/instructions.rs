@@ -90,6 +90,10 @@ impl Pass<'_, '_> {
                 self.fault(s, !holds, FaultKind::Assertion, message);
             }
             Instr::Nondet { dst, first, last } => self.choose(s, *dst, *first, *last),
+            // Threads are unrolled in the order of their starts, and an address is resolved among the objects that are there.
+            Instr::Alloc { .. } if self.thread.0 != 0 => {
+                return self.refuse("memory that a thread other than the first allocates");
+            }
             Instr::Alloc { .. }
             | Instr::Free(_)
             | Instr::Local { .. }
