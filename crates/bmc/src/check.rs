@@ -87,18 +87,12 @@ pub struct Progress {
 }
 
 /// How to check.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// How to unroll.
     pub symbolic: symbolic::Options<'a>,
     /// Is told about each bound that is tried.
     pub progress: Option<&'a dyn Fn(Progress)>,
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options { symbolic: symbolic::Options::default(), progress: None }
-    }
 }
 
 /// The bound of the first, small formula.

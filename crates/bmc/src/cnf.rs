@@ -1,4 +1,4 @@
-//! Clauses of a graph: Tseitin's translation, each gate only in the direction in which it is used [PG86].
+//! Clauses of a graph: Tseitin's translation, each gate only in the direction in which it is used `[PG86]`.
 //!
 //! A gate gets a variable when a clause mentions it, and its clauses for the polarity of that mention; the other polarity
 //! is added when it is asked for. So a formula may grow between two calls of the solver. In a model only the inputs

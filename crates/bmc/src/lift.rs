@@ -129,12 +129,11 @@ struct Scheduler<'u> {
     first_fault: Option<&'u Fault>,
 }
 
+/// A run, with the fault that it ends in and the thread that makes it.
+pub type Lifted<'u> = (Run, Option<(&'u Fault, u32)>);
+
 /// The run of a model; the fault that it ends in and whose it is, or none if all threads have done all their steps.
-pub fn lift<'u>(
-    unrolled: &'u Unrolled,
-    sc: &Sc,
-    values: &'u Values,
-) -> Result<(Run, Option<(&'u Fault, u32)>), &'static str> {
+pub fn lift<'u>(unrolled: &'u Unrolled, sc: &Sc, values: &'u Values) -> Result<Lifted<'u>, &'static str> {
     let line = sc.linearise(values);
     let threads = unrolled.threads.len();
     let mut ordered = vec![BTreeSet::new(); threads];

@@ -17,8 +17,9 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// The commands.
+/// The commands. There is one value of it in a process, so its size does not matter.
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant)]
 pub enum Command {
     /// Run litmus tests: all their executions under a memory model
     Litmus(LitmusArgs),

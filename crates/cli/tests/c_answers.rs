@@ -24,8 +24,11 @@ fn programs() -> Vec<PathBuf> {
     found
 }
 
+/// Flags, and for each model what is expected.
+type Case = (Vec<String>, Vec<(String, String)>);
+
 /// Flags and what is expected with them, by model.
-fn cases(text: &str) -> Vec<(Vec<String>, Vec<(String, String)>)> {
+fn cases(text: &str) -> Vec<Case> {
     let line = text.lines().find_map(|line| line.trim_start_matches([' ', '*']).strip_prefix("expect: "));
     let line = line.expect("a line `expect:`");
     let mut groups = Vec::new();

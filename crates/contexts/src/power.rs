@@ -11,7 +11,7 @@
 //!     - what is new in a context of `r` is a store of `r` that may be propagated, or is before such a one.
 //! * `seen(e, w)`: `cov` when the read `e` was initialised. A read reads the last store seen that is not before the own one.
 //!
-//! [`order`] has the clauses about coherence and propagation, [`lift`] makes a run of a solution.
+//! `order.rs` has the clauses about coherence and propagation, `lift.rs` makes a run of a solution.
 
 mod lift;
 mod order;

@@ -1,11 +1,13 @@
 //! Sequential consistency behind the symbolic half: a total order of units, and each read reads the last write before it.
 //!
-//! A partial-order encoding in the spirit of [AKT13], with order literals for pairs of units ([`order`]) instead of clocks.
+//! A partial-order encoding in the spirit of `[AKT13]`, with order literals for pairs of units (`order.rs`) instead of clocks.
 //! For a read r of a cell, each write w that it may read from has a literal rf(w, r):
 //!
-//!     r is executed          =>  rf(w, r) for some w
-//!     rf(w, r)               =>  w is executed, w before r, and the values are equal
-//!     rf(w, r), w' executed  =>  w' before w, or r before w'
+//! ```text
+//! r is executed          =>  rf(w, r) for some w
+//! rf(w, r)               =>  w is executed, w before r, and the values are equal
+//! rf(w, r), w' executed  =>  w' before w, or r before w'
+//! ```
 //!
 //! Reference: `[AKT13]` J. Alglave, D. Kroening, M. Tautschnig, Partial orders for efficient bounded model checking of
 //! concurrent software, CAV 2013.

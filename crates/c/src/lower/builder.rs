@@ -246,7 +246,7 @@ fn compact(function: &mut Function) -> bool {
     retain(function, &keep)
 }
 
-/// The register of a mark of [`Builder::forget`].
+/// The register of a mark of `Builder::forget`.
 pub fn forgotten(instr: &Instr) -> Option<Reg> {
     match instr {
         Instr::Assign { dst, value: Rvalue::Use(Operand::Reg(from)) } if dst == from => Some(*dst),

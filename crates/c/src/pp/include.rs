@@ -52,7 +52,8 @@ impl Preprocessor<'_> {
         let here = self.files.last().map_or("", |f| f.name.as_str());
         let folder = here.rfind('/').map_or("", |slash| &here[..=slash]);
         let internal = here.starts_with('<') && here != "<command line>";
-        if quoted && !next && !internal && !(is_system(folder) && headers::find(name).is_some()) {
+        let built_in_wins = is_system(folder) && headers::find(name).is_some();
+        if quoted && !next && !internal && !built_in_wins {
             let beside = format!("{folder}{name}");
             if let Some(found) = load(beside) {
                 return Some(found);

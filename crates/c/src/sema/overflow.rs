@@ -27,7 +27,8 @@ impl Parser<'_> {
         let narrow = size(self, ta) < 8 && size(self, tb) < 8;
         let all_unsigned = [ta, tb, to].iter().all(|t| !self.unit.types.is_signed(t.ty));
         let none_unsigned = !call.unsigned;
-        if !narrow && !(all_unsigned || none_unsigned) {
+        let mixed = !all_unsigned && !none_unsigned;
+        if mixed && !narrow {
             return unsupported(
                 span,
                 "an overflow check that mixes signed and unsigned 64-bit integers",

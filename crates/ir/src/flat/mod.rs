@@ -3,9 +3,9 @@
 //! Each thread, spawned ones included, is one list of [`Step`]s. A step goes on to a later step only, so one pass over
 //! the list meets every step after all steps that lead to it; values that arrive over several edges are merged there.
 //!
-//! * [`loops`] finds the loops of a function, [`unroll`] walks the control-flow graph and lays the steps out, [`lower`] makes
-//!   small operations of instructions, [`objects`] knows memory that only one thread can reach,
-//!   [`mod@phases`] tells what `main` does alone.
+//! * `loops` finds the loops of a function, `unroll` walks the control-flow graph and lays the steps out, `lower` makes
+//!   small operations of instructions, `objects` knows memory that only one thread can reach,
+//!   `phases` tells what `main` does alone.
 //!
 //! What is known while the steps are laid out is used: a branch on a known value is no branch, and a loop whose exits are all
 //! decided by known values runs as often as it runs. Any other loop goes back at most [`Options::unroll`] times and
