@@ -2,7 +2,9 @@
 //!
 //! The pipeline inside this crate:
 //!
-//!     ir::Program --symbolic::unroll--> Unrolled --an ordering half--> clauses --CaDiCaL--> a run, or none
+//! ```text
+//! ir::Program --symbolic::unroll--> Unrolled --an ordering half--> clauses --CaDiCaL--> a run, or none
+//! ```
 //!
 //! * [`aig`]: an and-inverter graph with structural hashing; [`word`] and [`arithmetic`]: symbolic words on it, as short as
 //!   their values allow; [`cnf`]: its clauses.

@@ -229,14 +229,15 @@ fn locks_acquire_and_release() {
     let (lock, unlock) = (Instr::Lock(X), Instr::Unlock(X));
     let source = body(vec![lock, Instr::TryLock { dst: Reg(0), addr: X }, unlock], 1);
     let me = "self r1; r1=...";
-    let tso = format!("{me}; awaitrmw; {me}; cas/; {me}; r2=ld; r3=...; bc r3 12 11; fail; st 0");
+    let tso =
+        format!("{me}; awaitrmw; bc r2 4 5; fail; {me}; cas/; {me}; r2=ld; r3=...; bc r3 14 13; fail; st 0");
     assert_eq!(compiled(&source, Target::Tso, ""), tso);
     assert_eq!(compiled(&source, Target::Pso, ""), tso.replace("st 0", "sfence; st 0"));
     let armv8 = tso.replace("rmw", "rmw.acq").replace("cas/", "cas.acq/acq").replace("st 0", "st.rel 0");
     assert_eq!(compiled(&source, Target::Armv8, ""), armv8);
-    let power = "self r1; r1=...; awaitrmw; bc r2; isync; self r1; r1=...; \
-                 r2=ld.ex; r3=...; bc r3 10 13; r4=st.ex r1; assume r4; isync; r0=r3; \
-                 self r1; r1=...; r2=ld; r3=...; bc r3 20 19; fail; lwsync; st 0";
+    let power = "self r1; r1=...; awaitrmw; bc r2; isync; bc r2 6 7; fail; self r1; r1=...; \
+                 r2=ld.ex; r3=...; bc r3 12 15; r4=st.ex r1; assume r4; isync; r0=r3; \
+                 self r1; r1=...; r2=ld; r3=...; bc r3 22 21; fail; lwsync; st 0";
     for words in ["leading-sync", "trailing-sync"] {
         assert_eq!(compiled(&source, Target::Power, words), power);
     }
