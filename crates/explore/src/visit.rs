@@ -142,11 +142,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
     }
 
-    /// In debug builds: what must hold of a graph holds. All of the first graphs are looked at, then one in 64.
+    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32.
     #[inline(always)]
     pub(crate) fn check(&self, graph: &Graph<M, W>, when: &str) {
         let nodes = self.collector.stats.nodes;
-        if cfg!(debug_assertions) && (nodes < 128 || nodes.is_multiple_of(64)) {
+        if cfg!(debug_assertions) && (nodes < 8 || nodes.is_multiple_of(32)) {
             let checked = graph.check_invariants(&self.trie, self.subject.layout);
             debug_assert!(checked.is_ok(), "before {when}: {checked:?}");
         }
