@@ -51,7 +51,7 @@ fn jobs(options: &CheckArgs) -> Result<Vec<(String, &'static Entry)>, String> {
     let models = options.model.split(',').map(find_model).collect::<Result<Vec<_>, _>>()?;
     let mut files = Vec::new();
     for path in options.paths.iter().take(if options.link { 1 } else { usize::MAX }) {
-        let found = input::programs(path)?;
+        let found = input::files(path, input::PROGRAMS)?;
         if found.is_empty() {
             return Err(format!("error: there is no program in {} (*.c, *.i, *.fp)\n", path.display()));
         }
