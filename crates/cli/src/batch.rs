@@ -404,7 +404,9 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
         print::out(&(line + "\n"));
     }
     if options.compare.is_some() && summary.compared == 0 {
-        print::err("error: nothing was compared: no row of the reference results is about these tests and this model\n");
+        print::err(
+            "error: nothing was compared: no row of the reference results is about these tests and this model\n",
+        );
         return exit::BAD_INPUT;
     }
     match summary {

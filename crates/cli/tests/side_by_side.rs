@@ -33,10 +33,10 @@ fn several_models_and_folders() {
     let text = output(&["check", "-j1", "--json", "-m", "sc,tso", file]);
     let verdicts: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let pair = |value: &Value| (value["model"].to_string(), value["verdict"].to_string());
-    assert_eq!(verdicts.iter().map(pair).collect::<Vec<_>>(), [
-        ("\"sc\"".to_string(), "\"safe\"".to_string()),
-        ("\"tso\"".to_string(), "\"unsafe\"".to_string()),
-    ]);
+    assert_eq!(
+        verdicts.iter().map(pair).collect::<Vec<_>>(),
+        [("\"sc\"".to_string(), "\"safe\"".to_string()), ("\"tso\"".to_string(), "\"unsafe\"".to_string()),]
+    );
     let folder = fencepost(&["check", "crates/litmus/textbook"]).output().expect("it runs");
     assert_eq!(folder.status.code(), Some(3));
     assert_snapshot!(run(&["check", "-m", "tos", file]));
@@ -60,8 +60,9 @@ fn programs_come_from_standard_input_too() {
 #[test]
 fn sarif_is_one_log() {
     let files = ["crates/c/corpus/litmus_mp_race.c", "examples/queue.c", "crates/cli/tests/data/bad.cat"];
-    let log: Value = serde_json::from_str(&output(&[&["check", "-j1", "--format", "sarif"][..], &files].concat()))
-        .expect("one JSON document");
+    let log: Value =
+        serde_json::from_str(&output(&[&["check", "-j1", "--format", "sarif"][..], &files].concat()))
+            .expect("one JSON document");
     assert_eq!(log["version"], "2.1.0");
     let runs = log["runs"].as_array().expect("runs");
     assert_eq!(runs.len(), files.len());
