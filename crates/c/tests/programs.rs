@@ -266,3 +266,38 @@ fn warnings_tell_about_suspicious_pointers() {
     let messages: Vec<&str> = compiled.warnings.iter().map(|w| w.message.as_str()).collect();
     assert_eq!(messages.len(), 2, "{messages:?}");
 }
+
+/// What stands in a file that was preprocessed with another C library's headers: its types, initialisers and assertions.
+#[test]
+fn types_of_another_c_library_are_ours() {
+    let text = r#"
+typedef union { struct { int lock; unsigned count; int owner; unsigned users; int kind; } data; char size[40]; long align; }
+    pthread_mutex_t;
+typedef union { char size[48]; long long align; } pthread_cond_t;
+typedef union { char size[56]; long align; } pthread_rwlock_t;
+enum { TIMED, RECURSIVE };
+extern int pthread_mutex_lock(pthread_mutex_t *) __attribute__((__nothrow__, __leaf__));
+extern int pthread_mutex_unlock(pthread_mutex_t *);
+extern int pthread_cond_signal(pthread_cond_t *);
+extern int pthread_rwlock_rdlock(pthread_rwlock_t *);
+extern int pthread_rwlock_unlock(pthread_rwlock_t *);
+extern void __assert_fail(const char *, const char *, unsigned, const char *);
+static pthread_mutex_t m = { { 0, 0, 0, 0, RECURSIVE } };
+static struct { int before; pthread_rwlock_t l; int after; } s = { 1, { { 0, 0, 0 } }, 2 };
+static pthread_cond_t c = { { {0}, {0} } };
+int main(void) {
+    pthread_mutex_lock(&m);
+    pthread_mutex_lock(&m);
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    pthread_mutex_unlock(&m);
+    pthread_rwlock_rdlock(&s.l);
+    pthread_rwlock_unlock(&s.l);
+    ((void)sizeof((s.before) ? 1 : 0), __extension__({ if (s.before) ; else __assert_fail("s.before", "f", 1, __func__); }));
+    ((s.after == 2) ? (void)(0) : __assert_fail("s.after == 2", "f", 1, __func__));
+    return s.before + s.after;
+}"#;
+    assert_eq!(run(text, 1), End::Done(3));
+    let asserted = instructions(&program(text)).filter(|i| matches!(i, Instr::Assert { .. })).count();
+    assert_eq!(asserted, 2, "an assertion is no branch");
+}

@@ -1,7 +1,7 @@
 //! Expressions: syntax here, typing in `sema`.
 
 use super::{Entity, Parser, Res, fail, int_expr, unsupported};
-use crate::ast::{ArithOp, Expr, ExprKind, PrefixOp, StmtKind};
+use crate::ast::{ArithOp, Expr, ExprKind, PrefixOp, Stmt, StmtKind};
 use crate::literal;
 use crate::token::{Keyword, Punct, Token, TokenKind};
 use crate::types::{QTy, Quals, Ty, TypeKind};
@@ -131,7 +131,7 @@ impl Parser<'_> {
                     return p.prefix(punct, token.span);
                 }
                 if punct == Punct::AndAnd {
-                    return unsupported(token.span, "the address of a label", "use `switch` or `goto`");
+                    return p.label_value();
                 }
             }
             match p.keyword() {
@@ -422,6 +422,14 @@ impl Parser<'_> {
         }
         let mut block = self.nested(|p| p.block())?;
         let end = self.expect(Punct::RParen, "after the statement expression")?;
+        // `({ ...; label: value; })` has a value.
+        while let Some(Stmt { kind: StmtKind::Label(label, inner), span }) =
+            block.stmts.pop_if(|stmt| matches!(stmt.kind, StmtKind::Label(..)))
+        {
+            let nothing = Box::new(Stmt { kind: StmtKind::Expr(None), span });
+            block.stmts.push(Stmt { kind: StmtKind::Label(label, nothing), span });
+            block.stmts.push(*inner);
+        }
         let ty = match block.stmts.last_mut().map(|s| &mut s.kind) {
             Some(StmtKind::Expr(Some(value))) => value.ty,
             _ => Ty::VOID.into(),

@@ -83,6 +83,8 @@ pub struct Parser<'i> {
     pub spurious: bool,
     /// Some mutex is initialised as a recursive or error-checking one.
     pub mutex_kinds: bool,
+    /// Our opaque types that stand for those of another C library's headers, by name.
+    pub foreign: rustc_hash::FxHashMap<Symbol, QTy>,
     depth: u32,
 }
 
@@ -112,6 +114,10 @@ pub struct FunctionContext {
     pub constants: Vec<(LocalId, u64)>,
     /// The function takes more arguments than it names.
     pub variadic: bool,
+    /// The labels whose addresses are taken, and the object whose bytes stand for them.
+    pub label_values: (Vec<crate::ast::LabelId>, Option<crate::ast::GlobalId>),
+    /// The variable that has the memory of `alloca`.
+    pub frame: Option<LocalId>,
 }
 
 impl<'i> Parser<'i> {
@@ -137,6 +143,7 @@ impl<'i> Parser<'i> {
             int128: None,
             spurious: false,
             mutex_kinds: false,
+            foreign: Default::default(),
             depth: 0,
         }
     }

@@ -127,9 +127,6 @@ impl Parser<'_> {
         if self.unit.types.size(ty.ty).is_none() && !flexible {
             return fail(span, format!("a member cannot have the incomplete type `{}`", self.show(ty)));
         }
-        if ty.ty == Ty::LDOUBLE {
-            return unsupported(span, "`long double`", "use `double`");
-        }
         if let Some((symbol, at)) = name
             && members.iter().any(|m| m.field.name == Some(symbol))
         {

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
-use crate::ast::{Block, Expr, LabelId, Stmt, StmtKind};
+use crate::ast::{Block, Expr, ExprKind, LabelId, Stmt, StmtKind};
 use crate::intern::Symbol;
 use crate::literal;
 use crate::token::{Keyword, Punct, TokenKind};
@@ -160,6 +160,13 @@ impl Parser<'_> {
             true => Some(Box::new(self.statement()?)),
             false => None,
         };
+        // `if (c) ; else __assert_fail(...);` is how the C library's header writes an assertion.
+        if let (StmtKind::Expr(None), Some(StmtKind::Expr(Some(failing)))) =
+            (&then.kind, otherwise.as_ref().map(|s| &s.kind))
+            && let Some(message) = self.failed_assertion(failing)
+        {
+            return Ok(StmtKind::Expr(Some(self.assertion(condition, message))));
+        }
         Ok(StmtKind::If(condition, then, otherwise))
     }
 
@@ -307,6 +314,37 @@ impl Parser<'_> {
         }
     }
 
+    /// `&&label`: the labels of a function whose addresses are taken are the bytes of an object.
+    pub(super) fn label_value(&mut self) -> Res<Expr> {
+        let start = self.advance().span;
+        let (name, at) = self.identifier("the label after `&&`")?;
+        let span = start.to(at);
+        let label = self.label_named(name, at)?;
+        let object = match self.context(span)?.label_values.1 {
+            Some(object) => object,
+            None => {
+                let function = self.context(span)?.name;
+                let name = format!("{}.labels", self.name(function));
+                // Its size is known at the end of the function.
+                let bytes = self.unit.types.array(Ty::CHAR.into(), None);
+                self.new_global(name, bytes.into(), false, false, span)
+            }
+        };
+        let values = &mut self.context(span)?.label_values;
+        values.1 = Some(object);
+        let index = values.0.iter().position(|known| *known == label).unwrap_or_else(|| {
+            values.0.push(label);
+            values.0.len() - 1
+        });
+        let place = Expr { kind: ExprKind::Global(object), ty: Ty::CHAR.into(), span };
+        let pointer = self.unit.types.pointer(Ty::CHAR);
+        let base = Expr { kind: ExprKind::AddrOf(Box::new(place)), ty: pointer.into(), span };
+        let index = super::int_expr(index as u64, Ty::LONG, span);
+        let kind = ExprKind::PtrAdd(Box::new(base), Box::new(index), 1);
+        let value = Expr { kind, ty: pointer.into(), span };
+        Ok(self.cast_to(value, Ty::VOIDP))
+    }
+
     fn named_label(&mut self) -> Res<StmtKind> {
         let (name, span) = self.identifier("a label")?;
         self.at += 1;
@@ -320,9 +358,17 @@ impl Parser<'_> {
     }
 
     fn goto_statement(&mut self) -> Res<StmtKind> {
-        let span = self.advance().span;
+        self.at += 1;
         if self.is(Punct::Star) {
-            return unsupported(span, "a computed `goto`", "use `switch`");
+            self.at += 1;
+            let target = self.expression()?;
+            self.expect(Punct::Semi, "after `goto`")?;
+            let target = self.rvalue(target)?;
+            if !self.unit.types.is_pointer(target.ty.ty) {
+                let message = format!("`goto *` needs a pointer, this is `{}`", self.show(target.ty));
+                return fail(target.span, message);
+            }
+            return Ok(StmtKind::GotoValue(target));
         }
         let (name, at) = self.identifier("the label of `goto`")?;
         self.expect(Punct::Semi, "after `goto`")?;

@@ -117,8 +117,7 @@ impl<'a> Preprocessor<'a> {
         // The user's file comes first in the source map, so that its spans are its own offsets.
         let base = self.sources.add(file.clone());
         let mut out = Vec::with_capacity(file.text.len() / 3);
-        let prelude = self.prelude();
-        self.run_text("<predefined>", prelude, &mut out)?;
+        self.predefine(&mut out)?;
         for header in &self.options.assumed_headers {
             self.run_text("<command line>", format!("#include <{header}>\n"), &mut out)?;
         }
@@ -129,6 +128,12 @@ impl<'a> Preprocessor<'a> {
         self.open(file.name.clone(), base, &file.text)?;
         self.drain(&mut out)?;
         Ok(out)
+    }
+
+    /// Defines the predefined macros and those of the options.
+    pub fn predefine(&mut self, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
+        let prelude = self.prelude();
+        self.run_text("<predefined>", prelude, out)
     }
 
     /// The tokens of another file, with the macros of what was read before.

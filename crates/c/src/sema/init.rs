@@ -173,6 +173,10 @@ impl Parser<'_> {
     }
 
     fn init_braced(&mut self, slot: Slot, items: &mut Vec<InitItem>) -> Res<Option<u64>> {
+        if let Some(init) = self.foreign_initialiser(slot.ty.ty)? {
+            items.extend(init.items.into_iter().map(|i| InitItem { offset: i.offset + slot.offset, ..i }));
+            return Ok(None);
+        }
         let open = self.take().span;
         let Some(parts) = self.parts(slot.ty.ty) else {
             // Braces around a scalar.
