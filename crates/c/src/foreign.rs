@@ -13,7 +13,6 @@ use crate::parser::{Entity, Parser, Res, fail, int_expr};
 use crate::pp::Preprocessor;
 use crate::token::{Punct, Token, TokenKind};
 use crate::types::{QTy, RecordId, Ty};
-use fencepost_diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
 /// The headers with opaque types.
@@ -65,7 +64,7 @@ pub fn prepare(
     tokens: &[Token],
     parser: &mut Parser<'_>,
     preprocessor: &mut Preprocessor<'_>,
-) -> Result<(), Diagnostic> {
+) -> Res<()> {
     for header in declared_headers(tokens, parser.interner) {
         if preprocessor.has_read(&format!("<{header}>")) {
             continue;
@@ -75,8 +74,8 @@ pub fn prepare(
         let mut own = Vec::new();
         let read = preprocessor.run_module(&format!("<types of {header}>"), lines.concat(), &mut own);
         std::mem::swap(parser.interner, &mut preprocessor.interner);
-        read?;
-        parser.parse(own).map_err(|error| *error)?;
+        read.map_err(Box::new)?;
+        parser.parse(own)?;
         for name in names {
             let symbol = parser.interner.intern(name);
             if let Entity::Typedef(ty) = parser.scopes.lookup(symbol) {

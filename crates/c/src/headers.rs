@@ -13,6 +13,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("stddef.h", include_str!("headers/stddef.h")),
     ("stdint.h", include_str!("headers/stdint.h")),
     ("stdbool.h", include_str!("headers/stdbool.h")),
+    ("uchar.h", include_str!("headers/uchar.h")),
     ("unistd.h", include_str!("headers/unistd.h")),
     ("alloca.h", include_str!("headers/alloca.h")),
     ("arpa/inet.h", include_str!("headers/endian.h")),

@@ -12,8 +12,8 @@
 //! # Limits
 //!
 //! * Not modelled: arrays of arrays of variable length, `long double`, complex numbers, arithmetic on `__int128`, atomics wider
-//!   than 64 bits, structs as variable arguments, `alloca`, computed `goto`, vectors, inline assembly other than fences, signals
-//!   from outside, input and files. In a function that is never reached they are no error.
+//!   than 64 bits, functions inside functions, vectors, inline assembly other than fences and the common instructions of x86,
+//!   signals from outside, input and files. In a function that is never reached they are no error.
 //! * Pointer bits: a pointer converted to an integer keeps its object and offset, so tagging the low bits works; arithmetic
 //!   that means to reach another object does not.
 //! * A condition variable tells 32 waits apart, there are 8 keys. Exceeding a number is a finding of the kind `Unsupported`.
@@ -156,7 +156,7 @@ fn front(
         }
         let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
         std::mem::swap(parser.interner, &mut preprocessor.interner);
-        foreign::prepare(&tokens, &mut parser, preprocessor).map_err(|e| vec![e])?;
+        foreign::prepare(&tokens, &mut parser, preprocessor).map_err(|e| vec![*e])?;
         if let Err(error) = parser.parse(tokens) {
             *missing = parser.missing.take();
             return Err(vec![*error]);

@@ -301,3 +301,53 @@ int main(void) {
     let asserted = instructions(&program(text)).filter(|i| matches!(i, Instr::Assert { .. })).count();
     assert_eq!(asserted, 2, "an assertion is no branch");
 }
+
+/// The instructions that atomic operations of x86 are written in.
+#[test]
+fn assembly_of_x86_is_translated() {
+    let text = r#"
+typedef unsigned char byte;
+static int exchange(volatile int *p, int v) {
+    asm volatile("xchgl %0, %1" : "+r"(v), "+m"(*p) : : "memory");
+    return v;
+}
+static long compare(long *p, long old, long new) {
+    long before;
+    asm volatile("lock; cmpxchgq %2, %1" : "=a"(before), "+m"(*p) : "r"(new), "0"(old) : "memory");
+    return before;
+}
+static byte try(int *p, int expected, int new) {
+    byte done;
+    asm volatile("lock ; cmpxchgl %[new], %[at]; sete %[done]" : [done] "=a"(done), [at] "=m"(*p)
+                 : [new] "r"(new), "a"(expected), "m"(*p) : "memory");
+    return done;
+}
+static int flag(int *p, int expected, int new) {
+    _Bool done;
+    asm volatile("lock cmpxchg %3, %1" : "=@ccz"(done), "+m"(*p), "+a"(expected) : "r"(new) : "memory");
+    return done;
+}
+static int fetch(int *p, int n) { asm volatile("lock; xaddl %0, (%1)" : "+r"(n) : "r"(p) : "memory"); return n; }
+static int drop(int *p) { byte z; asm volatile("lock\n\tdecl %0\n\tsetz %1" : "+m"(*p), "=qm"(z) :: "cc"); return z; }
+static int negative(int *p, int n) { byte s; asm("lock addl %2,%0; sets %1" : "+m"(*p), "=qm"(s) : "ir"(n)); return s; }
+static int hidden(int n) { int m; asm("" : "=r"(m) : "0"(n)); return m; }
+int main(void) {
+    int x = 1, y; long l = 5;
+    if (exchange(&x, 7) != 1 || x != 7) return 1;
+    if (compare(&l, 5, 6) != 5 || l != 6 || compare(&l, 5, 9) != 6 || l != 6) return 2;
+    if (!try(&x, 7, 3) || x != 3 || try(&x, 7, 4) || x != 3) return 3;
+    if (!flag(&x, 3, 2) || flag(&x, 3, 5) || x != 2) return 4;
+    if (fetch(&x, 10) != 2 || x != 12) return 5;
+    x = 2;
+    if (drop(&x) || !drop(&x) || x) return 6;
+    if (negative(&x, 3) || !negative(&x, -4) || x != -1) return 7;
+    asm volatile("movl %1, %0" : "=r"(y) : "m"(x));
+    asm volatile("movl $9, %0" : "=m"(x));
+    asm volatile("lock; orl $6, %0" : "+m"(x));
+    asm volatile("" : "+r"(x) : : "memory");
+    return y + x == 14 && hidden(4) == 4 ? 0 : 8;
+}"#;
+    assert_eq!(run(text, 1), End::Done(0));
+    let fences = instructions(&program(text)).filter(|i| matches!(i, Instr::Fence(Fence::Mfence))).count();
+    assert_eq!(fences, 16, "two for each locked instruction");
+}

@@ -65,10 +65,35 @@ impl Parser<'_> {
                     self.expect(Punct::RParen, "after the attribute")?;
                 }
                 Some(Keyword::Extension) => self.at += 1,
+                // C23, and what compilers allow before.
+                _ if self.is_bracket_attribute() => self.skip_brackets()?,
                 _ => break,
             }
         }
         Ok(found)
+    }
+
+    /// `[[` begins an attribute.
+    pub(super) fn is_bracket_attribute(&self) -> bool {
+        self.is(Punct::LBracket) && self.peek_at(1).is(Punct::LBracket)
+    }
+
+    /// Skips from `[` to the matching `]`.
+    fn skip_brackets(&mut self) -> Res<()> {
+        let open = self.peek().span;
+        let mut depth = 0usize;
+        loop {
+            let token = self.advance();
+            match token.kind {
+                TokenKind::Punct(Punct::LBracket) => depth += 1,
+                TokenKind::Punct(Punct::RBracket) => depth -= 1,
+                TokenKind::Eof => return fail(open, "this attribute is never closed"),
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
     }
 
     fn attribute(&mut self, found: &mut Attributes) -> Res<()> {

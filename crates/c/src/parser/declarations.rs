@@ -279,7 +279,11 @@ impl Parser<'_> {
                 parts.named = Some(self.int128().into());
             }
             // `typedef float _Float32;` for a compiler that does not know the word.
-            Keyword::Float32 | Keyword::Float64 | Keyword::Float32x | Keyword::Float64x | Keyword::Float128b
+            Keyword::Float32
+            | Keyword::Float64
+            | Keyword::Float32x
+            | Keyword::Float64x
+            | Keyword::Float128b
                 if !parts.is_open() =>
             {
                 return Ok(false);

@@ -326,7 +326,9 @@ impl Parser<'_> {
                 }
             }
         }
-        let TypeKind::Function { result, .. } = *self.unit.types.kind(declarator.ty.ty) else { return Ok(()) };
+        let TypeKind::Function { result, .. } = *self.unit.types.kind(declarator.ty.ty) else {
+            return Ok(());
+        };
         let kind = TypeKind::Function {
             result,
             params: params.iter().map(|p| QTy::plain(p.ty.ty)).collect(),
@@ -344,6 +346,7 @@ impl Parser<'_> {
                 *variadic = true;
                 return Ok(());
             }
+            self.attributes()?;
             let start = self.peek();
             if start.kind == TokenKind::Ident && !self.starts_type() {
                 let message = format!("expected the type of a parameter, found {}", self.describe(&start));

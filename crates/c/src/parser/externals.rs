@@ -3,9 +3,7 @@
 use super::declarations::{Specifiers, Storage};
 use super::declarators::{Declarator, Param};
 use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
-use crate::ast::{
-    Block, Expr, ExprKind, FuncId, FunctionDef, Global, GlobalId, Init, Local, Stmt, StmtKind,
-};
+use crate::ast::{Block, Expr, ExprKind, FuncId, FunctionDef, Global, GlobalId, Init, Local, Stmt, StmtKind};
 use crate::intern::Symbol;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::{QTy, Ty, TypeKind};
@@ -30,7 +28,9 @@ impl Parser<'_> {
         if self.eat(Punct::Semi) {
             return Ok(());
         }
-        let specifiers = self.specifiers()?;
+        let leading = self.attributes()?;
+        let mut specifiers = self.specifiers()?;
+        specifiers.attributes.merge(leading);
         self.check_specifiers(&specifiers)?;
         self.declares_internal = specifiers.storage == Storage::Static || specifiers.inline;
         if self.eat(Punct::Semi) {
@@ -546,7 +546,8 @@ impl Parser<'_> {
         span: Span,
         stmts: &mut Vec<Stmt>,
     ) -> Res<()> {
-        let (Entity::Function(id), Entity::Local(local)) = (self.scopes.lookup(function), self.scopes.lookup(name))
+        let (Entity::Function(id), Entity::Local(local)) =
+            (self.scopes.lookup(function), self.scopes.lookup(name))
         else {
             return fail(span, format!("`{}` is no function that could clean up", self.name(function)));
         };

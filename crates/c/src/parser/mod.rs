@@ -5,6 +5,7 @@
 //! error ends the parse.
 
 mod arrays;
+mod assembly;
 mod attributes;
 mod declarations;
 mod declarators;

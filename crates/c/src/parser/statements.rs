@@ -1,13 +1,11 @@
 //! Statements.
 
-use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
+use super::{Entity, FunctionContext, Parser, Res, fail};
 use crate::ast::{Block, Expr, ExprKind, LabelId, Stmt, StmtKind};
 use crate::intern::Symbol;
-use crate::literal;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::Ty;
 use fencepost_diag::Span;
-use fencepost_ir::Fence;
 
 /// An open `switch`.
 pub struct SwitchContext {
@@ -23,7 +21,7 @@ pub struct SwitchContext {
 const NAMELESS: Symbol = Symbol(0);
 
 impl Parser<'_> {
-    fn context(&mut self, span: Span) -> Res<&mut FunctionContext> {
+    pub(super) fn context(&mut self, span: Span) -> Res<&mut FunctionContext> {
         match self.function.as_mut() {
             Some(function) => Ok(function),
             None => fail(span, "a statement outside a function"),
@@ -45,6 +43,9 @@ impl Parser<'_> {
                 }
             }
             return Ok(());
+        }
+        if self.is_bracket_attribute() {
+            self.attributes()?;
         }
         let label = self.peek_at(1).is(Punct::Colon);
         if self.starts_type() && !label && !self.is_statement_attribute() {
@@ -86,14 +87,14 @@ impl Parser<'_> {
         Ok(self.close_block(stmts, end))
     }
 
-    fn open_block(&mut self) -> Res<()> {
+    pub(super) fn open_block(&mut self) -> Res<()> {
         self.scopes.enter();
         let span = self.peek().span;
         self.context(span)?.blocks.push(Vec::new());
         Ok(())
     }
 
-    fn close_block(&mut self, stmts: Vec<Stmt>, end: Span) -> Block {
+    pub(super) fn close_block(&mut self, stmts: Vec<Stmt>, end: Span) -> Block {
         self.scopes.leave();
         let locals = self.function.as_mut().and_then(|f| f.blocks.pop()).unwrap_or_default();
         Block { locals, stmts, end }
@@ -405,100 +406,8 @@ impl Parser<'_> {
         Ok(StmtKind::Return(Some(self.assign_convert(expr, result, "returned")?)))
     }
 
-    fn asm_statement(&mut self) -> Res<StmtKind> {
-        let start = self.advance().span;
-        while matches!(
-            self.keyword(),
-            Some(
-                Keyword::Volatile | Keyword::Volatile2 | Keyword::Volatile3 | Keyword::Inline | Keyword::Goto
-            )
-        ) {
-            self.at += 1;
-        }
-        self.expect(Punct::LParen, "after `asm`")?;
-        let mut text = String::new();
-        while self.peek().kind == TokenKind::Str {
-            let symbol = self.advance().symbol;
-            let bytes = literal::string(self.interner.text(symbol)).unwrap_or_default();
-            text.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        let operands = self.asm_operands()?;
-        self.expect(Punct::RParen, "after the assembly")?;
-        let span = start.to(self.last_span());
-        self.expect(Punct::Semi, "after the assembly")?;
-        match fences(&text) {
-            Some(found) if !operands || text.trim().is_empty() => Ok(StmtKind::Asm(found)),
-            _ => unsupported(
-                span,
-                format!("the assembly {:?}", text.trim()),
-                "known are the fences sync lwsync isync eieio mfence lfence sfence dmb dsb isb and the empty \
-                 compiler barrier; use C11 atomics for anything else",
-            ),
-        }
-    }
-
-    /// Skips operands and clobbers; true if there are operands.
-    fn asm_operands(&mut self) -> Res<bool> {
-        let mut section = 0;
-        let mut operands = false;
-        loop {
-            let token = self.peek();
-            match token.kind {
-                TokenKind::Punct(Punct::RParen) => return Ok(operands),
-                TokenKind::Punct(Punct::Colon) => {
-                    section += 1;
-                    self.at += 1;
-                }
-                TokenKind::Punct(Punct::LParen) => self.skip_parentheses()?,
-                TokenKind::Eof => return fail(token.span, "this assembly is never closed"),
-                _ => {
-                    operands |= section == 1 || section == 2;
-                    self.at += 1;
-                }
-            }
-        }
-    }
-
     /// What a name refers to, for callers outside this module.
     pub(super) fn entity(&self, symbol: Symbol) -> Entity {
         self.scopes.lookup(symbol)
     }
-}
-
-/// The fences of an assembly text; `None` if it has any other instruction.
-fn fences(text: &str) -> Option<Vec<Fence>> {
-    let mut found = Vec::new();
-    for line in text.split(['\n', ';']) {
-        let line = line.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
-        let fence = match line.as_str() {
-            "" | "nop" | "pause" | "yield" | "rep" | "rep nop" => Fence::Compiler,
-            "sync" | "hwsync" | "sync 0" => Fence::Sync,
-            "lwsync" | "sync 1" => Fence::Lwsync,
-            "isync" => Fence::Isync,
-            "eieio" => Fence::Eieio,
-            // A locked addition of zero to the stack is how x86 code writes a full fence.
-            "lock" => Fence::Compiler,
-            _ if line.trim_start_matches("lock ").starts_with("addl $0") && text.contains("lock") => {
-                Fence::Mfence
-            }
-            "mfence" => Fence::Mfence,
-            "lfence" => Fence::Lfence,
-            "sfence" => Fence::Sfence,
-            "dmb" | "dmb sy" | "dmb ish" => Fence::DmbSy,
-            "dmb ld" | "dmb ishld" => Fence::DmbLd,
-            "dmb st" | "dmb ishst" => Fence::DmbSt,
-            "dsb" | "dsb sy" | "dsb ish" => Fence::DsbSy,
-            "dsb ld" | "dsb ishld" => Fence::DsbLd,
-            "dsb st" | "dsb ishst" => Fence::DsbSt,
-            "isb" | "isb sy" => Fence::Isb,
-            _ => return None,
-        };
-        if fence != Fence::Compiler || found.is_empty() {
-            found.push(fence);
-        }
-    }
-    if found.len() > 1 {
-        found.retain(|f| *f != Fence::Compiler);
-    }
-    Some(if found.is_empty() { vec![Fence::Compiler] } else { found })
 }

@@ -74,6 +74,9 @@ impl Parser<'_> {
         if value.ty.ty == Ty::FLOAT {
             return Ok(self.cast_to(value, Ty::DOUBLE));
         }
+        if self.unit.types.is_record(value.ty.ty) {
+            return self.in_memory(value);
+        }
         Ok(if self.unit.types.is_integer(value.ty.ty) { self.promote(value) } else { value })
     }
 
@@ -260,7 +263,13 @@ impl Parser<'_> {
         let frame = *function.frame.get_or_insert_with(|| {
             let local = crate::ast::LocalId(function.locals.len() as u32);
             let name = "alloca".to_string();
-            function.locals.push(crate::ast::Local { name, ty: list.into(), span, initialised: true, heap: false });
+            function.locals.push(crate::ast::Local {
+                name,
+                ty: list.into(),
+                span,
+                initialised: true,
+                heap: false,
+            });
             function.blocks[0].push(local);
             local
         });
