@@ -60,11 +60,7 @@ fn declared_headers(tokens: &[Token], interner: &mut Interner) -> Vec<&'static s
 }
 
 /// Declares our opaque types before a program that brings its own is parsed.
-pub fn prepare(
-    tokens: &[Token],
-    parser: &mut Parser<'_>,
-    preprocessor: &mut Preprocessor<'_>,
-) -> Res<()> {
+pub fn prepare(tokens: &[Token], parser: &mut Parser<'_>, preprocessor: &mut Preprocessor<'_>) -> Res<()> {
     for header in declared_headers(tokens, parser.interner) {
         if preprocessor.has_read(&format!("<{header}>")) {
             continue;

@@ -162,9 +162,7 @@ fn front(
             return Err(vec![*error]);
         }
     }
-    if parser.is_foreign() {
-        define_streams(&mut parser);
-    }
+    define_streams(&mut parser);
     let mut loaded = Vec::new();
     while let Some((name, text)) = next_module(&mut parser, &loaded) {
         loaded.push(name);

@@ -1,8 +1,8 @@
 //! Inline assembly: fences of all architectures, and the instructions of x86 that atomic operations are written in.
 //!
 //! An operand in a register is a variable, one in memory is a place. `lock` and `xchg` make a sequentially consistent
-//! read-modify-write between full fences, which is what the processor gives; other accesses to memory are relaxed. What is not
-//! known here is an error where it is reached.
+//! read-modify-write between full fences, which is what the processor gives; other loads acquire and other stores release. What
+//! is not known here is an error where it is reached.
 
 mod x86;
 

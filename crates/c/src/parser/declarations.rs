@@ -246,7 +246,7 @@ impl Parser<'_> {
             Keyword::AutoType => result.auto_type = true,
             Keyword::Atomic if self.peek_at(1).is(Punct::LParen) => {
                 self.at += 2;
-                parts.named = Some(self.type_name()?);
+                parts.named = Some(self.nested(|p| p.type_name())?);
                 parts.quals = parts.quals.with(Quals::ATOMIC);
                 self.expect(Punct::RParen, "after `_Atomic(type`")?;
                 return Ok(true);
@@ -396,7 +396,7 @@ impl Parser<'_> {
         let span = self.advance().span;
         self.expect(Punct::LParen, "after `_Alignas`")?;
         let align = if self.starts_type() {
-            let ty = self.type_name()?;
+            let ty = self.nested(|p| p.type_name())?;
             self.unit.types.align(ty.ty) as i64
         } else {
             self.constant_integer("an alignment")?.0
@@ -408,7 +408,10 @@ impl Parser<'_> {
     fn typeof_specifier(&mut self) -> Res<QTy> {
         self.at += 1;
         self.expect(Punct::LParen, "after `typeof`")?;
-        let ty = if self.starts_type() { self.type_name()? } else { self.nested(|p| p.expression())?.ty };
+        let ty = self.nested(|p| match p.starts_type() {
+            true => p.type_name(),
+            false => Ok(p.expression()?.ty),
+        })?;
         self.expect(Punct::RParen, "after `typeof(...`")?;
         Ok(ty)
     }

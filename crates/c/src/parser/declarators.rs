@@ -99,6 +99,9 @@ impl Parser<'_> {
     }
 
     fn apply_step(&mut self, ty: QTy, step: Step, span: Span) -> Res<QTy> {
+        if self.unit.types.depth(ty.ty) > 2 * super::MAX_DEPTH {
+            return fail(span, "this type is nested too deeply");
+        }
         let types = &mut self.unit.types;
         Ok(match step {
             Step::Pointer(quals) => QTy { ty: types.pointer(ty), quals },

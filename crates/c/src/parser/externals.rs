@@ -397,6 +397,7 @@ impl Parser<'_> {
             locals: Vec::new(),
             blocks: vec![Vec::new()],
             labels: Vec::new(),
+            label_numbers: Default::default(),
             switches: Vec::new(),
             breakable: 0,
             loops: 0,

@@ -103,6 +103,8 @@ pub struct FunctionContext {
     pub blocks: Vec<Vec<LocalId>>,
     /// Named labels: name, where it is defined if it is, where it is first used.
     pub labels: Vec<(Symbol, bool, Span)>,
+    /// The numbers of those that have names.
+    pub label_numbers: rustc_hash::FxHashMap<Symbol, crate::ast::LabelId>,
     /// Open `switch` statements.
     pub switches: Vec<statements::SwitchContext>,
     /// Open loops and switches, for `break`.

@@ -11,6 +11,8 @@ use fencepost_diag::Span;
 pub struct SwitchContext {
     /// Cases so far.
     pub cases: Vec<(i64, i64, LabelId)>,
+    /// Their values, from the first to the last of each range.
+    pub ranges: std::collections::BTreeMap<i64, i64>,
     /// The default label.
     pub default: Option<LabelId>,
     /// The type of the value, after promotion.
@@ -245,7 +247,12 @@ impl Parser<'_> {
         let value = self.promote(value);
         let ty = value.ty.ty;
         let context = self.context(span)?;
-        context.switches.push(SwitchContext { cases: Vec::new(), default: None, ty });
+        context.switches.push(SwitchContext {
+            cases: Vec::new(),
+            ranges: Default::default(),
+            default: None,
+            ty,
+        });
         context.breakable += 1;
         let body = Box::new(self.statement()?);
         let context = self.context(span)?;
@@ -285,9 +292,10 @@ impl Parser<'_> {
         };
         let (first, last) = (self.wrap(first as u64, ty) as i64, self.wrap(last as u64, ty) as i64);
         if let Some(open) = self.context(span)?.switches.last_mut() {
-            if open.cases.iter().any(|(a, b, _)| first <= *b && *a <= last) {
+            if open.ranges.range(..=last).next_back().is_some_and(|(_, end)| first <= *end) {
                 return fail(span, format!("the case {first} occurs twice"));
             }
+            open.ranges.insert(first, last);
             open.cases.push((first, last, label));
         }
         self.labelled(label)
@@ -308,11 +316,12 @@ impl Parser<'_> {
     }
 
     fn label_named(&mut self, name: Symbol, span: Span) -> Res<LabelId> {
-        let labels = &self.context(span)?.labels;
-        match labels.iter().position(|(n, _, _)| *n == name && name != NAMELESS) {
-            Some(index) => Ok(LabelId(index as u32)),
-            None => self.new_label(name, false, span),
+        if let Some(label) = self.context(span)?.label_numbers.get(&name) {
+            return Ok(*label);
         }
+        let label = self.new_label(name, false, span)?;
+        self.context(span)?.label_numbers.insert(name, label);
+        Ok(label)
     }
 
     /// `&&label`: the labels of a function whose addresses are taken are the bytes of an object.

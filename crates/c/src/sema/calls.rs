@@ -379,10 +379,16 @@ impl Parser<'_> {
     /// The text of a string literal.
     fn literal_text(&self, expr: &Expr) -> String {
         let ExprKind::Global(id) = expr.kind else { return String::new() };
-        self.strings
-            .iter()
-            .find(|(_, global)| **global == id)
-            .map_or(String::new(), |(bytes, _)| String::from_utf8_lossy(bytes).into_owned())
+        let global = &self.unit.globals[id.0 as usize];
+        let Some(init) = global.init.as_ref().filter(|_| global.name.starts_with('"')) else {
+            return String::new();
+        };
+        let byte = |item: &crate::ast::InitItem| match item.value.kind {
+            ExprKind::Int(value) => Some(value as u8),
+            _ => None,
+        };
+        let bytes: Vec<u8> = init.items.iter().filter_map(byte).take_while(|byte| *byte != 0).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// An error about a name that nobody declared.

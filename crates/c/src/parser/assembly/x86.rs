@@ -40,7 +40,8 @@ struct Translation {
 }
 
 const SEQ_CST: u64 = 5;
-const RELAXED: u64 = 0;
+const ACQUIRE: u64 = 2;
+const RELEASE: u64 = 3;
 
 /// A step of the translation; `None` if the text has something that is not known.
 type Step<T> = Res<Option<T>>;
@@ -254,7 +255,7 @@ impl Parser<'_> {
                 if let Some(local) = self.x86_register(t, arg)? {
                     self.x86_get(t, local)?
                 } else if let Some(place) = self.x86_memory(t, arg, Some(ty))? {
-                    let loaded = self.x86_atomic("__atomic_load_n", place, vec![], RELAXED, t.span)?;
+                    let loaded = self.x86_atomic("__atomic_load_n", place, vec![], ACQUIRE, t.span)?;
                     let local = self.x86_kept(t, loaded)?;
                     self.x86_get(t, local)?
                 } else {
@@ -416,7 +417,7 @@ impl Parser<'_> {
         }
         let Some(place) = self.x86_memory(t, to, Some(ty))? else { return Ok(None) };
         let value = self.explicit_cast(value, QTy::plain(place.ty.ty), t.span)?;
-        let stored = self.x86_atomic("__atomic_store_n", place, vec![value], RELAXED, t.span)?;
+        let stored = self.x86_atomic("__atomic_store_n", place, vec![value], RELEASE, t.span)?;
         t.stmts.push(Stmt { kind: StmtKind::Expr(Some(stored)), span: t.span });
         Ok(Some(()))
     }
