@@ -18,10 +18,12 @@ pub mod model;
 pub mod models;
 pub mod path;
 mod progress;
+pub mod ranges;
 mod revisit;
 pub mod row;
 pub mod run;
 mod spinning;
+mod view;
 pub mod visit;
 mod waiting;
 
@@ -31,4 +33,5 @@ pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
 pub use lower::Unsupported;
 pub use models::clause::Clause;
 pub use progress::Progress;
+pub use row::RowForm;
 pub use run::{Exploration, ModelName, Options, Retries, explore};
