@@ -119,7 +119,7 @@ pub fn rich_system(seed: u64, tally: &mut Tally) {
     let options = Options {
         model: Model::Sc,
         max_nodes: Some(1_000),
-        timeout: Some(std::time::Duration::from_secs(2)),
+        timeout: Some(std::time::Duration::from_millis(700)),
         ..Options::default()
     };
     let outcome = run(&text, &options);
