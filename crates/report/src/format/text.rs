@@ -42,7 +42,7 @@ pub fn report(report: &Report<'_>) -> Printed {
 }
 
 /// What would make the program safe.
-fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> String {
+pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> String {
     let model = report.model;
     let runs = suggestion.runs;
     if suggestion.changes.is_empty() {
@@ -85,7 +85,7 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
 }
 
 /// The verdict in one line.
-pub(super) fn headline(report: &Report<'_>) -> String {
+pub(crate) fn headline(report: &Report<'_>) -> String {
     let outcome = report.outcome;
     let bounds: Vec<String> =
         outcome.bounds.iter().map(|b| format!("{} {}", b.name.name(), b.value)).collect();
