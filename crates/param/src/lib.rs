@@ -9,6 +9,7 @@
 //! | cubes and events | `cube`, `literal`, `memory`, `coherence`, `model` | section 3, explicit language and states; section 2, `ghb` |
 //! | decide | `solver`, `fourier` | the SMT solver |
 //! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parts`, `parallel` | section 4 |
+//! | search without events | `counted` | - |
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
 //! | answer | `prove`, `outcome`, `report`, `words`, `picture`, `show` | - |
 //!
@@ -20,6 +21,7 @@ mod brab;
 mod cases;
 mod certificate;
 mod coherence;
+pub mod counted;
 pub mod cube;
 mod fourier;
 mod init;

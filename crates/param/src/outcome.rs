@@ -40,6 +40,8 @@ pub struct TraceStep {
 pub enum Recheck {
     /// Every cube, every transition: the invariant is inductive.
     Inductive,
+    /// The same, of the system whose store buffers are counted: it can do whatever the given one can do.
+    Counted,
     /// On the explicit machines of small instances only (coherence is a choice: PSO with several writers).
     Instances(u8),
     /// Switched off.

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::outcome::*;
 use crate::pre::Context;
 use crate::system::System;
-use crate::{lower, parser, recheck, replay, show, trace};
+use crate::{counted, lower, parser, recheck, replay, show, trace};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -129,7 +129,16 @@ impl Prover<'_> {
         let mut nodes = FIRST_NODES;
         // Where coherence is a choice the plain search drowns in choices that a smaller cube does not have.
         let plain_last = !crate::pre::reorderable(self.system, self.options.model.memory()).is_empty();
+        let mut counted = counted::counted(self.system).filter(|_| plain_last);
         loop {
+            if let Some(system) = &counted {
+                match self.run_counted(&system.system, nodes) {
+                    (Some(outcome), _) => return outcome,
+                    (None, Why::Turn) => {}
+                    // A run of it, or a limit: it has nothing to say.
+                    (None, _) => counted = None,
+                }
+            }
             let mut turns: Vec<Turn> = vec![(None, Some(nodes))];
             turns.extend(inferred.iter().map(|procs| (Some(*procs), Some(4 * nodes))));
             if plain_last {
@@ -152,6 +161,34 @@ impl Prover<'_> {
                 _ => nodes *= 4,
             }
         }
+    }
+
+    /// The same with store buffers counted, for so many nodes; only a proof counts. Its invariant is checked as any other
+    /// one of a system without weak memory is, and the system itself against the machine of small instances.
+    fn run_counted(&mut self, system: &System, nodes: usize) -> (Option<Outcome>, Why) {
+        let options = Options { model: Model::Sc, ..self.options.clone() };
+        let mut prover =
+            Prover { system, options: &options, limits: self.limits, progress: &mut *self.progress };
+        let mut last = Why::Stuck;
+        for brab in [Some(2), Some(3), None] {
+            let (mut outcome, why) = prover.run(brab, Some(nodes));
+            if outcome.verdict == Verdict::Safe {
+                outcome.model = self.options.model;
+                if outcome.recheck == Recheck::Inductive {
+                    outcome.recheck = Recheck::Counted;
+                    let Options { model, jobs, .. } = *self.options;
+                    let stop = || self.limits.is_hit();
+                    self.confirm(&mut outcome, recheck::recheck(self.system, model, &[], jobs, &stop));
+                }
+                return (Some(outcome), Why::Decided);
+            }
+            match why {
+                Why::Decided => return (None, Why::Decided),
+                Why::Turn => last = Why::Turn,
+                Why::Stuck => {}
+            }
+        }
+        (None, last)
     }
 
     fn run(&mut self, brab: Option<u8>, budget: Option<usize>) -> (Outcome, Why) {
@@ -266,23 +303,28 @@ impl Prover<'_> {
         let mut outcome = self.outcome(search, Verdict::Safe);
         outcome.invariant = search.fixpoint();
         if self.options.recheck {
-            let options = self.options;
+            let Options { model, jobs, .. } = *self.options;
             let stop = || self.limits.is_hit();
-            match recheck::recheck(self.system, options.model, &outcome.invariant, options.jobs, &stop) {
-                Ok(how) => outcome.recheck = how,
-                Err(recheck::Failure::Stopped) => {
-                    outcome.verdict = Verdict::Unknown;
-                    outcome.stop_reason = self.limits.hit(0);
-                }
-                Err(recheck::Failure::Wrong(why)) => {
-                    outcome.verdict = Verdict::Unknown;
-                    outcome.stop_reason = Some(StopReason::NotConfirmed(format!(
-                        "the invariant did not pass the independent check: {why}"
-                    )));
-                }
+            let checked = recheck::recheck(self.system, model, &outcome.invariant, jobs, &stop);
+            if let Some(how) = self.confirm(&mut outcome, checked) {
+                outcome.recheck = how;
             }
         }
         Ended::Answer(Box::new(outcome), Why::Decided)
+    }
+
+    /// How the check succeeded; if it did not, the answer is unknown.
+    fn confirm(&self, outcome: &mut Outcome, checked: Result<Recheck, recheck::Failure>) -> Option<Recheck> {
+        let reason = match checked {
+            Ok(how) => return Some(how),
+            Err(recheck::Failure::Stopped) => self.limits.hit(0),
+            Err(recheck::Failure::Wrong(why)) => Some(StopReason::NotConfirmed(format!(
+                "the invariant did not pass the independent check: {why}"
+            ))),
+        };
+        outcome.verdict = Verdict::Unknown;
+        outcome.stop_reason = reason;
+        None
     }
 
     fn unknown(&self, search: &Search, reason: StopReason, why: Why) -> Ended {

@@ -25,6 +25,7 @@ impl Outcome {
         }
         let recheck = match self.recheck {
             Recheck::Inductive => Some("inductive".into()),
+            Recheck::Counted => Some("inductive, with store buffers counted".into()),
             Recheck::Instances(n) => Some(format!("instances up to {n}")),
             Recheck::Skipped => None,
         };
