@@ -22,6 +22,7 @@ use crate::subsume::{Pattern, Profile};
 use crate::system::{Bad, SrcAtom};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
 
 /// How a cube came about.
 #[derive(Clone, Debug)]
@@ -51,6 +52,9 @@ pub enum Status {
 
 /// Most nodes of a batch.
 const MAX_BATCH: usize = 64;
+
+/// A pre-image that takes longer is worth threads of its own.
+const WORTH_THREADS: Duration = Duration::from_millis(1);
 
 /// What a node turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +130,8 @@ pub struct Search<'a> {
     assumed: Vec<Cube>,
     /// Threads.
     jobs: usize,
+    /// The last pre-images took long.
+    slow: bool,
     /// Visited cubes deleted since the batch was looked at.
     deleted_in_batch: usize,
     queue: BinaryHeap<Reverse<(u8, usize, usize, usize)>>,
@@ -145,6 +151,7 @@ impl<'a> Search<'a> {
             features: Vec::new(),
             assumed: Vec::new(),
             jobs,
+            slow: false,
             deleted_in_batch: 0,
             queue: BinaryHeap::new(),
             permute,
@@ -255,12 +262,15 @@ impl<'a> Search<'a> {
     /// Computes the pre-images of nodes and puts them into the queue.
     fn expand(&mut self, new: &[usize], control: &mut Control) -> Result<(), TooLarge> {
         // Few nodes leave cores idle: then the transitions of one node are shared out instead.
-        let inner = if new.len() < parallel::FEW { self.jobs } else { 1 };
+        // Where pre-images take little time, threads would take more; the result is the same either way.
+        let inner = if new.len() < parallel::FEW && self.slow { self.jobs } else { 1 };
+        let started = Instant::now();
         let images = parallel::map(self.jobs, new, |&id| match self.nodes[id].status {
             Status::Visited => self.context.pre_image(&self.nodes[id].cube, inner),
             // A later one of the batch covers it.
             _ => Ok(vec![]),
         });
+        self.slow = started.elapsed() > WORTH_THREADS * new.len() as u32;
         for (&id, predecessors) in new.iter().zip(images) {
             let depth = self.nodes[id].depth;
             self.processed += 1;

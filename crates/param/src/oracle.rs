@@ -60,6 +60,21 @@ enum States {
 }
 
 impl States {
+    /// These and those; a state may occur twice.
+    fn with(self, more: States) -> States {
+        match (self, more) {
+            (States::Any(mut states), States::Any(more)) => {
+                states.extend(more);
+                States::Any(states)
+            }
+            (States::Small(mut columns), States::Small(more)) => {
+                columns.iter_mut().zip(more).for_each(|(column, more)| column.extend(more));
+                States::Small(columns)
+            }
+            (states, _) => states,
+        }
+    }
+
     fn count(&self) -> usize {
         match self {
             States::Any(states) => states.len(),
@@ -115,16 +130,26 @@ impl<'a> Oracle<'a> {
             // As many as the instance itself has: a small one needs few to tell what one process more changes.
             let enough_states = instances[0].states.count().min(FASTER * max_states / 2).max(MIN_RUN_STATES);
             let stop = enough();
-            let larger = parallel::map_few(jobs, &[1, 2], |more| {
-                let larger = machine(procs + more);
+            let larger = parallel::map_few(jobs, &[2, 1], |more| machine(procs + more));
+            let streams: Vec<(usize, u64)> = (0..larger.len()).flat_map(|i| [(i, 0), (i, 1)]).collect();
+            // Two sequences of runs for each, the larger one first, so that two cores have about the same to do.
+            let mut found = parallel::map_few(jobs, &streams, |(number, stream)| {
+                let larger = &larger[*number];
                 let mut enough = || stop;
-                let states = match Compiled::new(&larger) {
-                    Some(compiled) => States::Small(columns(compiled.walk(enough_states, &mut enough))),
-                    None => States::Any(walk(&larger, RUN_STATES.min(enough_states), &mut enough)),
-                };
-                Instance::new(larger, states)
+                match Compiled::new(larger) {
+                    Some(compiled) => {
+                        States::Small(columns(compiled.walk(enough_states / 2, *stream, &mut enough)))
+                    }
+                    None if *stream == 0 => {
+                        States::Any(walk(larger, RUN_STATES.min(enough_states), &mut enough))
+                    }
+                    None => States::Any(Vec::new()),
+                }
             });
-            instances.extend(larger);
+            for larger in larger.into_iter().rev() {
+                let (second, first) = (found.pop(), found.pop());
+                instances.extend(first.zip(second).map(|(a, b)| Instance::new(larger, a.with(b))));
+            }
         }
         Oracle { instances }
     }

@@ -128,27 +128,27 @@ impl Context<'_> {
         simplify(&Theory { full: &full, ordered_procs: self.system.number_procs.is_some() }, lits)
     }
 
-    /// All pre-images of a cube, transition by transition on so many threads.
+    /// All pre-images of a cube, each transition with each choice of processes on its own, on so many threads.
     pub fn pre_image(&self, cube: &Cube, jobs: usize) -> Result<Vec<Predecessor>, TooLarge> {
         let memory = &cube.memory;
         if memory.after.len() >= MAX_NODES || memory.reads.len() > MAX_READS || cube.procs > MAX_PROCS {
             return Err(TooLarge);
         }
-        let instances =
+        let count =
             |t: &Transition| (0..u64::from(t.params)).map(|i| u64::from(cube.procs) + 1 + i).product::<u64>();
-        if self.system.transitions.iter().any(|t| instances(t) > MAX_INSTANCES) {
+        if self.system.transitions.iter().any(|t| count(t) > MAX_INSTANCES) {
             return Err(TooLarge);
         }
-        let transitions: Vec<usize> = (0..self.system.transitions.len()).collect();
-        let parts = parallel::map(jobs, &transitions, |&transition| {
-            let t = &self.system.transitions[transition];
+        let mut instances: Vec<(usize, Vec<u8>)> = Vec::new();
+        for (transition, t) in self.system.transitions.iter().enumerate() {
+            instances.extend(self.assignments(cube, t.params).into_iter().map(|args| (transition, args)));
+        }
+        let parts = parallel::map(jobs, &instances, |(transition, args)| {
             let mut result = Vec::new();
-            for args in self.assignments(cube, t.params) {
-                if (self.stop)() {
-                    return Err(TooLarge);
-                }
-                self.pre_instance(cube, transition, t, &args, &mut result);
+            if (self.stop)() {
+                return Err(TooLarge);
             }
+            self.pre_instance(cube, *transition, &self.system.transitions[*transition], args, &mut result);
             Ok(result)
         });
         let mut result = Vec::new();

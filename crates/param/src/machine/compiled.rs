@@ -2,13 +2,18 @@
 //! inference needs hundreds of thousands of states, and [`Machine`] is written to be read. What it finds only guides
 //! the search; a test compares it with the machine.
 
-use super::explore::{BATCH, Renaming, pieces, renamings};
+use super::explore::{Renaming, pieces, renamings};
 use super::walk::Random;
 use super::{Machine, State, tuples};
 use crate::literal::{Lit, Term};
 use crate::parallel;
 use crate::system::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
+use std::hash::{Hash, Hasher};
+use std::sync::Mutex;
+
+/// Rows that were found.
+type Rowset = FxHashSet<Box<[u8]>>;
 
 /// A cell or a value.
 #[derive(Clone, Copy)]
@@ -102,6 +107,8 @@ fn all_hold(tests: &[Test], row: &[u8]) -> bool {
 const MAX_STEPS: usize = 150;
 /// Tries to find a step, after which the run ends.
 const MAX_TRIES: usize = 5_000;
+/// States whose successors are computed at a time; the order of what is found does not depend on it.
+const COMPILED_BATCH: usize = 32_768;
 /// Runs that may find little, after which there are no more.
 const MAX_VAIN: usize = 20;
 /// Initial states that runs start from.
@@ -139,56 +146,67 @@ impl<'m, 'a> Compiled<'m, 'a> {
     }
 
     /// All reachable states up to `max_states`; where processes are interchangeable, one of those that differ only in
-    /// which process is which.
+    /// which process is which. The order of the states does not depend on the number of threads: what is new is decided
+    /// by each thread for its share of the states, by hash, and then put together in the order of discovery.
     pub fn explore(&self, max_states: usize, jobs: usize, enough: &mut dyn FnMut() -> bool) -> Rows {
         let renamings = renamings(self.machine);
-        let mut found: FxHashSet<Box<[u8]>> = FxHashSet::default();
+        let mut found: Vec<Rowset> = vec![FxHashSet::default(); jobs.max(1)];
         let mut rows = Rows { values: Vec::new(), width: self.width };
-        let mut pending = vec![self.initial(max_states).concat()];
-        pending[0].chunks_exact_mut(self.width.max(1)).for_each(|row| make_smallest(row, &renamings));
+        let mut first = self.initial(max_states).concat();
+        let shares = self.settle(&mut first, &renamings, &found);
+        let mut pending = vec![(first, shares)];
         let mut at = 0;
         loop {
-            for next in pending.iter().flat_map(|rows| rows.chunks_exact(self.width.max(1))) {
+            let new = insert(&mut found, &pending, self.width);
+            for (piece, row) in new {
                 if rows.count() >= max_states {
                     return rows;
                 }
-                if !found.contains(next) && !self.is_assumed_away(next) {
-                    found.insert(next.into());
-                    rows.values.extend_from_slice(next);
-                }
+                rows.values.extend_from_slice(&pending[piece].0[row * self.width..(row + 1) * self.width]);
             }
             if at >= rows.count() || enough() {
                 return rows;
             }
-            let batch = at..rows.count().min(at + BATCH);
+            let batch = at..rows.count().min(at + COMPILED_BATCH);
             at = batch.end;
             pending = parallel::map(jobs, &pieces(batch), |piece| {
                 let mut out = Vec::new();
                 for row in piece.clone().map(|at| rows.row(at)) {
                     self.actions.iter().for_each(|action| action.fire(row, &mut out));
                 }
-                // Most are known already; what is left is looked at again in order.
-                let mut new = Vec::new();
-                for row in out.chunks_exact_mut(self.width.max(1)) {
-                    make_smallest(row, &renamings);
-                    if !found.contains(&*row) {
-                        new.extend_from_slice(row);
-                    }
-                }
-                new
+                let shares = self.settle(&mut out, &renamings, &found);
+                (out, shares)
             });
         }
     }
 
-    /// Different states of random runs, at most so many.
-    pub fn walk(&self, max_states: usize, enough: &mut dyn FnMut() -> bool) -> Rows {
+    /// Makes each row the smallest of its kind and drops those that are known or assumed away; returns for each that is
+    /// left whose share it is.
+    fn settle(&self, rows: &mut Vec<u8>, renamings: &[Renaming], found: &[Rowset]) -> Vec<u8> {
+        let width = self.width.max(1);
+        let mut shares = Vec::new();
+        for at in 0..rows.len() / width {
+            let row = &mut rows[at * width..(at + 1) * width];
+            make_smallest(row, renamings);
+            let share = share(row, found.len());
+            if !found[share].contains(&*row) && !self.is_assumed_away(row) {
+                rows.copy_within(at * width..(at + 1) * width, shares.len() * width);
+                shares.push(share as u8);
+            }
+        }
+        rows.truncate(shares.len() * width);
+        shares
+    }
+
+    /// Different states of random runs, at most so many. `stream` tells one sequence of runs from another.
+    pub fn walk(&self, max_states: usize, stream: u64, enough: &mut dyn FnMut() -> bool) -> Rows {
         let mut rows = Rows { values: Vec::new(), width: self.width };
         let initial = self.initial(MAX_INITIAL);
         if initial.is_empty() || self.actions.is_empty() {
             return rows;
         }
-        let mut random = Random(u64::from(self.machine.procs));
-        let mut found: FxHashSet<Box<[u8]>> = FxHashSet::default();
+        let mut random = Random(u64::from(self.machine.procs) + (stream << 8));
+        let mut found: Rowset = FxHashSet::default();
         let mut out = Vec::new();
         // A run that finds little that is new is a run in vain: a small instance has only so many states.
         let mut vain = 0;
@@ -218,6 +236,38 @@ impl<'m, 'a> Compiled<'m, 'a> {
         }
         rows
     }
+}
+
+/// Whose share of the states a row is.
+fn share(row: &[u8], shares: usize) -> usize {
+    let mut hasher = FxHasher::default();
+    row.hash(&mut hasher);
+    (hasher.finish() >> 32) as usize % shares.min(256)
+}
+
+/// Puts rows into the sets, each thread into its own; returns the pieces and positions of those that are new, in order.
+fn insert(found: &mut [Rowset], pieces: &[(Vec<u8>, Vec<u8>)], width: usize) -> Vec<(usize, usize)> {
+    let sets: Vec<(usize, Mutex<&mut Rowset>)> = found.iter_mut().map(Mutex::new).enumerate().collect();
+    let mut new = parallel::map_few(sets.len(), &sets, |(own, set)| {
+        let mut new = Vec::new();
+        let Ok(mut set) = set.lock() else { return new };
+        for (piece, (rows, shares)) in pieces.iter().enumerate() {
+            for at in (0..shares.len()).filter(|at| usize::from(shares[*at]) == *own) {
+                let row = &rows[at * width..(at + 1) * width];
+                if !set.contains(row) {
+                    set.insert(row.into());
+                    new.push((piece, at));
+                }
+            }
+        }
+        new
+    });
+    if new.len() == 1 {
+        return new.remove(0);
+    }
+    let mut all = new.concat();
+    all.sort_unstable();
+    all
 }
 
 impl Action {

@@ -114,7 +114,7 @@ pub fn explore_reduced(
 }
 
 /// States whose successors are computed at a time, on all cores; the order of what is found does not depend on it.
-pub(super) const BATCH: usize = 2048;
+const BATCH: usize = 8192;
 
 /// A range in pieces, so that each core finds work.
 pub(super) fn pieces(range: Range<usize>) -> Vec<Range<usize>> {
