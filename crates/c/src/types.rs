@@ -187,8 +187,13 @@ pub struct Types {
 impl Default for Types {
     fn default() -> Types {
         let int = |rank, size, signed| TypeKind::Int { rank, size, signed, plain_char: false };
-        let mut types =
-            Types { kinds: Vec::new(), depths: Vec::new(), numbers: FxHashMap::default(), records: Vec::new(), linking: false };
+        let mut types = Types {
+            kinds: Vec::new(),
+            depths: Vec::new(),
+            numbers: FxHashMap::default(),
+            records: Vec::new(),
+            linking: false,
+        };
         let basic = [
             TypeKind::Void,
             TypeKind::Bool,

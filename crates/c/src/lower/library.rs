@@ -237,7 +237,7 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "atof" | "strtod" | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin"
         | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp"
         | "sqrtf" | "powf" | "floorf" | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt"
-        | "asprintf" => Library::Refused,
+        | "asprintf" | "poll" | "ppoll" | "select" | "pselect" => Library::Refused,
         "fclose"
         | "fwrite"
         | "fseek"
