@@ -99,7 +99,7 @@ pub fn explore_reduced(machine: &Machine, max_states: usize, enough: &mut dyn Fn
 }
 
 /// A renaming of processes under which the machine is the same.
-struct Renaming {
+pub(super) struct Renaming {
     procs: Vec<u8>,
     /// For each cell, the cell whose value it takes, and whether that value is a process.
     cells: Vec<(u32, bool)>,
@@ -112,6 +112,14 @@ impl Renaming {
         usize::try_from(value).ok().and_then(|p| self.procs.get(p)).map_or(value, |p| i64::from(*p))
     }
 
+    /// As [`Renaming::cell`], where all values are small.
+    #[inline]
+    pub(super) fn small_cell(&self, cells: &[u8], at: usize) -> u8 {
+        let (from, is_process) = self.cells[at];
+        let value = cells[from as usize];
+        if is_process { self.procs.get(usize::from(value)).copied().unwrap_or(value) } else { value }
+    }
+
     /// The value of a cell after the renaming.
     fn cell(&self, cells: &[i64], at: usize) -> i64 {
         let (from, is_process) = self.cells[at];
@@ -121,7 +129,7 @@ impl Renaming {
 }
 
 /// The renamings, without that which renames nothing.
-fn renamings(machine: &Machine) -> Vec<Renaming> {
+pub(super) fn renamings(machine: &Machine) -> Vec<Renaming> {
     if !machine.system.symmetric || machine.system.orders_processes() {
         return vec![];
     }
