@@ -18,7 +18,7 @@ fn linked(files: &[&str]) -> Result<End, String> {
 
 fn result(files: &[&str]) -> i64 {
     match linked(files) {
-        Ok(End::Done(result)) => result as i64,
+        Ok(End::Done(result)) => result,
         other => panic!("{other:?}"),
     }
 }
