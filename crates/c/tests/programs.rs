@@ -394,3 +394,27 @@ fn clocks_stand_still() {
     assert_eq!(compiled.left_out, Some("clocks stand still"));
     assert_eq!(run(text, 1), End::Done(0));
 }
+
+/// A lock whose loop is assembly, with labels and an operand that is tied to another by its name.
+#[test]
+fn assembly_of_x86_jumps() {
+    let text = r#"
+#include <pthread.h>
+static volatile int locked; static int shared;
+static void lock(volatile int *l) {
+    int v = 1;
+    asm volatile("1:\n xchg %[l], %[v]\n test %[v], %[v]\n jz 3f\n 2:\n pause\n cmpl $0, %[l]\n jnz 2b\n jmp 1b\n 3:\n"
+                 : [l] "=m"(*l), [v] "=q"(v) : "[v]"(v) : "memory");
+}
+static void unlock(volatile int *l) { asm volatile("movl %1, %0" : "=m"(*l) : "i"(0) : "memory"); }
+static int sum(int n) { int s = 0; asm("0: addl %1, %0; decl %1; jnz 0b" : "+r"(s), "+r"(n)); return s; }
+static void *work(void *p) { lock(&locked); shared += 1; unlock(&locked); return p; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    work(0);
+    pthread_join(t, 0);
+    return shared * 100 + sum(4);
+}"#;
+    assert_eq!(ends(text), [End::Done(210)]);
+}
