@@ -12,7 +12,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         for t in 0..layout.threads() {
-            if graph.is_asleep(t) {
+            if graph.considered(t).is_some() {
                 return self.finish_asleep(graph, t);
             }
         }

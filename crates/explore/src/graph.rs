@@ -78,7 +78,7 @@ impl Layout {
     }
 }
 
-/// A thread went to sleep before a read, because the newest value would not let it go on.
+/// A thread went to sleep before a read, because what it would have read does not let it go on.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleep<const W: usize> {
     /// How many events the thread had.
@@ -87,8 +87,13 @@ pub struct Sleep<const W: usize> {
     pub loc: LocId,
     /// How many writes to that there were. They stay as long as the sleep does.
     pub writes: u32,
-    /// The events that were there then.
+    /// The events that are older than this sleep.
     pub before: Row<W>,
+    /// The events that were there when it began: of the writes among them the thread reads none any more. A sleep that a
+    /// revisit caused is as old as the read that it took out, and began when there was more.
+    pub seen: Row<W>,
+    /// The write that revisited the read and put the thread to sleep, `INIT` if the newest value did.
+    pub cause: EventId,
 }
 
 /// A partial execution.
@@ -412,6 +417,35 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     #[inline(always)]
     pub fn is_asleep(&self, thread: usize) -> bool {
         self.considered(thread).is_some_and(|sleep| self.co[sleep.loc as usize].len() as u32 == sleep.writes)
+    }
+
+    /// Whether a thread that slept before the read that it is at may read `source`: see [`Graph::comes_of`].
+    pub fn may_wake(&self, thread: usize, at: u16, source: EventId) -> bool {
+        let own = self.asleep[thread].iter().rev().take_while(|sleep| sleep.at == at);
+        own.filter(|sleep| sleep.cause != INIT).all(|sleep| self.comes_of(sleep, source))
+    }
+
+    /// Whether the write `source`, had it revisited the read that was put to sleep, would have found it reading the cause of the
+    /// sleep, or a write of which that is true: from `source` on, go to the newest among what a write needs and what is older
+    /// than the read, until the cause is met.
+    pub fn comes_of(&self, sleep: &Sleep<W>, source: EventId) -> bool {
+        let mut write = source;
+        loop {
+            if write == sleep.cause {
+                return true;
+            }
+            if write == INIT || sleep.before.contains(write as usize) {
+                return false;
+            }
+            let among = sleep.before | self.pre[write as usize];
+            write = self.newest(sleep.loc, &among);
+        }
+    }
+
+    /// The newest write to a cell among some events; `INIT` if there is none.
+    pub fn newest(&self, loc: LocId, among: &Row<W>) -> EventId {
+        let newest = self.co[loc as usize].iter().rev().find(|&&w| among.contains(w as usize));
+        newest.copied().unwrap_or(INIT)
     }
 
     /// Forgets the sleep that is younger than a read.

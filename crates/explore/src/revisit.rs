@@ -3,7 +3,7 @@
 //! A graph must be reached from one parent only, the *canonical* one, in which everything that the revisit deletes had been
 //! added coherence-maximally. `docs/EXPLORATION.md` has the argument.
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Sleep};
 use crate::interpret::Snapshot;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
@@ -27,7 +27,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         for r in readers.without(&graph.pre[z as usize]).iter() {
             let node = self.trie.node(graph.node[r]);
             let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
-            if prefix.contains(r) {
+            if prefix.contains(r) || !self.may_reread(graph, r, z) {
                 continue;
             }
             self.keep_pairs(graph, &mut prefix, r);
@@ -76,6 +76,9 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
         let mut kept_prefix = *prefix;
         kept_prefix.remove(z as usize);
+        if !self.keeps_sleep(graph, r, &gone, &kept_prefix) {
+            return false;
+        }
         self.was_added_maximally(graph, gone, kept_prefix, Row::EMPTY)
     }
 
@@ -189,8 +192,15 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             }
             child.revisited.insert(re);
             let front = child.front[thread];
+            let mut blocked = false;
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
+                blocked = self.may_sleep(child.node[re]) && self.leads_nowhere(child, thread, r);
+            }
+            if blocked {
+                child.set_front(self.subject.layout, thread, front);
+                (child.nonmaximal, child.revisited) = marks;
+                return self.sleep_by_revisit(child, r, thread, z, maximal);
             }
             self.descend(child);
             child.set_front(self.subject.layout, thread, front);
@@ -198,5 +208,61 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
         self.clear_source(child, r);
         child.remove_read(r);
+    }
+
+    /// The revisited read does not let its thread go on: it is taken out, and the thread sleeps. If `z` is not the newest, no
+    /// revisit of the read would be canonical, and its thread never goes on.
+    fn sleep_by_revisit(
+        &mut self,
+        child: &mut Graph<M, W>,
+        r: EventId,
+        thread: usize,
+        z: EventId,
+        maximal: bool,
+    ) {
+        let re = r as usize;
+        let loc = self.trie.node(child.node[re]).loc();
+        self.note_waiting(child.node[re]);
+        self.clear_source(child, r);
+        child.remove_read(r);
+        if !maximal {
+            return;
+        }
+        // The number of the read will be that of a younger event.
+        let before = child.before[re];
+        let younger = child.present.without(&before);
+        younger.iter().for_each(|e| child.before[e].remove(re));
+        let (at, writes) = (child.front[thread], child.co[loc as usize].len() as u32);
+        child.asleep[thread].push(Sleep { at, loc, writes, before, seen: child.present, cause: z });
+        self.descend(child);
+        child.asleep[thread].pop();
+        child.before[re] = before;
+        younger.iter().for_each(|e| child.before[e].insert(re));
+    }
+
+    /// A read that a revisit had put to sleep is read again only by what comes of that revisit.
+    fn may_reread(&self, graph: &Graph<M, W>, r: usize, z: EventId) -> bool {
+        let layout = self.subject.layout;
+        let thread = layout.thread_of[r] as usize;
+        let at = r as EventId - layout.base[thread];
+        let mut own = graph.asleep[thread].iter().filter(|sleep| sleep.at == at && sleep.cause != INIT);
+        own.all(|sleep| graph.comes_of(sleep, z))
+    }
+
+    /// What sleep that a revisit caused asks of another revisit, to be canonical. Sleep that stays keeps its cause. Sleep that
+    /// goes would have come about with what stays: the newest write there is its cause, or comes of it; unless the read
+    /// itself stays.
+    fn keeps_sleep(&self, graph: &Graph<M, W>, r: usize, gone: &Row<W>, prefix: &Row<W>) -> bool {
+        let base = &self.subject.layout.base;
+        graph.asleep.iter().enumerate().all(|(t, list)| {
+            list.iter().filter(|sleep| sleep.cause != INIT).all(|sleep| {
+                if !sleep.before.contains(r) {
+                    return !gone.contains(sleep.cause as usize);
+                }
+                let read = (base[t] + sleep.at) as usize;
+                (graph.present.contains(read) && prefix.contains(read))
+                    || graph.comes_of(sleep, graph.newest(sleep.loc, &(sleep.before | *prefix)))
+            })
+        })
     }
 }

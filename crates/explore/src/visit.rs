@@ -23,7 +23,7 @@ use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
-use crate::waiting::{Watch, is_blocked};
+use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
 
 /// Rounds beyond its bound of a loop that makes no event.
@@ -164,41 +164,32 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
-        let event = self.event_of(graph, thread);
-        let node = self.trie.node(snapshot.node);
-        let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads.is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
+        let node = self.trie.node(snapshot.node);
+        let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co[loc as usize].len();
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).map(|sleep| sleep.before);
+        let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen));
         let mut sleeps = considered.is_some();
-        let last = |source: EventId, i: usize, sleeps: &mut bool| {
-            let newest = i == writes;
-            let new = considered.is_none_or(|seen| source != INIT && !seen.contains(source as usize));
-            *sleeps &= !(newest && new);
-            (newest, new)
-        };
-        for i in (0..writes).rev() {
-            let source = graph.co[loc as usize][i];
-            let (newest, new) = last(source, i + 1, &mut sleeps);
+        for i in (0..=writes).rev() {
+            let source = if i == 0 { INIT } else { graph.co[loc as usize][i - 1] };
+            let new = considered.is_none_or(|(at, seen)| {
+                source != INIT && !seen.contains(source as usize) && graph.may_wake(thread, at, source)
+            });
             if new {
-                sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
+                let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
+                if i == writes {
+                    sleeps = blocked;
+                }
             }
             // An older write would be read although something newer comes before this read.
-            if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
-                if sleeps {
-                    self.sleep(graph, thread, loc);
-                }
-                return;
+            if i > 0 && (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
+                break;
             }
-        }
-        let (newest, new) = last(INIT, 0, &mut sleeps);
-        if new {
-            sleeps |= self.read_from(graph, thread, event, snapshot, INIT, newest) && newest;
         }
         if sleeps {
             self.sleep(graph, thread, loc);
@@ -210,11 +201,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         &mut self,
         graph: &mut Graph<M, W>,
         thread: usize,
-        event: EventId,
         snapshot: Snapshot,
         source: EventId,
         newest: bool,
     ) -> bool {
+        let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
         let mut blocked = false;
@@ -223,11 +214,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         {
             let front = graph.front[thread];
             self.advance_thread(graph, thread);
-            let next = graph.frontier(self.subject.layout, thread).next;
-            blocked = is_blocked(next) && self.may_sleep(snapshot.node);
+            blocked = self.may_sleep(snapshot.node) && self.leads_nowhere(graph, thread, event);
             if blocked {
                 self.note_waiting(snapshot.node);
-            } else {
+            } else if !(self.took(graph, thread, event) && self.fits_nowhere(graph, event, source)) {
                 if !newest {
                     graph.nonmaximal.insert(event as usize);
                 }
@@ -246,10 +236,15 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
     fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        let node = self.trie.node(graph.node[event as usize]);
-        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
+        self.trie.node(graph.node[event as usize]).half == Half::Amo
+            && self.fits_nowhere(graph, event, source)
+    }
+
+    fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+        if M::OUT_OF_ORDER || graph.rmw_writes.is_empty() {
             return false;
         }
+        let node = self.trie.node(graph.node[event as usize]);
         let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
         if !graph.rmw_writes.contains(next as usize) {
             return false;
@@ -260,10 +255,24 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             return false;
         }
         let revisited = graph.revisited & graph.before[taken];
-        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
+        let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
+        for sleep in graph.asleep.iter().flatten() {
+            if sleep.cause != INIT && !sleep.before.contains(taken) {
+                perhaps |= graph.pre[sleep.cause as usize] | Row::single(sleep.cause as usize);
+            }
+        }
         let prefix = graph.pre[event as usize] | Row::single(event as usize);
         let gone = graph.present.without(&(graph.before[taken] | prefix | perhaps));
         !self.was_added_maximally(graph, gone, prefix, perhaps)
+    }
+
+    /// Whether the thread, which has just read by `event`, is about to write by the same instruction, having waited.
+    fn took(&self, graph: &Graph<M, W>, thread: usize, event: EventId) -> bool {
+        let snapshot = graph.frontier(self.subject.layout, thread);
+        self.trie.node(graph.node[event as usize]).half == Half::Waiting
+            && snapshot.next == Next::Event
+            && self.trie.node(snapshot.node).kind == Kind::Write
+            && self.trie.node(snapshot.node).partner == event
     }
 
     /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.

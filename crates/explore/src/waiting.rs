@@ -25,7 +25,7 @@ use crate::graph::{Graph, Sleep};
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{INIT, NodeId};
+use crate::path::{EventId, INIT, Kind, NodeId};
 use crate::visit::Explorer;
 use fencepost_ir::Order;
 
@@ -51,7 +51,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         let node = self.trie.node(node);
         !M::OUT_OF_ORDER
             && self.subject.code.may_wait[node.pc() as usize]
-            && node.half == Half::None
+            && node.half != Half::Exclusive
             && !self.control.is_cautious()
     }
 
@@ -80,11 +80,43 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
     }
 
+    /// Whether the thread, which has just read by `event`, cannot go on with what it read: it waits, or is back where it was,
+    /// perhaps after it wrote what it had read.
+    pub(crate) fn leads_nowhere(&mut self, graph: &mut Graph<M, W>, thread: usize, event: EventId) -> bool {
+        let layout = self.subject.layout;
+        let snapshot = *graph.frontier(layout, thread);
+        if graph.front[thread] != event - layout.base[thread] + 1 {
+            return false;
+        }
+        if is_blocked(snapshot.next) {
+            return true;
+        }
+        if !self.writes_back(graph, event, &snapshot) {
+            return false;
+        }
+        let front = graph.front[thread];
+        let write = event as usize + 1;
+        (graph.node[write], graph.value[write]) = (snapshot.node, snapshot.value);
+        self.advance_thread(graph, thread);
+        let next = graph.frontier(layout, thread).next;
+        graph.set_front(layout, thread, front);
+        is_blocked(next)
+    }
+
+    /// Whether the thread is about to write what it has just read, by the same instruction.
+    fn writes_back(&self, graph: &Graph<M, W>, event: EventId, snapshot: &Snapshot) -> bool {
+        if snapshot.next != Next::Event || snapshot.value != graph.value[event as usize] {
+            return false;
+        }
+        let node = self.trie.node(snapshot.node);
+        node.kind == Kind::Write && node.half == Half::Amo && node.partner == event
+    }
+
     /// The newest value does not let the thread go on: the others go first.
     pub(crate) fn sleep(&mut self, graph: &mut Graph<M, W>, thread: usize, loc: LocId) {
-        let writes = graph.co[loc as usize].len() as u32;
-        let sleep = Sleep { at: graph.front[thread], loc, writes, before: graph.present };
-        graph.asleep[thread].push(sleep);
+        let (at, writes) = (graph.front[thread], graph.co[loc as usize].len() as u32);
+        let (before, seen, cause) = (graph.present, graph.present, INIT);
+        graph.asleep[thread].push(Sleep { at, loc, writes, before, seen, cause });
         self.visit(graph);
         graph.asleep[thread].pop();
     }
@@ -99,14 +131,29 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         self.advance_thread(graph, thread);
     }
 
-    /// At the end, a thread that still sleeps has read the newest value and waits.
+    /// At the end, a thread that still sleeps has read the newest value and waits. If that would let it go on, it does not come of
+    /// the revisit that put the thread to sleep, and the execution is one of another branch.
     pub(crate) fn finish_asleep(&mut self, graph: &mut Graph<M, W>, thread: usize) {
-        let snapshot = *graph.frontier(self.subject.layout, thread);
+        let layout = self.subject.layout;
+        let snapshot = *graph.frontier(layout, thread);
         let event = self.event_of(graph, thread);
         let front = graph.front[thread];
         self.read_newest(graph, thread, snapshot);
-        self.finish(graph);
-        graph.set_front(self.subject.layout, thread, front);
+        let next = *graph.frontier(layout, thread);
+        if is_blocked(next.next) {
+            self.finish(graph);
+        } else if self.leads_nowhere(graph, thread, event) {
+            let loc = self.trie.node(next.node).loc() as usize;
+            self.place_write(graph, event + 1, next);
+            graph.co[loc].push(event + 1);
+            self.advance_thread(graph, thread);
+            self.finish(graph);
+            graph.co[loc].pop();
+            graph.remove_write(event + 1);
+        } else {
+            self.collector.stats.blocked += 1;
+        }
+        graph.set_front(layout, thread, front);
         self.clear_source(graph, event);
         graph.remove_read(event);
     }
