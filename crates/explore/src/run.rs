@@ -3,7 +3,7 @@
 
 use crate::code::{Code, FRAME, HIDDEN};
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Control, Limits, Need, StopReason};
+use crate::control::{Caution, Control, Limits, Need, StopReason};
 use crate::findings::Finding;
 use crate::graph::Layout;
 use crate::lower::{Unsupported, lower};
@@ -17,6 +17,7 @@ use crate::models::rc11::{Rc11, Variant};
 use crate::progress;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
+use rustc_hash::FxHashSet;
 
 /// The models that this engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -197,18 +198,18 @@ fn explore_model<F: Family>(
     let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
     let mut spawned = Vec::new();
-    let mut cautious = options.cautious;
+    let mut caution = if options.cautious { Caution::All } else { Caution::Cells(FxHashSet::default()) };
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
         // Tests are compiled for few widths, as each is a copy of the whole engine.
         let attempt = match layout.events() {
             #[cfg(not(debug_assertions))]
-            0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options, cautious),
-            ..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, cautious),
+            0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options, &caution),
+            ..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, &caution),
             #[cfg(not(debug_assertions))]
-            129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options, cautious),
-            129..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, cautious),
+            129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options, &caution),
+            129..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, &caution),
             _ => return Ok(too_many_events()),
         };
         if attempt.is_err()
@@ -219,7 +220,11 @@ fn explore_model<F: Family>(
         match attempt {
             Ok(exploration) => return Ok(exploration),
             Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
-            Err(Need::Caution) => cautious = true,
+            Err(Need::Caution(cell)) => {
+                if let Caution::Cells(cells) = &mut caution {
+                    cells.insert(cell);
+                }
+            }
             Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
             Err(Need::Thread(parent, number)) => {
                 spawned.push((parent, number));
@@ -255,10 +260,10 @@ fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
     memory: &Memory,
     question: &Question,
     options: &Options<'_>,
-    cautious: bool,
+    caution: &Caution,
 ) -> Result<Exploration, Need> {
     let jobs = options.jobs.max(1);
-    let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
+    let control = Control::new(jobs, &options.limits, caution.clone(), options.retries == Retries::All);
     let mut first =
         Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
     let mut graph = first.start();

@@ -422,7 +422,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         graph.order[e] = node.ann.order;
         if node.ann.order == Order::Plain {
             let loc = node.loc();
-            self.note_plain_write(loc);
+            let thread = self.subject.layout.thread_of[e] as usize;
+            self.note_plain_write(graph, thread, loc);
         }
         let node = self.trie.node(snapshot.node);
         graph.writes.insert(e);

@@ -1,4 +1,4 @@
-//! Reads that wait: `await`, `assume`, and loops that go round without having written anything.
+//! Reads that wait: `await`, `assume`, locks, and loops that go round without having written anything new.
 //!
 //! A thread that reads a value that will not do is back where it was. Such a read is not added to the graph; its thread
 //! *sleeps*, and is looked at again when there is a new write to the cell. This is the in-place revisit of blocked
@@ -9,15 +9,15 @@
 //! * Where the newest value does not let a thread go on, sleeping is its canonical choice, and reading an older value that
 //!   lets it go on is one of the others.
 //! * A sleeping thread has considered the writes that were there. Of later ones it reads those that let it go on.
-//! * A read that went on and is revisited by a write that does not let it go on stays in the graph, blocked, like any
-//!   other read: later writes may revisit it again.
+//! * A read that went on and is revisited by a write that does not let it go on is taken out, and its thread sleeps too. It
+//!   wakes for what comes of that write only ([`Graph::comes_of`]); `docs/EXPLORATION.md` has the argument.
 //! * Sleep that is younger than a revisited read is forgotten with all that is younger.
 //!
 //! At the end, a thread that still sleeps has read the newest value, and waits for ever if the others cannot go on either.
 //!
-//! A read that is not added cannot race. So in models with races the cell must be accessed atomically only; and it must be
-//! a global one, which is always initialised and never freed. Otherwise the exploration starts over with caution: every
-//! value is then read, and a write that comes later revisits.
+//! A read that is not added cannot race. So the cell must be a global one, which is always initialised and never freed; and in
+//! models with races it must be accessed atomically only, from when there is more than one thread. Otherwise the exploration
+//! starts over with caution for that cell: every value is then read, and a write that comes later revisits.
 
 use crate::code::Half;
 use crate::control::Need;
@@ -49,34 +49,42 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     #[inline(always)]
     pub(crate) fn may_sleep(&self, node: NodeId) -> bool {
         let node = self.trie.node(node);
-        !M::OUT_OF_ORDER
-            && self.subject.code.may_wait[node.pc() as usize]
-            && node.half != Half::Exclusive
-            && !self.control.is_cautious()
+        if M::OUT_OF_ORDER || !self.subject.code.may_wait[node.pc() as usize] || node.half == Half::Exclusive
+        {
+            return false;
+        }
+        let location = self.memory.location(node.loc()).0;
+        self.memory.storage(location.object) == Some(Storage::Global) && !self.control.is_cautious(location)
     }
 
-    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a finding.
+    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race.
     pub(crate) fn note_waiting(&mut self, node: NodeId) {
         let node = self.trie.node(node);
         let (loc, plain) = (node.loc(), node.ann.order == Order::Plain);
-        if !mark(&mut self.watch.waited, loc) {
+        if !M::RACES || !(plain || mark(&mut self.watch.waited, loc)) {
             return;
         }
         let location = self.memory.location(loc).0;
-        let global = self.memory.storage(location.object) == Some(Storage::Global);
-        if !global || (M::RACES && (plain || self.control.is_plain_and_waited_for(location, false))) {
-            self.control.overflow(Need::Caution);
+        if plain || self.control.is_plain_and_waited_for(location, false) {
+            self.control.overflow(Need::Caution(location));
         }
     }
 
-    /// Notes a write that is not atomic.
+    /// Notes a write that is not atomic. While no other thread has been started, nobody can race with it.
     #[inline(always)]
-    pub(crate) fn note_plain_write(&mut self, loc: LocId) {
-        if M::RACES && mark(&mut self.watch.plain, loc) {
-            let location = self.memory.location(loc).0;
-            if self.control.is_plain_and_waited_for(location, true) {
-                self.control.overflow(Need::Caution);
-            }
+    pub(crate) fn note_plain_write(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId) {
+        if !M::RACES || self.watch.plain.get(loc as usize) == Some(&true) {
+            return;
+        }
+        let layout = self.subject.layout;
+        let mut others = (0..layout.threads()).filter(|&t| t != thread);
+        if others.all(|t| graph.frontier(layout, t).next == Next::NotStarted) {
+            return;
+        }
+        mark(&mut self.watch.plain, loc);
+        let location = self.memory.location(loc).0;
+        if self.control.is_plain_and_waited_for(location, true) {
+            self.control.overflow(Need::Caution(location));
         }
     }
 
