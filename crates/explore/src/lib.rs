@@ -18,6 +18,7 @@ pub mod model;
 pub mod models;
 pub mod path;
 mod progress;
+mod retrying;
 mod revisit;
 pub mod row;
 pub mod run;

@@ -35,7 +35,7 @@ const OWN_EVENTS: usize = 256;
 
 /// Whether two states of a thread before the operation at `pc` are the same to its future; `depends` says of a word whether
 /// its dependencies allow that.
-fn is_same_state(
+pub(crate) fn is_same_state(
     code: &Code,
     mut pc: Pc,
     then: &[u64],
@@ -174,7 +174,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
                 }
                 Next::Waiting => end.saturating_sub(1),
                 Next::Spinning => graph.frontier(layout, t).value as usize,
-                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
+                Next::Blocked | Next::Retrying | Next::Cut | Next::Failed(_) => return false,
             };
             let base = layout.base[t] as usize;
             stuck = true;

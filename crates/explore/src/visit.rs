@@ -47,6 +47,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) pool: Vec<Graph<M, W>>,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
+    /// Registers of a run that is tried out.
+    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -71,6 +73,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             memory,
             pool: Vec::new(),
             watch: Watch::default(),
+            scratch: Vec::new(),
             tail,
             control,
             collector,
@@ -528,6 +531,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
                 graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                break;
+            }
+            if self.retries(graph, thread, index + 1, next.node) {
+                graph.snapshots[slot + 1] = Snapshot::stopped(Next::Retrying);
                 break;
             }
             if !graph.present.contains(event + 1) {

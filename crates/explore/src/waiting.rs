@@ -169,5 +169,5 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
 /// The thread cannot go on from here, whatever the others do.
 pub(crate) fn is_blocked(next: Next) -> bool {
-    matches!(next, Next::Waiting | Next::Spinning | Next::Blocked)
+    matches!(next, Next::Waiting | Next::Spinning | Next::Retrying | Next::Blocked)
 }
