@@ -9,6 +9,7 @@ use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
 use crate::progress::Progress;
+use crate::row::RowWidth;
 use fencepost_ir::Location;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -35,7 +36,7 @@ pub struct Limits<'a> {
 }
 
 /// Work that one worker gives to another.
-pub type Item<M, const W: usize> = (Graph<M, W>, Trie<M, W>, Memory);
+pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
 
 /// Room that was too small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,14 +60,14 @@ pub enum Caution {
     Cells(FxHashSet<Location>),
 }
 
-struct Queue<M: MemoryModel<W>, const W: usize> {
+struct Queue<M: MemoryModel<W>, W: RowWidth> {
     items: Vec<Item<M, W>>,
     idle: usize,
     done: bool,
 }
 
 /// Shared by the workers of one exploration.
-pub struct Control<M: MemoryModel<W>, const W: usize> {
+pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     stop: AtomicBool,
     reason: Mutex<Option<StopReason>>,
     /// What needs more room.
@@ -102,7 +103,7 @@ fn bytes_in_use() -> Option<u64> {
     Some(pages * 4096)
 }
 
-impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// For that many workers.
     pub fn new(
         workers: usize,
@@ -239,7 +240,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         }
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         let mut copy = Graph::new(layout);
-        copy.copy_kept(graph, graph.present, layout);
+        copy.copy_kept(graph, graph.present(), layout);
         queue.items.push((copy, trie.clone(), memory.clone()));
         self.wake.notify_one();
         true

@@ -9,11 +9,12 @@ use crate::graph::Graph;
 use crate::interpret::{Machine, Next};
 use crate::model::MemoryModel;
 use crate::path::{Kind, NodeId};
+use crate::row::RowWidth;
 use crate::spinning::is_same_state;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{Order, Value};
 
-impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether the thread, which stands before the read of `node` in slot `index`, makes a try that could be left out.
     pub(crate) fn retries(&mut self, graph: &Graph<M, W>, thread: usize, index: usize, node: NodeId) -> bool {
         let Subject { code, layout } = *self.subject;
@@ -21,7 +22,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         if M::OUT_OF_ORDER || code.live[pc as usize].is_none() || self.control.follows_all() {
             return false;
         }
-        let oldest = graph.settled[thread] as usize;
+        let oldest = graph.settled(thread) as usize;
         if index < oldest + 2 {
             return false;
         }
@@ -30,17 +31,17 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         if !self.may_replace(graph, event(first), event(second)) {
             return false;
         }
-        let first_node = graph.node[event(first)];
+        let first_node = graph.node(event(first));
         let Op::Load { width, extend, dst, .. } = code.ops[self.trie.node(first_node).pc() as usize] else {
             return false;
         };
         // What would have happened if the first read had read what the second did.
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        scratch.extend_from_slice(&graph.regs[layout.regs(thread, first)]);
+        scratch.extend_from_slice(graph.registers(layout, thread, first));
         let fp = scratch[FP] as usize;
         if dst != 0 {
-            scratch[fp + dst as usize] = width.extend(extend, Value(graph.value[event(second)])).0;
+            scratch[fp + dst as usize] = width.extend(extend, Value(graph.value(event(second)))).0;
         }
         let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
         let next = machine.advance(&mut self.trie, first_node, &mut scratch);
@@ -51,7 +52,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             && self.trie.no_fence_between(first_node, node)
             && self.trie.no_fence_between(first_node, next.node)
             && self.trie.same_reservation(next.node, node)
-            && is_same_state(code, pc, &scratch, &graph.regs[layout.regs(thread, index)], |_| true);
+            && is_same_state(code, pc, &scratch, graph.registers(layout, thread, index), |_| true);
         self.scratch = scratch;
         same
     }
@@ -59,7 +60,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     /// Whether both are reads of one cell, and the second, at the place of the first, is ordered no more than it is: its order is
     /// no weaker, and it is part of a read-modify-write if the first is.
     fn may_replace(&self, graph: &Graph<M, W>, first: usize, second: usize) -> bool {
-        let (a, b) = (self.trie.node(graph.node[first]), self.trie.node(graph.node[second]));
+        let (a, b) = (self.trie.node(graph.node(first)), self.trie.node(graph.node(second)));
         let failing = a.failure.as_ref().map_or(a.ann, |failure| failure.ann).order;
         let strength = |order: Order| match order {
             Order::Plain => None,
@@ -67,7 +68,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             Order::SeqCst => Some(2),
             _ => Some(1),
         };
-        let no_weaker = match (strength(failing), strength(graph.order[second])) {
+        let no_weaker = match (strength(failing), strength(graph.order(second))) {
             (Some(a), Some(b)) => a <= b,
             _ => false,
         };

@@ -3,15 +3,15 @@
 //! A graph must be reached from one parent only, the *canonical* one, in which everything that the revisit deletes had been
 //! added coherence-maximally. `docs/EXPLORATION.md` has the argument.
 
-use crate::graph::{Graph, Sleep};
+use crate::graph::Graph;
 use crate::interpret::Snapshot;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
-use crate::row::Row;
-use crate::visit::{Explorer, bubble_down};
+use crate::row::{Row, RowWidth};
+use crate::visit::Explorer;
 
-impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Reads that were committed before `z` although they could have read it.
     pub(crate) fn revisit_readers(
         &mut self,
@@ -20,18 +20,18 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         snapshot: Snapshot,
         loc: LocId,
     ) {
-        let mut readers = graph.init_readers[loc as usize];
-        for &w in &graph.co[loc as usize] {
-            readers |= graph.readers[w as usize];
+        let mut readers = graph.init_readers(loc).clone();
+        for &w in graph.co(loc) {
+            readers |= graph.readers(w as usize);
         }
-        for r in readers.without(&graph.pre[z as usize]).iter() {
-            let node = self.trie.node(graph.node[r]);
+        for r in readers.without(&graph.pre(z as usize)).iter() {
+            let node = self.trie.node(graph.node(r));
             let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
             if prefix.contains(r) || !self.may_reread(graph, r, z) {
                 continue;
             }
             self.keep_pairs(graph, &mut prefix, r);
-            let deleted = graph.present.without(&(graph.before[r] | prefix | Row::single(r)));
+            let deleted = graph.present().without(&(graph.before(r) | &prefix).and(r));
             if self.canonical(graph, r, z, &deleted, &prefix) {
                 self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
             }
@@ -40,12 +40,12 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
     /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
     fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, r: usize) {
-        let mut candidates = graph.rmw_writes.without(&(graph.before[r] | *prefix));
+        let mut candidates = graph.rmw_writes().without(&(graph.before(r) | &*prefix));
         loop {
             let mut grew = false;
-            for w in candidates.iter() {
-                let read = self.trie.node(graph.node[w]).partner as usize;
-                if prefix.contains(read) && graph.pre[w].is_within(prefix) {
+            for w in candidates.clone().iter() {
+                let read = self.trie.node(graph.node(w)).partner as usize;
+                if prefix.contains(read) && graph.pre(w).is_within(prefix) {
                     prefix.insert(w);
                     candidates.remove(w);
                     grew = true;
@@ -67,19 +67,19 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         deleted: &Row<W>,
         prefix: &Row<W>,
     ) -> bool {
-        let gone = *deleted | Row::single(r);
+        let gone = deleted.and(r);
         // Only a revisited read can have a prefix that is younger than itself.
-        for k in (graph.revisited & graph.before[r]).without(&gone).iter() {
-            if graph.pre[k].meets(&gone) {
+        for k in (graph.revisited() & graph.before(r)).without(&gone).iter() {
+            if graph.pre(k).meets(&gone) {
                 return false;
             }
         }
-        let mut kept_prefix = *prefix;
+        let mut kept_prefix = prefix.clone();
         kept_prefix.remove(z as usize);
         if !self.keeps_sleep(graph, r, &gone, &kept_prefix) {
             return false;
         }
-        self.was_added_maximally(graph, gone, kept_prefix, Row::EMPTY)
+        self.was_added_maximally(graph, &gone, &kept_prefix, &Row::EMPTY)
     }
 
     /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
@@ -87,28 +87,28 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     pub(crate) fn was_added_maximally(
         &self,
         graph: &Graph<M, W>,
-        gone: Row<W>,
-        prefix: Row<W>,
-        perhaps: Row<W>,
+        gone: &Row<W>,
+        prefix: &Row<W>,
+        perhaps: &Row<W>,
     ) -> bool {
-        if gone.meets(&graph.nonmaximal) {
+        if gone.meets(&graph.nonmaximal()) {
             return false;
         }
         for d in gone.iter() {
-            let earlier = graph.before[d] | Row::single(d) | prefix;
-            let kept = earlier | perhaps;
-            if !graph.pre[d].is_within(&kept) {
+            let earlier = graph.before(d).and(d) | prefix;
+            let kept = &earlier | perhaps;
+            if !graph.pre(d).is_within(&kept) {
                 return false;
             }
-            let node = self.trie.node(graph.node[d]);
+            let node = self.trie.node(graph.node(d));
             let maximal = match node.kind {
                 Kind::Write => graph.is_maximal(d as EventId, node.loc(), &earlier),
                 Kind::Read => {
-                    let source = graph.rf[d];
+                    let source = graph.rf(d);
                     (source == INIT || kept.contains(source as usize))
                         && graph.is_maximal(source, node.loc(), &earlier)
                 }
-                Kind::Choice => graph.value[d] == 0,
+                Kind::Choice => graph.value(d) == 0,
                 _ => true,
             };
             if !maximal {
@@ -131,33 +131,31 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         let layout = self.subject.layout;
         let re = r as usize;
         let mut child = self.pool.pop().unwrap_or_else(|| Graph::new(layout));
-        let kept = graph.present.without(&(deleted | Row::single(re)));
-        child.copy_kept(graph, kept | Row::single(re), layout);
-        child.detach_read(r, graph, self.trie.node(graph.node[re]).loc(), layout);
+        child.copy_kept(graph, &graph.present().without(&deleted), layout);
+        child.detach_read(r, graph, self.trie.node(graph.node(re)).loc(), layout);
         child.refresh_maximality(&self.trie);
         child.forget_sleep_after(r);
 
         let (z_thread, r_thread) = (layout.thread_of[z as usize] as usize, layout.thread_of[re] as usize);
         self.place_write(&mut child, z, snapshot);
-        child.before[z as usize].insert(re);
-        if child.front[z_thread] as usize == (z - layout.base[z_thread]) as usize {
+        child.add_before(z, r);
+        if child.front(z_thread) as usize == (z - layout.base[z_thread]) as usize {
             self.advance_thread(&mut child, z_thread);
         }
         let loc = self.trie.node(snapshot.node).loc();
         let before_z = self.model.coherence_before(&self.trie, &child, self.trie.node(snapshot.node));
-        let mut at = child.co[loc as usize].len();
-        let last = at;
-        child.co[loc as usize].push(z);
+        let last = child.push_write(loc, z);
+        let mut at = last;
         loop {
             if self.keeps_atomicity(&child, z, loc, at)
                 && (at == last || self.model.write_consistent(&self.trie, &child, z))
             {
                 if at != last {
-                    child.nonmaximal.insert(z as usize);
+                    child.mark_nonmaximal(z);
                 }
-                self.reread(&mut child, r, r_thread, z, prefix, at == last);
+                self.reread(&mut child, r, r_thread, z, &prefix, at == last);
             }
-            if !bubble_down(&mut child, loc, &mut at, &before_z) {
+            if !child.bubble_down(loc, &mut at, &before_z) {
                 break;
             }
         }
@@ -171,40 +169,39 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         r: EventId,
         thread: usize,
         z: EventId,
-        prefix: Row<W>,
+        prefix: &Row<W>,
         maximal: bool,
     ) {
         let re = r as usize;
-        child.present.insert(re);
+        child.put_back(r);
         self.set_source(child, r, z);
-        child.pre[re] = prefix;
-        let node = self.trie.node(child.node[re]);
+        child.set_pre(r, prefix.clone());
+        let node = self.trie.node(child.node(re));
         let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, child, node);
-        let coherent = child
-            .co_after(z, loc)
-            .iter()
-            .all(|&w| !(child.readers[w as usize] | Row::single(w as usize)).meets(&before));
+        let coherent = child.co_after(z, loc).iter().all(|&w| !child.is_known(w, &before));
         if coherent && (maximal || self.model.read_consistent(&self.trie, child, r)) {
-            let marks = (child.nonmaximal, child.revisited);
-            if !child.is_maximal(z, loc, &child.before[re]) {
-                child.nonmaximal.insert(re);
+            if !child.is_maximal(z, loc, child.before(re)) {
+                child.mark_nonmaximal(r);
             }
-            child.revisited.insert(re);
-            let front = child.front[thread];
+            child.mark_revisited(r);
+            let front = child.front(thread);
             let mut blocked = false;
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
-                blocked = self.may_sleep(child.node[re]) && self.leads_nowhere(child, thread, r);
+                blocked = self.may_sleep(child.node(re)) && self.leads_nowhere(child, thread, r);
             }
             if blocked {
                 child.set_front(self.subject.layout, thread, front);
-                (child.nonmaximal, child.revisited) = marks;
+                child.unmark_nonmaximal(r);
+                child.unmark_revisited(r);
                 return self.sleep_by_revisit(child, r, thread, z, maximal);
             }
+            self.check(child, "the visit of a copy");
             self.descend(child);
             child.set_front(self.subject.layout, thread, front);
-            (child.nonmaximal, child.revisited) = marks;
+            child.unmark_nonmaximal(r);
+            child.unmark_revisited(r);
         }
         self.clear_source(child, r);
         child.remove_read(r);
@@ -220,49 +217,36 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         z: EventId,
         maximal: bool,
     ) {
-        let re = r as usize;
-        let loc = self.trie.node(child.node[re]).loc();
-        self.note_waiting(child.node[re]);
+        let node = child.node(r as usize);
+        self.note_waiting(node);
         self.clear_source(child, r);
         child.remove_read(r);
-        if !maximal {
-            return;
+        if maximal {
+            child.put_to_sleep(thread, r, self.trie.node(node).loc(), z);
+            self.check(child, "the visit of a copy with a thread that was put to sleep");
+            self.descend(child);
+            child.take_from_sleep(thread, r);
         }
-        // The number of the read will be that of a younger event.
-        let before = child.before[re];
-        let younger = child.present.without(&before);
-        younger.iter().for_each(|e| child.before[e].remove(re));
-        let (at, writes) = (child.front[thread], child.co[loc as usize].len() as u32);
-        child.asleep[thread].push(Sleep { at, loc, writes, before, seen: child.present, cause: z });
-        self.descend(child);
-        child.asleep[thread].pop();
-        child.before[re] = before;
-        younger.iter().for_each(|e| child.before[e].insert(re));
     }
 
     /// A read that a revisit had put to sleep is read again only by what comes of that revisit.
     fn may_reread(&self, graph: &Graph<M, W>, r: usize, z: EventId) -> bool {
         let layout = self.subject.layout;
         let thread = layout.thread_of[r] as usize;
-        let at = r as EventId - layout.base[thread];
-        let mut own = graph.asleep[thread].iter().filter(|sleep| sleep.at == at && sleep.cause != INIT);
-        own.all(|sleep| graph.comes_of(sleep, z))
+        graph.may_wake(thread, r as EventId - layout.base[thread], z)
     }
 
     /// What sleep that a revisit caused asks of another revisit, to be canonical. Sleep that stays keeps its cause. Sleep that
     /// goes would have come about with what stays: the newest write there is its cause, or comes of it; unless the read
     /// itself stays.
     fn keeps_sleep(&self, graph: &Graph<M, W>, r: usize, gone: &Row<W>, prefix: &Row<W>) -> bool {
-        let base = &self.subject.layout.base;
-        graph.asleep.iter().enumerate().all(|(t, list)| {
-            list.iter().filter(|sleep| sleep.cause != INIT).all(|sleep| {
-                if !sleep.before.contains(r) {
-                    return !gone.contains(sleep.cause as usize);
-                }
-                let read = (base[t] + sleep.at) as usize;
-                (graph.present.contains(read) && prefix.contains(read))
-                    || graph.comes_of(sleep, graph.newest(sleep.loc, &(sleep.before | *prefix)))
-            })
+        graph.caused_sleep().all(|(thread, sleep)| {
+            if !sleep.before.contains(r) {
+                return !gone.contains(sleep.cause as usize);
+            }
+            let read = (self.subject.layout.base[thread] + sleep.at) as usize;
+            (graph.present().contains(read) && prefix.contains(read))
+                || graph.comes_of(sleep, graph.newest(sleep.loc, &(&sleep.before | prefix)))
         })
     }
 }

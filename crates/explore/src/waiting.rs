@@ -21,11 +21,12 @@
 
 use crate::code::Half;
 use crate::control::Need;
-use crate::graph::{Graph, Sleep};
+use crate::graph::Graph;
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, NodeId};
+use crate::row::RowWidth;
 use crate::visit::Explorer;
 use fencepost_ir::Order;
 
@@ -44,7 +45,7 @@ fn mark(seen: &mut Vec<bool>, loc: LocId) -> bool {
     !std::mem::replace(&mut seen[at], true)
 }
 
-impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether reads of this node may be put off.
     #[inline(always)]
     pub(crate) fn may_sleep(&self, node: NodeId) -> bool {
@@ -93,7 +94,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     pub(crate) fn leads_nowhere(&mut self, graph: &mut Graph<M, W>, thread: usize, event: EventId) -> bool {
         let layout = self.subject.layout;
         let snapshot = *graph.frontier(layout, thread);
-        if graph.front[thread] != event - layout.base[thread] + 1 {
+        if graph.front(thread) != event - layout.base[thread] + 1 {
             return false;
         }
         if is_blocked(snapshot.next) {
@@ -102,9 +103,8 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         if !self.writes_back(graph, event, &snapshot) {
             return false;
         }
-        let front = graph.front[thread];
-        let write = event as usize + 1;
-        (graph.node[write], graph.value[write]) = (snapshot.node, snapshot.value);
+        let front = graph.front(thread);
+        graph.try_out(event + 1, snapshot.node, snapshot.value);
         self.advance_thread(graph, thread);
         let next = graph.frontier(layout, thread).next;
         graph.set_front(layout, thread, front);
@@ -113,7 +113,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
     /// Whether the thread is about to write what it has just read, by the same instruction.
     fn writes_back(&self, graph: &Graph<M, W>, event: EventId, snapshot: &Snapshot) -> bool {
-        if snapshot.next != Next::Event || snapshot.value != graph.value[event as usize] {
+        if snapshot.next != Next::Event || snapshot.value != graph.value(event as usize) {
             return false;
         }
         let node = self.trie.node(snapshot.node);
@@ -122,18 +122,16 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
     /// The newest value does not let the thread go on: the others go first.
     pub(crate) fn sleep(&mut self, graph: &mut Graph<M, W>, thread: usize, loc: LocId) {
-        let (at, writes) = (graph.front[thread], graph.co[loc as usize].len() as u32);
-        let (before, seen, cause) = (graph.present, graph.present, INIT);
-        graph.asleep[thread].push(Sleep { at, loc, writes, before, seen, cause });
+        graph.fall_asleep(thread, loc);
         self.visit(graph);
-        graph.asleep[thread].pop();
+        graph.wake_up(thread);
     }
 
     fn read_newest(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let event = self.event_of(graph, thread);
         graph.reserve_cells(self.memory.cells());
         let loc = self.trie.node(snapshot.node).loc();
-        let newest = graph.co[loc as usize].last().copied().unwrap_or(INIT);
+        let newest = graph.co(loc).last().copied().unwrap_or(INIT);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, newest);
         self.advance_thread(graph, thread);
@@ -145,18 +143,18 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         let layout = self.subject.layout;
         let snapshot = *graph.frontier(layout, thread);
         let event = self.event_of(graph, thread);
-        let front = graph.front[thread];
+        let front = graph.front(thread);
         self.read_newest(graph, thread, snapshot);
         let next = *graph.frontier(layout, thread);
         if is_blocked(next.next) {
             self.finish(graph);
         } else if self.leads_nowhere(graph, thread, event) {
-            let loc = self.trie.node(next.node).loc() as usize;
+            let loc = self.trie.node(next.node).loc();
             self.place_write(graph, event + 1, next);
-            graph.co[loc].push(event + 1);
+            let at = graph.push_write(loc, event + 1);
             self.advance_thread(graph, thread);
             self.finish(graph);
-            graph.co[loc].pop();
+            graph.take_write(loc, at);
             graph.remove_write(event + 1);
         } else {
             self.collector.stats.blocked += 1;
