@@ -189,7 +189,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let mut blocked = false;
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
-                blocked = self.may_sleep(child.node(re)) && self.leads_nowhere(child, thread, r);
+                blocked = !M::OUT_OF_ORDER
+                    && self.may_sleep(child.node(re))
+                    && self.leads_nowhere(child, thread, r);
             }
             if blocked {
                 child.set_front(self.subject.layout, thread, front);

@@ -9,9 +9,6 @@ use fencepost_ir::{
 use std::fmt::Write;
 use std::sync::Mutex;
 
-const MODELS: [ModelName; 5] =
-    [ModelName::Sc, ModelName::Tso, ModelName::Pso, ModelName::Ra, ModelName::Rc11];
-
 /// SplitMix64: small, and the same everywhere.
 struct Random(u64);
 
@@ -304,7 +301,7 @@ fn putting_reads_off_changes_nothing() {
     let (mut blocked, mut blocked_cautiously, mut stuck_programs) = (0, 0, 0);
     for case in 0..cases {
         let (program, text) = generate(&mut random);
-        for model in MODELS {
+        for model in ModelName::ALL {
             // Every now and then several workers share the work.
             let jobs = if case % 8 == 0 { 3 } else { 1 };
             let (plain, stuck, few) = found(&program, model, false, jobs);
