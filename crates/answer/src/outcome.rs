@@ -118,6 +118,27 @@ impl Proof {
     }
 }
 
+/// What would make an unsafe program safe, found by running it again.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Suggestion {
+    /// All of them together do, and none of them can be left out or be weaker. Empty if even the strongest orders and
+    /// fences at all places are not enough.
+    pub changes: Vec<Change>,
+    /// How often the program was run for it.
+    pub runs: u64,
+}
+
+/// One change of a memory order, or one fence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Where.
+    pub span: Span,
+    /// What is there.
+    pub from: String,
+    /// What should be.
+    pub to: String,
+}
+
 /// What the executions of a program with a final condition end in.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Observed {
@@ -171,6 +192,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// The final states, if the question is about them and the engine collects them.
     pub observed: Option<Observed>,
+    /// What would make it safe, if that was asked for and found in time.
+    pub suggestion: Option<Suggestion>,
     /// The proof, if the engine answers for any number of processes.
     pub proof: Option<Proof>,
 }
@@ -188,6 +211,7 @@ impl Outcome {
             statistics: Statistics::default(),
             findings: Vec::new(),
             observed: None,
+            suggestion: None,
             proof: None,
         }
     }
@@ -211,6 +235,7 @@ impl Outcome {
             statistics: Statistics::default(),
             findings,
             observed: None,
+            suggestion: None,
             proof: None,
         }
     }

@@ -300,6 +300,9 @@ pub struct CheckArgs {
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
+    /// If it is unsafe, find memory orders or fences that make it safe, as weak as possible, by running it again
+    #[arg(long)]
+    pub suggest: bool,
     /// Print one JSON object per file and line
     #[arg(long)]
     pub json: bool,

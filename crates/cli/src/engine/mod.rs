@@ -91,6 +91,7 @@ const COMMON: &[&str] = &[
     "json",
     "format",
     "quiet",
+    "suggest",
     "include",
     "malloc-fails",
     "isystem",

@@ -2,7 +2,7 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position, show_seconds};
-use fencepost_answer::{Finding, Outcome, Scope, Severity, Step, Verdict};
+use fencepost_answer::{Finding, Outcome, Scope, Severity, Step, Suggestion, Verdict};
 use fencepost_diag::{Diagnostic, SourceMap};
 use std::fmt::Write;
 
@@ -32,10 +32,42 @@ pub fn report(report: &Report<'_>) -> Printed {
             );
         }
     }
+    if let Some(suggestion) = &outcome.suggestion {
+        out.push_str(&show_suggestion(suggestion, report));
+    }
     if let Some(proof) = &outcome.proof {
         let _ = writeln!(out, "  {}", proof.summary());
     }
     Printed { output: out, errors: report.rendered_warnings() }
+}
+
+/// What would make the program safe.
+fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> String {
+    let model = report.model;
+    let runs = suggestion.runs;
+    if suggestion.changes.is_empty() {
+        return format!(
+            "  no memory order and no fence makes it safe under {model}: with the strongest ones at all places it is not (checked)\n"
+        );
+    }
+    let mut out = format!(
+        "  safe under {model} with these changes, of which none can be left out or be weaker ({runs} runs):\n"
+    );
+    for change in &suggestion.changes {
+        let at = position(report.sources, change.span);
+        let text = report.sources.expression(change.span);
+        let _ = writeln!(
+            out,
+            "    {}:{}:{}: {} -> {}: {}",
+            at.file,
+            at.line,
+            at.column,
+            change.from,
+            change.to,
+            text.trim()
+        );
+    }
+    out
 }
 
 /// A finding with a snippet of the source and the execution that shows it.
