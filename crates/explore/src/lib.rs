@@ -19,6 +19,7 @@ pub mod models;
 pub mod path;
 mod progress;
 pub mod ranges;
+mod retrying;
 mod revisit;
 pub mod row;
 pub mod run;

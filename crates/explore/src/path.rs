@@ -685,6 +685,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
     }
 
+    /// Whether no fence stands between a node and a later one.
+    pub fn no_fence_between(&self, a: NodeId, b: NodeId) -> bool {
+        self.node(a).facts.fence_count == self.node(b).facts.fence_count
+    }
+
     /// Whether the same reservation is held at two nodes.
     pub fn same_reservation(&self, a: NodeId, b: NodeId) -> bool {
         let held = |node: NodeId| self.node(node).facts.reservation;

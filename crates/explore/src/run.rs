@@ -3,7 +3,7 @@
 
 use crate::code::{Code, FRAME, HIDDEN};
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Control, Limits, Need, StopReason};
+use crate::control::{Caution, Control, Limits, Need, StopReason};
 use crate::findings::Finding;
 use crate::graph::Layout;
 use crate::lower::{Unsupported, lower};
@@ -18,6 +18,7 @@ use crate::progress;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
+use rustc_hash::FxHashSet;
 
 /// The models that this engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -197,7 +198,7 @@ fn explore_model<M: AnyWidth>(
     let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
     let mut spawned = Vec::new();
-    let mut cautious = options.cautious;
+    let mut caution = if options.cautious { Caution::All } else { Caution::Cells(FxHashSet::default()) };
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
@@ -205,7 +206,7 @@ fn explore_model<M: AnyWidth>(
             return Ok(too_many_events());
         }
         let form = RowForm::for_events(layout.events()).max(options.rows);
-        let run = Run { subject: &subject, memory: &memory, question: &question, options, cautious };
+        let run = Run { subject: &subject, memory: &memory, question: &question, options, caution: &caution };
         let attempt = match form {
             RowForm::Words1 => run.attempt::<M, Dense<1>>(&model),
             RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
@@ -222,7 +223,11 @@ fn explore_model<M: AnyWidth>(
         match attempt {
             Ok(exploration) => return Ok(exploration),
             Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
-            Err(Need::Caution) => cautious = true,
+            Err(Need::Caution(cell)) => {
+                if let Caution::Cells(cells) = &mut caution {
+                    cells.insert(cell);
+                }
+            }
             Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
             Err(Need::Thread(parent, number)) => {
                 spawned.push((parent, number));
@@ -260,15 +265,15 @@ struct Run<'a> {
     memory: &'a Memory,
     question: &'a Question,
     options: &'a Options<'a>,
-    cautious: bool,
+    caution: &'a Caution,
 }
 
 impl Run<'_> {
     /// Explores with rows of a form; an error says what needs more room.
     fn attempt<M: MemoryModel<W> + Sync, W: RowWidth>(&self, model: &M) -> Result<Exploration, Need> {
-        let Run { subject, memory, question, options, cautious } = *self;
+        let Run { subject, memory, question, options, caution } = *self;
         let jobs = options.jobs.max(1);
-        let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
+        let control = Control::new(jobs, &options.limits, caution.clone(), options.retries == Retries::All);
         let mut first =
             Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
         let mut graph = first.start();

@@ -49,9 +49,10 @@ impl<'a> Brab<'a> {
         model: Model,
         procs: u8,
         max_states: usize,
+        jobs: usize,
         enough: &mut dyn FnMut() -> bool,
     ) -> Brab<'a> {
-        let oracle = Oracle::new(system, model, procs, max_states, enough);
+        let oracle = Oracle::new(system, model, procs, max_states, jobs, enough);
         let max_literals = 2.max(usize::from(oracle.procs()) + 1);
         Brab {
             oracle,

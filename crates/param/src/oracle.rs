@@ -12,6 +12,7 @@ use crate::cube::{Atom, Cube, CubeLit};
 use crate::literal::{AtomKind, Fact, LinOp, Lit};
 use crate::machine::{Compiled, Machine, Rows, State, explore_reduced, tuples, walk};
 use crate::model::Model;
+use crate::parallel;
 use crate::system::{MAX_ARITY, NONE, ProcRef, System};
 use rustc_hash::FxHashMap;
 
@@ -96,6 +97,7 @@ impl<'a> Oracle<'a> {
         model: Model,
         procs: u8,
         max_states: usize,
+        jobs: usize,
         enough: &mut dyn FnMut() -> bool,
     ) -> Oracle<'a> {
         let machine = |procs: u8| {
@@ -105,21 +107,24 @@ impl<'a> Oracle<'a> {
         };
         let first = machine(system.number_procs.unwrap_or(procs));
         let states = match Compiled::new(&first) {
-            Some(compiled) => States::Small(columns(compiled.explore(FASTER * max_states, enough))),
-            None => States::Any(explore_reduced(&first, max_states, enough)),
+            Some(compiled) => States::Small(columns(compiled.explore(FASTER * max_states, jobs, enough))),
+            None => States::Any(explore_reduced(&first, max_states, jobs, enough)),
         };
         let mut instances = vec![Instance::new(first, states)];
         if system.number_procs.is_none() {
             // As many as the instance itself has: a small one needs few to tell what one process more changes.
             let enough_states = instances[0].states.count().min(FASTER * max_states / 2).max(MIN_RUN_STATES);
-            for more in 1..=2 {
+            let stop = enough();
+            let larger = parallel::map_few(jobs, &[1, 2], |more| {
                 let larger = machine(procs + more);
+                let mut enough = || stop;
                 let states = match Compiled::new(&larger) {
-                    Some(compiled) => States::Small(columns(compiled.walk(enough_states, enough))),
-                    None => States::Any(walk(&larger, RUN_STATES.min(enough_states), enough)),
+                    Some(compiled) => States::Small(columns(compiled.walk(enough_states, &mut enough))),
+                    None => States::Any(walk(&larger, RUN_STATES.min(enough_states), &mut enough)),
                 };
-                instances.push(Instance::new(larger, states));
-            }
+                Instance::new(larger, states)
+            });
+            instances.extend(larger);
         }
         Oracle { instances }
     }

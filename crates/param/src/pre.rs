@@ -10,6 +10,7 @@ use crate::cube::{Atom, Cell, Cube, CubeLit, Idx, sort_of};
 use crate::literal::{Fact, LinOp, Lit, Term};
 use crate::memory::{Event, MAX_NODES, MAX_READS, Memory, Read};
 use crate::model::MemoryModel;
+use crate::parallel;
 use crate::solver::{Theory, entails, simplify};
 use crate::system::*;
 use std::sync::Arc;
@@ -127,8 +128,8 @@ impl Context<'_> {
         simplify(&Theory { full: &full, ordered_procs: self.system.number_procs.is_some() }, lits)
     }
 
-    /// All pre-images of a cube.
-    pub fn pre_image(&self, cube: &Cube) -> Result<Vec<Predecessor>, TooLarge> {
+    /// All pre-images of a cube, transition by transition on so many threads.
+    pub fn pre_image(&self, cube: &Cube, jobs: usize) -> Result<Vec<Predecessor>, TooLarge> {
         let memory = &cube.memory;
         if memory.after.len() >= MAX_NODES || memory.reads.len() > MAX_READS || cube.procs > MAX_PROCS {
             return Err(TooLarge);
@@ -138,14 +139,21 @@ impl Context<'_> {
         if self.system.transitions.iter().any(|t| instances(t) > MAX_INSTANCES) {
             return Err(TooLarge);
         }
-        let mut result = Vec::new();
-        for (transition, t) in self.system.transitions.iter().enumerate() {
+        let transitions: Vec<usize> = (0..self.system.transitions.len()).collect();
+        let parts = parallel::map(jobs, &transitions, |&transition| {
+            let t = &self.system.transitions[transition];
+            let mut result = Vec::new();
             for args in self.assignments(cube, t.params) {
                 if (self.stop)() {
                     return Err(TooLarge);
                 }
                 self.pre_instance(cube, transition, t, &args, &mut result);
             }
+            Ok(result)
+        });
+        let mut result = Vec::new();
+        for part in parts {
+            result.append(&mut part?);
         }
         if self.overflow.load(Ordering::Relaxed) { Err(TooLarge) } else { Ok(result) }
     }

@@ -158,8 +158,9 @@ impl Prover<'_> {
         let (system, limits) = (self.system, self.limits);
         let stop = || limits.is_hit();
         let max_states = budget.map_or(MAX_STATES, |nodes| nodes * STATES_PER_NODE);
-        let mut oracle = brab
-            .map(|procs| Brab::new(system, self.options.model, procs, max_states, &mut || limits.is_hit()));
+        let Options { model, jobs, .. } = *self.options;
+        let mut oracle =
+            brab.map(|procs| Brab::new(system, model, procs, max_states, jobs, &mut || limits.is_hit()));
         let mut restarts = 0;
         let mut processed = 0;
         loop {

@@ -22,12 +22,12 @@ fn a_compiled_instance_has_the_states_of_the_machine() {
         let system = system_of(&load(&path).text, false);
         let machine = Machine::new(&system, Model::Sc, system.number_procs.unwrap_or(2));
         let Some(compiled) = Compiled::new(&machine) else { continue };
-        let expected = explore_reduced(&machine, MANY, &mut || false);
+        let expected = explore_reduced(&machine, MANY, 1, &mut || false);
         if expected.len() == MANY {
             continue;
         }
         let expected: BTreeSet<Vec<i64>> = expected.into_iter().map(|s| s.cells.into_vec()).collect();
-        let found: BTreeSet<Vec<i64>> = rows(&compiled.explore(MANY, &mut || false)).into_iter().collect();
+        let found: BTreeSet<Vec<i64>> = rows(&compiled.explore(MANY, 2, &mut || false)).into_iter().collect();
         assert!(expected == found, "{}: {} and {} states", path.display(), expected.len(), found.len());
         let all = explore(&machine, 10 * MANY, false, &mut || false);
         let all: BTreeSet<Vec<i64>> = all.states.into_iter().map(|s| s.0.cells.into_vec()).collect();

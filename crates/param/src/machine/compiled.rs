@@ -2,10 +2,11 @@
 //! inference needs hundreds of thousands of states, and [`Machine`] is written to be read. What it finds only guides
 //! the search; a test compares it with the machine.
 
-use super::explore::{Renaming, renamings};
+use super::explore::{BATCH, Renaming, pieces, renamings};
 use super::walk::Random;
 use super::{Machine, State, tuples};
 use crate::literal::{Lit, Term};
+use crate::parallel;
 use crate::system::*;
 use rustc_hash::FxHashSet;
 
@@ -139,37 +140,43 @@ impl<'m, 'a> Compiled<'m, 'a> {
 
     /// All reachable states up to `max_states`; where processes are interchangeable, one of those that differ only in
     /// which process is which.
-    pub fn explore(&self, max_states: usize, enough: &mut dyn FnMut() -> bool) -> Rows {
+    pub fn explore(&self, max_states: usize, jobs: usize, enough: &mut dyn FnMut() -> bool) -> Rows {
         let renamings = renamings(self.machine);
         let mut found: FxHashSet<Box<[u8]>> = FxHashSet::default();
         let mut rows = Rows { values: Vec::new(), width: self.width };
-        let mut pending = Vec::new();
-        for mut row in self.initial(max_states) {
-            pending.append(&mut row);
-        }
+        let mut pending = vec![self.initial(max_states).concat()];
+        pending[0].chunks_exact_mut(self.width.max(1)).for_each(|row| make_smallest(row, &renamings));
         let mut at = 0;
-        let mut row = Vec::new();
         loop {
-            for next in pending.chunks_exact_mut(self.width.max(1)) {
+            for next in pending.iter().flat_map(|rows| rows.chunks_exact(self.width.max(1))) {
                 if rows.count() >= max_states {
                     return rows;
                 }
-                make_smallest(next, &renamings);
-                if !found.contains(&*next) && !self.is_assumed_away(next) {
-                    found.insert((&*next).into());
+                if !found.contains(next) && !self.is_assumed_away(next) {
+                    found.insert(next.into());
                     rows.values.extend_from_slice(next);
                 }
             }
-            pending.clear();
-            if at >= rows.count() || (at % 256 == 0 && enough()) {
+            if at >= rows.count() || enough() {
                 return rows;
             }
-            row.clear();
-            row.extend_from_slice(rows.row(at));
-            for action in &self.actions {
-                action.fire(&row, &mut pending);
-            }
-            at += 1;
+            let batch = at..rows.count().min(at + BATCH);
+            at = batch.end;
+            pending = parallel::map(jobs, &pieces(batch), |piece| {
+                let mut out = Vec::new();
+                for row in piece.clone().map(|at| rows.row(at)) {
+                    self.actions.iter().for_each(|action| action.fire(row, &mut out));
+                }
+                // Most are known already; what is left is looked at again in order.
+                let mut new = Vec::new();
+                for row in out.chunks_exact_mut(self.width.max(1)) {
+                    make_smallest(row, &renamings);
+                    if !found.contains(&*row) {
+                        new.extend_from_slice(row);
+                    }
+                }
+                new
+            });
         }
     }
 

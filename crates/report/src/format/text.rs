@@ -118,9 +118,9 @@ fn counts(outcome: &Outcome) -> String {
     let counts = &outcome.statistics;
     let mut parts = Vec::new();
     match (counts.states, counts.executions, counts.nodes) {
-        (Some(states), _, _) => parts.push(format!("{states} states")),
-        (None, Some(executions), _) => parts.push(format!("{executions} executions")),
-        (None, None, Some(nodes)) => parts.push(format!("{nodes} nodes")),
+        (Some(states), _, _) => parts.push(counted(states, "state")),
+        (None, Some(executions), _) => parts.push(counted(executions, "execution")),
+        (None, None, Some(nodes)) => parts.push(counted(nodes, "node")),
         (None, None, None) => {}
     }
     if counts.blocked > 0 {
@@ -130,6 +130,11 @@ fn counts(outcome: &Outcome) -> String {
         parts.push(format!("{} cut", counts.cut));
     }
     parts.join(", ")
+}
+
+/// `1 execution`, `2 executions`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The message with a snippet of the source.
