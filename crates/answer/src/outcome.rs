@@ -2,6 +2,7 @@
 
 use crate::bound::Bound;
 use crate::kind::{FindingKind, Severity};
+use crate::picture::Picture;
 use crate::stop::StopReason;
 use fencepost_diag::Span;
 use serde::Serialize;
@@ -190,6 +191,8 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// What was found, confirmed by other code than that which found it.
     pub findings: Vec<Finding>,
+    /// The first counterexample as a picture, if the engine has executions to draw.
+    pub picture: Option<Picture>,
     /// The final states, if the question is about them and the engine collects them.
     pub observed: Option<Observed>,
     /// What would make it safe, if that was asked for and found in time.
@@ -210,6 +213,7 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings: Vec::new(),
+            picture: None,
             observed: None,
             suggestion: None,
             proof: None,
@@ -234,6 +238,7 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings,
+            picture: None,
             observed: None,
             suggestion: None,
             proof: None,

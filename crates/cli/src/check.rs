@@ -9,6 +9,7 @@ use fencepost_ir::Compiled;
 use fencepost_models::registry::{self, Entry};
 use fencepost_report::format::{Format, Printed};
 use fencepost_report::report::{Failed, Report, exit_code};
+use fencepost_report::{html, picture};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -57,8 +58,9 @@ fn jobs(options: &CheckArgs) -> Result<Vec<(String, &'static Entry)>, String> {
         }
         files.extend(found);
     }
-    if files.len() * models.len() > 1 && (options.dot.is_some() || options.svg.is_some()) {
-        return Err("error: --dot and --svg draw the counterexample of one program under one model\n".into());
+    let drawn = [&options.dot, &options.svg, &options.report].into_iter().any(Option::is_some);
+    if files.len() * models.len() > 1 && drawn {
+        return Err("error: --dot, --svg and --report are about one program under one model\n".into());
     }
     Ok(files.into_iter().flat_map(|file| models.iter().map(move |model| (file.clone(), *model))).collect())
 }
@@ -136,7 +138,29 @@ fn check(
         warnings: &checked.compiled.warnings,
         seconds: checked.seconds,
     };
+    draw(&report, options)?;
     Ok(((format.report)(&report), exit_code(&checked.outcome)))
+}
+
+/// Writes pictures and the page, where the user wants them.
+fn draw(report: &Report<'_>, options: &CheckArgs) -> Result<(), Trouble> {
+    let picture = report.outcome.picture.as_ref();
+    if picture.is_none() && (options.dot.is_some() || options.svg.is_some()) {
+        print::err("note: there is no counterexample to draw\n");
+    }
+    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    let files = [
+        (&options.dot, picture.map(picture::dot)),
+        (&options.svg, picture.map(picture::svg)),
+        (&options.report, options.report.as_ref().map(|_| html::page(report, &command))),
+    ];
+    for (path, text) in files {
+        if let (Some(path), Some(text)) = (path, text) {
+            std::fs::write(path, text)
+                .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Ctrl-C ends the work and gives what was found; a second one ends the process at once.

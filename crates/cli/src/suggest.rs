@@ -58,6 +58,15 @@ pub fn suggest(
         let late = Instant::now() >= search.end;
         return Ok((!late).then(|| Suggestion { changes: Vec::new(), runs: search.runs }));
     }
+    // Sequential consistency is the most expensive strength: without it if that is enough.
+    let strongest: Vec<usize> = places.iter().map(|place| place.chosen).collect();
+    let dear = |strength: &Strength| *strength == Strength::Order(Order::SeqCst);
+    for place in &mut places {
+        place.chosen = place.strengths.iter().rposition(|strength| !dear(strength)).unwrap_or(0);
+    }
+    if search.check(&places)? != Some(Verdict::Safe) {
+        places.iter_mut().zip(strongest).for_each(|(place, chosen)| place.chosen = chosen);
+    }
     // All places that the counterexample does not visit at once, then each on its own.
     let visited =
         |place: &Place| found.findings.iter().flat_map(|f| &f.trace).any(|s| overlaps(s.span, place.span));

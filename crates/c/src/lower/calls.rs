@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind};
 use crate::parser::{Res, fail, unsupported};
 use crate::types::TypeKind;
 use fencepost_diag::Span;
-use fencepost_ir::{Ann, Callee, Cell, Instr, Object, Operand, Reg, Value};
+use fencepost_ir::{Ann, Callee, Cell, Instr, Object, Operand, Reg, Value, Width};
 
 const ZERO: Operand = Operand::Const(Value::ZERO);
 
@@ -21,6 +21,9 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Res<Operand> {
         if let Some(function) = super::library::known_call(self.unit, callee) {
+            if function == super::library::Library::Refused && self.only_sleeps(callee, args) {
+                return self.library_call(super::library::Library::Ignore, args, span);
+            }
             if function == super::library::Library::Refused {
                 return self.refused(callee, span);
             }
@@ -83,8 +86,12 @@ impl Body<'_, '_> {
     fn variable_arguments(&mut self, args: &[Expr], span: Span) -> Res<Reg> {
         let mut values = Vec::new();
         for arg in args {
-            let (width, _) = self.scalar_shape(arg.ty, arg.span)?;
-            values.push((self.value(arg)?, width));
+            // A struct is passed by its address, as elsewhere.
+            let width = match self.unit.types.is_record(arg.ty.ty) {
+                true => Width::W64,
+                false => self.scalar_shape(arg.ty, arg.span)?.0,
+            };
+            values.push((self.argument(arg)?, width));
         }
         let cells = (0u32..).zip(&values);
         let cells = cells.map(|(i, (_, width))| Cell { offset: 8 * i, width: *width, init: None }).collect();
@@ -97,6 +104,17 @@ impl Body<'_, '_> {
             self.b.emit(Instr::Store { addr, value, width, ann: Ann::PLAIN });
         }
         Ok(dst)
+    }
+
+    /// `poll(NULL, 0, time)` and `select(0, NULL, NULL, NULL, time)` wait for nothing but time.
+    fn only_sleeps(&self, callee: &Expr, args: &[Expr]) -> bool {
+        let ExprKind::Function(id) = &callee.kind else { return false };
+        let null = |arg: &Expr| crate::sema::evaluate(self.unit, arg) == Some(crate::sema::Const::Int(0));
+        match self.unit.functions[id.0 as usize].name.as_str() {
+            "poll" | "ppoll" => args.first().is_some_and(null),
+            "select" | "pselect" => args.len() > 3 && args[1..4].iter().all(null),
+            _ => false,
+        }
     }
 
     /// A call of a library function that is known and not modelled.

@@ -5,6 +5,7 @@
 //! error ends the parse.
 
 mod arrays;
+mod assembly;
 mod attributes;
 mod declarations;
 mod declarators;
@@ -63,6 +64,8 @@ pub struct Parser<'i> {
     pub strings: rustc_hash::FxHashMap<Vec<u8>, crate::ast::GlobalId>,
     /// All functions by name, whatever scope declared them.
     pub linked: rustc_hash::FxHashMap<Symbol, FuncId>,
+    /// The functions that all files know.
+    pub external: rustc_hash::FxHashMap<Symbol, FuncId>,
     /// The name that nobody declared, if that is the error.
     pub missing: Option<(String, Span)>,
     /// The alignment of `#pragma pack`, and those that it was pushed upon.
@@ -83,6 +86,8 @@ pub struct Parser<'i> {
     pub spurious: bool,
     /// Some mutex is initialised as a recursive or error-checking one.
     pub mutex_kinds: bool,
+    /// Our opaque types that stand for those of another C library's headers, by name.
+    pub foreign: rustc_hash::FxHashMap<Symbol, QTy>,
     depth: u32,
 }
 
@@ -100,6 +105,8 @@ pub struct FunctionContext {
     pub blocks: Vec<Vec<LocalId>>,
     /// Named labels: name, where it is defined if it is, where it is first used.
     pub labels: Vec<(Symbol, bool, Span)>,
+    /// The numbers of those that have names.
+    pub label_numbers: rustc_hash::FxHashMap<Symbol, crate::ast::LabelId>,
     /// Open `switch` statements.
     pub switches: Vec<statements::SwitchContext>,
     /// Open loops and switches, for `break`.
@@ -112,6 +119,10 @@ pub struct FunctionContext {
     pub constants: Vec<(LocalId, u64)>,
     /// The function takes more arguments than it names.
     pub variadic: bool,
+    /// The labels whose addresses are taken, and the object whose bytes stand for them.
+    pub label_values: (Vec<crate::ast::LabelId>, Option<crate::ast::GlobalId>),
+    /// The variable that has the memory of `alloca`.
+    pub frame: Option<LocalId>,
 }
 
 impl<'i> Parser<'i> {
@@ -127,6 +138,7 @@ impl<'i> Parser<'i> {
             warnings: Vec::new(),
             strings: Default::default(),
             linked: Default::default(),
+            external: Default::default(),
             missing: None,
             pack: None,
             packs: Vec::new(),
@@ -137,6 +149,7 @@ impl<'i> Parser<'i> {
             int128: None,
             spurious: false,
             mutex_kinds: false,
+            foreign: Default::default(),
             depth: 0,
         }
     }
@@ -146,7 +159,8 @@ impl<'i> Parser<'i> {
         self.scopes = Scopes::default();
         self.unit.types.linking = true;
         let functions = &self.unit.functions;
-        self.linked.retain(|_, id| !functions[id.0 as usize].internal);
+        self.external.retain(|_, id| !functions[id.0 as usize].internal);
+        self.linked = self.external.clone();
     }
 
     /// Whether a function of that name is declared or defined further on, outside of all braces.

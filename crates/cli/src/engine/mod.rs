@@ -92,6 +92,7 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "suggest",
+    "report",
     "include",
     "malloc-fails",
     "isystem",

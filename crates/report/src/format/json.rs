@@ -36,7 +36,7 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
 }
 
 fn answer(report: &Report<'_>) -> Value {
-    // What was observed is for litmus tests, whose answers are a row of their own: `crate::litmus`.
+    // Pictures are drawn by `crate::picture`; what was observed is for litmus tests: `crate::litmus`.
     let Outcome {
         verdict,
         bounds,
@@ -46,6 +46,7 @@ fn answer(report: &Report<'_>) -> Value {
         assumes,
         statistics,
         findings,
+        picture: _,
         observed: _,
         suggestion,
         proof,

@@ -42,7 +42,7 @@ pub fn report(report: &Report<'_>) -> Printed {
 }
 
 /// What would make the program safe.
-fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> String {
+pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> String {
     let model = report.model;
     let runs = suggestion.runs;
     if suggestion.changes.is_empty() {
@@ -85,7 +85,7 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
 }
 
 /// The verdict in one line.
-pub(super) fn headline(report: &Report<'_>) -> String {
+pub(crate) fn headline(report: &Report<'_>) -> String {
     let outcome = report.outcome;
     let bounds: Vec<String> =
         outcome.bounds.iter().map(|b| format!("{} {}", b.name.name(), b.value)).collect();
@@ -118,9 +118,9 @@ fn counts(outcome: &Outcome) -> String {
     let counts = &outcome.statistics;
     let mut parts = Vec::new();
     match (counts.states, counts.executions, counts.nodes) {
-        (Some(states), _, _) => parts.push(format!("{states} states")),
-        (None, Some(executions), _) => parts.push(format!("{executions} executions")),
-        (None, None, Some(nodes)) => parts.push(format!("{nodes} nodes")),
+        (Some(states), _, _) => parts.push(counted(states, "state")),
+        (None, Some(executions), _) => parts.push(counted(executions, "execution")),
+        (None, None, Some(nodes)) => parts.push(counted(nodes, "node")),
         (None, None, None) => {}
     }
     if counts.blocked > 0 {
@@ -130,6 +130,11 @@ fn counts(outcome: &Outcome) -> String {
         parts.push(format!("{} cut", counts.cut));
     }
     parts.join(", ")
+}
+
+/// `1 execution`, `2 executions`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The message with a snippet of the source.
