@@ -57,13 +57,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         same
     }
 
-    /// Whether both are reads of one cell, and the second, at the place of the first, is ordered no more than it is: its order is
-    /// no weaker, and it is part of a read-modify-write if the first is.
+    /// Whether both are reads of one cell, the second that of a compare-exchange that failed, and the second, at the place of the
+    /// first, is ordered no more than it is: its order is no weaker, and the first is no load- or store-exclusive.
     fn may_replace(&self, graph: &Graph<M, W>, first: usize, second: usize) -> bool {
         let (a, b) = (self.trie.node(graph.node(first)), self.trie.node(graph.node(second)));
         let failing = a.failure.as_ref().map_or(a.ann, |failure| failure.ann).order;
         let strength = |order: Order| match order {
-            Order::Plain => None,
+            // Where there are races, a plain read may be part of one.
+            Order::Plain if M::RACES => None,
+            Order::Plain => Some(0),
             Order::Relaxed => Some(0),
             Order::SeqCst => Some(2),
             _ => Some(1),
@@ -76,8 +78,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             && b.kind == Kind::Read
             && a.loc() == b.loc()
             && a.half != Half::Exclusive
-            && b.half != Half::Exclusive
-            && (a.half == Half::None || b.half != Half::None)
+            && b.failure.is_some()
             && no_weaker
     }
 }

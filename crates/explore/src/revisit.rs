@@ -24,7 +24,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         for &w in graph.co(loc) {
             readers |= graph.readers(w as usize);
         }
-        for r in readers.without(&graph.pre(z as usize)).iter() {
+        for r in readers.without(graph.pre(z as usize)).iter() {
             let node = self.trie.node(graph.node(r));
             let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
             if prefix.contains(r) || !self.may_reread(graph, r, z) {
@@ -91,7 +91,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         prefix: &Row<W>,
         perhaps: &Row<W>,
     ) -> bool {
-        if gone.meets(&graph.nonmaximal()) {
+        if gone.meets(graph.nonmaximal()) {
             return false;
         }
         for d in gone.iter() {
