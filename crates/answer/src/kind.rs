@@ -152,7 +152,7 @@ findings! {
     Uninitialised => {
         code: "FP0307", name: "uninitialised read", severity: Error,
         message: "read of memory that was not written",
-        meaning: "a value is read that nobody has written",
+        meaning: "a variable is read that nobody has written, or a value is used that was copied from memory that nobody has written",
         advice: "write it first, or order the write before the read",
         examples: ["finding_uninitialised_heap.c"],
     }

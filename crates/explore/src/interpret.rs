@@ -2,7 +2,7 @@
 
 use crate::code::{
     ALLOCATIONS, Arg, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
-    RESERVATION, RESULT, ROUND, SPAWNS, Target,
+    RESERVATION, RESULT, ROUND, SPAWNS, Target, Undefined,
 };
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
@@ -57,6 +57,8 @@ pub enum FaultKind {
     BadAccess(BadAccess),
     /// A private object is read before it is written; its number.
     Uninitialised(u16),
+    /// A value is used that nobody wrote.
+    Undefined,
     /// A private object is used after its end.
     UseAfterScope(u16),
     /// `free` of what is no live allocation's start.
@@ -368,6 +370,13 @@ impl<'a, M> Machine<'a, M> {
                         return Stop::Other(Next::Waiting);
                     }
                 }
+                Op::Defined(a) => {
+                    if get(frame, a) == Value::UNDEFINED.0
+                        && let Some(stop) = self.failed_check(pc, regs)
+                    {
+                        return stop;
+                    }
+                }
                 Op::Reserve(addr) => regs[RESERVATION] = get(frame, addr),
                 Op::Unreserve => regs[RESERVATION] = 0,
                 Op::Agree { a, b } => {
@@ -375,13 +384,13 @@ impl<'a, M> Machine<'a, M> {
                         regs[DISAGREED] = 1;
                     }
                 }
-                Op::PrivateLoad { dst, object, addr, width, extend, copying } => {
+                Op::PrivateLoad { dst, object, addr, width, extend, undefined } => {
                     let word = match self.private_cell(frame, object, addr, width) {
-                        Ok((word, known)) if known || copying => word,
+                        Ok((word, known)) if known || undefined != Undefined::Mistake => word,
                         Ok(_) => return self.fault(pc, FaultKind::Uninitialised(object)),
                         Err(kind) => return self.fault(pc, kind),
                     };
-                    frame[dst as usize] = width.extend(extend, Value(frame[word])).0;
+                    frame[dst as usize] = undefined.taken(width.extend(extend, Value(frame[word])).0);
                     if let Some(segment) = self.private_segment::<W>(object, fp + word) {
                         return Stop::Segment(pc + 1, segment);
                     }
@@ -403,7 +412,8 @@ impl<'a, M> Machine<'a, M> {
                     let flags = private.at as usize;
                     frame[flags] = PrivateObject::ALIVE;
                     for (i, cell) in private.object.cells.iter().enumerate() {
-                        frame[flags + 1 + i] = cell.init.map_or(0, |v| cell.width.zero_extend(v).0);
+                        frame[flags + 1 + i] =
+                            cell.init.map_or(Value::UNDEFINED.0, |v| cell.width.zero_extend(v).0);
                         frame[flags] |= u64::from(cell.init.is_some()) << i;
                     }
                     frame[dst as usize] = 0;
@@ -469,11 +479,24 @@ impl<'a, M> Machine<'a, M> {
             .then(|| SEGMENT_PRIVATE - word as LocId)
     }
 
+    /// An assertion that does not hold ends the thread.
+    fn failed_check(&self, pc: Pc, regs: &mut [u64]) -> Option<Stop> {
+        if !self.code.out_of_order {
+            return Some(self.fault(pc, self.code.check_at(pc)));
+        }
+        // It orders nothing: what comes behind it may be committed before what it looks at, which may still
+        // change. So whether there is more must not depend on it.
+        if regs[FAILED] == 0 {
+            regs[FAILED] = u64::from(pc) + 1;
+        }
+        None
+    }
+
     fn ended(&self, regs: &[u64], next: Next) -> Stop {
         match regs[FAILED] {
             _ if regs[DISAGREED] != 0 => Stop::Other(Next::Blocked),
             0 => Stop::Other(next),
-            failed => self.fault(failed as Pc - 1, FaultKind::Fail(FailKind::Assertion)),
+            failed => self.fault(failed as Pc - 1, self.code.check_at(failed as Pc - 1)),
         }
     }
 
@@ -482,13 +505,8 @@ impl<'a, M> Machine<'a, M> {
         let base = *fp;
         match self.code.ops[pc as usize] {
             Op::Assert { condition } if get(&regs[base..], condition) == 0 => {
-                if !self.code.out_of_order {
-                    return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
-                }
-                // It orders nothing: what comes behind it may be committed before what it looks at, which may still
-                // change. So whether there is more must not depend on it.
-                if regs[FAILED] == 0 {
-                    regs[FAILED] = u64::from(pc) + 1;
+                if let Some(stop) = self.failed_check(pc, regs) {
+                    return Err(stop);
                 }
             }
             Op::Fail(kind) => return Err(self.fault(pc, FaultKind::Fail(kind))),

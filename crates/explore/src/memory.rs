@@ -220,10 +220,10 @@ impl Memory {
         self.cells[loc as usize]
     }
 
-    /// Its initial value; uninitialised memory reads as zero.
+    /// Its initial value, which may be undefined.
     #[inline(always)]
     pub fn init(&self, loc: LocId) -> u64 {
-        self.init[loc as usize].unwrap_or(0)
+        self.init[loc as usize].unwrap_or(Value::UNDEFINED.0)
     }
 
     /// Whether it has an initial value.

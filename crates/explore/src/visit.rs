@@ -13,7 +13,7 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT};
+use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT, Undefined};
 use crate::collect::Collector;
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
@@ -318,7 +318,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let (_, width): (_, Width) = self.memory.location(node.loc());
-        width.zero_extend(Value(expected)) == width.zero_extend(Value(graph.value[event as usize]))
+        let there = Undefined::Atomic.taken(graph.value[event as usize]);
+        width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
     }
 
     fn visit_choice(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
@@ -481,7 +482,9 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             let used = fp + code.functions[code.source[pc].0 as usize].frame as usize;
             graph.regs.copy_within(from..from + used, to);
             let result = match code.ops[pc] {
-                Op::Load { width, extend, .. } => width.extend(extend, Value(graph.value[event])).0,
+                Op::Load { width, extend, undefined, .. } => {
+                    undefined.taken(width.extend(extend, Value(graph.value[event])).0)
+                }
                 Op::Choice { first, .. } => first.wrapping_add(graph.value[event] as i64) as u64,
                 Op::Join { .. } => graph.frontier_regs(layout, graph.value[event] as usize)[RESULT],
                 _ => graph.value[event],

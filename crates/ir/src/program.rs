@@ -167,16 +167,20 @@ impl Width {
         }
     }
 
-    /// Keeps the low bits and clears the others.
+    /// Keeps the low bits and clears the others; an undefined value stays undefined.
     pub fn zero_extend(self, value: Value) -> Value {
         match self {
+            _ if value == Value::UNDEFINED => value,
             Width::W64 => value,
             _ => Value(value.0 & ((1 << (8 * self.bytes())) - 1)),
         }
     }
 
-    /// Keeps the low bits and copies the sign bit into the others.
+    /// Keeps the low bits and copies the sign bit into the others; an undefined value stays undefined.
     pub fn sign_extend(self, value: Value) -> Value {
+        if value == Value::UNDEFINED {
+            return value;
+        }
         let shift = 64 - 8 * self.bytes();
         Value::from_i64(((value.0 << shift) as i64) >> shift)
     }
@@ -512,6 +516,9 @@ pub enum Instr {
         /// What to tell the user.
         message: String,
     },
+    /// An execution in which the value is undefined is a finding: it is about to be used. It orders nothing. Made by
+    /// [`crate::undefined`].
+    Defined(Operand),
     /// `dst` becomes any value of `first..=last` (signed).
     Nondet {
         /// Destination.
@@ -562,8 +569,8 @@ pub enum Instr {
         /// Address.
         addr: Operand,
     },
-    /// As [`Instr::Load`], for copying: reading an uninitialised cell is no finding and gives zero, because C lets a
-    /// structure with indeterminate members be copied.
+    /// As [`Instr::Load`], for copying: reading an uninitialised cell is no finding, because C lets arrays, structures and
+    /// allocated memory be copied whatever they hold.
     CopyLoad {
         /// Destination.
         dst: Reg,
@@ -575,6 +582,8 @@ pub enum Instr {
         extend: Extend,
         /// Annotation.
         ann: Ann,
+        /// An undefined value stays so, as [`Value::UNDEFINED`]; otherwise it is taken for zero.
+        keeps: bool,
     },
     /// `dst` becomes the number of the running thread.
     SelfThread {
@@ -668,6 +677,9 @@ impl Program {
 
     /// A value as a person reads it: a signed number, or the name of what a pointer points to.
     pub fn show_value(&self, value: Value) -> String {
+        if value == Value::UNDEFINED {
+            return "an undefined value".into();
+        }
         let Some((id, offset)) = value.as_pointer() else { return value.as_i64().to_string() };
         let Some(object) = self.objects.get(id.0 as usize) else { return format!("&{}+{offset}", id.0) };
         self.show_place(object, offset)

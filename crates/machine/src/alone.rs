@@ -8,8 +8,8 @@
 //! Memory is bytes. A pointer is a number that names its object, so that it survives being copied byte by byte.
 
 use fencepost_ir::{
-    BinaryOp, Callee, Cell, FailKind, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, Until, Value,
-    Width,
+    BinaryOp, Callee, Cell, FailKind, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, UnaryOp, Until,
+    Value, Width,
 };
 use std::collections::HashMap;
 
@@ -114,7 +114,8 @@ impl<'p> Run<'p> {
             steps: 0,
         };
         let main = &program.threads[0];
-        run.enter(main.function.0, &main.args, None);
+        let args: Vec<_> = main.args.iter().map(|&value| (value, true)).collect();
+        run.enter(main.function.0, &args, None);
         run
     }
 
@@ -130,12 +131,12 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn enter(&mut self, function: u32, args: &[Value], result: Option<Reg>) {
+    fn enter(&mut self, function: u32, args: &[(Value, bool)], result: Option<Reg>) {
         let body = &self.program.functions[function as usize];
         let base = self.registers.len();
         self.registers.resize(base + body.regs.len(), (Value::ZERO, true));
         for (slot, &value) in self.registers[base..].iter_mut().take(body.params as usize).zip(args) {
-            *slot = (value, true);
+            *slot = value;
         }
         self.frames.push(Frame { function, at: 0, base, result });
     }
@@ -247,6 +248,10 @@ impl<'p> Run<'p> {
     fn assign(&mut self, dst: Reg, value: &Rvalue) -> Step<()> {
         let value = match *value {
             Rvalue::Use(a) => self.raw(a),
+            Rvalue::Unary(op @ (UnaryOp::ZeroExtend | UnaryOp::SignExtend), width, extend, a) => {
+                let (value, known) = self.raw(a);
+                (width.extend(extend, op.apply(width, value)), known)
+            }
             Rvalue::Unary(op, width, extend, a) => {
                 (width.extend(extend, op.apply(width, self.get(a)?)), true)
             }
@@ -284,7 +289,7 @@ impl<'p> Run<'p> {
                 if self.frames.len() >= MAX_FRAMES {
                     return Err("calls are nested too deeply");
                 }
-                let args: Vec<Value> = args.iter().map(|arg| self.get(*arg)).collect::<Step<_>>()?;
+                let args: Vec<_> = args.iter().map(|arg| self.raw(*arg)).collect();
                 if let Some(frame) = self.frames.last_mut() {
                     frame.at += 1;
                 }
@@ -292,7 +297,7 @@ impl<'p> Run<'p> {
                 return Ok(true);
             }
             Instr::Return(value) => {
-                let value = value.map(|value| self.get(value)).transpose()?;
+                let value = value.map(|value| self.raw(value));
                 return self.leave(value);
             }
             Instr::Exit(_) | Instr::Halt => return Ok(false),
@@ -301,8 +306,11 @@ impl<'p> Run<'p> {
                 let value = self.read(*addr, *width)?;
                 self.set(*dst, width.extend(*extend, value));
             }
-            Instr::CopyLoad { dst, addr, width, extend, .. } => {
-                let (value, known) = self.load(self.get(*addr)?, *width)?;
+            Instr::CopyLoad { dst, addr, width, extend, keeps, .. } => {
+                let (value, known) = match self.load(self.get(*addr)?, *width)? {
+                    (_, false) if !keeps => (Value::ZERO, true),
+                    loaded => loaded,
+                };
                 self.set_raw(*dst, (width.extend(*extend, value), known));
             }
             Instr::Store { addr, value, width, .. } => self.write(*addr, *width, self.raw(*value))?,
@@ -316,6 +324,7 @@ impl<'p> Run<'p> {
                     return Err(ASSERTION);
                 }
             }
+            Instr::Defined(value) => drop(self.get(*value)?),
             Instr::Fence(_) | Instr::Round(_) => {}
             _ => self.other(instr)?,
         }
@@ -332,14 +341,14 @@ impl<'p> Run<'p> {
         Ok(true)
     }
 
-    fn leave(&mut self, value: Option<Value>) -> Step<bool> {
+    fn leave(&mut self, value: Option<(Value, bool)>) -> Step<bool> {
         let Some(frame) = self.frames.pop() else { return Ok(false) };
         self.registers.truncate(frame.base);
         if self.frames.is_empty() {
             return Ok(false);
         }
         if let Some(result) = frame.result {
-            self.set(result, value.unwrap_or(Value::ZERO));
+            self.set_raw(result, value.unwrap_or((Value::ZERO, true)));
         }
         Ok(true)
     }

@@ -361,7 +361,8 @@ impl<'p> Replayer<'p> {
             Some(
                 &Instr::Branch { condition, .. }
                 | &Instr::Assume(condition)
-                | &Instr::Assert { condition, .. },
+                | &Instr::Assert { condition, .. }
+                | &Instr::Defined(condition),
             ) if unknown(condition) => return stop(led, End::Stuck),
             Some(&Instr::Nondet { dst, first, last }) => {
                 let choice = match steps.get(led.next) {

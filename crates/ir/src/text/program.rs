@@ -72,7 +72,8 @@ variants! { Instr, "an instruction" {
     EndLocal = "end_local" { addr: 0 }
     ThreadLocal = "thread_local" { dst: dst, object: object }
     ObjectSize = "object_size" { dst: dst, addr: addr }
-    CopyLoad = "copy_load" { dst: dst, addr: addr, width: width, extend: extend, ann: ann }
+    CopyLoad = "copy_load" { dst: dst, addr: addr, width: width, extend: extend, ann: ann, keeps: keeps }
+    Defined = "defined" { value: 0 }
     SelfThread = "self_thread" { dst: dst }
     Exit = "exit" { value: 0 }
     Halt = "halt" { }
