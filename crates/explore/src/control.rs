@@ -5,6 +5,7 @@
 
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
+use crate::interpret::Patience;
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
@@ -88,10 +89,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The memory of this process, where the system has a file that says so.
-fn bytes_in_use() -> Option<u64> {
+pub fn bytes_in_use() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * 4096)
+}
+
+impl<M: MemoryModel<W>, const W: usize> Patience for Control<M, W> {
+    #[cold]
+    fn lasts(&self) -> bool {
+        self.look_at_time();
+        if self.max_bytes != u64::MAX && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes) {
+            self.stop_for(StopReason::MaxMemory);
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
 }
 
 impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
@@ -157,9 +169,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
 
     #[cold]
     fn look_at_limits(&self, stats: &Stats) {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stop_for(StopReason::Timeout);
-        }
+        self.look_at_time();
         if stats.executions >= self.max_executions {
             self.stop_for(StopReason::MaxExecutions);
         }
@@ -176,9 +186,21 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         if let Some(progress) = self.progress {
             progress.publish(stats);
         }
+    }
+
+    fn look_at_time(&self) {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop_for(StopReason::Timeout);
+        }
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             self.stop_for(StopReason::Interrupted);
         }
+    }
+
+    /// There is no memory for what comes next.
+    #[cold]
+    pub fn out_of_memory(&self) {
+        self.stop_for(StopReason::MaxMemory);
     }
 
     fn stop_for(&self, reason: StopReason) {

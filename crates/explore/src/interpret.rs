@@ -135,8 +135,38 @@ impl Snapshot {
 /// In place of the object that an event ends: all that the thread has made and not ended, thread-local ones included.
 pub const END_OF_THREAD: u64 = u64::MAX;
 
-/// Local steps between two accesses that no sensible program needs.
-const MAX_LOCAL_STEPS: u32 = 10_000_000;
+/// Local steps between two looks at the limits.
+const LOCAL_STEPS: u32 = 1 << 16;
+
+/// Pieces of a path without an event between two looks at the limits.
+const SEGMENTS: u32 = 1 << 8;
+
+/// Who knows whether a thread may go on computing: time, memory and the user's patience are limited.
+pub trait Patience {
+    /// Whether there is some left; asked now and then.
+    fn lasts(&self) -> bool;
+}
+
+/// Notices that a thread which does nothing but compute comes back to where it was. [Brent 1980]: the state after n looks
+/// is compared with the one after the last power of two.
+#[derive(Default)]
+struct Endless {
+    looks: u32,
+    left_behind: Option<(Pc, Vec<u64>)>,
+}
+
+impl Endless {
+    fn comes_round(&mut self, pc: Pc, regs: &[u64]) -> bool {
+        self.looks += 1;
+        if self.left_behind.as_ref().is_some_and(|(at, then)| *at == pc && then == regs) {
+            return true;
+        }
+        if self.looks.is_power_of_two() {
+            self.left_behind = Some((pc, regs.to_vec()));
+        }
+        false
+    }
+}
 
 /// Where local execution stopped.
 enum Stop {
@@ -163,6 +193,8 @@ pub struct Machine<'a, M> {
     pub events: usize,
     /// Where the unroll bound stopped the thread: the node and what led from there, so that it can go on after all.
     pub cut_at: (NodeId, Outcomes),
+    /// How long it may compute.
+    pub patience: &'a dyn Patience,
 }
 
 #[inline(always)]
@@ -175,9 +207,15 @@ fn get(frame: &[u64], a: Arg) -> u64 {
 
 impl<'a, M> Machine<'a, M> {
     /// For a thread.
-    pub fn new(code: &'a Code, memory: &'a mut Memory, model: &'a M, thread: usize) -> Machine<'a, M> {
+    pub fn new(
+        code: &'a Code,
+        memory: &'a mut Memory,
+        model: &'a M,
+        thread: usize,
+        patience: &'a dyn Patience,
+    ) -> Machine<'a, M> {
         let cut_at = (NO_NODE, Outcomes::NONE);
-        Machine { code, memory, model, thread: thread as u16, needs_room: false, events: 0, cut_at }
+        Machine { code, memory, model, thread: thread as u16, needs_room: false, events: 0, cut_at, patience }
     }
 
     /// Prepares the registers of a thread that is about to run a function.
@@ -233,6 +271,7 @@ impl<'a, M> Machine<'a, M> {
     where
         M: MemoryModel<W>,
     {
+        let (mut segments, mut endless) = (0u32, Endless::default());
         loop {
             match self.run(pc, regs, &mut outcomes) {
                 Stop::Event(pc, loc, value) => {
@@ -247,6 +286,17 @@ impl<'a, M> Machine<'a, M> {
                     parent = trie.child(parent, Key { pc: at, loc, outcomes }, self.code);
                     pc = at;
                     outcomes = Outcomes::NONE;
+                    segments += 1;
+                    if segments.is_multiple_of(SEGMENTS) {
+                        if !self.patience.lasts() {
+                            return Snapshot::stopped(Next::Blocked);
+                        }
+                        if endless.comes_round(pc, regs) {
+                            let kind = FaultKind::LocalLoop;
+                            let fault = Fault { kind, at: self.code.source[pc as usize] };
+                            return Snapshot::stopped(Next::Failed(fault));
+                        }
+                    }
                 }
                 Stop::Other(Next::Spinning) => {
                     let value = regs[ROUND] >> 16;
@@ -294,7 +344,20 @@ impl<'a, M> Machine<'a, M> {
         M: MemoryModel<W>,
     {
         let mut fp = regs[FP] as usize;
-        for _ in 0..MAX_LOCAL_STEPS {
+        let mut endless = Endless::default();
+        let mut steps = 0u32;
+        loop {
+            steps += 1;
+            if steps == LOCAL_STEPS {
+                steps = 0;
+                if !self.patience.lasts() {
+                    // The exploration ends, and says why; nothing is made of this thread.
+                    return Stop::Other(Next::Blocked);
+                }
+                if endless.comes_round(pc, regs) {
+                    return self.fault(pc, FaultKind::LocalLoop);
+                }
+            }
             let frame = &mut regs[fp..];
             match self.code.ops[pc as usize] {
                 Op::Move { dst, a } => frame[dst as usize] = get(frame, a),
@@ -448,7 +511,6 @@ impl<'a, M> Machine<'a, M> {
             }
             pc += 1;
         }
-        self.fault(pc, FaultKind::LocalLoop)
     }
 
     /// The word of the frame that an access to a private object hits, and whether it has a value.

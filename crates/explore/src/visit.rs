@@ -23,6 +23,7 @@ use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::Row;
+use crate::stack;
 use crate::waiting::{Watch, is_blocked};
 use fencepost_ir::{Order, Value, Width};
 
@@ -51,6 +52,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
+    /// How many visits are within each other, from [`stack::START`].
+    depth: usize,
 }
 
 impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
@@ -74,6 +77,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             tail,
             control,
             collector,
+            depth: stack::START,
         }
     }
 
@@ -97,7 +101,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
         let regs = &mut graph.regs[layout.regs(thread, 0)];
-        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let mut machine =
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let entry = machine.start(function, args, regs);
         if !machine.needs_room {
             let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
@@ -127,6 +132,17 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         if self.control.stopped(&self.collector.stats) {
             return;
         }
+        self.depth += 1;
+        if !self.depth.is_multiple_of(stack::LEVELS) {
+            self.visit_next(graph);
+        } else if !stack::grow(|| self.visit_next(graph)) {
+            self.control.out_of_memory();
+        }
+        self.depth -= 1;
+    }
+
+    /// Fills the first gap of the thread whose turn it is.
+    fn visit_next(&mut self, graph: &mut Graph<M, W>) {
         let Some(thread) = self.next_thread(graph) else { return self.finish(graph) };
         let snapshot = *graph.frontier(self.subject.layout, thread);
         match self.trie.node(snapshot.node).kind {
@@ -367,7 +383,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
-        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let Some(function) = machine.callee(target, frame) else {
             return self.collector.bad_spawn(self.subject, graph, thread, pc);
         };
@@ -494,7 +510,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             if dst != 0 {
                 registers[fp + dst] = result;
             }
-            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
+            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
             let mut next = machine.advance(&mut self.trie, node_id, registers);
             let mut needs_room = machine.needs_room;
             let mut rounds = 0;
@@ -506,7 +522,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 if !self.reads_its_own(graph, thread, index + 1, at, registers) {
                     break;
                 }
-                machine = Machine::new(code, &mut self.memory, &self.model, thread);
+                machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
                 (machine.events, machine.cut_at) = (index + 1, cut_at);
                 next = machine.go_on(&mut self.trie, &mut graph.regs[layout.regs(thread, index + 1)]);
                 needs_room = machine.needs_room;
