@@ -13,5 +13,5 @@ pub mod stop;
 
 pub use bound::{Bound, BoundName};
 pub use kind::{FindingKind, Severity};
-pub use outcome::{Finding, Outcome, Place, Proof, Scope, Statistics, Step, Verdict};
+pub use outcome::{Finding, Observed, Outcome, Place, Proof, Scope, Statistics, Step, Verdict};
 pub use stop::{Limit, StopReason};

@@ -118,6 +118,19 @@ impl Proof {
     }
 }
 
+/// What the executions of a program with a final condition end in.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Observed {
+    /// The final states that the condition's filter admits, as people read them, sorted.
+    pub states: Vec<String>,
+    /// How many executions satisfy the proposition.
+    pub satisfying: u64,
+    /// The program means nothing, for example because it has a data race.
+    pub undefined: bool,
+    /// Flags that the model raised.
+    pub flags: Vec<String>,
+}
+
 /// Counts; those that an engine does not know are absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Statistics {
@@ -156,6 +169,8 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// What was found, confirmed by other code than that which found it.
     pub findings: Vec<Finding>,
+    /// The final states, if the question is about them and the engine collects them.
+    pub observed: Option<Observed>,
     /// The proof, if the engine answers for any number of processes.
     pub proof: Option<Proof>,
 }
@@ -172,6 +187,7 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings: Vec::new(),
+            observed: None,
             proof: None,
         }
     }
@@ -194,6 +210,7 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings,
+            observed: None,
             proof: None,
         }
     }

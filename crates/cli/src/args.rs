@@ -25,6 +25,8 @@ pub enum Command {
     Litmus(LitmusArgs),
     /// Check C programs: assertions, races, memory errors, deadlocks, over all executions
     Check(CheckArgs),
+    /// Compare programs or litmus tests under several models: what a weaker one adds
+    Compare(CheckArgs),
     /// Translate a program from TSO to SC
     Reduce(ReduceArgs),
     /// Prove a parameterized system safe for any number of processes
@@ -234,11 +236,11 @@ fn contexts(text: &str) -> Result<Contexts, String> {
 /// Options of `check`.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// C files, or programs in the papers' small language
+    /// C files, programs in the papers' small language, folders of them, or - for standard input
     #[arg(required = true, value_name = "FILE.c or FILE.fp")]
     pub paths: Vec<PathBuf>,
-    /// Memory model
-    #[arg(short, long, default_value = "rc20")]
+    /// Memory model, or several: sc,tso,power
+    #[arg(short, long, default_value = "rc20", value_name = "NAME[,NAME]")]
     pub model: String,
     /// Take the back edge of a loop that does not spin at most N times
     #[arg(long, value_name = "N", default_value_t = 8)]

@@ -2,15 +2,15 @@
 
 use crate::args::LitmusArgs;
 use crate::args::workers;
-use crate::litmus::{Answered, Settings, Trouble, answer, read};
+use crate::litmus::{Answered, Settings, answer, read};
 use crate::model::Choice;
 use crate::{exit, input, print};
+use fencepost_answer::{Limit, StopReason};
 use fencepost_diag::SourceFile;
-use fencepost_explore::StopReason;
 use fencepost_litmus::LitmusTest;
 use fencepost_report::compare::{Expected, difference, read_expected};
 use fencepost_report::format;
-use fencepost_report::litmus::{Answer, table_head, table_line};
+use fencepost_report::litmus::{About, Answer, stopped, table_head, table_line};
 use fencepost_report::report::Failed;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
@@ -277,16 +277,22 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
             Err(error) => return failure(error),
         },
     };
-    match answer(&test, &file, model, settings) {
-        Ok(answered) => match write_dot(options, &answered) {
-            Ok(()) => Some(Ok(answered.answer)),
-            Err(error) => failure(error),
-        },
-        Err(Trouble::Stopped(StopReason::MaxNodes, _)) => None,
-        Err(Trouble::Stopped(_, error)) => failure(format!("{}: {error}", job.path)),
-        Err(Trouble::Input(trouble)) => Some(unanswered(trouble, false)),
-        Err(Trouble::Internal(error)) => Some(unanswered(error.into(), true)),
+    let answered = match answer(&test, &file, model, settings) {
+        Ok(answered) => answered,
+        Err(trouble) => return Some(unanswered(trouble, false)),
+    };
+    let outcome = &answered.outcome;
+    match &outcome.stop_reason {
+        None => {}
+        Some(StopReason::Limit { limit: Limit::MaxNodes, .. }) => return None,
+        Some(reason) if reason.is_bug() => return Some(unanswered(reason.to_string().into(), true)),
+        Some(_) => return failure(format!("{}: {}", job.path, stopped(outcome))),
     }
+    if let Err(error) = write_dot(options, &answered) {
+        return failure(error);
+    }
+    let about = About { file: &file.name, name: &test.name, model: model.name() };
+    Some(Ok(Answer::new(&about, answered.quantifier, outcome, answered.seconds)))
 }
 
 /// Writes the witness, if a file for it was named.

@@ -4,6 +4,8 @@ use crate::args::{CheckArgs, EngineChoice};
 use crate::engine::{self, Question, auto};
 use crate::input::{self, Trouble};
 use crate::{exit, print};
+use fencepost_answer::Outcome;
+use fencepost_ir::Compiled;
 use fencepost_models::registry::{self, Entry};
 use fencepost_report::format::{Format, Printed};
 use fencepost_report::report::{Failed, Report, exit_code};
@@ -12,50 +14,75 @@ use std::time::Instant;
 
 pub static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
-/// Runs the command.
+/// Runs the command: every file under every model, and the exit code of the worst answer.
 pub fn run(options: &CheckArgs) -> u8 {
-    let model = match find_model(&options.model) {
-        Ok(model) => model,
+    let jobs = match jobs(options) {
+        Ok(jobs) => jobs,
         Err(error) => {
             print::err(&error);
             return exit::BAD_INPUT;
         }
     };
-    if options.paths.len() > 1 && !options.link && (options.dot.is_some() || options.svg.is_some()) {
-        print::err("error: --dot and --svg draw the counterexample of one program\n");
-        return exit::BAD_INPUT;
-    }
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPT.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    });
+    handle_interrupts();
+    let format = options.format();
+    let [head, between, tail] = format.document;
+    print::out(head);
     let mut worst = exit::OK;
-    let programs = if options.link { &options.paths[..1] } else { &options.paths[..] };
-    for path in programs {
-        let name = path.display().to_string();
-        let format = options.format();
-        let (printed, code) = check(&name, model, options, format).unwrap_or_else(|trouble| {
+    for (number, (name, model)) in jobs.iter().enumerate() {
+        let (printed, code) = check(name, model, options, format).unwrap_or_else(|trouble| {
             let Trouble { error, diagnostics, sources } = &trouble;
-            let failed = Failed { file: &name, error, diagnostics, sources };
+            let failed = Failed { file: name, error, diagnostics, sources };
             ((format.failed)(&failed), exit::BAD_INPUT)
         });
         print::err(&printed.errors);
+        print::out(if number > 0 { between } else { "" });
         print::out(&printed.output);
         worst = worst.max(code);
+        if INTERRUPT.load(Ordering::Relaxed) {
+            break;
+        }
     }
+    print::out(tail);
     worst
 }
 
-/// Checks one file: what to print, and the exit code.
-fn check(
-    name: &str,
-    model: &'static Entry,
-    options: &CheckArgs,
-    format: &Format,
-) -> Result<(Printed, u8), Trouble> {
+/// What is checked under what; the error is a whole message.
+fn jobs(options: &CheckArgs) -> Result<Vec<(String, &'static Entry)>, String> {
+    let models = options.model.split(',').map(find_model).collect::<Result<Vec<_>, _>>()?;
+    let mut files = Vec::new();
+    for path in options.paths.iter().take(if options.link { 1 } else { usize::MAX }) {
+        let found = input::programs(path)?;
+        if found.is_empty() {
+            return Err(format!("error: there is no program in {} (*.c, *.i, *.fp)\n", path.display()));
+        }
+        files.extend(found);
+    }
+    if files.len() * models.len() > 1 && (options.dot.is_some() || options.svg.is_some()) {
+        return Err("error: --dot and --svg draw the counterexample of one program under one model\n".into());
+    }
+    Ok(files.into_iter().flat_map(|file| models.iter().map(move |model| (file.clone(), *model))).collect())
+}
+
+/// An answer about a file, and what it is about.
+pub struct Checked {
+    /// The model.
+    pub model: &'static Entry,
+    /// The program.
+    pub compiled: Compiled,
+    /// The engine that answered.
+    pub engine: &'static str,
+    /// Why that engine, if the user did not choose it.
+    pub picked: Option<String>,
+    /// The answer.
+    pub outcome: Outcome,
+    /// Time it took.
+    pub seconds: f64,
+}
+
+/// Checks one file.
+pub fn answer(name: &str, model: &'static Entry, options: &CheckArgs) -> Result<Checked, Trouble> {
     let start = Instant::now();
-    let compiled = input::read(name, options)?;
+    let compiled = input::read(name, model, options)?;
     let question = Question { file: name, compiled: &compiled, model, options, start };
     let (engine, picked, mut outcome) = match &options.engine {
         EngineChoice::Auto => {
@@ -68,24 +95,49 @@ fn check(
         },
     };
     outcome.assumes.extend(compiled.left_out.map(String::from));
+    let (engine, seconds) = (engine.name(), start.elapsed().as_secs_f64());
+    Ok(Checked { model, compiled, engine, picked, outcome, seconds })
+}
+
+/// Checks one file: what to print, and the exit code.
+fn check(
+    name: &str,
+    model: &'static Entry,
+    options: &CheckArgs,
+    format: &Format,
+) -> Result<(Printed, u8), Trouble> {
+    let checked = answer(name, model, options)?;
     let report = Report {
         file: name,
         model: model.name,
-        engine: engine.name(),
-        picked: picked.as_deref(),
-        outcome: &outcome,
-        sources: &compiled.sources,
-        warnings: &compiled.warnings,
-        seconds: start.elapsed().as_secs_f64(),
+        engine: checked.engine,
+        picked: checked.picked.as_deref(),
+        outcome: &checked.outcome,
+        sources: &checked.compiled.sources,
+        warnings: &checked.compiled.warnings,
+        seconds: checked.seconds,
     };
-    Ok(((format.report)(&report), exit_code(&outcome)))
+    Ok(((format.report)(&report), exit_code(&checked.outcome)))
+}
+
+/// Ctrl-C ends the work and gives what was found; a second one ends the process at once.
+pub fn handle_interrupts() {
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPT.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
 }
 
 /// A model that some engine for programs knows; the error is a whole message.
-fn find_model(name: &str) -> Result<&'static Entry, String> {
+pub fn find_model(name: &str) -> Result<&'static Entry, String> {
     let known = |model: &Entry| model.twin.is_some() || model.machine.is_some();
     registry::find(name).filter(|model| known(model)).ok_or_else(|| {
-        let names = registry::names(known).join(", ");
-        format!("error: there is no model `{name}` for programs\n  known models: {names}\n")
+        let names = registry::names(known);
+        let hint = print::did_you_mean(name, &names);
+        format!(
+            "error: there is no model `{name}` for programs\n{hint}  known models: {}\n",
+            names.join(", ")
+        )
     })
 }

@@ -10,6 +10,7 @@ use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
 use crate::progress::Progress;
+use crate::row::RowWidth;
 use fencepost_ir::Location;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -36,7 +37,7 @@ pub struct Limits<'a> {
 }
 
 /// Work that one worker gives to another.
-pub type Item<M, const W: usize> = (Graph<M, W>, Trie<M, W>, Memory);
+pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
 
 /// Room that was too small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +52,14 @@ pub enum Need {
     Caution,
 }
 
-struct Queue<M: MemoryModel<W>, const W: usize> {
+struct Queue<M: MemoryModel<W>, W: RowWidth> {
     items: Vec<Item<M, W>>,
     idle: usize,
     done: bool,
 }
 
 /// Shared by the workers of one exploration.
-pub struct Control<M: MemoryModel<W>, const W: usize> {
+pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     stop: AtomicBool,
     reason: Mutex<Option<StopReason>>,
     /// What needs more room.
@@ -95,7 +96,7 @@ pub fn bytes_in_use() -> Option<u64> {
     Some(pages * 4096)
 }
 
-impl<M: MemoryModel<W>, const W: usize> Patience for Control<M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Patience for Control<M, W> {
     #[cold]
     fn lasts(&self) -> bool {
         self.look_at_time();
@@ -106,7 +107,7 @@ impl<M: MemoryModel<W>, const W: usize> Patience for Control<M, W> {
     }
 }
 
-impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// For that many workers.
     pub fn new(workers: usize, limits: &Limits<'static>, cautious: bool, follows_all: bool) -> Control<M, W> {
         if let Some(progress) = limits.progress {
@@ -245,7 +246,7 @@ impl<M: MemoryModel<W>, const W: usize> Control<M, W> {
         }
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         let mut copy = Graph::new(layout);
-        copy.copy_kept(graph, graph.present, layout);
+        copy.copy_kept(graph, graph.present(), layout);
         queue.items.push((copy, trie.clone(), memory.clone()));
         self.wake.notify_one();
         true

@@ -1,12 +1,12 @@
 //! What is wrong with an execution: the faults of its threads, and what only the whole execution shows.
 
 use crate::code::Undefined;
-use crate::collect::View;
 use crate::interpret::{END_OF_THREAD, FaultKind, Next};
 use crate::memory::{BadAccess, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
+use crate::view::View;
 use fencepost_ir::{FailKind, ObjectId, Order, Program, Value};
 
 pub use fencepost_answer::FindingKind;
@@ -94,7 +94,7 @@ pub enum Action {
 
 /// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended, and
 /// the process not by `exit`, so that what is left on the heap is lost.
-pub(crate) fn findings<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,
     race: Option<(EventId, EventId)>,
     stuck: bool,
@@ -167,21 +167,21 @@ fn kind_of(fault: FaultKind) -> FindingKind {
 }
 
 /// Accesses that are not ordered before the end of their object's life, and second ends.
-fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+fn lifetimes<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut Found) {
     let graph = view.graph;
-    let node = |e: usize| view.trie.node(graph.node[e]);
-    for f in graph.present.iter().filter(|&e| node(e).kind == Kind::Free) {
-        if graph.value[f] == END_OF_THREAD {
+    let node = |e: usize| view.trie.node(graph.node(e));
+    for f in graph.present().iter().filter(|&e| node(e).kind == Kind::Free) {
+        if graph.value(f) == END_OF_THREAD {
             ended_with_thread(view, f, found);
             continue;
         }
-        let object = ObjectId(graph.value[f] as u32);
+        let object = ObjectId(graph.value(f) as u32);
         let scope = view.memory.storage(object) == Some(Storage::Local);
-        for e in graph.present.iter() {
+        for e in graph.present().iter() {
             let other = node(e);
             let same = match other.kind {
                 Kind::Read | Kind::Write => view.memory.location(other.loc()).0.object == object,
-                Kind::Free => e != f && graph.value[e] == graph.value[f],
+                Kind::Free => e != f && graph.value(e) == graph.value(f),
                 _ => false,
             };
             if !same || M::happens_before(graph, e, f) {
@@ -199,19 +199,15 @@ fn lifetimes<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &m
 }
 
 /// Accesses to what a thread has made that are not ordered before its end.
-fn ended_with_thread<M: MemoryModel<W>, const W: usize>(
-    view: &View<'_, M, W>,
-    end: usize,
-    found: &mut Found,
-) {
+fn ended_with_thread<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, end: usize, found: &mut Found) {
     let graph = view.graph;
-    let thread = view.trie.node(graph.node[end]).thread;
+    let thread = view.trie.node(graph.node(end)).thread;
     let ended_before = |object: ObjectId| {
-        graph.present.iter().any(|f| {
-            view.trie.node(graph.node[f]).kind == Kind::Free && graph.value[f] == u64::from(object.0)
+        graph.present().iter().any(|f| {
+            view.trie.node(graph.node(f)).kind == Kind::Free && graph.value(f) == u64::from(object.0)
         })
     };
-    for e in (graph.reads | graph.writes).iter() {
+    for e in (graph.reads() | graph.writes()).iter() {
         let Some(object) = view.object_at(e as EventId) else { continue };
         let local = matches!(view.memory.storage(object), Some(Storage::Local | Storage::ThreadLocal));
         let own = view.memory.maker(object).is_some_and(|(maker, _)| maker == thread);
@@ -224,11 +220,11 @@ fn ended_with_thread<M: MemoryModel<W>, const W: usize>(
 
 /// Accesses by other threads that do not happen after what made the object. What the maker did from then on begins with
 /// its first event behind it, so the access must happen after that one.
-fn allocated_elsewhere<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+fn allocated_elsewhere<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut Found) {
     let graph = view.graph;
     let layout = view.subject.layout;
-    for e in (graph.reads | graph.writes).iter() {
-        let node = view.trie.node(graph.node[e]);
+    for e in (graph.reads() | graph.writes()).iter() {
+        let node = view.trie.node(graph.node(e));
         let object = view.memory.location(node.loc()).0.object;
         let Some((maker, site)) = view.memory.maker(object) else { continue };
         if maker == node.thread {
@@ -237,9 +233,9 @@ fn allocated_elsewhere<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>,
         // A thread-local object is there from the start of its thread.
         let thread_local = view.memory.storage(object) == Some(Storage::ThreadLocal);
         let number = view.memory.made_after(object);
-        let there = |i: usize| thread_local || view.trie.node(graph.node[i]).made() > number;
+        let there = |i: usize| thread_local || view.trie.node(graph.node(i)).made() > number;
         let first = layout.base[maker as usize] as usize;
-        let mut events = first..first + graph.front[maker as usize] as usize;
+        let mut events = first..first + graph.front(maker as usize) as usize;
         if !events.any(|i| there(i) && M::strictly_before(graph, i, e)) {
             let mut places = vec![view.place(e)];
             if !thread_local {
@@ -251,28 +247,29 @@ fn allocated_elsewhere<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>,
 }
 
 /// Accesses in atomic sections, which are critical sections here, that accesses outside may come between.
-fn outside_sections<M: MemoryModel<W>, const W: usize>(
+fn outside_sections<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,
     lock: ObjectId,
     found: &mut Found,
 ) {
     let graph = view.graph;
     let layout = view.subject.layout;
-    let node = |e: usize| view.trie.node(graph.node[e]);
+    let node = |e: usize| view.trie.node(graph.node(e));
     let mut inside = Row::EMPTY;
     for t in 0..layout.threads() {
         let mut holds = false;
         let first = layout.base[t] as usize;
-        for e in first..first + graph.front[t] as usize {
-            if graph.writes.contains(e) && view.object_at(e as EventId) == Some(lock) {
-                holds = graph.value[e] != 0;
-            } else if holds && (graph.reads | graph.writes).contains(e) {
+        for e in first..first + graph.front(t) as usize {
+            if graph.writes().contains(e) && view.object_at(e as EventId) == Some(lock) {
+                holds = graph.value(e) != 0;
+            } else if holds && (graph.reads() | graph.writes()).contains(e) {
                 inside.insert(e);
             }
         }
     }
     for a in inside.iter() {
-        let others = if graph.writes.contains(a) { graph.reads | graph.writes } else { graph.writes };
+        let others =
+            if graph.writes().contains(a) { graph.reads() | graph.writes() } else { graph.writes().clone() };
         for b in others.without(&inside).iter() {
             let together = node(a).loc() == node(b).loc()
                 && node(a).thread != node(b).thread
@@ -288,16 +285,16 @@ fn outside_sections<M: MemoryModel<W>, const W: usize>(
 }
 
 /// Reads of cells that nothing has been written to.
-fn uninitialised<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+fn uninitialised<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut Found) {
     let graph = view.graph;
     let mut reads: Found = Vec::new();
-    for e in graph.reads.iter() {
-        if graph.value[e] != Value::UNDEFINED.0 {
+    for e in graph.reads().iter() {
+        if graph.value(e) != Value::UNDEFINED.0 {
             continue;
         }
         let mistake = match view.undefined(e) {
             Undefined::Kept | Undefined::Zero => false,
-            Undefined::Mistake => graph.rf[e] == INIT,
+            Undefined::Mistake => graph.rf(e) == INIT,
             Undefined::Atomic => true,
         };
         if mistake {
@@ -314,20 +311,20 @@ fn uninitialised<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found
 }
 
 /// Heap objects that somebody made and nobody freed.
-fn leaks<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>, found: &mut Found) {
+fn leaks<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut Found) {
     if !view.subject.code.uses_objects {
         return;
     }
     let graph = view.graph;
     let freed = |object: ObjectId| {
-        graph.present.iter().any(|e| {
-            view.trie.node(graph.node[e]).kind == Kind::Free && graph.value[e] == u64::from(object.0)
+        graph.present().iter().any(|e| {
+            view.trie.node(graph.node(e)).kind == Kind::Free && graph.value(e) == u64::from(object.0)
         })
     };
     // Only objects that this execution touches are known to be made in it.
-    let mut touched: Vec<ObjectId> = (graph.reads | graph.writes)
+    let mut touched: Vec<ObjectId> = (graph.reads() | graph.writes())
         .iter()
-        .map(|e| view.memory.location(view.trie.node(graph.node[e]).loc()).0.object)
+        .map(|e| view.memory.location(view.trie.node(graph.node(e)).loc()).0.object)
         .filter(|&object| view.memory.storage(object) == Some(Storage::Heap))
         .collect();
     touched.sort();

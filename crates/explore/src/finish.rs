@@ -1,13 +1,15 @@
 //! Graphs that no thread can extend: complete executions, blocked ones, and joins that were left to the end.
 
 use crate::code::DISAGREED;
-use crate::collect::{Finished, View};
+use crate::collect::Finished;
 use crate::graph::Graph;
 use crate::interpret::{Machine, Next, Snapshot};
 use crate::model::MemoryModel;
+use crate::row::RowWidth;
+use crate::view::View;
 use crate::visit::{Explorer, can_join};
 
-impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// No thread can go on: the graph is a complete execution, or a blocked one.
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
@@ -74,22 +76,25 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     /// Goes on with the joins of a tail after all, one by one.
     fn run_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let layout = self.subject.layout;
-        let slot = layout.slot_base[thread] + graph.front[thread] as usize;
-        let tail = graph.snapshots[slot];
-        graph.snapshots[slot] = Snapshot { next: Next::Event, urgency: Snapshot::JOIN, ..tail };
-        graph.set_front(layout, thread, graph.front[thread]);
-        self.visit(graph);
-        graph.snapshots[slot] = tail;
-        graph.set_front(layout, thread, graph.front[thread]);
+        let front = graph.front(thread);
+        let tail = *graph.frontier(layout, thread);
+        let join = Snapshot { next: Next::Event, urgency: Snapshot::JOIN, ..tail };
+        for snapshot in [join, tail] {
+            graph.set_snapshot(layout, thread, front as usize, snapshot);
+            graph.set_front(layout, thread, front);
+            if snapshot.next == Next::Event {
+                self.visit(graph);
+            }
+        }
     }
 
     /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
     fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
         let threads = &self.subject.layout.thread_of;
-        graph.rmw_writes.without(&graph.pure).is_empty()
-            || graph.rmw_writes.iter().all(|w| {
-                let node = self.trie.node(graph.node[w]);
-                let source = graph.rf[node.partner as usize];
+        graph.rmw_writes().without(&graph.pure()).is_empty()
+            || graph.rmw_writes().iter().all(|w| {
+                let node = self.trie.node(graph.node(w));
+                let source = graph.rf(node.partner as usize);
                 let mut between = graph.co_after(source, node.loc()).iter().take_while(|&&v| v as usize != w);
                 !between.any(|&v| threads[v as usize] != threads[w])
             })

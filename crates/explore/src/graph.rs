@@ -4,85 +4,28 @@
 //! something only while the event is `present` (under ARMv8 a read may read a write of its own thread that is not:
 //! then `rf`, `readers` and the value are already final). Initial writes are no events; `INIT` stands for them.
 //!
-//! Invariants: `before[e]` is the set of present events with an earlier time stamp; `pre[e]` is closed; `co[x]` lists
-//! the present writes to x; `readers[w]` and `init_readers[x]` invert `rf`.
+//! `invariants.rs` says what always holds between two visits, and checks it in debug builds: `before` is the order of the time
+//! stamps, `pre` is closed, the coherence lists have the present writes, `readers` inverts `rf`. The explorer restores these
+//! when it takes back what it added: an event is added and removed by the methods of this file only.
+
+mod copy;
+mod invariants;
+mod layout;
+
+pub use layout::Layout;
 
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, NodeId, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::Order;
-use std::ops::Range;
-
-/// Where the events and snapshots of each thread lie; the same for all graphs of an exploration.
-#[derive(Clone, Debug)]
-pub struct Layout {
-    /// First event of each thread, and one past the last event at the end.
-    pub base: Vec<EventId>,
-    /// First snapshot slot of each thread: slot `i` is the state after `i` events.
-    pub slot_base: Vec<usize>,
-    /// Thread of each event.
-    pub thread_of: Vec<u16>,
-    /// Registers per snapshot of each thread.
-    pub stride: Vec<usize>,
-    /// First register of each thread's first snapshot, and one past the last at the end.
-    pub reg_base: Vec<usize>,
-    /// Threads that are started by others, after the initial ones: by whom, and how many that one had started before.
-    pub spawned: Vec<(u16, u32)>,
-}
-
-impl Layout {
-    /// Room for `capacity[t]` events in thread `t`, and `stride[t]` registers in each of its snapshots.
-    pub fn new(capacity: &[usize], stride: &[usize], spawned: Vec<(u16, u32)>) -> Layout {
-        let mut base = vec![0];
-        let mut slot_base = vec![0];
-        let mut reg_base = vec![0];
-        let mut thread_of = Vec::new();
-        for (t, &room) in capacity.iter().enumerate() {
-            base.push(base[t] + room as EventId);
-            slot_base.push(slot_base[t] + room + 1);
-            reg_base.push(reg_base[t] + (room + 1) * stride[t]);
-            thread_of.resize(thread_of.len() + room, t as u16);
-        }
-        Layout { base, slot_base, thread_of, stride: stride.to_vec(), reg_base, spawned }
-    }
-
-    /// Where the registers of a thread lie after `index` of its events.
-    #[inline(always)]
-    pub fn regs(&self, thread: usize, index: usize) -> Range<usize> {
-        let from = self.reg_base[thread] + index * self.stride[thread];
-        from..from + self.stride[thread]
-    }
-
-    /// Number of threads.
-    pub fn threads(&self) -> usize {
-        self.base.len() - 1
-    }
-
-    /// The thread that `parent` starts after `number` others.
-    pub fn started_by(&self, parent: usize, number: u64) -> Option<usize> {
-        let wanted = (parent as u16, number as u32);
-        let first = self.threads() - self.spawned.len();
-        self.spawned.iter().position(|&key| key == wanted).map(|i| first + i)
-    }
-
-    /// Room for events in all.
-    pub fn events(&self) -> usize {
-        self.thread_of.len()
-    }
-
-    /// Room for events in a thread.
-    pub fn capacity(&self, thread: usize) -> usize {
-        (self.base[thread + 1] - self.base[thread]) as usize
-    }
-}
 
 /// A thread went to sleep before a read, because the newest value would not let it go on.
-#[derive(Clone, Copy, Debug)]
-pub struct Sleep<const W: usize> {
+#[derive(Clone, Debug)]
+pub struct Sleep<W: RowWidth> {
     /// How many events the thread had.
-    pub at: u16,
+    pub at: u32,
     /// What it would read.
     pub loc: LocId,
     /// How many writes to that there were. They stay as long as the sleep does.
@@ -92,66 +35,67 @@ pub struct Sleep<const W: usize> {
 }
 
 /// A partial execution.
-pub struct Graph<M: MemoryModel<W>, const W: usize> {
+pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     /// Committed events.
-    pub present: Row<W>,
+    present: Row<W>,
     /// What a read reads from.
-    pub rf: Vec<EventId>,
+    rf: Vec<EventId>,
     /// The value read, written or chosen.
-    pub value: Vec<u64>,
+    value: Vec<u64>,
     /// The event's node in the path trie.
-    pub node: Vec<NodeId>,
+    node: Vec<NodeId>,
     /// The memory order that the access turned out to have.
-    pub order: Vec<Order>,
+    order: Vec<Order>,
     /// Commit-before predecessors, closed.
-    pub pre: Vec<Row<W>>,
+    pre: Vec<Row<W>>,
     /// Events with an earlier time stamp.
-    pub before: Vec<Row<W>>,
+    before: Vec<Row<W>>,
     /// Reads of a write.
-    pub readers: Vec<Row<W>>,
+    readers: Vec<Row<W>>,
     /// The model's rows.
-    pub rows: Vec<M::Rows>,
+    rows: Vec<M::Rows>,
     /// Reads of a cell's initial value.
-    pub init_readers: Vec<Row<W>>,
+    init_readers: Vec<Row<W>>,
     /// Writes to a cell, in coherence order.
-    pub co: Vec<Vec<EventId>>,
+    co: Vec<Vec<EventId>>,
     /// Committed reads.
-    pub reads: Row<W>,
+    reads: Row<W>,
     /// Committed writes.
-    pub writes: Row<W>,
+    writes: Row<W>,
     /// Committed events that the model's global check can go through; see [`MemoryModel::is_fenced`].
-    pub fenced: Row<W>,
+    fenced: Row<W>,
     /// Events that were not coherence-maximal among the events before them when they were added.
-    pub nonmaximal: Row<W>,
+    nonmaximal: Row<W>,
     /// Reads that a later write revisited.
-    pub revisited: Row<W>,
+    revisited: Row<W>,
     /// Writes of read-modify-writes.
-    pub rmw_writes: Row<W>,
+    rmw_writes: Row<W>,
     /// Those of them whose predecessors are those of their read.
-    pub pure: Row<W>,
+    pure: Row<W>,
     /// Per thread: the event that started it; `INIT` for the initial threads and those that are not started.
-    pub origin: Vec<EventId>,
+    origin: Vec<EventId>,
     /// Per thread: how many events from its start on are committed without a gap.
-    pub front: Vec<u16>,
+    front: Vec<u32>,
     /// Per thread: how urgent its next step is; as `Snapshot` says.
-    pub urgency: Vec<u8>,
+    urgency: Vec<u8>,
     /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
     /// of them is not needed any more.
-    pub settled: Vec<u16>,
+    settled: Vec<u32>,
     /// Which settling this was: graphs of the same one agree in the events of then, and in the state after its
     /// settled events of each thread that was started by then.
     settling: u64,
     was_started: Vec<bool>,
     settled_events: Row<W>,
     /// Per thread: the times at which it went to sleep before a read, oldest first; see `waiting`.
-    pub asleep: Vec<Vec<Sleep<W>>>,
+    asleep: Vec<Vec<Sleep<W>>>,
     /// Thread states by slot.
-    pub snapshots: Vec<Snapshot>,
+    snapshots: Vec<Snapshot>,
     /// Their registers.
-    pub regs: Vec<u64>,
+    regs: Vec<u64>,
 }
 
-impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
+/// What is there.
+impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// A graph without events.
     pub fn new(layout: &Layout) -> Graph<M, W> {
         let n = layout.events();
@@ -188,28 +132,177 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         }
     }
 
+    /// Committed events.
+    #[inline(always)]
+    pub fn present(&self) -> &Row<W> {
+        &self.present
+    }
+
+    /// What a read reads from.
+    #[inline(always)]
+    pub fn rf(&self, event: usize) -> EventId {
+        self.rf[event]
+    }
+
+    /// The value read, written or chosen.
+    #[inline(always)]
+    pub fn value(&self, event: usize) -> u64 {
+        self.value[event]
+    }
+
+    /// The event's node in the path trie.
+    #[inline(always)]
+    pub fn node(&self, event: usize) -> NodeId {
+        self.node[event]
+    }
+
+    /// The memory order that the access turned out to have.
+    #[inline(always)]
+    pub fn order(&self, event: usize) -> Order {
+        self.order[event]
+    }
+
+    /// Commit-before predecessors, closed.
+    #[inline(always)]
+    pub fn pre(&self, event: usize) -> &Row<W> {
+        &self.pre[event]
+    }
+
+    /// Events with an earlier time stamp.
+    #[inline(always)]
+    pub fn before(&self, event: usize) -> &Row<W> {
+        &self.before[event]
+    }
+
+    /// Reads of a write.
+    #[inline(always)]
+    pub fn readers(&self, write: usize) -> &Row<W> {
+        &self.readers[write]
+    }
+
+    /// The model's rows.
+    #[inline(always)]
+    pub fn rows(&self, event: usize) -> &M::Rows {
+        &self.rows[event]
+    }
+
+    /// How many cells there is room for.
+    #[inline(always)]
+    pub fn cells(&self) -> usize {
+        self.co.len()
+    }
+
+    /// Reads of a cell's initial value.
+    #[inline(always)]
+    pub fn init_readers(&self, loc: LocId) -> &Row<W> {
+        &self.init_readers[loc as usize]
+    }
+
+    /// Writes to a cell, in coherence order.
+    #[inline(always)]
+    pub fn co(&self, loc: LocId) -> &[EventId] {
+        &self.co[loc as usize]
+    }
+
+    /// Committed reads.
+    #[inline(always)]
+    pub fn reads(&self) -> &Row<W> {
+        &self.reads
+    }
+
+    /// Committed writes.
+    #[inline(always)]
+    pub fn writes(&self) -> &Row<W> {
+        &self.writes
+    }
+
+    /// Committed events that the model's global check can go through; see [`MemoryModel::is_fenced`].
+    #[inline(always)]
+    pub fn fenced(&self) -> &Row<W> {
+        &self.fenced
+    }
+
+    /// Events that were not coherence-maximal among the events before them when they were added.
+    #[inline(always)]
+    pub fn nonmaximal(&self) -> &Row<W> {
+        &self.nonmaximal
+    }
+
+    /// Reads that a later write revisited.
+    #[inline(always)]
+    pub fn revisited(&self) -> &Row<W> {
+        &self.revisited
+    }
+
+    /// Writes of read-modify-writes.
+    #[inline(always)]
+    pub fn rmw_writes(&self) -> &Row<W> {
+        &self.rmw_writes
+    }
+
+    /// Those of them whose predecessors are those of their read.
+    #[inline(always)]
+    pub fn pure(&self) -> &Row<W> {
+        &self.pure
+    }
+
+    /// The event that started a thread; `INIT` for the initial threads and those that are not started.
+    #[inline(always)]
+    pub fn origin(&self, thread: usize) -> EventId {
+        self.origin[thread]
+    }
+
+    /// How many events of a thread are committed without a gap.
+    #[inline(always)]
+    pub fn front(&self, thread: usize) -> u32 {
+        self.front[thread]
+    }
+
+    /// Per thread: how urgent its next step is; as `Snapshot` says.
+    #[inline(always)]
+    pub fn urgency(&self) -> &[u8] {
+        &self.urgency
+    }
+
+    /// How many events of a thread are older than all reads.
+    #[inline(always)]
+    pub fn settled(&self, thread: usize) -> u32 {
+        self.settled[thread]
+    }
+
+    /// The state of a thread after `index` of its events.
+    #[inline(always)]
+    pub fn snapshot(&self, layout: &Layout, thread: usize, index: usize) -> &Snapshot {
+        &self.snapshots[layout.slot_base[thread] + index]
+    }
+
+    /// The registers of a thread after `index` of its events.
+    #[inline(always)]
+    pub fn registers(&self, layout: &Layout, thread: usize, index: usize) -> &[u64] {
+        &self.regs[layout.regs(thread, index)]
+    }
+
     /// The state of a thread at its first gap.
     #[inline(always)]
     pub fn frontier(&self, layout: &Layout, thread: usize) -> &Snapshot {
-        &self.snapshots[layout.slot_base[thread] + self.front[thread] as usize]
-    }
-
-    /// Moves the first gap of a thread.
-    #[inline(always)]
-    pub fn set_front(&mut self, layout: &Layout, thread: usize, front: u16) {
-        self.front[thread] = front;
-        self.urgency[thread] = self.frontier(layout, thread).urgency;
+        self.snapshot(layout, thread, self.front[thread] as usize)
     }
 
     /// The registers of a thread at its first gap.
     pub fn frontier_regs(&self, layout: &Layout, thread: usize) -> &[u64] {
-        &self.regs[layout.regs(thread, self.front[thread] as usize)]
+        self.registers(layout, thread, self.front[thread] as usize)
     }
 
     /// The reads of a source at a cell.
     #[inline(always)]
-    pub fn readers_of(&self, source: EventId, loc: LocId) -> Row<W> {
-        if source == INIT { self.init_readers[loc as usize] } else { self.readers[source as usize] }
+    pub fn readers_of(&self, source: EventId, loc: LocId) -> &Row<W> {
+        if source == INIT { &self.init_readers[loc as usize] } else { &self.readers[source as usize] }
+    }
+
+    /// Whether a write, or a read of it, is in a set.
+    #[inline(always)]
+    pub fn is_known(&self, write: EventId, set: &Row<W>) -> bool {
+        set.contains(write as usize) || self.readers[write as usize].meets(set)
     }
 
     /// Place of a write in its coherence list.
@@ -238,158 +331,6 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         last.map_or(memory.init(loc), |&w| self.value[w as usize])
     }
 
-    /// Makes this graph the part of `other` that consists of the events of `kept`. Rows mention only an event's
-    /// prefix, which is kept with it, so only the time stamps and the inverse relations need masking.
-    pub fn copy_kept(&mut self, other: &Graph<M, W>, kept: Row<W>, layout: &Layout) {
-        self.present = kept;
-        // Without a read nothing is settled yet: the marks are of a branch that was left.
-        let is_settled = !other.reads.is_empty();
-        let same_settling = is_settled && self.settling == other.settling && self.settling != 0;
-        let mut changed = kept;
-        if same_settling {
-            changed = kept.without(&other.settled_events);
-            for w in (kept & other.settled_events & other.writes).iter() {
-                self.readers[w] = other.readers[w] & kept;
-            }
-        }
-        for e in changed.iter() {
-            self.rf[e] = other.rf[e];
-            self.value[e] = other.value[e];
-            self.node[e] = other.node[e];
-            self.order[e] = other.order[e];
-            self.pre[e] = other.pre[e];
-            self.before[e] = other.before[e] & kept;
-            self.readers[e] = other.readers[e] & kept;
-            self.rows[e] = other.rows[e];
-        }
-        self.settled_events = other.settled_events;
-        let cells = other.co.len();
-        self.reserve_cells(cells);
-        for x in cells..self.co.len() {
-            self.init_readers[x] = Row::EMPTY;
-            self.co[x].clear();
-        }
-        for x in 0..cells {
-            self.init_readers[x] = other.init_readers[x] & kept;
-            self.co[x].clear();
-            self.co[x].extend(other.co[x].iter().copied().filter(|&w| kept.contains(w as usize)));
-        }
-        self.reads = other.reads & kept;
-        self.writes = other.writes & kept;
-        self.fenced = other.fenced & kept;
-        self.nonmaximal = other.nonmaximal & kept;
-        self.revisited = other.revisited & kept;
-        self.rmw_writes = other.rmw_writes & kept;
-        self.pure = other.pure & kept;
-        self.settling = if is_settled { other.settling } else { 0 };
-        for t in 0..layout.threads() {
-            self.origin[t] = other.origin[t];
-            if !(self.asleep[t].is_empty() && other.asleep[t].is_empty()) {
-                self.asleep[t].clone_from(&other.asleep[t]);
-            }
-            if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
-                self.forget_thread(t, layout);
-                continue;
-            }
-            let settled = if is_settled { other.settled[t] } else { 0 };
-            let mut front = settled;
-            while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
-                front += 1;
-            }
-            self.settled[t] = settled;
-            self.was_started[t] = other.was_started[t];
-            let first = settled + u16::from(same_settling && other.was_started[t]);
-            if first <= front {
-                let (from, to) = (first as usize, front as usize + 1);
-                let slots = layout.slot_base[t] + from..layout.slot_base[t] + to;
-                self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots]);
-                let regs = layout.regs(t, from).start..layout.regs(t, to - 1).end;
-                self.regs[regs.clone()].copy_from_slice(&other.regs[regs]);
-            }
-            self.set_front(layout, t, front);
-        }
-    }
-
-    /// Makes room for cells that were met by now.
-    #[inline(always)]
-    pub fn reserve_cells(&mut self, cells: usize) {
-        if self.co.len() < cells {
-            self.co.resize_with(cells, Vec::new);
-            self.init_readers.resize(cells, Row::EMPTY);
-        }
-    }
-
-    /// A thread that is not started, or not any more.
-    pub fn forget_thread(&mut self, thread: usize, layout: &Layout) {
-        self.origin[thread] = INIT;
-        self.settled[thread] = 0;
-        self.asleep[thread].clear();
-        self.snapshots[layout.slot_base[thread]] = Snapshot::default();
-        self.set_front(layout, thread, 0);
-    }
-
-    /// Called before the first read is added: what is there will stay. Choices and fences at the end may belong to a loop
-    /// that a thread comes round in, so their slots are kept.
-    pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout, settling: u64) {
-        self.settling = settling;
-        self.settled_events = self.present;
-        for t in 0..layout.threads() {
-            let mut settled = self.front[t];
-            let kind = |index: u16| trie.node(self.node[(layout.base[t] + index) as usize]).kind;
-            while settled > 0 && matches!(kind(settled - 1), Kind::Choice | Kind::Fence(_)) {
-                settled -= 1;
-            }
-            self.settled[t] = settled;
-            self.was_started[t] = self.frontier(layout, t).next != Next::NotStarted;
-        }
-    }
-
-    /// Takes a write out again; its place in coherence is gone already.
-    pub fn remove_write(&mut self, event: EventId) {
-        let e = event as usize;
-        self.present.remove(e);
-        self.writes.remove(e);
-        self.fenced.remove(e);
-        self.nonmaximal.remove(e);
-        self.rmw_writes.remove(e);
-        self.pure.remove(e);
-    }
-
-    /// Takes a read out again; its source does not know it any more.
-    #[inline(always)]
-    pub fn remove_read(&mut self, event: EventId) {
-        let e = event as usize;
-        self.present.remove(e);
-        self.reads.remove(e);
-        self.fenced.remove(e);
-    }
-
-    /// Sets the model's rows of an event.
-    #[inline(always)]
-    pub fn set_rows(&mut self, event: usize, rows: M::Rows) {
-        if M::is_fenced(&rows) {
-            self.fenced.insert(event);
-        } else {
-            self.fenced.remove(event);
-        }
-        self.rows[event] = rows;
-    }
-
-    /// Takes a read out of the copy of `other`, to be put back with another source.
-    pub fn detach_read(&mut self, read: EventId, other: &Graph<M, W>, loc: LocId, layout: &Layout) {
-        let r = read as usize;
-        self.remove_read(read);
-        match other.rf[r] {
-            INIT => self.init_readers[loc as usize].remove(r),
-            source => self.readers[source as usize].remove(r),
-        }
-        self.nonmaximal.remove(r);
-        self.revisited.remove(r);
-        let thread = layout.thread_of[r] as usize;
-        let front = self.front[thread].min(read - layout.base[thread]);
-        self.set_front(layout, thread, front);
-    }
-
     /// The committed reads of its own thread that read a write which is only now committed.
     pub fn own_readers(&self, write: EventId, layout: &Layout) -> Row<W> {
         let mut readers = Row::EMPTY;
@@ -414,30 +355,6 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
         self.considered(thread).is_some_and(|sleep| self.co[sleep.loc as usize].len() as u32 == sleep.writes)
     }
 
-    /// Forgets the sleep that is younger than a read.
-    pub fn forget_sleep_after(&mut self, read: EventId) {
-        for asleep in &mut self.asleep {
-            while asleep.last().is_some_and(|sleep| sleep.before.contains(read as usize)) {
-                asleep.pop();
-            }
-        }
-    }
-
-    /// Drops the non-maximal mark of events whose coherence-later writes are gone.
-    pub fn refresh_maximality(&mut self, trie: &Trie<M, W>) {
-        for e in self.nonmaximal.iter() {
-            let node = trie.node(self.node[e]);
-            let maximal = match node.kind {
-                Kind::Read => self.is_maximal(self.rf[e], node.loc(), &self.before[e]),
-                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.before[e]),
-                _ => continue,
-            };
-            if maximal {
-                self.nonmaximal.remove(e);
-            }
-        }
-    }
-
     /// No write after `source` in coherence is in `among`.
     #[inline(always)]
     pub fn is_maximal(&self, source: EventId, loc: LocId, among: &Row<W>) -> bool {
@@ -455,5 +372,255 @@ impl<M: MemoryModel<W>, const W: usize> Graph<M, W> {
     /// Whether every thread has ended, or how it stopped.
     pub fn threads_next<'a>(&'a self, layout: &'a Layout) -> impl Iterator<Item = Next> + 'a {
         (0..layout.threads()).map(move |t| self.frontier(layout, t).next)
+    }
+}
+
+/// Events come and go.
+impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
+    /// Makes room for cells that were met by now.
+    #[inline(always)]
+    pub fn reserve_cells(&mut self, cells: usize) {
+        if self.co.len() < cells {
+            self.co.resize_with(cells, Vec::new);
+            self.init_readers.resize(cells, Row::EMPTY);
+        }
+    }
+
+    /// Puts an event into the graph with the newest time stamp, without its source, place in coherence, order or rows.
+    #[inline(always)]
+    pub fn add(&mut self, event: EventId, node: NodeId, value: u64) {
+        let e = event as usize;
+        self.node[e] = node;
+        self.value[e] = value;
+        self.rf[e] = INIT;
+        self.before[e].clone_from(&self.present);
+        self.present.insert(e);
+    }
+
+    /// Makes a present event a read of `source`, with its value.
+    #[inline(always)]
+    pub fn connect(&mut self, read: EventId, source: EventId, loc: LocId, init: u64) {
+        let e = read as usize;
+        self.rf[e] = source;
+        self.reads.insert(e);
+        if source == INIT {
+            self.value[e] = init;
+            self.init_readers[loc as usize].insert(e);
+        } else {
+            self.value[e] = self.value[source as usize];
+            self.readers[source as usize].insert(e);
+        }
+    }
+
+    /// The source of a read does not know it any more.
+    #[inline(always)]
+    pub fn disconnect(&mut self, read: EventId, loc: LocId) {
+        match self.rf[read as usize] {
+            INIT => self.init_readers[loc as usize].remove(read as usize),
+            source => self.readers[source as usize].remove(read as usize),
+        }
+    }
+
+    /// Makes a present event a write, so far without a place in coherence.
+    #[inline(always)]
+    pub fn make_write(&mut self, event: EventId, readers: Row<W>) {
+        self.writes.insert(event as usize);
+        self.readers[event as usize] = readers;
+    }
+
+    /// Sets the memory order of an access.
+    #[inline(always)]
+    pub fn set_order(&mut self, event: EventId, order: Order) {
+        self.order[event as usize] = order;
+    }
+
+    /// Sets the predecessors of an event.
+    #[inline(always)]
+    pub fn set_pre(&mut self, event: EventId, pre: Row<W>) {
+        self.pre[event as usize] = pre;
+    }
+
+    /// Sets the model's rows of an event.
+    #[inline(always)]
+    pub fn set_rows(&mut self, event: EventId, rows: M::Rows) {
+        if M::is_fenced(&rows) {
+            self.fenced.insert(event as usize);
+        } else {
+            self.fenced.remove(event as usize);
+        }
+        self.rows[event as usize] = rows;
+    }
+
+    /// A read that was taken out comes back with its old time stamp.
+    pub fn put_back(&mut self, read: EventId) {
+        self.present.insert(read as usize);
+    }
+
+    /// The event is younger than that one, although it is put back later.
+    pub fn add_before(&mut self, event: EventId, older: EventId) {
+        self.before[event as usize].insert(older as usize);
+    }
+
+    /// Marks an event that is not coherence-maximal.
+    #[inline(always)]
+    pub fn mark_nonmaximal(&mut self, event: EventId) {
+        self.nonmaximal.insert(event as usize);
+    }
+
+    /// Takes the mark back.
+    #[inline(always)]
+    pub fn unmark_nonmaximal(&mut self, event: EventId) {
+        self.nonmaximal.remove(event as usize);
+    }
+
+    /// Marks a read that a later write revisited.
+    pub fn mark_revisited(&mut self, read: EventId) {
+        self.revisited.insert(read as usize);
+    }
+
+    /// Takes the mark back.
+    pub fn unmark_revisited(&mut self, read: EventId) {
+        self.revisited.remove(read as usize);
+    }
+
+    /// Marks the write of a read-modify-write; `pure`: its predecessors are those of its read.
+    #[inline(always)]
+    pub fn mark_rmw_write(&mut self, write: EventId, pure: bool) {
+        self.rmw_writes.insert(write as usize);
+        if pure {
+            self.pure.insert(write as usize);
+        }
+    }
+
+    /// A write becomes the last one of its cell; its place.
+    #[inline(always)]
+    pub fn push_write(&mut self, loc: LocId, write: EventId) -> usize {
+        self.co[loc as usize].push(write);
+        self.co[loc as usize].len() - 1
+    }
+
+    /// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.
+    #[inline(always)]
+    pub fn bubble_down(&mut self, loc: LocId, at: &mut usize, before: &Row<W>) -> bool {
+        if *at == 0 || self.is_known(self.co[loc as usize][*at - 1], before) {
+            return false;
+        }
+        self.co[loc as usize].swap(*at - 1, *at);
+        *at -= 1;
+        true
+    }
+
+    /// Takes the write at place `at` of a cell out of coherence.
+    #[inline(always)]
+    pub fn take_write(&mut self, loc: LocId, at: usize) {
+        self.co[loc as usize].remove(at);
+    }
+
+    /// Takes a write out again; its place in coherence is gone already.
+    pub fn remove_write(&mut self, event: EventId) {
+        let e = event as usize;
+        self.present.remove(e);
+        self.writes.remove(e);
+        self.fenced.remove(e);
+        self.nonmaximal.remove(e);
+        self.rmw_writes.remove(e);
+        self.pure.remove(e);
+    }
+
+    /// Takes a read out again; its source does not know it any more.
+    #[inline(always)]
+    pub fn remove_read(&mut self, event: EventId) {
+        let e = event as usize;
+        self.present.remove(e);
+        self.reads.remove(e);
+        self.fenced.remove(e);
+    }
+
+    /// Takes out an event that is neither a read nor a write.
+    #[inline(always)]
+    pub fn remove_single(&mut self, event: EventId) {
+        let e = event as usize;
+        self.present.remove(e);
+        self.fenced.remove(e);
+        self.nonmaximal.remove(e);
+    }
+
+    /// Drops the non-maximal mark of events whose coherence-later writes are gone.
+    pub fn refresh_maximality(&mut self, trie: &Trie<M, W>) {
+        for e in self.nonmaximal.clone().iter() {
+            let node = trie.node(self.node[e]);
+            let maximal = match node.kind {
+                Kind::Read => self.is_maximal(self.rf[e], node.loc(), &self.before[e]),
+                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.before[e]),
+                _ => continue,
+            };
+            if maximal {
+                self.nonmaximal.remove(e);
+            }
+        }
+    }
+}
+
+/// Threads come and go.
+impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
+    /// Moves the first gap of a thread.
+    #[inline(always)]
+    pub fn set_front(&mut self, layout: &Layout, thread: usize, front: u32) {
+        self.front[thread] = front;
+        self.urgency[thread] = self.frontier(layout, thread).urgency;
+    }
+
+    /// A thread is started by an event; `INIT` for the initial threads.
+    pub fn set_origin(&mut self, thread: usize, origin: EventId) {
+        self.origin[thread] = origin;
+    }
+
+    /// The state of a thread after `index` of its events.
+    #[inline(always)]
+    pub fn set_snapshot(&mut self, layout: &Layout, thread: usize, index: usize, snapshot: Snapshot) {
+        self.snapshots[layout.slot_base[thread] + index] = snapshot;
+    }
+
+    /// Its registers then.
+    #[inline(always)]
+    pub fn registers_mut(&mut self, layout: &Layout, thread: usize, index: usize) -> &mut [u64] {
+        &mut self.regs[layout.regs(thread, index)]
+    }
+
+    /// Its registers after one more event begin as those before it. Only the first `used` of them matter.
+    #[inline(always)]
+    pub fn copy_registers(&mut self, layout: &Layout, thread: usize, index: usize, used: usize) {
+        let (from, to) = (layout.regs(thread, index).start, layout.regs(thread, index + 1).start);
+        self.regs.copy_within(from..from + used, to);
+    }
+
+    /// A thread that is not started, or not any more.
+    pub fn forget_thread(&mut self, thread: usize, layout: &Layout) {
+        self.origin[thread] = INIT;
+        self.settled[thread] = 0;
+        self.asleep[thread].clear();
+        self.snapshots[layout.slot_base[thread]] = Snapshot::default();
+        self.set_front(layout, thread, 0);
+    }
+
+    /// A thread goes to sleep before a read of `loc`.
+    pub fn fall_asleep(&mut self, thread: usize, loc: LocId) {
+        let writes = self.co[loc as usize].len() as u32;
+        let sleep = Sleep { at: self.front[thread], loc, writes, before: self.present.clone() };
+        self.asleep[thread].push(sleep);
+    }
+
+    /// It is awake again.
+    pub fn wake_up(&mut self, thread: usize) {
+        self.asleep[thread].pop();
+    }
+
+    /// Forgets the sleep that is younger than a read.
+    pub fn forget_sleep_after(&mut self, read: EventId) {
+        for asleep in &mut self.asleep {
+            while asleep.last().is_some_and(|sleep| sleep.before.contains(read as usize)) {
+                asleep.pop();
+            }
+        }
     }
 }

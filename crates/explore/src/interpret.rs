@@ -7,6 +7,7 @@ use crate::code::{
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
 use crate::path::{Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, SEGMENT_FULL, SEGMENT_PRIVATE, Trie};
+use crate::row::RowWidth;
 use fencepost_ir::{FailKind, ObjectId, Span, Value, Width};
 
 /// What a thread does next.
@@ -233,12 +234,7 @@ impl<'a, M> Machine<'a, M> {
     }
 
     /// Runs from behind the event of `from`, or from where a segment ends, to the next event.
-    pub fn advance<const W: usize>(
-        &mut self,
-        trie: &mut Trie<M, W>,
-        from: NodeId,
-        regs: &mut [u64],
-    ) -> Snapshot
+    pub fn advance<W: RowWidth>(&mut self, trie: &mut Trie<M, W>, from: NodeId, regs: &mut [u64]) -> Snapshot
     where
         M: MemoryModel<W>,
     {
@@ -250,7 +246,7 @@ impl<'a, M> Machine<'a, M> {
     }
 
     /// Goes on with a loop whose bound is used up.
-    pub fn go_on<const W: usize>(&mut self, trie: &mut Trie<M, W>, regs: &mut [u64]) -> Snapshot
+    pub fn go_on<W: RowWidth>(&mut self, trie: &mut Trie<M, W>, regs: &mut [u64]) -> Snapshot
     where
         M: MemoryModel<W>,
     {
@@ -260,7 +256,7 @@ impl<'a, M> Machine<'a, M> {
         self.advance_from(trie, parent, pc, outcomes, regs)
     }
 
-    fn advance_from<const W: usize>(
+    fn advance_from<W: RowWidth>(
         &mut self,
         trie: &mut Trie<M, W>,
         mut parent: NodeId,
@@ -315,7 +311,7 @@ impl<'a, M> Machine<'a, M> {
     }
 
     /// Whether a thread that stands before the join at `pc` ends if it joins one thread after the other.
-    pub fn ends_by_joining<const W: usize>(
+    pub fn ends_by_joining<W: RowWidth>(
         &mut self,
         mut pc: Pc,
         regs: &mut [u64],
@@ -339,7 +335,7 @@ impl<'a, M> Machine<'a, M> {
     }
 
     #[inline(always)]
-    fn run<const W: usize>(&mut self, mut pc: Pc, regs: &mut [u64], outcomes: &mut Outcomes) -> Stop
+    fn run<W: RowWidth>(&mut self, mut pc: Pc, regs: &mut [u64], outcomes: &mut Outcomes) -> Stop
     where
         M: MemoryModel<W>,
     {
@@ -533,7 +529,7 @@ impl<'a, M> Machine<'a, M> {
 
     /// Where a model looks at dependencies, which of several cells was accessed is part of the path.
     #[inline(always)]
-    fn private_segment<const W: usize>(&self, object: u16, word: usize) -> Option<LocId>
+    fn private_segment<W: RowWidth>(&self, object: u16, word: usize) -> Option<LocId>
     where
         M: MemoryModel<W>,
     {

@@ -12,15 +12,15 @@
 use crate::graph::Graph;
 use crate::models::clause::Clauses;
 use crate::path::{EventId, Node, Place, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::Fence;
 
 /// A memory model that can be checked event by event.
-pub trait MemoryModel<const W: usize>: Sized + Clone + Send + Sync {
+pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     /// What is kept per node of the path trie.
     type Static: Clone + Default + Send + Sync;
     /// What is kept per committed event.
-    type Rows: Copy + Default + Send + Sync;
+    type Rows: Clone + Default + Send + Sync;
     /// Whether `addr`, `data`, `ctrl` matter to it.
     const DEPENDENCIES: bool;
     /// Whether an event may be committed before an earlier event of its thread.
@@ -80,11 +80,11 @@ pub trait MemoryModel<const W: usize>: Sized + Clone + Send + Sync {
 
     /// Whether an event happens before another, in the sense of the language for models that have races.
     fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
-        graph.pre[second].contains(first)
+        graph.pre(second).contains(first)
     }
 
     /// Whether an access is surely over before another event; hardware models take commit-before for it.
     fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
-        graph.pre[second].contains(first)
+        graph.pre(second).contains(first)
     }
 }

@@ -8,7 +8,7 @@
 use crate::code::{Arg, CasRead, Code, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, Target};
 use crate::memory::{LocId, NO_LOC};
 use crate::model::MemoryModel;
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::{Ann, Fence, RmwOp};
 use std::cell::Cell;
 
@@ -19,7 +19,7 @@ pub type NodeId = u32;
 pub const NO_NODE: NodeId = NodeId::MAX;
 
 /// An event: the base of its thread plus its index in program order.
-pub type EventId = u16;
+pub type EventId = u32;
 
 /// No event; as a reads-from source it is the initial write.
 pub const INIT: EventId = EventId::MAX;
@@ -93,7 +93,7 @@ pub struct Key {
 
 /// A node: an event on a path.
 #[derive(Clone, Debug)]
-pub struct Node<S, const W: usize> {
+pub struct Node<S, W: RowWidth> {
     parent: NodeId,
     first_child: NodeId,
     next_sibling: NodeId,
@@ -101,7 +101,7 @@ pub struct Node<S, const W: usize> {
     /// Whose event.
     pub thread: u16,
     /// Index in program order.
-    pub index: u16,
+    pub index: u32,
     /// The event's number.
     pub event: EventId,
     /// What it is.
@@ -124,7 +124,7 @@ pub struct Node<S, const W: usize> {
     facts: Box<Facts<W>>,
 }
 
-impl<S, const W: usize> Node<S, W> {
+impl<S, W: RowWidth> Node<S, W> {
     /// The operation.
     #[inline(always)]
     pub fn pc(&self) -> Pc {
@@ -154,7 +154,7 @@ impl<S, const W: usize> Node<S, W> {
 
 /// What a path means for the events after it.
 #[derive(Clone, Debug, Default)]
-pub struct Facts<const W: usize> {
+pub struct Facts<W: RowWidth> {
     /// Per register: the reads, and choices, that its value depends on. Empty if the model needs no dependencies.
     deps: Vec<Row<W>>,
     /// Per register: the reads that only picked its value.
@@ -200,8 +200,8 @@ pub struct Facts<const W: usize> {
 }
 
 /// What stood before the last fence of a kind.
-#[derive(Clone, Copy, Debug)]
-pub struct FenceFacts<const W: usize> {
+#[derive(Clone, Debug)]
+pub struct FenceFacts<W: RowWidth> {
     /// The kind.
     pub fence: Fence,
     /// How many fences stand before it on the path.
@@ -217,7 +217,7 @@ pub struct FenceFacts<const W: usize> {
 }
 
 /// A new event as a model sees it when the node is made.
-pub struct Place<'a, const W: usize> {
+pub struct Place<'a, W: RowWidth> {
     /// The event's number.
     pub event: EventId,
     /// What it is.
@@ -244,30 +244,27 @@ pub struct Place<'a, const W: usize> {
     pub facts: &'a Facts<W>,
 }
 
-impl<const W: usize> Facts<W> {
+impl<W: RowWidth> Facts<W> {
     /// Events before the last fence that satisfies the predicate.
     pub fn before_fence(&self, is: impl Fn(Fence) -> bool) -> Row<W> {
-        self.fences.iter().filter(|f| is(f.fence)).fold(Row::EMPTY, |row, f| row | f.events)
+        self.fences.iter().filter(|f| is(f.fence)).fold(Row::EMPTY, |row, f| row | &f.events)
     }
 
     /// Earlier accesses whose annotation satisfies the predicate.
     pub fn annotated(&self, is: impl Fn(Ann) -> bool) -> Row<W> {
-        self.annotated
-            .iter()
-            .filter(|(_, ann)| is(*ann))
-            .fold(Row::EMPTY, |r, (e, _)| r | Row::single(*e as usize))
+        self.annotated.iter().filter(|(_, ann)| is(*ann)).fold(Row::EMPTY, |r, (e, _)| r.and(*e as usize))
     }
 
     fn dep(&self, a: Arg) -> Row<W> {
         match a {
-            Arg::Reg(r) => self.deps.get(self.fp + r as usize).copied().unwrap_or_default(),
+            Arg::Reg(r) => self.deps.get(self.fp + r as usize).cloned().unwrap_or_default(),
             Arg::Const(_) => Row::EMPTY,
         }
     }
 
     fn pick(&self, a: Arg) -> Row<W> {
         match a {
-            Arg::Reg(r) => self.picks.get(self.fp + r as usize).copied().unwrap_or_default(),
+            Arg::Reg(r) => self.picks.get(self.fp + r as usize).cloned().unwrap_or_default(),
             Arg::Const(_) => Row::EMPTY,
         }
     }
@@ -381,7 +378,7 @@ impl<const W: usize> Facts<W> {
         match *op {
             Op::PrivateLoad { dst, addr, .. } => {
                 self.addr_po |= self.dep(addr);
-                self.set(dst, self.deps[word] | self.dep(addr), self.picks[word] | self.pick(addr));
+                self.set(dst, &self.deps[word] | self.dep(addr), &self.picks[word] | self.pick(addr));
             }
             Op::PrivateStore { addr, value, .. } => {
                 self.addr_po |= self.dep(addr);
@@ -393,8 +390,8 @@ impl<const W: usize> Facts<W> {
     }
 
     fn fence(&mut self, fence: Fence) {
-        let (events, ctrl, addr_po) = (self.events, self.ctrl, self.addr_po);
-        let picked = self.ctrl_pick | self.picked_reads;
+        let (events, ctrl, addr_po) = (self.events.clone(), self.ctrl.clone(), self.addr_po.clone());
+        let picked = &self.ctrl_pick | &self.picked_reads;
         let facts = FenceFacts { fence, number: self.fence_count, events, ctrl, addr_po, picked };
         self.fence_count += 1;
         match self.fences.iter_mut().find(|f| f.fence == fence) {
@@ -409,9 +406,9 @@ impl<const W: usize> Facts<W> {
         match *op {
             Op::Load { dst, addr, ann, half, .. } => {
                 self.addr_po |= self.dep(addr);
-                self.picked_reads |= self.pick(addr) | self.ctrl_pick;
-                self.set(dst, me, Row::EMPTY);
-                self.reads |= me;
+                self.picked_reads |= self.pick(addr) | &self.ctrl_pick;
+                self.set(dst, Row::single(event as usize), Row::EMPTY);
+                self.reads |= &me;
                 self.note(event, ann, half);
                 match half {
                     Half::Exclusive => self.reservation = Some((event, loc)),
@@ -424,25 +421,25 @@ impl<const W: usize> Facts<W> {
             }
             Op::Store { addr, ann, half, .. } => {
                 self.addr_po |= self.dep(addr);
-                self.writes |= me;
+                self.writes |= &me;
                 self.note(event, ann, half);
                 match half {
                     Half::Exclusive => self.reservation = None,
-                    Half::Amo if ann.order.releases() && self.amo_acquires => self.amo_barriers |= me,
+                    Half::Amo if ann.order.releases() && self.amo_acquires => self.amo_barriers |= &me,
                     _ => {}
                 }
             }
             Op::Choice { dst, .. } => {
                 // A choice orders nothing, but what depends on it cannot be committed without it.
-                self.set(dst, me, Row::EMPTY);
-                self.choices |= me;
+                self.set(dst, me.clone(), Row::EMPTY);
+                self.choices |= &me;
                 self.last_choice = event;
             }
-            Op::Skip { .. } => self.skipped |= me,
+            Op::Skip { .. } => self.skipped |= &me,
             Op::Fence(fence) => self.fence(fence),
             Op::Spawn { dst, .. } | Op::Join { dst, .. } => {
                 self.set(dst, Row::EMPTY, Row::EMPTY);
-                self.syncs |= me;
+                self.syncs |= &me;
             }
             _ => {}
         }
@@ -461,14 +458,14 @@ impl<const W: usize> Facts<W> {
 
 /// The trie of one worker.
 #[derive(Clone)]
-pub struct Trie<M: MemoryModel<W>, const W: usize> {
+pub struct Trie<M: MemoryModel<W>, W: RowWidth> {
     nodes: Vec<Node<M::Static, W>>,
     /// First event of each thread.
     base: Vec<EventId>,
     model: M,
 }
 
-impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
     /// One root per thread; node `t` is the root of thread `t`.
     pub fn new(threads: usize, base: &[EventId], model: M) -> Trie<M, W> {
         let nodes = (0..threads).map(|t| {
@@ -533,7 +530,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
     fn make(&mut self, parent_id: NodeId, key: Key, code: &Code) -> NodeId {
         let parent = &self.nodes[parent_id as usize];
         let facts = self.facts_at(parent, key, code);
-        let index = parent.index + u16::from(parent.kind != Kind::Segment);
+        let index = parent.index + u32::from(parent.kind != Kind::Segment);
         let mut node = Node {
             parent: parent_id,
             first_child: NO_NODE,
@@ -631,7 +628,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
 
     fn describe(&self, parent: NodeId, node: &mut Node<M::Static, W>, code: &Code) {
         let facts = &node.facts;
-        let (mut addr_row, mut data, mut pick) = (Row::EMPTY, Row::EMPTY, facts.ctrl_pick);
+        let (mut addr_row, mut data, mut pick) = (Row::EMPTY, Row::EMPTY, facts.ctrl_pick.clone());
         match code.ops[node.key.pc as usize] {
             Op::Load { addr, ann, half, failure, .. } => {
                 (node.kind, node.ann, node.half, node.failure) = (Kind::Read, ann, half, failure);
@@ -667,8 +664,8 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
             ann: node.ann,
             half: node.half,
             partner: node.partner,
-            po_loc: node.po_loc,
-            skipped_loc: node.skipped_loc,
+            po_loc: node.po_loc.clone(),
+            skipped_loc: node.skipped_loc.clone(),
             addr: addr_row,
             data,
             pick,
@@ -681,7 +678,7 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
     /// Whether what a word of the registers depends on at one node, it depends on at a later node of the path too.
     pub fn depends_as_much(&self, then: NodeId, now: NodeId, word: usize) -> bool {
         let within = |then: &[Row<W>], now: &[Row<W>]| {
-            let row = |rows: &[Row<W>]| rows.get(word).copied().unwrap_or_default();
+            let row = |rows: &[Row<W>]| rows.get(word).cloned().unwrap_or_default();
             row(then).is_within(&row(now))
         };
         let (then, now) = (&self.node(then).facts, &self.node(now).facts);
@@ -699,10 +696,10 @@ impl<M: MemoryModel<W>, const W: usize> Trie<M, W> {
         while at != NO_NODE && loc != NO_LOC {
             let node = &self.nodes[at as usize];
             if node.key.loc == loc {
-                let me = Row::single(node.event as usize);
+                let me = node.event as usize;
                 return match node.kind {
-                    Kind::Skip => (node.po_loc, node.skipped_loc | me),
-                    _ => (node.po_loc | me, node.skipped_loc),
+                    Kind::Skip => (node.po_loc.clone(), node.skipped_loc.and(me)),
+                    _ => (node.po_loc.and(me), node.skipped_loc.clone()),
                 };
             }
             at = node.parent;

@@ -7,9 +7,11 @@
 //! before it and that coherence left, a write any place. Candidates that turn out inconsistent, and revisits, are not
 //! known at that point, so that this is an order of magnitude and no more.
 
-use crate::collect::{Stats, View};
+use crate::collect::Stats;
 use crate::model::MemoryModel;
-use crate::path::{INIT, Kind};
+use crate::path::{EventId, INIT, Kind};
+use crate::row::RowWidth;
+use crate::view::View;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
 
@@ -66,11 +68,11 @@ const WHOLE: u64 = 1 << 63;
 pub(crate) const SAMPLE: u64 = 32;
 
 /// The share of the tree that the leaves seen since the last sample stand for.
-pub(crate) fn share<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>) -> u64 {
+pub(crate) fn share<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -> u64 {
     let graph = view.graph;
     let mut degrees = 1.0;
-    for e in graph.present.iter() {
-        let node = view.trie.node(graph.node[e]);
+    for e in graph.present().iter() {
+        let node = view.trie.node(graph.node(e));
         if node.kind == Kind::Choice {
             degrees *= 2.0;
         }
@@ -80,20 +82,20 @@ pub(crate) fn share<M: MemoryModel<W>, const W: usize>(view: &View<'_, M, W>) ->
             continue;
         }
         // The newest write that the thread knows of already: it wrote or read it before.
-        let writes = &graph.co[node.loc() as usize];
-        let place = |w: u16| writes.iter().position(|&other| other == w).map_or(0, |i| i + 1);
+        let writes = graph.co(node.loc());
+        let place = |w: EventId| writes.iter().position(|&other| other == w).map_or(0, |i| i + 1);
         let first = view.subject.layout.base[node.thread as usize] as usize;
         let known = (first..e)
             .filter(|&p| {
-                let earlier = view.trie.node(graph.node[p]);
+                let earlier = view.trie.node(graph.node(p));
                 matches!(earlier.kind, Kind::Read | Kind::Write) && earlier.loc() == node.loc()
             })
-            .map(|p| if graph.reads.contains(p) { graph.rf[p] } else { p as u16 })
+            .map(|p| if graph.reads().contains(p) { graph.rf(p) } else { p as EventId })
             .map(|w| if w == INIT { 0 } else { place(w) })
             .max()
             .unwrap_or(0);
-        let there = writes.iter().skip(known).filter(|&&w| graph.before[e].contains(w as usize)).count();
-        let revisited = usize::from(graph.revisited.contains(e));
+        let there = writes.iter().skip(known).filter(|&&w| graph.before(e).contains(w as usize)).count();
+        let revisited = usize::from(graph.revisited().contains(e));
         degrees *= (there + 1 + revisited) as f64;
     }
     (WHOLE as f64 / degrees) as u64

@@ -8,10 +8,10 @@ use crate::interpret::Snapshot;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
-use crate::row::Row;
-use crate::visit::{Explorer, bubble_down};
+use crate::row::{Row, RowWidth};
+use crate::visit::Explorer;
 
-impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Reads that were committed before `z` although they could have read it.
     pub(crate) fn revisit_readers(
         &mut self,
@@ -20,18 +20,18 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         snapshot: Snapshot,
         loc: LocId,
     ) {
-        let mut readers = graph.init_readers[loc as usize];
-        for &w in &graph.co[loc as usize] {
-            readers |= graph.readers[w as usize];
+        let mut readers = graph.init_readers(loc).clone();
+        for &w in graph.co(loc) {
+            readers |= graph.readers(w as usize);
         }
-        for r in readers.without(&graph.pre[z as usize]).iter() {
-            let node = self.trie.node(graph.node[r]);
+        for r in readers.without(&graph.pre(z as usize)).iter() {
+            let node = self.trie.node(graph.node(r));
             let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
             if prefix.contains(r) {
                 continue;
             }
             self.keep_pairs(graph, &mut prefix, r);
-            let deleted = graph.present.without(&(graph.before[r] | prefix | Row::single(r)));
+            let deleted = graph.present().without(&(graph.before(r) | &prefix).and(r));
             if self.canonical(graph, r, z, &deleted, &prefix) {
                 self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
             }
@@ -40,12 +40,12 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
     /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
     fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, r: usize) {
-        let mut candidates = graph.rmw_writes.without(&(graph.before[r] | *prefix));
+        let mut candidates = graph.rmw_writes().without(&(graph.before(r) | &*prefix));
         loop {
             let mut grew = false;
-            for w in candidates.iter() {
-                let read = self.trie.node(graph.node[w]).partner as usize;
-                if prefix.contains(read) && graph.pre[w].is_within(prefix) {
+            for w in candidates.clone().iter() {
+                let read = self.trie.node(graph.node(w)).partner as usize;
+                if prefix.contains(read) && graph.pre(w).is_within(prefix) {
                     prefix.insert(w);
                     candidates.remove(w);
                     grew = true;
@@ -67,16 +67,16 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         deleted: &Row<W>,
         prefix: &Row<W>,
     ) -> bool {
-        let gone = *deleted | Row::single(r);
+        let gone = deleted.and(r);
         // Only a revisited read can have a prefix that is younger than itself.
-        for k in (graph.revisited & graph.before[r]).without(&gone).iter() {
-            if graph.pre[k].meets(&gone) {
+        for k in (graph.revisited() & graph.before(r)).without(&gone).iter() {
+            if graph.pre(k).meets(&gone) {
                 return false;
             }
         }
-        let mut kept_prefix = *prefix;
+        let mut kept_prefix = prefix.clone();
         kept_prefix.remove(z as usize);
-        self.was_added_maximally(graph, gone, kept_prefix, Row::EMPTY)
+        self.was_added_maximally(graph, &gone, &kept_prefix, &Row::EMPTY)
     }
 
     /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
@@ -84,28 +84,28 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     pub(crate) fn was_added_maximally(
         &self,
         graph: &Graph<M, W>,
-        gone: Row<W>,
-        prefix: Row<W>,
-        perhaps: Row<W>,
+        gone: &Row<W>,
+        prefix: &Row<W>,
+        perhaps: &Row<W>,
     ) -> bool {
-        if gone.meets(&graph.nonmaximal) {
+        if gone.meets(&graph.nonmaximal()) {
             return false;
         }
         for d in gone.iter() {
-            let earlier = graph.before[d] | Row::single(d) | prefix;
-            let kept = earlier | perhaps;
-            if !graph.pre[d].is_within(&kept) {
+            let earlier = graph.before(d).and(d) | prefix;
+            let kept = &earlier | perhaps;
+            if !graph.pre(d).is_within(&kept) {
                 return false;
             }
-            let node = self.trie.node(graph.node[d]);
+            let node = self.trie.node(graph.node(d));
             let maximal = match node.kind {
                 Kind::Write => graph.is_maximal(d as EventId, node.loc(), &earlier),
                 Kind::Read => {
-                    let source = graph.rf[d];
+                    let source = graph.rf(d);
                     (source == INIT || kept.contains(source as usize))
                         && graph.is_maximal(source, node.loc(), &earlier)
                 }
-                Kind::Choice => graph.value[d] == 0,
+                Kind::Choice => graph.value(d) == 0,
                 _ => true,
             };
             if !maximal {
@@ -128,33 +128,31 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         let layout = self.subject.layout;
         let re = r as usize;
         let mut child = self.pool.pop().unwrap_or_else(|| Graph::new(layout));
-        let kept = graph.present.without(&(deleted | Row::single(re)));
-        child.copy_kept(graph, kept | Row::single(re), layout);
-        child.detach_read(r, graph, self.trie.node(graph.node[re]).loc(), layout);
+        child.copy_kept(graph, &graph.present().without(&deleted), layout);
+        child.detach_read(r, graph, self.trie.node(graph.node(re)).loc(), layout);
         child.refresh_maximality(&self.trie);
         child.forget_sleep_after(r);
 
         let (z_thread, r_thread) = (layout.thread_of[z as usize] as usize, layout.thread_of[re] as usize);
         self.place_write(&mut child, z, snapshot);
-        child.before[z as usize].insert(re);
-        if child.front[z_thread] as usize == (z - layout.base[z_thread]) as usize {
+        child.add_before(z, r);
+        if child.front(z_thread) as usize == (z - layout.base[z_thread]) as usize {
             self.advance_thread(&mut child, z_thread);
         }
         let loc = self.trie.node(snapshot.node).loc();
         let before_z = self.model.coherence_before(&self.trie, &child, self.trie.node(snapshot.node));
-        let mut at = child.co[loc as usize].len();
-        let last = at;
-        child.co[loc as usize].push(z);
+        let last = child.push_write(loc, z);
+        let mut at = last;
         loop {
             if self.keeps_atomicity(&child, z, loc, at)
                 && (at == last || self.model.write_consistent(&self.trie, &child, z))
             {
                 if at != last {
-                    child.nonmaximal.insert(z as usize);
+                    child.mark_nonmaximal(z);
                 }
-                self.reread(&mut child, r, r_thread, z, prefix, at == last);
+                self.reread(&mut child, r, r_thread, z, &prefix, at == last);
             }
-            if !bubble_down(&mut child, loc, &mut at, &before_z) {
+            if !child.bubble_down(loc, &mut at, &before_z) {
                 break;
             }
         }
@@ -168,33 +166,31 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         r: EventId,
         thread: usize,
         z: EventId,
-        prefix: Row<W>,
+        prefix: &Row<W>,
         maximal: bool,
     ) {
         let re = r as usize;
-        child.present.insert(re);
+        child.put_back(r);
         self.set_source(child, r, z);
-        child.pre[re] = prefix;
-        let node = self.trie.node(child.node[re]);
+        child.set_pre(r, prefix.clone());
+        let node = self.trie.node(child.node(re));
         let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, child, node);
-        let coherent = child
-            .co_after(z, loc)
-            .iter()
-            .all(|&w| !(child.readers[w as usize] | Row::single(w as usize)).meets(&before));
+        let coherent = child.co_after(z, loc).iter().all(|&w| !child.is_known(w, &before));
         if coherent && (maximal || self.model.read_consistent(&self.trie, child, r)) {
-            let marks = (child.nonmaximal, child.revisited);
-            if !child.is_maximal(z, loc, &child.before[re]) {
-                child.nonmaximal.insert(re);
+            if !child.is_maximal(z, loc, child.before(re)) {
+                child.mark_nonmaximal(r);
             }
-            child.revisited.insert(re);
-            let front = child.front[thread];
+            child.mark_revisited(r);
+            let front = child.front(thread);
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
             }
+            self.check(child, "the visit of a copy");
             self.descend(child);
             child.set_front(self.subject.layout, thread, front);
-            (child.nonmaximal, child.revisited) = marks;
+            child.unmark_nonmaximal(r);
+            child.unmark_revisited(r);
         }
         self.clear_source(child, r);
         child.remove_read(r);

@@ -15,6 +15,7 @@ use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::progress;
+use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
 
@@ -98,6 +99,8 @@ pub struct Options<'a> {
     pub retries: Retries,
     /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
     pub dependencies: bool,
+    /// The least form of rows that is used: for tests, which compare the forms.
+    pub rows: RowForm,
     /// A clause of the model that is not in force: for tests that show that a test notices.
     pub without: Option<Clause>,
 }
@@ -117,6 +120,7 @@ impl Options<'_> {
             dependencies: true,
             cautious: false,
             retries: Retries::default(),
+            rows: RowForm::Words1,
             without: None,
         }
     }
@@ -142,8 +146,8 @@ pub struct Exploration {
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
     let clauses = Clauses::without(options.without, options.dependencies);
-    let order = |which| GlobalOrderOf(GlobalOrder { which, clauses });
-    let c11 = |variant| Rc11Of(Rc11 { variant, clauses });
+    let order = |which| GlobalOrder { which, clauses };
+    let c11 = |variant| Rc11 { variant, clauses };
     match options.model {
         ModelName::Sc => explore_model(program, order(Which::Sc), options),
         ModelName::Tso => explore_model(program, order(Which::Tso), options),
@@ -151,44 +155,40 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
         ModelName::Ra => explore_model(program, c11(Variant::Ra), options),
         ModelName::Rc11 => explore_model(program, c11(Variant::Rc11), options),
         ModelName::Rc20 => explore_model(program, c11(Variant::Rc20), options),
-        ModelName::Power => explore_model(program, PowerOf(Power { clauses }), options),
-        ModelName::Armv8 => explore_model(program, Armv8Of(Armv8 { clauses }), options),
+        ModelName::Power => explore_model(program, Power { clauses }, options),
+        ModelName::Armv8 => explore_model(program, Armv8 { clauses }, options),
     }
 }
 
-/// A model for every row width.
-trait Family: Copy {
-    type Model<const W: usize>: MemoryModel<W> + Sync;
-    fn model<const W: usize>(self) -> Self::Model<W>;
+/// A model for rows of every form.
+trait AnyWidth:
+    MemoryModel<Dense<1>>
+    + MemoryModel<Dense<2>>
+    + MemoryModel<Dense<4>>
+    + MemoryModel<Dense<8>>
+    + MemoryModel<Dense<16>>
+    + MemoryModel<Sparse>
+    + Sync
+{
 }
 
-macro_rules! family {
-    ($name:ident($value:ty)) => {
-        #[derive(Clone, Copy)]
-        struct $name($value);
-
-        impl Family for $name {
-            type Model<const W: usize> = $value;
-
-            fn model<const W: usize>(self) -> $value {
-                self.0
-            }
-        }
-    };
+impl<M> AnyWidth for M where
+    M: MemoryModel<Dense<1>>
+        + MemoryModel<Dense<2>>
+        + MemoryModel<Dense<4>>
+        + MemoryModel<Dense<8>>
+        + MemoryModel<Dense<16>>
+        + MemoryModel<Sparse>
+        + Sync
+{
 }
 
-family!(GlobalOrderOf(GlobalOrder));
-family!(Rc11Of(Rc11));
-family!(PowerOf(Power));
-family!(Armv8Of(Armv8));
-
-fn explore_model<F: Family>(
+fn explore_model<M: AnyWidth>(
     program: &Program,
-    family: F,
+    model: M,
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
-    let (out_of_order, races) =
-        (<F::Model<1> as MemoryModel<1>>::OUT_OF_ORDER, <F::Model<1> as MemoryModel<1>>::RACES);
+    let (out_of_order, races) = (<M as MemoryModel<Sparse>>::OUT_OF_ORDER, <M as MemoryModel<Sparse>>::RACES);
     let mut code = lower(program, out_of_order, races)?;
     code.section_lock = options.section_lock;
     let mut memory = Memory::new(program);
@@ -201,15 +201,18 @@ fn explore_model<F: Family>(
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
-        // Tests are compiled for few widths, as each is a copy of the whole engine.
-        let attempt = match layout.events() {
-            #[cfg(not(debug_assertions))]
-            0..=64 => attempt::<_, 1>(&subject, family.model(), &memory, &question, options, cautious),
-            ..=128 => attempt::<_, 2>(&subject, family.model(), &memory, &question, options, cautious),
-            #[cfg(not(debug_assertions))]
-            129..=256 => attempt::<_, 4>(&subject, family.model(), &memory, &question, options, cautious),
-            129..=1024 => attempt::<_, 16>(&subject, family.model(), &memory, &question, options, cautious),
-            _ => return Ok(too_many_events()),
+        if layout.events() > MAX_EVENTS {
+            return Ok(too_many_events());
+        }
+        let form = RowForm::for_events(layout.events()).max(options.rows);
+        let run = Run { subject: &subject, memory: &memory, question: &question, options, cautious };
+        let attempt = match form {
+            RowForm::Words1 => run.attempt::<M, Dense<1>>(&model),
+            RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
+            RowForm::Words4 => run.attempt::<M, Dense<4>>(&model),
+            RowForm::Words8 => run.attempt::<M, Dense<8>>(&model),
+            RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
+            RowForm::Ranges => run.attempt::<M, Sparse>(&model),
         };
         if attempt.is_err()
             && let Some(restarted) = options.restarted
@@ -237,6 +240,9 @@ fn events_of(code: &Code, function: u32) -> usize {
     code.ops[first..end].iter().filter(|op| op.is_event()).count()
 }
 
+/// Events that an execution may have at most.
+const MAX_EVENTS: usize = 4_000_000;
+
 fn too_many_events() -> Exploration {
     Exploration {
         stats: Stats::default(),
@@ -248,40 +254,45 @@ fn too_many_events() -> Exploration {
     }
 }
 
-/// Explores with rows of `W` words; an error says what needs more room.
-fn attempt<M: MemoryModel<W> + Sync, const W: usize>(
-    subject: &Subject<'_>,
-    model: M,
-    memory: &Memory,
-    question: &Question,
-    options: &Options<'_>,
+/// One attempt at an exploration, with the room that there is.
+struct Run<'a> {
+    subject: &'a Subject<'a>,
+    memory: &'a Memory,
+    question: &'a Question,
+    options: &'a Options<'a>,
     cautious: bool,
-) -> Result<Exploration, Need> {
-    let jobs = options.jobs.max(1);
-    let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
-    let mut first =
-        Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
-    let mut graph = first.start();
-    let collector = if jobs == 1 {
-        first.visit(&mut graph);
-        first.collector
-    } else {
-        run_workers(subject, question, options, &control, first, graph)
-    };
-    if let Some(need) = control.overflowed() {
-        return Err(need);
+}
+
+impl Run<'_> {
+    /// Explores with rows of a form; an error says what needs more room.
+    fn attempt<M: MemoryModel<W> + Sync, W: RowWidth>(&self, model: &M) -> Result<Exploration, Need> {
+        let Run { subject, memory, question, options, cautious } = *self;
+        let jobs = options.jobs.max(1);
+        let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
+        let mut first =
+            Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
+        let mut graph = first.start();
+        let collector = if jobs == 1 {
+            first.visit(&mut graph);
+            first.collector
+        } else {
+            run_workers(subject, question, options, &control, first, graph)
+        };
+        if let Some(need) = control.overflowed() {
+            return Err(need);
+        }
+        let (stats, witness) = (collector.stats, collector.witness.clone());
+        let findings = collector.findings.values().cloned().collect();
+        let cuts = collector.cuts.iter().copied().collect();
+        Ok(Exploration {
+            stats,
+            states: collector.into_states(),
+            findings,
+            cuts,
+            witness,
+            stopped: control.stop_reason(),
+        })
     }
-    let (stats, witness) = (collector.stats, collector.witness.clone());
-    let findings = collector.findings.values().cloned().collect();
-    let cuts = collector.cuts.iter().copied().collect();
-    Ok(Exploration {
-        stats,
-        states: collector.into_states(),
-        findings,
-        cuts,
-        witness,
-        stopped: control.stop_reason(),
-    })
 }
 
 /// A collector for one worker.
@@ -291,7 +302,7 @@ fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a>
     collector
 }
 
-fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
+fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
     subject: &'a Subject<'a>,
     question: &'a Question,
     options: &Options<'a>,
@@ -302,6 +313,7 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
     let work = |mut explorer: Explorer<'a, M, W>| {
         while let Some((mut graph, trie, memory)) = control.take() {
             explorer.take_over(trie, memory);
+            explorer.check(&graph, "work that was handed over");
             explorer.visit(&mut graph);
         }
         explorer.collector
@@ -318,8 +330,10 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, const W: usize>(
         first.visit(&mut graph);
         let mut collector = work(first);
         for other in others {
-            if let Ok(found) = other.join() {
-                collector.merge(found);
+            match other.join() {
+                Ok(found) => collector.merge(found),
+                // A worker that panicked has found a bug of ours: what it was to explore is not explored.
+                Err(panic) => std::panic::resume_unwind(panic),
             }
         }
         collector

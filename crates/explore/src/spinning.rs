@@ -18,7 +18,7 @@ use crate::interpret::Next;
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
 use crate::path::{INIT, Kind, Node, NodeId};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use crate::visit::{Explorer, Subject};
 
 /// How many events a thread looks back at most, so that a long loop that only reads does not cost its square.
@@ -73,7 +73,7 @@ fn is_same_state(
     }
 }
 
-impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// The slot in which the thread was before at the read that it stands before in slot `index`, if what it did since may be
     /// dropped. `now` are its registers.
     pub(crate) fn spins(
@@ -93,10 +93,10 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         }
         let mut written: Option<LocId> = None;
         let mut comparisons = 0;
-        let oldest = (graph.settled[thread] as usize).max(index.saturating_sub(LOOK_BACK));
+        let oldest = (graph.settled(thread) as usize).max(index.saturating_sub(LOOK_BACK));
         for earlier in (oldest..index).rev() {
             let event = layout.base[thread] as usize + earlier;
-            let passed = self.trie.node(graph.node[event]);
+            let passed = self.trie.node(graph.node(event));
             if !self.changes_nothing(graph, event, passed) {
                 return None;
             }
@@ -109,9 +109,9 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             if passed.pc() != pc {
                 continue;
             }
-            let then = &graph.regs[layout.regs(thread, earlier)];
-            let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node[event], node, word);
-            if self.trie.same_reservation(graph.node[event], node)
+            let then = graph.registers(layout, thread, earlier);
+            let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
+            if self.trie.same_reservation(graph.node(event), node)
                 && written.is_none_or(|loc| self.writes_again(here, loc))
                 && is_same_state(code, pc, then, now, depends)
             {
@@ -132,12 +132,12 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             // To fail; whether that was right is seen later, and part of the registers.
             Kind::Choice => {
                 matches!(self.subject.code.ops[node.pc() as usize], Op::Choice { exchange: true, .. })
-                    && graph.value[event] == 0
+                    && graph.value(event) == 0
             }
             Kind::Write => {
                 node.half == Half::Amo
                     && node.partner != INIT
-                    && graph.value[event] == graph.value[node.partner as usize]
+                    && graph.value(event) == graph.value(node.partner as usize)
             }
             _ => false,
         }
@@ -160,11 +160,11 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             let snapshot = graph.frontier(layout, t);
             if snapshot.next == Next::Spinning {
                 let base = layout.base[t] as usize;
-                silent |= Row::range(base + snapshot.value as usize, base + graph.front[t] as usize);
+                silent |= Row::range(base + snapshot.value as usize, base + graph.front(t) as usize);
             }
         }
         for t in 0..layout.threads() {
-            let end = graph.front[t] as usize;
+            let end = graph.front(t) as usize;
             let start = match graph.frontier(layout, t).next {
                 Next::Ended | Next::Halted | Next::Returned | Next::NotStarted | Next::Tail => continue,
                 Next::Event => {
@@ -179,9 +179,9 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
             let base = layout.base[t] as usize;
             stuck = true;
             for e in base + start..base + end {
-                let node = self.trie.node(graph.node[e]);
+                let node = self.trie.node(graph.node(e));
                 if node.kind == Kind::Read {
-                    let mut later = graph.co_after(graph.rf[e], node.loc()).iter();
+                    let mut later = graph.co_after(graph.rf(e), node.loc()).iter();
                     if later.any(|&w| !silent.contains(w as usize)) {
                         return false;
                     }
@@ -216,14 +216,14 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
         let is_own = |e: usize| layout.thread_of[e] as usize == thread;
         let is_own_cell = |loc: LocId| {
             let global = self.memory.storage(self.memory.location(loc).0.object) == Some(Storage::Global);
-            let writes = &graph.co[loc as usize];
+            let writes = graph.co(loc);
             !global
-                && graph.init_readers[loc as usize].is_empty()
-                && writes.iter().all(|&w| is_own(w as usize) && graph.readers[w as usize].iter().all(is_own))
+                && graph.init_readers(loc).is_empty()
+                && writes.iter().all(|&w| is_own(w as usize) && graph.readers(w as usize).iter().all(is_own))
         };
         let base = layout.base[thread] as usize;
         (base + entered..base + index).all(|e| {
-            let node = self.trie.node(graph.node[e]);
+            let node = self.trie.node(graph.node(e));
             match node.kind {
                 Kind::Choice => false,
                 Kind::Read => alone || is_own_cell(node.loc()),

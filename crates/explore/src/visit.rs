@@ -22,7 +22,7 @@ use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use crate::stack;
 use crate::waiting::{Watch, is_blocked};
 use fencepost_ir::{Order, Value, Width};
@@ -39,7 +39,7 @@ pub struct Subject<'a> {
 }
 
 /// One worker of an exploration.
-pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
+pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) model: M,
     pub(crate) trie: Trie<M, W>,
@@ -56,7 +56,7 @@ pub struct Explorer<'a, M: MemoryModel<W>, const W: usize> {
     depth: usize,
 }
 
-impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
+impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// A worker with an empty trie.
     pub fn new(
         subject: &'a Subject<'a>,
@@ -100,7 +100,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
-        let regs = &mut graph.regs[layout.regs(thread, 0)];
+        let regs = graph.registers_mut(layout, thread, 0);
         let mut machine =
             Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let entry = machine.start(function, args, regs);
@@ -119,7 +119,8 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 rounds += 1;
             }
             let needs_room = machine.needs_room;
-            graph.snapshots[layout.slot_base[thread]] = self.checked(thread, 0, snapshot, needs_room);
+            let snapshot = self.checked(thread, 0, snapshot, needs_room);
+            graph.set_snapshot(layout, thread, 0, snapshot);
             graph.set_front(layout, thread, 0);
         } else {
             self.control.overflow(Need::Registers(thread));
@@ -132,6 +133,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         if self.control.stopped(&self.collector.stats) {
             return;
         }
+        self.check(graph, "a visit");
         self.depth += 1;
         if !self.depth.is_multiple_of(stack::LEVELS) {
             self.visit_next(graph);
@@ -156,12 +158,22 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         }
     }
 
+    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32.
+    #[inline(always)]
+    pub(crate) fn check(&self, graph: &Graph<M, W>, when: &str) {
+        let nodes = self.collector.stats.nodes;
+        if cfg!(debug_assertions) && (nodes < 8 || nodes.is_multiple_of(32)) {
+            let checked = graph.check_invariants(&self.trie, self.subject.layout);
+            debug_assert!(checked.is_ok(), "before {when}: {checked:?}");
+        }
+    }
+
     /// The thread whose first gap is filled next; `None` if none can go on.
     #[inline(always)]
     fn next_thread(&self, graph: &Graph<M, W>) -> Option<usize> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
-        for (t, &marked) in graph.urgency.iter().enumerate() {
+        for (t, &marked) in graph.urgency().iter().enumerate() {
             let mut own = if graph.is_asleep(t) { Snapshot::NEVER } else { marked };
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
@@ -176,7 +188,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     }
 
     pub(crate) fn event_of(&self, graph: &Graph<M, W>, thread: usize) -> EventId {
-        self.subject.layout.base[thread] + graph.front[thread]
+        self.subject.layout.base[thread] + graph.front(thread)
     }
 
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
@@ -184,28 +196,29 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
-        if graph.reads.is_empty() {
+        if graph.reads().is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
         let before = self.model.coherence_before(&self.trie, graph, node);
-        let writes = graph.co[loc as usize].len();
+        let writes = graph.co(loc).len();
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).map(|sleep| sleep.before);
+        let considered = graph.considered(thread).map(|sleep| sleep.before.clone());
         let mut sleeps = considered.is_some();
         let last = |source: EventId, i: usize, sleeps: &mut bool| {
             let newest = i == writes;
-            let new = considered.is_none_or(|seen| source != INIT && !seen.contains(source as usize));
+            let new =
+                considered.as_ref().is_none_or(|seen| source != INIT && !seen.contains(source as usize));
             *sleeps &= !(newest && new);
             (newest, new)
         };
         for i in (0..writes).rev() {
-            let source = graph.co[loc as usize][i];
+            let source = graph.co(loc)[i];
             let (newest, new) = last(source, i + 1, &mut sleeps);
             if new {
                 sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
             }
             // An older write would be read although something newer comes before this read.
-            if (graph.readers[source as usize] | Row::single(source as usize)).meets(&before) {
+            if graph.is_known(source, &before) {
                 if sleeps {
                     self.sleep(graph, thread, loc);
                 }
@@ -237,7 +250,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         if !self.is_hopeless(graph, event, source)
             && (newest || self.model.read_consistent(&self.trie, graph, event))
         {
-            let front = graph.front[thread];
+            let front = graph.front(thread);
             self.advance_thread(graph, thread);
             let next = graph.frontier(self.subject.layout, thread).next;
             blocked = is_blocked(next) && self.may_sleep(snapshot.node);
@@ -245,10 +258,10 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
                 self.note_waiting(snapshot.node);
             } else {
                 if !newest {
-                    graph.nonmaximal.insert(event as usize);
+                    graph.mark_nonmaximal(event);
                 }
                 self.descend(graph);
-                graph.nonmaximal.remove(event as usize);
+                graph.unmark_nonmaximal(event);
             }
             graph.set_front(self.subject.layout, thread, front);
         }
@@ -262,79 +275,64 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
     fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        let node = self.trie.node(graph.node[event as usize]);
-        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes.is_empty() {
+        let node = self.trie.node(graph.node(event as usize));
+        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes().is_empty() {
             return false;
         }
         let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
-        if !graph.rmw_writes.contains(next as usize) {
+        if !graph.rmw_writes().contains(next as usize) {
             return false;
         }
-        let taken = self.trie.node(graph.node[next as usize]).partner as usize;
+        let taken = self.trie.node(graph.node(next as usize)).partner as usize;
         let fails = |cas: &CasRead| !self.exchange_succeeds(graph, event, cas.expected);
-        if graph.rf[taken] != source || node.failure.as_ref().is_some_and(fails) {
+        if graph.rf(taken) != source || node.failure.as_ref().is_some_and(fails) {
             return false;
         }
-        let revisited = graph.revisited & graph.before[taken];
-        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre[k]);
-        let prefix = graph.pre[event as usize] | Row::single(event as usize);
-        let gone = graph.present.without(&(graph.before[taken] | prefix | perhaps));
-        !self.was_added_maximally(graph, gone, prefix, perhaps)
+        let revisited = graph.revisited() & graph.before(taken);
+        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
+        let prefix = graph.pre(event as usize).and(event as usize);
+        let gone = graph.present().without(&(graph.before(taken) | &prefix | &perhaps));
+        !self.was_added_maximally(graph, &gone, &prefix, &perhaps)
     }
 
     /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.
     #[inline(always)]
     pub(crate) fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
-        let e = event as usize;
         graph.reserve_cells(self.memory.cells());
-        graph.node[e] = snapshot.node;
-        graph.value[e] = snapshot.value;
-        graph.rf[e] = INIT;
-        graph.before[e] = graph.present;
-        graph.present.insert(e);
+        graph.add(event, snapshot.node, snapshot.value);
     }
 
     /// Makes a present read read from `source`: value, order, prefix and rows follow.
     #[inline(always)]
     pub(crate) fn set_source(&mut self, graph: &mut Graph<M, W>, event: EventId, source: EventId) {
         let e = event as usize;
-        let node = self.trie.node(graph.node[e]);
-        graph.rf[e] = source;
-        graph.reads.insert(e);
-        if source == INIT {
-            graph.value[e] = self.memory.init(node.loc());
-            graph.init_readers[node.loc() as usize].insert(e);
-        } else {
-            graph.value[e] = graph.value[source as usize];
-            graph.readers[source as usize].insert(e);
-        }
-        graph.order[e] = match &node.failure {
+        let node = self.trie.node(graph.node(e));
+        graph.connect(event, source, node.loc(), self.memory.init(node.loc()));
+        let order = match &node.failure {
             Some(failure) if !self.exchange_succeeds(graph, event, failure.expected) => failure.ann.order,
             _ => node.ann.order,
         };
-        graph.pre[e] = self.model.predecessors(&self.trie, graph, node, source);
-        graph.set_rows(e, self.model.rows(&self.trie, graph, node));
+        graph.set_order(event, order);
+        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, source));
+        graph.set_rows(event, self.model.rows(&self.trie, graph, node));
     }
 
     #[inline(always)]
     pub(crate) fn clear_source(&mut self, graph: &mut Graph<M, W>, event: EventId) {
-        let e = event as usize;
-        match graph.rf[e] {
-            INIT => graph.init_readers[self.trie.node(graph.node[e]).loc() as usize].remove(e),
-            source => graph.readers[source as usize].remove(e),
-        }
+        let loc = self.trie.node(graph.node(event as usize)).loc();
+        graph.disconnect(event, loc);
     }
 
     fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
         let layout = self.subject.layout;
-        let node = self.trie.node(graph.node[event as usize]);
-        let regs = &graph.regs[layout.regs(node.thread as usize, node.index as usize)];
+        let node = self.trie.node(graph.node(event as usize));
+        let regs = graph.registers(layout, node.thread as usize, node.index as usize);
         let expected = match expected {
             Arg::Reg(r) => regs[regs[FP] as usize + r as usize],
             Arg::Const(c) => c,
         };
         let (_, width): (_, Width) = self.memory.location(node.loc());
-        let there = Undefined::Atomic.taken(graph.value[event as usize]);
+        let there = Undefined::Atomic.taken(graph.value(event as usize));
         width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
     }
 
@@ -350,22 +348,19 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// Adds an event that has neither a source nor a place in coherence.
     fn visit_single(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot, value: u64) {
         let event = self.event_of(graph, thread);
-        let e = event as usize;
-        self.place(graph, event, snapshot);
-        graph.value[e] = value;
+        self.place(graph, event, Snapshot { value, ..snapshot });
         let node = self.trie.node(snapshot.node);
-        graph.order[e] = node.ann.order;
-        graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
-        graph.set_rows(e, self.model.rows(&self.trie, graph, node));
+        graph.set_order(event, node.ann.order);
+        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, INIT));
+        graph.set_rows(event, self.model.rows(&self.trie, graph, node));
         if value != 0 && node.kind == Kind::Choice {
-            graph.nonmaximal.insert(e);
+            graph.mark_nonmaximal(event);
         }
-        let front = graph.front[thread];
+        let front = graph.front(thread);
         self.advance_thread(graph, thread);
         self.descend(graph);
         graph.set_front(self.subject.layout, thread, front);
-        graph.nonmaximal.remove(e);
-        graph.present.remove(e);
+        graph.remove_single(event);
     }
 
     /// Starts a thread. Its number depends on who starts it and how many that one has started before.
@@ -387,7 +382,7 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
         let Some(function) = machine.callee(target, frame) else {
             return self.collector.bad_spawn(self.subject, graph, thread, pc);
         };
-        graph.origin[child] = self.event_of(graph, thread);
+        graph.set_origin(child, self.event_of(graph, thread));
         self.start_thread(graph, child, function, &args);
         self.visit_single(graph, thread, snapshot, child as u64);
         graph.forget_thread(child, layout);
@@ -396,27 +391,26 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     fn visit_write(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let event = self.event_of(graph, thread);
         self.place_write(graph, event, snapshot);
-        let front = graph.front[thread];
+        let front = graph.front(thread);
         self.advance_thread(graph, thread);
         let loc = self.trie.node(snapshot.node).loc();
         let before = self.model.coherence_before(&self.trie, graph, self.trie.node(snapshot.node));
-        let mut at = graph.co[loc as usize].len();
-        let last = at;
-        graph.co[loc as usize].push(event);
+        let last = graph.push_write(loc, event);
+        let mut at = last;
         loop {
             if self.keeps_atomicity(graph, event, loc, at)
                 && (at == last || self.model.write_consistent(&self.trie, graph, event))
             {
                 if at != last {
-                    graph.nonmaximal.insert(event as usize);
+                    graph.mark_nonmaximal(event);
                 }
                 self.descend(graph);
             }
-            if !bubble_down(graph, loc, &mut at, &before) {
+            if !graph.bubble_down(loc, &mut at, &before) {
                 break;
             }
         }
-        graph.co[loc as usize].remove(at);
+        graph.take_write(loc, at);
         graph.set_front(self.subject.layout, thread, front);
         graph.remove_write(event);
         self.revisit_readers(graph, event, snapshot, loc);
@@ -424,26 +418,23 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
 
     /// Puts a write into the graph, without a place in coherence.
     pub(crate) fn place_write(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
-        let e = event as usize;
         self.place(graph, event, snapshot);
         let node = self.trie.node(snapshot.node);
-        graph.order[e] = node.ann.order;
+        graph.set_order(event, node.ann.order);
         if node.ann.order == Order::Plain {
             let loc = node.loc();
             self.note_plain_write(loc);
         }
         let node = self.trie.node(snapshot.node);
-        graph.writes.insert(e);
-        graph.readers[e] =
+        let readers =
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
-        graph.pre[e] = self.model.predecessors(&self.trie, graph, node, INIT);
-        graph.set_rows(e, self.model.rows(&self.trie, graph, node));
+        graph.make_write(event, readers);
+        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, INIT));
+        graph.set_rows(event, self.model.rows(&self.trie, graph, node));
         if node.partner != INIT && self.model.clauses().has(Clause::Atomicity) {
             let read = node.partner as usize;
-            graph.rmw_writes.insert(e);
-            if graph.pre[e].is_within(&(graph.pre[read] | Row::single(read))) {
-                graph.pure.insert(e);
-            }
+            let pure = graph.pre(event as usize).is_within(&graph.pre(read).and(read));
+            graph.mark_rmw_write(event, pure);
         }
     }
 
@@ -451,21 +442,22 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     /// violation among pure ones is final (`docs/EXPLORATION.md`); the others are filtered at the end.
     #[inline(always)]
     pub(crate) fn keeps_atomicity(&self, graph: &Graph<M, W>, event: EventId, loc: LocId, at: usize) -> bool {
-        if graph.rmw_writes.is_empty() {
+        if graph.rmw_writes().is_empty() {
             return true;
         }
-        let impure = |w: EventId| graph.rmw_writes.contains(w as usize) && !graph.pure.contains(w as usize);
+        let impure =
+            |w: EventId| graph.rmw_writes().contains(w as usize) && !graph.pure().contains(w as usize);
         if impure(event) {
             return true;
         }
         let threads = &self.subject.layout.thread_of;
-        let list = &graph.co[loc as usize];
+        let list = graph.co(loc);
         let place_of = |source: EventId| {
             if source == INIT { Some(0) } else { graph.position(source, loc).map(|p| p + 1) }
         };
-        if graph.rmw_writes.contains(event as usize) {
-            let read = self.trie.node(graph.node[event as usize]).partner;
-            let Some(start) = place_of(graph.rf[read as usize]) else { return true };
+        if graph.rmw_writes().contains(event as usize) {
+            let read = self.trie.node(graph.node(event as usize)).partner;
+            let Some(start) = place_of(graph.rf(read as usize)) else { return true };
             if start > at {
                 return false;
             }
@@ -475,11 +467,11 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             }
         }
         list[at + 1..].iter().all(|&w| {
-            if !graph.pure.contains(w as usize) || threads[w as usize] == threads[event as usize] {
+            if !graph.pure().contains(w as usize) || threads[w as usize] == threads[event as usize] {
                 return true;
             }
-            let read = self.trie.node(graph.node[w as usize]).partner;
-            place_of(graph.rf[read as usize]).is_none_or(|start| start > at)
+            let read = self.trie.node(graph.node(w as usize)).partner;
+            place_of(graph.rf(read as usize)).is_none_or(|start| start > at)
         })
     }
 
@@ -487,25 +479,23 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
     pub(crate) fn advance_thread(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let Subject { code, layout } = *self.subject;
         loop {
-            let index = graph.front[thread] as usize;
-            let slot = layout.slot_base[thread] + index;
+            let index = graph.front(thread) as usize;
             let event = layout.base[thread] as usize + index;
-            let node_id = graph.snapshots[slot].node;
-            let (from, to) = (layout.regs(thread, index).start, layout.regs(thread, index + 1).start);
+            let node_id = graph.frontier(layout, thread).node;
             // What lies behind the top frame is garbage and need not be copied.
-            let fp = graph.regs[from + FP] as usize;
+            let fp = graph.frontier_regs(layout, thread)[FP] as usize;
             let pc = self.trie.node(node_id).pc() as usize;
             let used = fp + code.functions[code.source[pc].0 as usize].frame as usize;
-            graph.regs.copy_within(from..from + used, to);
+            graph.copy_registers(layout, thread, index, used);
             let result = match code.ops[pc] {
                 Op::Load { width, extend, undefined, .. } => {
-                    undefined.taken(width.extend(extend, Value(graph.value[event])).0)
+                    undefined.taken(width.extend(extend, Value(graph.value(event))).0)
                 }
-                Op::Choice { first, .. } => first.wrapping_add(graph.value[event] as i64) as u64,
-                Op::Join { .. } => graph.frontier_regs(layout, graph.value[event] as usize)[RESULT],
-                _ => graph.value[event],
+                Op::Choice { first, .. } => first.wrapping_add(graph.value(event) as i64) as u64,
+                Op::Join { .. } => graph.frontier_regs(layout, graph.value(event) as usize)[RESULT],
+                _ => graph.value(event),
             };
-            let registers = &mut graph.regs[layout.regs(thread, index + 1)];
+            let registers = graph.registers_mut(layout, thread, index + 1);
             let dst = code.ops[pc].defines() as usize;
             if dst != 0 {
                 registers[fp + dst] = result;
@@ -517,33 +507,34 @@ impl<'a, M: MemoryModel<W>, const W: usize> Explorer<'a, M, W> {
             while next.next == Next::Cut && !needs_room && rounds < ROUNDS {
                 rounds += 1;
                 let cut_at = machine.cut_at;
-                let registers = &graph.regs[layout.regs(thread, index + 1)];
+                let registers = graph.registers(layout, thread, index + 1);
                 let at = registers[RESULT] as Pc;
                 if !self.reads_its_own(graph, thread, index + 1, at, registers) {
                     break;
                 }
                 machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
                 (machine.events, machine.cut_at) = (index + 1, cut_at);
-                next = machine.go_on(&mut self.trie, &mut graph.regs[layout.regs(thread, index + 1)]);
+                next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
                 needs_room = machine.needs_room;
             }
             let next = self.checked(thread, index + 1, next, needs_room);
-            graph.snapshots[slot + 1] = next;
-            graph.front[thread] += 1;
+            graph.set_snapshot(layout, thread, index + 1, next);
+            graph.set_front(layout, thread, index as u32 + 1);
             if next.node == NO_NODE {
                 break;
             }
-            let registers = &graph.regs[layout.regs(thread, index + 1)];
+            let registers = graph.registers(layout, thread, index + 1);
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
-                graph.snapshots[slot + 1] = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                let stopped = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                graph.set_snapshot(layout, thread, index + 1, stopped);
+                graph.set_front(layout, thread, index as u32 + 1);
                 break;
             }
-            if !graph.present.contains(event + 1) {
+            if !graph.present().contains(event + 1) {
                 break;
             }
         }
-        graph.set_front(layout, thread, graph.front[thread]);
     }
 
     /// A snapshot whose event has no room stops the exploration; it starts again with more.
@@ -575,29 +566,9 @@ fn is_bounded(code: &Code, regs: &[u64]) -> bool {
     matches!(code.ops[regs[RESULT] as usize], Op::Cut { entered } if entered != 0)
 }
 
-/// Moves the write at place `at` of a cell one place down, unless the write below, or a read of it, comes before.
-#[inline(always)]
-pub(crate) fn bubble_down<M: MemoryModel<W>, const W: usize>(
-    graph: &mut Graph<M, W>,
-    loc: LocId,
-    at: &mut usize,
-    before: &Row<W>,
-) -> bool {
-    if *at == 0 {
-        return false;
-    }
-    let below = graph.co[loc as usize][*at - 1] as usize;
-    if (graph.readers[below] | Row::single(below)).meets(before) {
-        return false;
-    }
-    graph.co[loc as usize].swap(*at - 1, *at);
-    *at -= 1;
-    true
-}
-
 /// Whether the thread that a join waits for has ended.
 #[inline(always)]
-pub(crate) fn can_join<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn can_join<M: MemoryModel<W>, W: RowWidth>(
     graph: &Graph<M, W>,
     layout: &Layout,
     thread: u64,

@@ -21,11 +21,12 @@
 
 use crate::code::Half;
 use crate::control::Need;
-use crate::graph::{Graph, Sleep};
+use crate::graph::Graph;
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
 use crate::path::{INIT, NodeId};
+use crate::row::RowWidth;
 use crate::visit::Explorer;
 use fencepost_ir::Order;
 
@@ -44,7 +45,7 @@ fn mark(seen: &mut Vec<bool>, loc: LocId) -> bool {
     !std::mem::replace(&mut seen[at], true)
 }
 
-impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether reads of this node may be put off.
     #[inline(always)]
     pub(crate) fn may_sleep(&self, node: NodeId) -> bool {
@@ -82,18 +83,16 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
 
     /// The newest value does not let the thread go on: the others go first.
     pub(crate) fn sleep(&mut self, graph: &mut Graph<M, W>, thread: usize, loc: LocId) {
-        let writes = graph.co[loc as usize].len() as u32;
-        let sleep = Sleep { at: graph.front[thread], loc, writes, before: graph.present };
-        graph.asleep[thread].push(sleep);
+        graph.fall_asleep(thread, loc);
         self.visit(graph);
-        graph.asleep[thread].pop();
+        graph.wake_up(thread);
     }
 
     fn read_newest(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let event = self.event_of(graph, thread);
         graph.reserve_cells(self.memory.cells());
         let loc = self.trie.node(snapshot.node).loc();
-        let newest = graph.co[loc as usize].last().copied().unwrap_or(INIT);
+        let newest = graph.co(loc).last().copied().unwrap_or(INIT);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, newest);
         self.advance_thread(graph, thread);
@@ -103,7 +102,7 @@ impl<M: MemoryModel<W>, const W: usize> Explorer<'_, M, W> {
     pub(crate) fn finish_asleep(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let snapshot = *graph.frontier(self.subject.layout, thread);
         let event = self.event_of(graph, thread);
-        let front = graph.front[thread];
+        let front = graph.front(thread);
         self.read_newest(graph, thread, snapshot);
         self.finish(graph);
         graph.set_front(self.subject.layout, thread, front);

@@ -1,7 +1,7 @@
 //! From a program to an answer, for any machine: search, confirm the run, say how far the answer holds.
 
 use crate::bounded::buffers_are_bounded;
-use crate::buffers::BufferMachine;
+use crate::buffers::{BufferMachine, Move};
 use crate::code::{Code, Unsupported};
 use crate::config::{Config, Model};
 use crate::machine::{Kind, Machine, Successors, Worker};
@@ -82,24 +82,42 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Checked, Unsupp
     Ok(check_machine(program, &make, options.search))
 }
 
+/// Checks a program on a machine with store buffers, and gives the moves of the run to what it found, too.
+pub fn find(program: &Program, options: &Options<'_>) -> Result<(Checked, Vec<Move>), Unsupported> {
+    let code = Code::new(program)?;
+    let config = Config { symmetry: false, ..options.config };
+    let make = || BufferMachine::new(program, &code, config);
+    let (checked, run) = search_for(program, &make, options.search);
+    Ok((checked, run.iter().flat_map(|label| label.moves.clone()).collect()))
+}
+
 /// Checks a program on any machine. `make` makes it afresh, because what cut it is told by the machine.
 pub fn check_machine<M: Checkable>(
     program: &Program,
     make: &dyn Fn() -> M,
     options: search::Options<'_>,
 ) -> Checked {
+    search_for(program, make, options).0
+}
+
+/// The answer, and the run to what was found.
+fn search_for<M: Checkable>(
+    program: &Program,
+    make: &dyn Fn() -> M,
+    options: search::Options<'_>,
+) -> (Checked, Vec<M::Label>) {
     let machine = make();
     let mut states = BTreeSet::new();
     let found = search::search(&machine, options, |worker| states.append(&mut M::final_states(worker)));
-    let checked = answer(program, &machine, found, states);
+    let (checked, run) = answer(program, &machine, found, states);
     // With several workers it is a matter of luck which bad state of a level is met first: search again alone, so that
     // the run is always the same.
     if checked.outcome.verdict == Verdict::Unsafe && options.jobs > 1 && options.order == Order::Breadth {
-        let again = check_machine(program, make, search::Options { jobs: 1, ..options });
+        let again = search_for(program, make, search::Options { jobs: 1, ..options });
         // A time limit may be reached this time.
-        return if again.outcome.verdict == Verdict::Unsafe { again } else { checked };
+        return if again.0.outcome.verdict == Verdict::Unsafe { again } else { (checked, run) };
     }
-    checked
+    (checked, run)
 }
 
 fn answer<M: Checkable>(
@@ -107,16 +125,20 @@ fn answer<M: Checkable>(
     machine: &M,
     found: Found,
     states: BTreeSet<Vec<Value>>,
-) -> Checked {
+) -> (Checked, Vec<M::Label>) {
     let final_states = admitted(program, states);
     let bounds = machine.bounds();
+    let mut to_bad = Vec::new();
     let (findings, stop) = match found.stopped_at {
         Some((id, Kind::Bad)) => match labels_to(machine, &found, id) {
             None => (Vec::new(), Some(not_confirmed("a step of the path is missing"))),
-            Some(run) => match machine.confirm(&run) {
-                Ok(finding) => (vec![finding], None),
-                Err(why) => (Vec::new(), Some(not_confirmed(&why))),
-            },
+            Some(run) => {
+                to_bad = run;
+                match machine.confirm(&to_bad) {
+                    Ok(finding) => (vec![finding], None),
+                    Err(why) => (Vec::new(), Some(not_confirmed(&why))),
+                }
+            }
         },
         Some((id, _)) => {
             let why = labels_to(machine, &found, id).and_then(|run| machine.gave_up(&run));
@@ -134,7 +156,8 @@ fn answer<M: Checkable>(
         bytes: Some(found.bytes as u64),
         ..Statistics::default()
     };
-    Checked { outcome: Outcome { statistics, ..Outcome::new(findings, stop, bounds) }, final_states }
+    let outcome = Outcome { statistics, ..Outcome::new(findings, stop, bounds) };
+    (Checked { outcome, final_states }, to_bad)
 }
 
 fn not_confirmed(why: &str) -> StopReason {

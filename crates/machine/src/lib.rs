@@ -3,7 +3,7 @@
 //! The pipeline inside this crate: [`code`] prepares a program ([`live`] finds what may be forgotten), [`step`] runs one
 //! thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and PSO machines,
 //! [`symmetry`] makes one state of those that differ only in which thread is where, [`search`] visits all states of any [`machine`] and keeps them in a [`store`], [`plain`] replays what was found,
-//! [`mod@run`] describes it, [`stepper`] follows it once more and shares nothing with the search but the IR, and [`mod@check`] turns it into an [`Outcome`], for any [`Checkable`] machine. [`bounded`] says whether buffers are bounded at all.
+//! [`mod@run`] describes it, [`guided`] makes a run of the source program from one of a reduced program, [`stepper`] follows it once more and shares nothing with the search but the IR, and [`mod@check`] turns it into an [`Outcome`], for any [`Checkable`] machine. [`bounded`] says whether buffers are bounded at all.
 //!
 //! Loops are not unrolled. When the reachable states are finite, *safe* without bounds is a proof.
 //!
@@ -15,6 +15,7 @@ pub mod buffers;
 pub mod check;
 pub mod code;
 pub mod config;
+pub mod guided;
 pub mod intern;
 pub mod live;
 pub mod local;
@@ -29,7 +30,7 @@ pub mod stepper;
 pub mod store;
 pub mod symmetry;
 
-pub use check::{Checkable, Checked, Options, check, check_machine};
+pub use check::{Checkable, Checked, Options, check, check_machine, find};
 pub use code::Unsupported;
 pub use config::{Config, Model};
 pub use fencepost_answer::{Outcome, Verdict};

@@ -10,7 +10,7 @@ use crate::step::{Executed, Next, Steps, Update};
 use fencepost_ir::{FinalCondition, Observable, Value};
 
 /// A global configuration.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State {
     /// Memory by cell.
     pub memory: Vec<Option<Value>>,

@@ -16,8 +16,8 @@ pub mod tso;
 
 pub use c::print_c;
 pub use promising::reduce_promising;
-pub use start::start_at_once;
-pub use tso::{Bound, NO_ROOM, Options, reduce_tso};
+pub use start::{Moved, moved, start_at_once};
+pub use tso::{Bound, NO_ROOM, Options, Origins, reduce_tso, reduce_with_origins};
 
 use fencepost_diag::Span;
 

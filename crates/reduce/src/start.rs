@@ -41,6 +41,23 @@ pub fn start_at_once(program: &Program) -> Program {
     run.finish(function)
 }
 
+/// Where the instructions of `main` went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moved {
+    /// Its function.
+    pub function: FunctionId,
+    /// By how many instructions they moved down.
+    pub by: u32,
+}
+
+/// What [`start_at_once`] moved; `None` if it left the program as it is.
+pub fn moved(before: &Program, after: &Program) -> Option<Moved> {
+    let function = before.threads.first()?.function;
+    let length = |program: &Program| program.functions[function.0 as usize].body.len() as u32;
+    let by = length(after).checked_sub(length(before)).filter(|by| *by > 0)?;
+    Some(Moved { function, by })
+}
+
 /// True if an instruction may run the function.
 fn may_run(instr: &Instr, function: FunctionId) -> bool {
     match instr {

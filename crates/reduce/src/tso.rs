@@ -12,8 +12,8 @@ use crate::helpers::{Builder, Helpers, call, constant};
 use crate::layout::Layout;
 use fencepost_diag::Span;
 use fencepost_ir::{
-    BinaryOp, Callee, Fence, Function, FunctionId, Instr, ObjectId, Observable, Operand, Order, Program,
-    Property, Reg, Rvalue, Thread, Value, Width,
+    BinaryOp, Callee, Fence, Function, FunctionId, Instr, Label, ObjectId, Observable, Operand, Order,
+    Program, Property, Reg, Rvalue, Thread, Value, Width,
 };
 
 /// The message of the assertion that fails in a result whose program starts more threads than [`Options::max_spawned`]:
@@ -49,6 +49,15 @@ impl Options {
 
 /// The SC program that reaches what the program reaches under TSO within the bound.
 pub fn reduce_tso(program: &Program, options: &Options) -> Result<Program, Unsupported> {
+    Ok(reduce_with_origins(program, options)?.0)
+}
+
+/// For each instruction of a reduced program, by function: the function and the instruction of the source that takes effect
+/// there, if one does.
+pub type Origins = Vec<Vec<Option<(u32, u32)>>>;
+
+/// The same, and where each instruction of the source takes effect in the result.
+pub fn reduce_with_origins(program: &Program, options: &Options) -> Result<(Program, Origins), Unsupported> {
     let slots = match options.bound {
         Bound::Rounds(k) | Bound::Age(k) => k,
     };
@@ -75,15 +84,41 @@ pub fn reduce_tso(program: &Program, options: &Options) -> Result<Program, Unsup
     for i in 0..translation.privates.len() {
         result.objects.push(layout.object(format!("tso_private_{i}")));
     }
+    let mut origins = Vec::new();
     for thread_version in [false, true] {
-        for function in &program.functions {
-            result.functions.push(translation.function(function, thread_version)?);
+        for (number, function) in (0..).zip(&program.functions) {
+            let (translated, labels) = translation.function(function, thread_version)?;
+            origins.push(origins_in(&translated, number, &labels));
+            result.functions.push(translated);
         }
     }
     result.functions.extend(translation.helpers.functions(&layout, options.bound));
     result.threads = translation.threads();
     result.property = property(program);
-    Ok(result)
+    Ok((result, origins))
+}
+
+/// An instruction takes effect where its translation first does something that others can notice, the helpers aside.
+fn origins_in(translated: &Function, function: u32, labels: &[Label]) -> Vec<Option<(u32, u32)>> {
+    let mut origins = vec![None; translated.body.len()];
+    let ends = labels.iter().skip(1).map(|label| label.0 as usize).chain([translated.body.len()]);
+    for (pc, (from, to)) in (0..).zip(labels.iter().map(|label| label.0 as usize).zip(ends)) {
+        let noticed = |instr: &Instr| {
+            matches!(
+                instr,
+                Instr::Load { .. }
+                    | Instr::Store { .. }
+                    | Instr::Rmw { .. }
+                    | Instr::CompareExchange { .. }
+                    | Instr::Nondet { .. }
+                    | Instr::Spawn { .. }
+            )
+        };
+        if let Some(first) = translated.body[from..to].iter().position(noticed) {
+            origins[from + first] = Some((function, pc));
+        }
+    }
+    origins
 }
 
 /// The registers of a final condition move with the others.
@@ -133,8 +168,9 @@ impl Translation<'_> {
         self.program.threads.iter().enumerate().map(translate).collect()
     }
 
-    /// A function with one more parameter, the private object. A thread's version also starts and ends the simulation.
-    fn function(&self, old: &Function, thread: bool) -> Result<Function, Unsupported> {
+    /// A function with one more parameter, the private object, and where the translation of each instruction begins. A
+    /// thread's version also starts and ends the simulation.
+    fn function(&self, old: &Function, thread: bool) -> Result<(Function, Vec<Label>), Unsupported> {
         let mut f = Function { params: old.params + 1, regs: old.regs.clone(), ..Function::default() };
         f.name = if thread { format!("tso_thread_{}", old.name) } else { old.name.clone() };
         // Registers from there on move up by one.
@@ -168,7 +204,8 @@ impl Translation<'_> {
                 _ => {}
             }
         }
-        Ok(b.f)
+        labels.pop();
+        Ok((b.f, labels))
     }
 
     fn leave(&self, b: &mut Builder, value: Option<Operand>, thread: bool) {

@@ -50,17 +50,27 @@ impl Engine for Bmc {
     }
 }
 
-/// Checks a program that a reduction made. What is wrong with it is not replayed: the machine of the source program has to
-/// find it, too.
-pub fn reduced(question: &Question<'_>, program: &Program) -> Result<Outcome, Trouble> {
+/// Checks a program that a reduction made, and gives the moves of the run to what is wrong with it. They are not replayed
+/// here: the caller makes a run of the source program from them.
+pub fn reduced(question: &Question<'_>, program: &Program) -> Result<(Outcome, Option<Vec<Move>>), Trouble> {
     let mut settings = settings(question);
     settings.symbolic.c = false;
     let found = bmc::check(program, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
     if found.verdict != bmc::Verdict::Unsafe {
-        return Ok(answer(question, program, &found));
+        return Ok((answer(question, program, &found), None));
     }
     let message = found.finding.map_or(String::new(), |finding| finding.message);
-    Ok(Outcome::new(vec![unplaced(message)], None, Vec::new()))
+    let run = found.run.map(|run| moves(&run));
+    Ok((Outcome::new(vec![unplaced(message)], None, Vec::new()), run))
+}
+
+/// A run as moves of the SC machine.
+fn moves(run: &bmc::Run) -> Vec<Move> {
+    let step = |step: &bmc::Scheduled| Move {
+        thread: step.thread as u8,
+        action: Action::Step { choice: step.choice, spurious: step.spurious },
+    };
+    run.steps.iter().map(step).collect()
 }
 
 /// Something is wrong, no matter where.
@@ -130,12 +140,7 @@ fn confirmed(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -
     };
     let mut config = Config::new(Model::Sc);
     config.c = question.compiled.language.must_end();
-    let step = |step: &bmc::Scheduled| Move {
-        thread: step.thread as u8,
-        action: Action::Step { choice: step.choice, spurious: step.spurious },
-    };
-    let moves: Vec<Move> = run.steps.iter().map(step).collect();
-    match confirm_moves(&code, &config, &moves) {
+    match confirm_moves(&code, &config, &moves(run)) {
         Ok(finding) => Outcome::new(vec![finding], None, Vec::new()),
         Err(why) => {
             let why = format!("internal error: counterexample not confirmed: {why}");

@@ -5,11 +5,17 @@ use super::{Engine, Fit, Question};
 use crate::args::{Backend, CheckArgs, ReduceArgs};
 use crate::input::{self, Trouble};
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
-use fencepost_ir::Language;
-use fencepost_machine::{Config, Model, Options, check};
+use fencepost_ir::{Language, Program};
+use fencepost_machine::buffers::Move;
+use fencepost_machine::code::Code;
+use fencepost_machine::guided::{self, Visit};
+use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
-use fencepost_reduce::{self as reduction, NO_ROOM, print_c, reduce_tso, start_at_once};
+use fencepost_reduce::{
+    self as reduction, Moved, NO_ROOM, Origins, moved, print_c, reduce_tso, reduce_with_origins,
+    start_at_once,
+};
 use std::time::Instant;
 
 /// The engine.
@@ -49,18 +55,32 @@ impl Engine for Reduce {
         let bound = bound(question.model.name, options.rounds, options.age)?;
         let prepared = question.prepare(Form::STATES)?;
         let refuse = |e: reduction::Unsupported| question.refuse(&e.what, e.span);
-        let reduced =
-            reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(refuse)?;
-        let mut outcome = match options.backend {
+        let started = start_at_once(&prepared.program);
+        let (reduced, origins) =
+            reduce_with_origins(&started, &reduction::Options::new(bound)).map_err(refuse)?;
+        let (mut outcome, run) = match options.backend {
             Backend::States => {
                 let settings = Options { config: Config::new(Model::Sc), search: search(question) };
-                check(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?.outcome
+                let (found, run) = find(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
+                (found.outcome, Some(run))
             }
             Backend::Bmc => super::bmc::reduced(question, &reduced)?,
-            Backend::Cbmc => super::cbmc::run(question, &reduced)?,
+            Backend::Cbmc => (super::cbmc::run(question, &reduced)?, None),
         };
         if outcome.verdict == Verdict::Unsafe {
-            outcome = self.on_source(question, &prepared.program, outcome)?;
+            let source = &prepared.program;
+            outcome = match run {
+                _ if has_no_room(&outcome) => {
+                    let why = "the program starts more threads than the reduction has room for";
+                    Outcome::unknown(StopReason::Unsupported(why.into()))
+                }
+                Some(run) => {
+                    let guide = guide(&reduced, &run, &origins, moved(source, &started));
+                    self.lifted(question, source, guide, outcome)
+                }
+                // CBMC tells no run that could be followed.
+                None => self.on_source(question, source, outcome)?,
+            };
         }
         // The reduced program never leaves its bound, so the bound is always part of the answer.
         outcome.bounds.push(match bound {
@@ -73,19 +93,65 @@ impl Engine for Reduce {
     }
 }
 
+/// The reduction itself ran out of room for threads.
+fn has_no_room(outcome: &Outcome) -> bool {
+    outcome.findings.iter().any(|finding| finding.message.contains(NO_ROOM))
+}
+
+/// The order in which a run of the reduced program executes the instructions of the source.
+fn guide(
+    reduced: &Program,
+    run: &[Move],
+    origins: &Origins,
+    moved: Option<Moved>,
+) -> Result<(Vec<Visit>, bool), String> {
+    let code = Code::for_replay(reduced).map_err(|e| e.what)?;
+    let source = |visit: Visit| {
+        let (function, mut pc) = (*origins.get(visit.function as usize)?.get(visit.pc as usize)?)?;
+        if let Some(moved) = moved.filter(|moved| moved.function.0 == function) {
+            pc = pc.checked_sub(moved.by)?;
+        }
+        Some(Visit { function, pc, ..visit })
+    };
+    let visits = guided::trail(&code, &Config::new(Model::Sc), run)?;
+    Ok((visits.into_iter().filter_map(source).collect(), moved.is_some()))
+}
+
 impl Reduce {
-    /// A counterexample of the reduced program as a run of the source program: the machine finds and replays one within
-    /// the same bound. If it finds none, one of the two is wrong.
+    /// A counterexample of the reduced program as a run of the source program, which executes the same instructions in the
+    /// same order.
+    fn lifted(
+        &self,
+        question: &Question<'_>,
+        source: &Program,
+        guide: Result<(Vec<Visit>, bool), String>,
+        reduced: Outcome,
+    ) -> Outcome {
+        let c = question.compiled.language.must_end();
+        let on_source = |(guide, prelude): (Vec<Visit>, bool)| {
+            let code = Code::for_replay(source).map_err(|e| e.what)?;
+            guided::lift(&code, c, &guide, prelude)
+        };
+        let outcome = match guide.and_then(on_source) {
+            Ok(finding) => Outcome::new(vec![finding], None, Vec::new()),
+            Err(why) => {
+                let why = format!(
+                    "internal error: the counterexample of the reduced program is not one of the source: {why}"
+                );
+                Outcome::unknown(StopReason::NotConfirmed(why))
+            }
+        };
+        Outcome { statistics: reduced.statistics, ..outcome }
+    }
+
+    /// A verdict without a run: the machine finds and replays one within the same bound. If it finds none, one of the two
+    /// is wrong.
     fn on_source(
         &self,
         question: &Question<'_>,
-        source: &fencepost_ir::Program,
+        source: &Program,
         reduced: Outcome,
     ) -> Result<Outcome, Trouble> {
-        if reduced.findings.iter().any(|finding| finding.message.contains(NO_ROOM)) {
-            let why = "the program starts more threads than the reduction has room for";
-            return Ok(Outcome::unknown(StopReason::Unsupported(why.into())));
-        }
         let options = question.options;
         let mut config = Config::new(Model::Tso);
         (config.rounds, config.age) =
@@ -122,7 +188,7 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
         return Err(format!("error: there is no model `{}`", options.model).into());
     };
     let defaults = CheckArgs::default();
-    let compiled = input::read(&name, &defaults)?;
+    let compiled = input::read(&name, model, &defaults)?;
     let question =
         Question { file: &name, compiled: &compiled, model, options: &defaults, start: Instant::now() };
     let prepared = question.prepare(Form::STATES)?;

@@ -235,7 +235,7 @@ mod random;
 fn findings_of_random_programs_are_confirmed() {
     let number = |variable: &str| std::env::var(variable).ok().and_then(|text| text.parse::<u64>().ok());
     let (cases, seed) = (number("FENCEPOST_CASES").unwrap_or(150), number("FENCEPOST_SEED").unwrap_or(7));
-    let (mut count, mut gaps, mut wrong) = (0, 0, Vec::new());
+    let (mut count, mut wrong) = (0, Vec::new());
     for case in 0..cases {
         let sketch = random::Sketch::new(&mut random::Random::new(seed.wrapping_mul(1_000_003) + case));
         let program = compile(&sketch.text());
@@ -243,19 +243,13 @@ fn findings_of_random_programs_are_confirmed() {
             let program = for_model(&program, model);
             for finding in findings(&program, model) {
                 count += 1;
-                let gap = Err(Refused::Wrong("a read has a source that is not there".into()));
-                let answer = confirmed(&program, entry(model), true, &finding, &Limits::default());
-                let ahead = matches!(model, ModelName::Power | ModelName::Armv8);
-                if answer == gap && ahead && finding.kind == FindingKind::Assertion {
-                    gaps += 1;
-                } else if let Err(refused) = answer {
+                if let Err(refused) = confirmed(&program, entry(model), true, &finding, &Limits::default()) {
                     let text = sketch.clone().text();
                     wrong.push(format!("{}: {}\n{text}", model.name(), describe(&finding, &refused).reason));
                 }
             }
         }
     }
-    println!("{count} findings, {gaps} with gaps");
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count > cases && gaps * 10 < count, "{count} findings, {gaps} with gaps");
+    assert!(count > cases, "{count} findings");
 }

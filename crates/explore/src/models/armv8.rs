@@ -23,7 +23,7 @@ use super::{existence, from_other_threads, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::{Ann, Fence, Order};
 
 /// The model.
@@ -34,8 +34,8 @@ pub struct Armv8 {
 }
 
 /// What a path says about an event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Armv8Static<const W: usize> {
+#[derive(Clone, Debug, Default)]
+pub struct Armv8Static<W: RowWidth> {
     /// Commit-before predecessors in the thread, whatever is read.
     commit: Row<W>,
     /// Locally-ordered-before predecessors, whatever is read.
@@ -51,8 +51,8 @@ pub struct Armv8Static<const W: usize> {
 }
 
 /// What is known of a committed event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Armv8Rows<const W: usize> {
+#[derive(Clone, Debug, Default)]
+pub struct Armv8Rows<W: RowWidth> {
     /// lob predecessors, not closed.
     lob: Row<W>,
     /// pick;[W];lrs;lob* predecessors.
@@ -84,7 +84,7 @@ fn is_release(ann: Ann) -> bool {
     matches!(ann.order, Order::Release | Order::AcqRel | Order::SeqCst)
 }
 
-impl<const W: usize> MemoryModel<W> for Armv8 {
+impl<W: RowWidth> MemoryModel<W> for Armv8 {
     type Static = Armv8Static<W>;
     type Rows = Armv8Rows<W>;
     const DEPENDENCIES: bool = true;
@@ -106,62 +106,62 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
             Kind::Read => false,
             // Starting and joining threads orders as dmb sy does.
             Kind::Spawn | Kind::Join => {
-                let lob = facts.reads | facts.writes | facts.syncs;
-                return Armv8Static { commit: facts.events, lob, ..Armv8Static::default() };
+                let lob = &facts.reads | &facts.writes | &facts.syncs;
+                return Armv8Static { commit: facts.events.clone(), lob, ..Armv8Static::default() };
             }
             _ => return Armv8Static { commit: existence(place), ..Armv8Static::default() },
         };
-        let accesses = facts.reads | facts.writes | facts.syncs;
+        let accesses = &facts.reads | &facts.writes | &facts.syncs;
         let full = facts.before_fence(is_full);
         let no_return = facts.annotated(|ann| ann.no_return);
         let [isb, picked] = facts
             .fences
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isb | Fence::Isync))
-            .fold([Row::EMPTY; 2], |[dep, pick], f| [dep | f.ctrl | f.addr_po, pick | f.picked]);
+            .fold([Row::EMPTY, Row::EMPTY], |[dep, pick], f| [dep | &f.ctrl | &f.addr_po, pick | &f.picked]);
         let (mut all, mut lob) = (Row::EMPTY, Row::EMPTY);
-        let mut order = |clause, row| {
+        let mut order = |clause, row: &Row<W>| {
             all |= row;
             lob |= self.clauses.row(clause, row);
         };
-        order(Clause::Addr, place.addr);
-        order(Clause::Data, place.data);
-        order(Clause::PickIsb, picked);
-        order(Clause::FullFence, full);
-        order(Clause::LightFence, facts.before_fence(orders_loads) & facts.reads.without(&no_return));
-        order(Clause::DsbSt, facts.before_fence(|f| f == Fence::DsbSt) & facts.writes);
-        let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann)) & facts.reads;
-        order(Clause::AfterAcquire, acquired);
-        order(Clause::AmoBarrier, facts.amo_barriers);
-        let mut skipped = (full | facts.before_fence(|f| f == Fence::DsbSt)) & facts.skipped;
+        order(Clause::Addr, &place.addr);
+        order(Clause::Data, &place.data);
+        order(Clause::PickIsb, &picked);
+        order(Clause::FullFence, &full);
+        order(Clause::LightFence, &(facts.before_fence(orders_loads) & facts.reads.without(&no_return)));
+        order(Clause::DsbSt, &(facts.before_fence(|f| f == Fence::DsbSt) & &facts.writes));
+        let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann)) & &facts.reads;
+        order(Clause::AfterAcquire, &acquired);
+        order(Clause::AmoBarrier, &facts.amo_barriers);
+        let mut skipped = (full | facts.before_fence(|f| f == Fence::DsbSt)) & &facts.skipped;
         if write {
-            order(Clause::Ctrl, facts.ctrl);
-            order(Clause::AddrPo, facts.addr_po);
-            order(Clause::Pick, place.pick);
-            order(Clause::PickReadPo, facts.picked_reads);
-            order(Clause::StoreFence, facts.before_fence(orders_stores) & facts.writes);
+            order(Clause::Ctrl, &facts.ctrl);
+            order(Clause::AddrPo, &facts.addr_po);
+            order(Clause::Pick, &place.pick);
+            order(Clause::PickReadPo, &facts.picked_reads);
+            order(Clause::StoreFence, &(facts.before_fence(orders_stores) & &facts.writes));
             // rmw is within these: both halves access one location.
-            order(Clause::Lws, place.po_loc);
-            skipped |= facts.before_fence(orders_stores) & facts.skipped;
+            order(Clause::Lws, &place.po_loc);
+            skipped |= facts.before_fence(orders_stores) & &facts.skipped;
             if is_release(place.ann) {
-                order(Clause::BeforeRelease, accesses);
-                skipped |= facts.skipped;
+                order(Clause::BeforeRelease, &accesses);
+                skipped |= &facts.skipped;
             }
         } else {
-            order(Clause::Isync, isb);
+            order(Clause::Isync, &isb);
             if is_acquire(place.ann) {
-                order(Clause::ReleaseAcquire, facts.annotated(is_release) & facts.writes);
+                order(Clause::ReleaseAcquire, &(facts.annotated(is_release) & &facts.writes));
             }
         }
         // Dependencies may be on choices too: values do not exist without them.
-        let depends = place.addr | place.data | place.pick | picked | facts.ctrl | facts.addr_po | isb;
-        let needs = existence(place) | place.skipped_loc | skipped;
+        let depends = &place.addr | &place.data | &place.pick | picked | &facts.ctrl | &facts.addr_po | isb;
+        let needs = existence(place) | &place.skipped_loc | skipped;
         let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
         Armv8Static {
-            commit: ((all | facts.syncs) & accesses) | depends | needs,
-            lob: (lob | facts.syncs) & accesses,
-            dp: place.addr | place.data,
-            pick: place.pick,
+            commit: ((all | &facts.syncs) & &accesses) | depends | needs,
+            lob: (lob | &facts.syncs) & accesses,
+            dp: &place.addr | &place.data,
+            pick: place.pick.clone(),
             exists: existence(place),
             acquire,
         }
@@ -175,25 +175,25 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         source: EventId,
     ) -> Row<W> {
         let mut prefix = Row::EMPTY;
-        let mut direct = node.statics.commit | from_other_threads(trie, graph, node);
+        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
         if node.kind == Kind::Read {
             if is_own(trie, graph, node, source) {
-                let write = trie.node(graph.node[source as usize]);
-                direct |= write.statics.dp | write.statics.pick | write.statics.exists;
-                direct |= node.po_loc.without(&(write.po_loc | Row::single(source as usize)));
+                let write = trie.node(graph.node(source as usize));
+                direct |= &write.statics.dp | &write.statics.pick | &write.statics.exists;
+                direct |= node.po_loc.without(&(&write.po_loc | Row::single(source as usize)));
                 if node.statics.acquire && write.partner != INIT {
                     direct.insert(source as usize);
                 }
             } else {
-                direct |= node.po_loc;
+                direct |= &node.po_loc;
                 if source != INIT {
-                    prefix = graph.pre[source as usize] | Row::single(source as usize);
+                    prefix = graph.pre(source as usize) | Row::single(source as usize);
                 }
             }
         }
         direct = direct.without(&prefix);
         while let Some(e) = direct.last() {
-            prefix |= graph.pre[e] | Row::single(e);
+            prefix |= graph.pre(e) | Row::single(e);
             direct = direct.without(&prefix);
         }
         prefix
@@ -206,7 +206,7 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         _graph: &Graph<Self, W>,
         node: &Node<Armv8Static<W>, W>,
     ) -> Row<W> {
-        self.clauses.row(Clause::Coherence, node.po_loc)
+        self.clauses.row(Clause::Coherence, &node.po_loc)
     }
 
     fn rows(
@@ -215,54 +215,54 @@ impl<const W: usize> MemoryModel<W> for Armv8 {
         graph: &Graph<Self, W>,
         node: &Node<Armv8Static<W>, W>,
     ) -> Armv8Rows<W> {
-        let lob = node.statics.lob | from_other_threads(trie, graph, node);
+        let lob = &node.statics.lob | from_other_threads(trie, graph, node);
         let mut rows = Armv8Rows { lob, carried: Row::EMPTY };
         if node.kind == Kind::Read {
-            let source = graph.rf[node.event as usize];
+            let source = graph.rf(node.event as usize);
             if is_own(trie, graph, node, source) {
-                let write = trie.node(graph.node[source as usize]);
-                rows.lob |= self.clauses.row(Clause::DepRfi, write.statics.dp);
-                rows.carried = self.clauses.row(Clause::PickRfi, write.statics.pick);
+                let write = trie.node(graph.node(source as usize));
+                rows.lob |= self.clauses.row(Clause::DepRfi, &write.statics.dp);
+                rows.carried = self.clauses.row(Clause::PickRfi, &write.statics.pick);
                 if node.statics.acquire && write.partner != INIT && self.clauses.has(Clause::RmwRfi) {
                     rows.lob.insert(source as usize);
                 }
             }
         }
-        for e in (rows.lob & graph.present).iter() {
-            rows.carried |= graph.rows[e].carried;
+        for e in (&rows.lob & graph.present()).iter() {
+            rows.carried |= &graph.rows(e).carried;
         }
         if node.kind == Kind::Write {
-            rows.lob |= rows.carried;
+            rows.lob |= &rows.carried;
         }
         rows
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
         !self.clauses.has(Clause::Global)
-            || self.no_cycle(trie, graph, event, Row::single(event as usize), graph.rf[event as usize])
+            || self.no_cycle(trie, graph, event, Row::single(event as usize), graph.rf(event as usize))
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        let sources = Row::single(event as usize) | graph.readers[event as usize];
+        let sources = Row::single(event as usize) | graph.readers(event as usize);
         !self.clauses.has(Clause::Global) || self.no_cycle(trie, graph, event, sources, event)
     }
 }
 
 /// Whether the source is a write of the reader's own thread.
 #[inline(always)]
-fn is_own<const W: usize>(
+fn is_own<W: RowWidth>(
     trie: &Trie<Armv8, W>,
     graph: &Graph<Armv8, W>,
     node: &Node<Armv8Static<W>, W>,
     source: EventId,
 ) -> bool {
-    source != INIT && trie.node(graph.node[source as usize]).thread == node.thread
+    source != INIT && trie.node(graph.node(source as usize)).thread == node.thread
 }
 
 impl Armv8 {
     /// Whether no write that is coherence-after `last` and external to `event` is ordered before one of `sources`,
     /// which all have an edge to it.
-    fn no_cycle<const W: usize>(
+    fn no_cycle<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
@@ -270,24 +270,24 @@ impl Armv8 {
         sources: Row<W>,
         last: EventId,
     ) -> bool {
-        let node = trie.node(graph.node[event as usize]);
+        let node = trie.node(graph.node(event as usize));
         let mut later = Row::EMPTY;
         for &w in graph.co_after(last, node.loc()) {
-            if trie.node(graph.node[w as usize]).thread != node.thread {
+            if trie.node(graph.node(w as usize)).thread != node.thread {
                 later.insert(w as usize);
             }
         }
         if later.is_empty() {
             return true;
         }
-        let mut seen = sources;
+        let mut seen = sources.clone();
         let mut todo = sources;
         while let Some(e) = todo.pop() {
             let before = self.ordered_before(trie, graph, e).without(&seen);
             if before.meets(&later) {
                 return false;
             }
-            seen |= before;
+            seen |= &before;
             todo |= before;
         }
         true
@@ -295,47 +295,42 @@ impl Armv8 {
 
     /// Direct predecessors of a committed event in obs | lob.
     #[inline(always)]
-    fn ordered_before<const W: usize>(
-        &self,
-        trie: &Trie<Self, W>,
-        graph: &Graph<Self, W>,
-        e: usize,
-    ) -> Row<W> {
-        let node = trie.node(graph.node[e]);
-        let mut before = graph.rows[e].lob & graph.present;
+    fn ordered_before<W: RowWidth>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, e: usize) -> Row<W> {
+        let node = trie.node(graph.node(e));
+        let mut before = &graph.rows(e).lob & graph.present();
         match node.kind {
             Kind::Read => {
-                let source = graph.rf[e];
+                let source = graph.rf(e);
                 if source != INIT && !is_own(trie, graph, node, source) && self.clauses.has(Clause::Rfe) {
                     before.insert(source as usize);
                 }
             }
             Kind::Write => {
-                let mut others = self.clauses.row(Clause::Fre, graph.init_readers[node.loc() as usize]);
-                for &w in &graph.co[node.loc() as usize] {
+                let mut others = self.clauses.row(Clause::Fre, graph.init_readers(node.loc()));
+                for &w in graph.co(node.loc()) {
                     if w as usize == e {
                         break;
                     }
-                    others |= self.clauses.row(Clause::Fre, graph.readers[w as usize]);
+                    others |= self.clauses.row(Clause::Fre, graph.readers(w as usize));
                     others |= self.clauses.row(Clause::Coe, Row::single(w as usize));
                 }
-                before |= others.without(&self.own_thread(graph, trie, node, others));
+                before |= others.without(&self.own_thread(graph, trie, node, &others));
             }
             _ => {}
         }
         before
     }
 
-    fn own_thread<const W: usize>(
+    fn own_thread<W: RowWidth>(
         &self,
         graph: &Graph<Self, W>,
         trie: &Trie<Self, W>,
         node: &Node<Armv8Static<W>, W>,
-        events: Row<W>,
+        events: &Row<W>,
     ) -> Row<W> {
         let mut own = Row::EMPTY;
         for e in events.iter() {
-            if trie.node(graph.node[e]).thread == node.thread {
+            if trie.node(graph.node(e)).thread == node.thread {
                 own.insert(e);
             }
         }

@@ -3,7 +3,8 @@
 //! What is structural in the exploration cannot be switched off: the commit-before order of a model forbids cycles
 //! through it (no values out of thin air) whatever the axioms say.
 
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
+use std::borrow::Borrow;
 
 /// An axiom, or a part of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +124,7 @@ impl Clauses {
 
     /// The row that a clause contributes.
     #[inline(always)]
-    pub fn row<const W: usize>(self, clause: Clause, row: Row<W>) -> Row<W> {
-        if self.has(clause) { row } else { Row::EMPTY }
+    pub fn row<W: RowWidth>(self, clause: Clause, row: impl Borrow<Row<W>>) -> Row<W> {
+        if self.has(clause) { row.borrow().clone() } else { Row::EMPTY }
     }
 }

@@ -12,13 +12,13 @@ pub mod rc11;
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::{Fence, Order};
 
 /// The commit-before order (po | rf)+ of the models that have no out-of-order commits. Starting and joining threads
 /// counts as program order.
 #[inline(always)]
-pub(crate) fn po_rf_prefix<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn po_rf_prefix<M: MemoryModel<W>, W: RowWidth>(
     trie: &Trie<M, W>,
     graph: &Graph<M, W>,
     node: &Node<M::Static, W>,
@@ -33,60 +33,60 @@ pub(crate) fn po_rf_prefix<M: MemoryModel<W>, const W: usize>(
 
 /// The event before this one in its thread, or the one that started the thread.
 #[inline(always)]
-pub(crate) fn previous<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn previous<M: MemoryModel<W>, W: RowWidth>(
     graph: &Graph<M, W>,
     node: &Node<M::Static, W>,
 ) -> EventId {
-    if node.index > 0 { node.event - 1 } else { graph.origin[node.thread as usize] }
+    if node.index > 0 { node.event - 1 } else { graph.origin(node.thread as usize) }
 }
 
 /// An event and its prefix; nothing for `INIT`.
 #[inline(always)]
-pub(crate) fn closed<M: MemoryModel<W>, const W: usize>(graph: &Graph<M, W>, event: EventId) -> Row<W> {
+pub(crate) fn closed<M: MemoryModel<W>, W: RowWidth>(graph: &Graph<M, W>, event: EventId) -> Row<W> {
     match event {
         INIT => Row::EMPTY,
-        e => graph.pre[e as usize] | Row::single(e as usize),
+        e => graph.pre(e as usize) | Row::single(e as usize),
     }
 }
 
 /// The thread that a join waits for.
-pub(crate) fn joined<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn joined<M: MemoryModel<W>, W: RowWidth>(
     graph: &Graph<M, W>,
     node: &Node<M::Static, W>,
 ) -> usize {
-    graph.value[node.event as usize] as usize
+    graph.value(node.event as usize) as usize
 }
 
 /// The last event of a thread that has ended, or the one that started it.
-pub(crate) fn last_of<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn last_of<M: MemoryModel<W>, W: RowWidth>(
     trie: &Trie<M, W>,
     graph: &Graph<M, W>,
     thread: usize,
 ) -> EventId {
-    match graph.front[thread] {
-        0 => graph.origin[thread],
+    match graph.front(thread) {
+        0 => graph.origin(thread),
         n => trie.first_event(thread) + n - 1,
     }
 }
 
 /// What starting and joining threads puts before an event, beyond its own thread: the event that started the thread, and
 /// for a join all events of the other thread.
-pub(crate) fn from_other_threads<M: MemoryModel<W>, const W: usize>(
+pub(crate) fn from_other_threads<M: MemoryModel<W>, W: RowWidth>(
     trie: &Trie<M, W>,
     graph: &Graph<M, W>,
     node: &Node<M::Static, W>,
 ) -> Row<W> {
     let mut before = Row::EMPTY;
-    let origin = graph.origin[node.thread as usize];
+    let origin = graph.origin(node.thread as usize);
     if origin != INIT {
         before.insert(origin as usize);
     }
     if node.kind == Kind::Join {
         let other = joined(graph, node);
         let first = trie.first_event(other) as usize;
-        before |= Row::range(first, first + graph.front[other] as usize);
-        if graph.origin[other] != INIT {
-            before.insert(graph.origin[other] as usize);
+        before |= Row::range(first, first + graph.front(other) as usize);
+        if graph.origin(other) != INIT {
+            before.insert(graph.origin(other) as usize);
         }
     }
     before
@@ -98,10 +98,10 @@ pub(crate) fn is_full_fence(fence: Fence) -> bool {
 }
 
 /// What an event needs to exist: a choice what its branches depend on, others the choice they exist by.
-pub(crate) fn existence<const W: usize>(place: &Place<W>) -> Row<W> {
+pub(crate) fn existence<W: RowWidth>(place: &Place<W>) -> Row<W> {
     let mut needs = match place.kind {
-        Kind::Choice => place.facts.ctrl | place.facts.ctrl_pick,
-        Kind::Spawn | Kind::Join | Kind::Free => place.facts.events,
+        Kind::Choice => &place.facts.ctrl | &place.facts.ctrl_pick,
+        Kind::Spawn | Kind::Join | Kind::Free => place.facts.events.clone(),
         _ => Row::EMPTY,
     };
     if let Some(choice) = place.chosen_by {

@@ -15,7 +15,7 @@ use crate::code::Half;
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::{Fence, Order};
 
 /// Which of the three.
@@ -45,7 +45,7 @@ fn orders_writes(fence: Fence) -> bool {
         || matches!(fence, Fence::C11(Order::Release | Order::AcqRel))
 }
 
-impl<const W: usize> MemoryModel<W> for GlobalOrder {
+impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
     /// The earlier events of the thread that come before the event in the global order.
     type Static = Row<W>;
     type Rows = ();
@@ -63,22 +63,22 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
 
     fn statics(&self, place: &Place<W>) -> Row<W> {
         let facts = place.facts;
-        let on = |clause, row| self.clauses.row(clause, row);
+        let on = |clause, row: &Row<W>| self.clauses.row(clause, row);
         let amo = matches!(place.half, Half::Amo | Half::Waiting) && self.clauses.has(Clause::BeforeAmo);
         let access = matches!(place.kind, Kind::Read | Kind::Write);
         if self.which == Which::Sc || amo || !access {
-            return facts.events;
+            return facts.events.clone();
         }
-        let ordered = on(Clause::FullFence, facts.before_fence(is_full_fence))
-            | on(Clause::FromReads, facts.reads)
-            | on(Clause::AfterAmo, facts.amos)
-            | facts.syncs;
+        let ordered = on(Clause::FullFence, &facts.before_fence(is_full_fence))
+            | on(Clause::FromReads, &facts.reads)
+            | on(Clause::AfterAmo, &facts.amos)
+            | &facts.syncs;
         match (place.kind, self.which) {
-            (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, facts.writes),
+            (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, &facts.writes),
             (Kind::Write, _) => {
                 ordered
-                    | (place.po_loc & facts.writes)
-                    | on(Clause::StoreFence, facts.before_fence(orders_writes) & facts.writes)
+                    | (&place.po_loc & &facts.writes)
+                    | on(Clause::StoreFence, &(facts.before_fence(orders_writes) & &facts.writes))
             }
             _ => ordered,
         }
@@ -101,19 +101,19 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
         _graph: &Graph<Self, W>,
         node: &Node<Row<W>, W>,
     ) -> Row<W> {
-        self.clauses.row(Clause::Coherence, node.po_loc)
+        self.clauses.row(Clause::Coherence, &node.po_loc)
     }
 
     fn rows(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, _node: &Node<Row<W>, W>) {}
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        let loc = trie.node(graph.node[event as usize]).loc();
-        let next = graph.co_after(graph.rf[event as usize], loc).first().copied();
+        let loc = trie.node(graph.node(event as usize)).loc();
+        let next = graph.co_after(graph.rf(event as usize), loc).first().copied();
         !self.clauses.has(Clause::Global) || next.is_none_or(|write| !self.reaches(trie, graph, write, event))
     }
 
     fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        let loc = trie.node(graph.node[event as usize]).loc();
+        let loc = trie.node(graph.node(event as usize)).loc();
         let next = graph.co_after(event, loc).first().copied();
         !self.clauses.has(Clause::Global) || next.is_none_or(|write| !self.reaches(trie, graph, write, event))
     }
@@ -121,7 +121,7 @@ impl<const W: usize> MemoryModel<W> for GlobalOrder {
 
 impl GlobalOrder {
     /// Whether the global order leads from `from` to `to`: a search backwards.
-    fn reaches<const W: usize>(
+    fn reaches<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
@@ -129,33 +129,33 @@ impl GlobalOrder {
         to: EventId,
     ) -> bool {
         let mut seen = Row::single(to as usize);
-        let mut todo = seen;
+        let mut todo = seen.clone();
         while let Some(e) = todo.pop() {
             let mut before = self.direct_predecessors(trie, graph, e);
             if before.contains(from as usize) {
                 return true;
             }
             before = before.without(&seen);
-            seen |= before;
+            seen |= &before;
             todo |= before;
         }
         false
     }
 
     #[inline(always)]
-    fn direct_predecessors<const W: usize>(
+    fn direct_predecessors<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         e: usize,
     ) -> Row<W> {
-        let node = trie.node(graph.node[e]);
-        let mut before = node.statics | from_other_threads(trie, graph, node);
+        let node = trie.node(graph.node(e));
+        let mut before = &node.statics | from_other_threads(trie, graph, node);
         match node.kind {
             Kind::Read => {
-                let source = graph.rf[e];
+                let source = graph.rf(e);
                 if source != INIT {
-                    let external = trie.node(graph.node[source as usize]).thread != node.thread;
+                    let external = trie.node(graph.node(source as usize)).thread != node.thread;
                     if external && self.clauses.has(Clause::Rfe) || self.which == Which::Sc {
                         before.insert(source as usize);
                     }
@@ -163,7 +163,7 @@ impl GlobalOrder {
             }
             Kind::Write => {
                 let at = graph.position(e as EventId, node.loc()).unwrap_or(0);
-                let below = if at == 0 { INIT } else { graph.co[node.loc() as usize][at - 1] };
+                let below = if at == 0 { INIT } else { graph.co(node.loc())[at - 1] };
                 if below != INIT {
                     before.insert(below as usize);
                 }

@@ -19,7 +19,7 @@ use super::{existence, from_other_threads, is_full_fence};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::{Fence, Order};
 
 /// The model.
@@ -30,8 +30,8 @@ pub struct Power {
 }
 
 /// The four rows of the preserved-program-order fixpoint: predecessors of an event.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ppo<const W: usize> {
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Ppo<W: RowWidth> {
     ii: Row<W>,
     ic: Row<W>,
     ci: Row<W>,
@@ -39,8 +39,8 @@ struct Ppo<const W: usize> {
 }
 
 /// What a path says about an event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PowerStatic<const W: usize> {
+#[derive(Clone, Debug, Default)]
+pub struct PowerStatic<W: RowWidth> {
     /// Commit-before predecessors in the thread.
     commit: Row<W>,
     /// The bases of the four rows, without rfi, rdw and detour.
@@ -54,8 +54,8 @@ pub struct PowerStatic<const W: usize> {
 }
 
 /// What is known of a committed event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PowerRows<const W: usize> {
+#[derive(Clone, Debug, Default)]
+pub struct PowerRows<W: RowWidth> {
     ppo: Ppo<W>,
     /// hb+ predecessors.
     hb: Row<W>,
@@ -65,7 +65,7 @@ pub struct PowerRows<const W: usize> {
     sp: Row<W>,
 }
 
-impl<const W: usize> MemoryModel<W> for Power {
+impl<W: RowWidth> MemoryModel<W> for Power {
     type Static = PowerStatic<W>;
     type Rows = PowerRows<W>;
     const DEPENDENCIES: bool = true;
@@ -83,56 +83,58 @@ impl<const W: usize> MemoryModel<W> for Power {
     fn statics(&self, place: &Place<W>) -> PowerStatic<W> {
         let facts = place.facts;
         let write = place.kind == Kind::Write;
-        let accesses = facts.reads | facts.writes;
+        let accesses = &facts.reads | &facts.writes;
         match place.kind {
             Kind::Read | Kind::Write => {}
             // Starting and joining threads orders as a sync does.
             Kind::Spawn | Kind::Join => {
-                let (commit, fence, sync, syncs) = (facts.events, accesses, accesses, facts.syncs);
+                let (commit, fence, sync, syncs) =
+                    (facts.events.clone(), accesses.clone(), accesses, facts.syncs.clone());
                 return PowerStatic { commit, fence, sync, syncs, ..PowerStatic::default() };
             }
             _ => return PowerStatic { commit: existence(place), ..PowerStatic::default() },
         }
-        let on = |clause, row| self.clauses.row(clause, row);
-        let dp = on(Clause::Addr, place.addr) | on(Clause::Data, place.data);
+        let on = |clause, row: &Row<W>| self.clauses.row(clause, row);
+        let dp = on(Clause::Addr, &place.addr) | on(Clause::Data, &place.data);
         let ctrl_isync = facts
             .fences
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isync | Fence::Isb))
-            .fold(Row::EMPTY, |row, f| row | f.ctrl);
+            .fold(Row::EMPTY, |row, f| row | &f.ctrl);
         let full = facts.before_fence(is_full_fence);
         let light = facts.before_fence(is_light_fence);
-        let sync = on(Clause::FullFence, full);
-        let mut fence = sync | on(Clause::LightFence, if write { light } else { light & facts.reads });
+        let sync = on(Clause::FullFence, &full);
+        let lighter = if write { light.clone() } else { &light & &facts.reads };
+        let mut fence = &sync | on(Clause::LightFence, &lighter);
         let mut fenced = full | light;
         if write {
             let stores = |f| matches!(f, Fence::Eieio | Fence::Sfence | Fence::DmbSt | Fence::DsbSt);
-            fence |= on(Clause::StoreFence, facts.before_fence(stores) & facts.writes);
-            fenced |= facts.before_fence(stores) & (facts.writes | facts.skipped);
+            fence |= on(Clause::StoreFence, &(facts.before_fence(stores) & &facts.writes));
+            fenced |= facts.before_fence(stores) & (&facts.writes | &facts.skipped);
         }
         let base = Ppo {
-            ii: dp,
+            ii: dp.clone(),
             ic: Row::EMPTY,
-            ci: on(Clause::Isync, ctrl_isync),
+            ci: on(Clause::Isync, &ctrl_isync),
             cc: dp
-                | on(Clause::PoLoc, place.po_loc)
-                | on(Clause::Ctrl, facts.ctrl)
-                | on(Clause::Pick, place.pick)
-                | on(Clause::AddrPo, facts.addr_po),
+                | on(Clause::PoLoc, &place.po_loc)
+                | on(Clause::Ctrl, &facts.ctrl)
+                | on(Clause::Pick, &place.pick)
+                | on(Clause::AddrPo, &facts.addr_po),
         };
-        let depends = place.addr | place.data | facts.ctrl | place.pick | facts.addr_po;
+        let depends = &place.addr | &place.data | &facts.ctrl | &place.pick | &facts.addr_po;
         PowerStatic {
             commit: depends
-                | place.po_loc
+                | &place.po_loc
                 | ctrl_isync
-                | place.skipped_loc
+                | &place.skipped_loc
                 | existence(place)
-                | facts.syncs
-                | (fenced & (accesses | facts.skipped)),
+                | &facts.syncs
+                | (fenced & (&accesses | &facts.skipped)),
             base,
-            fence: fence & accesses,
+            fence: fence & &accesses,
             sync: sync & accesses,
-            syncs: facts.syncs,
+            syncs: facts.syncs.clone(),
         }
     }
 
@@ -146,11 +148,11 @@ impl<const W: usize> MemoryModel<W> for Power {
     ) -> Row<W> {
         let mut prefix = Row::EMPTY;
         if source != INIT {
-            prefix = graph.pre[source as usize] | Row::single(source as usize);
+            prefix = graph.pre(source as usize) | Row::single(source as usize);
         }
-        let mut direct = node.statics.commit | from_other_threads(trie, graph, node);
+        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
         while let Some(e) = direct.last() {
-            prefix |= graph.pre[e] | Row::single(e);
+            prefix |= graph.pre(e) | Row::single(e);
             direct = direct.without(&prefix);
         }
         prefix
@@ -163,10 +165,10 @@ impl<const W: usize> MemoryModel<W> for Power {
         graph: &Graph<Self, W>,
         node: &Node<PowerStatic<W>, W>,
     ) -> Row<W> {
-        let mut before = self.clauses.row(Clause::Coherence, node.po_loc);
+        let mut before = self.clauses.row(Clause::Coherence, &node.po_loc);
         if node.kind == Kind::Read && self.clauses.are_complete() {
             // What is known since a join is known: by com*;sync;hb*, observation forbids to read anything older.
-            before = node.statics.syncs.iter().fold(before, |row, join| row | graph.rows[join].sp);
+            before = node.statics.syncs.iter().fold(before, |row, join| row | &graph.rows(join).sp);
         }
         before
     }
@@ -182,17 +184,17 @@ impl<const W: usize> MemoryModel<W> for Power {
         match node.kind {
             Kind::Read | Kind::Write => {}
             Kind::Spawn | Kind::Join => {
-                let others = from_threads & (graph.reads | graph.writes);
+                let others = &from_threads & (graph.reads() | graph.writes());
                 return self.ordered_rows(trie, graph, node, Ppo::default(), from_threads, others);
             }
             _ => return PowerRows::default(),
         }
-        let mut base = statics.base;
+        let mut base = statics.base.clone();
         let mut from_outside = INIT;
         if node.kind == Kind::Read {
-            let source = graph.rf[node.event as usize];
+            let source = graph.rf(node.event as usize);
             if source != INIT {
-                if trie.node(graph.node[source as usize]).thread == node.thread {
+                if trie.node(graph.node(source as usize)).thread == node.thread {
                     if self.clauses.has(Clause::Rfi) {
                         base.ii.insert(source as usize);
                     }
@@ -204,10 +206,10 @@ impl<const W: usize> MemoryModel<W> for Power {
         }
         let ppo = close(base, graph);
         let ordered = match node.kind {
-            Kind::Read => self.clauses.row(Clause::PpoReads, ppo.ii),
-            _ => self.clauses.row(Clause::PpoWrites, ppo.ic),
+            Kind::Read => self.clauses.row(Clause::PpoReads, &ppo.ii),
+            _ => self.clauses.row(Clause::PpoWrites, &ppo.ic),
         };
-        let reads = ordered & graph.reads;
+        let reads = ordered & graph.reads();
         let mut direct = reads | from_threads;
         if from_outside != INIT && self.clauses.has(Clause::Rfe) {
             direct.insert(from_outside as usize);
@@ -222,7 +224,7 @@ impl<const W: usize> MemoryModel<W> for Power {
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
         let e = event as usize;
-        let rows = &graph.rows[e];
+        let rows = &graph.rows(e);
         if self.clauses.has(Clause::Propagation) && !rows.sp.is_empty() && self.comes_back(trie, graph, e) {
             return false;
         }
@@ -242,31 +244,32 @@ fn is_light_fence(fence: Fence) -> bool {
 
 /// The least rows of an event above their bases, the rows of earlier events being final.
 #[inline(always)]
-fn close<const W: usize>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
+fn close<W: RowWidth>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
     let mut p = base;
     loop {
-        let before = (p.ii, p.ic, p.ci, p.cc);
-        p.ii |= p.ci;
-        p.cc |= p.ci;
-        p.ic |= p.ii | p.cc;
-        for m in p.ic.iter() {
-            let rows = &graph.rows[m].ppo;
+        let before = p.clone();
+        p.ii |= &p.ci;
+        p.cc |= &p.ci;
+        p.ic |= &p.ii;
+        p.ic |= &p.cc;
+        for m in p.ic.clone().iter() {
+            let rows = &graph.rows(m).ppo;
             if p.ii.contains(m) {
-                p.ii |= rows.ii;
-                p.ci |= rows.ci;
+                p.ii |= &rows.ii;
+                p.ci |= &rows.ci;
             }
             if p.ci.contains(m) {
-                p.ii |= rows.ic;
-                p.ci |= rows.cc;
+                p.ii |= &rows.ic;
+                p.ci |= &rows.cc;
             }
             if p.cc.contains(m) {
-                p.ic |= rows.ic;
-                p.cc |= rows.cc;
+                p.ic |= &rows.ic;
+                p.cc |= &rows.cc;
             }
-            p.ic |= rows.ii;
-            p.cc |= rows.ci;
+            p.ic |= &rows.ii;
+            p.cc |= &rows.ci;
         }
-        if (p.ii, p.ic, p.ci, p.cc) == before {
+        if p == before {
             return p;
         }
     }
@@ -275,7 +278,7 @@ fn close<const W: usize>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
 impl Power {
     /// hb, propbase and sync;hb* from the direct hb predecessors beside the fences; `synced` has a sync in between too.
     #[inline(always)]
-    fn ordered_rows<const W: usize>(
+    fn ordered_rows<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
@@ -285,18 +288,18 @@ impl Power {
         synced: Row<W>,
     ) -> PowerRows<W> {
         let statics = &node.statics;
-        let fence = statics.fence | synced;
-        let direct = direct | fence | statics.syncs;
-        let mut rows = PowerRows { ppo, hb: direct, pb: fence, sp: statics.sync | synced };
+        let fence = &statics.fence | &synced;
+        let direct = direct | &fence | &statics.syncs;
+        let mut rows = PowerRows { ppo, hb: direct.clone(), pb: fence.clone(), sp: &statics.sync | synced };
         for d in direct.iter() {
-            rows.hb |= graph.rows[d].hb;
-            rows.pb |= self.clauses.row(Clause::HbAfterFence, graph.rows[d].pb);
-            rows.sp |= self.clauses.row(Clause::HbAfterSync, graph.rows[d].sp);
+            rows.hb |= &graph.rows(d).hb;
+            rows.pb |= self.clauses.row(Clause::HbAfterFence, &graph.rows(d).pb);
+            rows.sp |= self.clauses.row(Clause::HbAfterSync, &graph.rows(d).sp);
         }
         // rfe;fence: what a fenced read read from outside.
-        for f in (fence & graph.reads).iter() {
-            let source = graph.rf[f];
-            let owner = |e: usize| trie.node(graph.node[e]).thread;
+        for f in (fence & graph.reads()).iter() {
+            let source = graph.rf(f);
+            let owner = |e: usize| trie.node(graph.node(e)).thread;
             let external = source != INIT && owner(source as usize) != owner(f);
             if external && self.clauses.has(Clause::FenceAfterRfe) {
                 rows.pb.insert(source as usize);
@@ -307,7 +310,7 @@ impl Power {
 
     /// rdw: an earlier read of the cell read something external-older; detour: an earlier write of the thread is
     /// coherence-before what this read reads from outside.
-    fn add_rdw_and_detour<const W: usize>(
+    fn add_rdw_and_detour<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
@@ -316,7 +319,7 @@ impl Power {
         base: &mut Ppo<W>,
     ) {
         for p in node.po_loc.iter() {
-            let earlier = trie.node(graph.node[p]);
+            let earlier = trie.node(graph.node(p));
             match earlier.kind {
                 Kind::Write
                     if self.clauses.has(Clause::Detour)
@@ -325,7 +328,7 @@ impl Power {
                     base.ci.insert(p);
                 }
                 Kind::Read => {
-                    let old = graph.rf[p];
+                    let old = graph.rf(p);
                     let newer = old != source && graph.co_after(old, node.loc()).contains(&source);
                     if newer && self.clauses.has(Clause::Rdw) {
                         base.ii.insert(p);
@@ -337,48 +340,49 @@ impl Power {
     }
 
     /// Whether co | prop leads from `event` back to it. Coherence alone does not.
-    fn comes_back<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: usize) -> bool {
-        if graph.fenced.is_empty() {
+    fn comes_back<W: RowWidth>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: usize) -> bool {
+        if graph.fenced().is_empty() {
             return false;
         }
         let mut seen = Row::EMPTY;
         let mut new = Row::single(event);
         while !new.is_empty() {
-            let before = self.prop_before(trie, graph, new) | self.co_before(trie, graph, new & graph.writes);
+            let writes = &new & graph.writes();
+            let before = self.prop_before(trie, graph, &new) | self.co_before(trie, graph, &writes);
             if before.contains(event) {
                 return true;
             }
             new = before.without(&seen);
-            seen |= new;
+            seen |= &new;
         }
         false
     }
 
     /// irreflexive fre;prop;hb*: no write that the read ignores was propagated to its thread before it.
-    fn observes<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, read: usize) -> bool {
-        let node = trie.node(graph.node[read]);
+    fn observes<W: RowWidth>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, read: usize) -> bool {
+        let node = trie.node(graph.node(read));
         let mut newer = Row::EMPTY;
-        for &w in graph.co_after(graph.rf[read], node.loc()) {
-            if trie.node(graph.node[w as usize]).thread != node.thread {
+        for &w in graph.co_after(graph.rf(read), node.loc()) {
+            if trie.node(graph.node(w as usize)).thread != node.thread {
                 newer.insert(w as usize);
             }
         }
         if newer.is_empty() {
             return true;
         }
-        let up_to = graph.rows[read].hb | Row::single(read);
-        !self.prop_before(trie, graph, up_to & graph.fenced).meets(&newer)
+        let up_to = &graph.rows(read).hb | Row::single(read);
+        !self.prop_before(trie, graph, &(up_to & graph.fenced())).meets(&newer)
     }
 
     /// Coherence-earlier writes than one of the set.
-    fn co_before<const W: usize>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, set: Row<W>) -> Row<W> {
+    fn co_before<W: RowWidth>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, set: &Row<W>) -> Row<W> {
         let mut before = Row::EMPTY;
         for e in set.iter() {
             // Another write of the set may have brought all that is before this one.
             if before.contains(e) {
                 continue;
             }
-            for &w in &graph.co[trie.node(graph.node[e]).loc() as usize] {
+            for &w in graph.co(trie.node(graph.node(e)).loc()) {
                 if w as usize == e {
                     break;
                 }
@@ -389,59 +393,55 @@ impl Power {
     }
 
     /// prop predecessors of a set: propbase & WxW, and com*;propbase*;sync;hb*.
-    fn prop_before<const W: usize>(
-        &self,
-        trie: &Trie<Self, W>,
-        graph: &Graph<Self, W>,
-        set: Row<W>,
-    ) -> Row<W> {
+    fn prop_before<W: RowWidth>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, set: &Row<W>) -> Row<W> {
         let mut before = Row::EMPTY;
         let mut based = Row::EMPTY;
-        for e in (set & graph.fenced).iter() {
-            if graph.writes.contains(e) {
-                before |= self.clauses.row(Clause::PropWrites, graph.rows[e].pb & graph.writes);
+        for e in (set & graph.fenced()).iter() {
+            if graph.writes().contains(e) {
+                before |= self.clauses.row(Clause::PropWrites, &graph.rows(e).pb & graph.writes());
             }
-            based |= graph.rows[e].sp;
+            based |= &graph.rows(e).sp;
         }
         based = self.clauses.row(Clause::PropStrong, based);
-        let mut todo = self.clauses.row(Clause::PropBaseStar, based);
+        let mut todo = self.clauses.row(Clause::PropBaseStar, &based);
         while let Some(m) = todo.pop() {
-            let new = graph.rows[m].pb.without(&based);
-            based |= new;
+            let new = graph.rows(m).pb.without(&based);
+            based |= &new;
             todo |= new;
         }
         if !self.clauses.has(Clause::ComStar) {
             return before | based;
         }
-        before | self.com_star_before(trie, graph, based)
+        before | self.com_star_before(trie, graph, &based)
     }
 
     /// com* predecessors of a set, the set included.
-    fn com_star_before<const W: usize>(
+    fn com_star_before<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
-        set: Row<W>,
+        set: &Row<W>,
     ) -> Row<W> {
-        let mut closed = set;
+        let mut closed = set.clone();
         for e in set.iter() {
-            let node = trie.node(graph.node[e]);
+            let node = trie.node(graph.node(e));
             let loc = node.loc();
             // com* into a read comes through its source; into a write from all coherence-earlier ones and their reads.
             let top = match node.kind {
-                Kind::Read => graph.rf[e],
+                Kind::Read => graph.rf(e),
                 _ => e as EventId,
             };
             if top == INIT {
                 continue;
             }
             closed.insert(top as usize);
-            closed |= graph.init_readers[loc as usize];
-            for &w in &graph.co[loc as usize] {
+            closed |= graph.init_readers(loc);
+            for &w in graph.co(loc) {
                 if w == top {
                     break;
                 }
-                closed |= graph.readers[w as usize] | Row::single(w as usize);
+                closed |= graph.readers(w as usize);
+                closed.insert(w as usize);
             }
         }
         closed

@@ -14,7 +14,7 @@ use super::{joined, last_of, po_rf_prefix, previous};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::Row;
+use crate::row::{Row, RowWidth};
 use fencepost_ir::{Fence, Order};
 
 /// Which of the three.
@@ -38,8 +38,8 @@ pub struct Rc11 {
 }
 
 /// What a path says about an event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rc11Static<const W: usize> {
+#[derive(Clone, Debug, Default)]
+pub struct Rc11Static<W: RowWidth> {
     /// The event before the last release fence, and whether acquire fences stand between the two.
     release_fence: Option<(EventId, bool)>,
     /// An acquire fence stands between the previous event of the thread and this one.
@@ -49,8 +49,8 @@ pub struct Rc11Static<const W: usize> {
 }
 
 /// What is known of a committed event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rc11Rows<const W: usize> {
+#[derive(Clone, Debug, Default)]
+pub struct Rc11Rows<W: RowWidth> {
     /// hb predecessors.
     pub hb: Row<W>,
     /// Of a write: what happens before whoever acquires from it.
@@ -90,7 +90,7 @@ impl Rc11 {
     }
 }
 
-impl<const W: usize> MemoryModel<W> for Rc11 {
+impl<W: RowWidth> MemoryModel<W> for Rc11 {
     type Static = Rc11Static<W>;
     type Rows = Rc11Rows<W>;
     const DEPENDENCIES: bool = false;
@@ -131,7 +131,8 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
             });
             Some((at, acquired))
         });
-        let earlier_releases = facts.annotated(|ann| self.releases(ann.order)) & place.po_loc & facts.writes;
+        let earlier_releases =
+            facts.annotated(|ann| self.releases(ann.order)) & &place.po_loc & &facts.writes;
         let earlier_releases = match self.variant {
             Variant::Rc20 => Row::EMPTY,
             _ => self.clauses.row(Clause::SequenceSameThread, earlier_releases),
@@ -168,30 +169,30 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
         let e = node.event as usize;
         let mut rows = Rc11Rows { hb: program_order_hb(graph, node), ..Rc11Rows::default() };
         if node.index > 0 {
-            rows.acc = graph.rows[e - 1].acc;
+            rows.acc.clone_from(&graph.rows(e - 1).acc);
         }
         match node.kind {
             Kind::Read => {
-                let source = graph.rf[e];
-                if source != INIT && graph.order[e] != Order::Plain {
-                    let msg = graph.rows[source as usize].msg;
+                let source = graph.rf(e);
+                if source != INIT && graph.order(e) != Order::Plain {
+                    let msg = &graph.rows(source as usize).msg;
                     rows.acc |= msg;
-                    if self.acquires(graph.order[e]) {
+                    if self.acquires(graph.order(e)) {
                         rows.hb |= msg;
                     }
                 }
             }
-            Kind::Write if graph.order[e] != Order::Plain => {
+            Kind::Write if graph.order(e) != Order::Plain => {
                 rows.msg = self.message(trie, graph, node, &rows.hb)
             }
             Kind::Join => {
                 let last = last_of(trie, graph, joined(graph, node));
                 if last != INIT {
-                    rows.hb |= graph.rows[last as usize].hb | Row::single(last as usize);
+                    rows.hb |= &graph.rows(last as usize).hb | Row::single(last as usize);
                 }
             }
             Kind::Fence(_) if self.variant != Variant::Ra => {
-                rows.hb |= self.clauses.row(Clause::AcquireFence, rows.acc)
+                rows.hb |= self.clauses.row(Clause::AcquireFence, &rows.acc)
             }
             _ => {}
         }
@@ -214,14 +215,14 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
 
     /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
     fn races(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> Option<(EventId, EventId)> {
-        let accesses = graph.reads | graph.writes;
-        for a in accesses.iter().filter(|&a| graph.order[a] == Order::Plain) {
-            let node = trie.node(graph.node[a]);
-            let conflicting = if node.kind == Kind::Write { accesses } else { graph.writes };
-            for b in conflicting.without(&graph.rows[a].hb).iter() {
-                let other = trie.node(graph.node[b]);
+        let accesses = graph.reads() | graph.writes();
+        for a in accesses.iter().filter(|&a| graph.order(a) == Order::Plain) {
+            let node = trie.node(graph.node(a));
+            let conflicting = if node.kind == Kind::Write { &accesses } else { graph.writes() };
+            for b in conflicting.without(&graph.rows(a).hb).iter() {
+                let other = trie.node(graph.node(b));
                 let races = other.loc() == node.loc() && other.thread != node.thread;
-                if races && !graph.rows[b].hb.contains(a) {
+                if races && !graph.rows(b).hb.contains(a) {
                     return Some((a.min(b) as EventId, a.max(b) as EventId));
                 }
             }
@@ -230,54 +231,57 @@ impl<const W: usize> MemoryModel<W> for Rc11 {
     }
 
     fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
-        graph.rows[second].hb.contains(first)
+        graph.rows(second).hb.contains(first)
     }
 
     /// An atomic access is over when somebody has seen it, whatever its order: a relaxed decrement of a reference count
     /// behind a release fence does not happen before the free, but it does not come after it either.
     fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
-        let seen = graph.order[first] != Order::Plain && graph.pre[second].contains(first);
-        seen || graph.rows[second].hb.contains(first)
+        let seen = graph.order(first) != Order::Plain && graph.pre(second).contains(first);
+        seen || graph.rows(second).hb.contains(first)
     }
 }
 
 /// What happens before the event without its own synchronisation.
 #[inline(always)]
-fn program_order_hb<const W: usize>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>) -> Row<W> {
+fn program_order_hb<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>) -> Row<W> {
     let previous = previous(graph, node);
     if previous == INIT {
         return Row::EMPTY;
     }
-    let rows = &graph.rows[previous as usize];
-    let acquired = if node.statics.acquire_fence { rows.acc } else { Row::EMPTY };
-    rows.hb | Row::single(previous as usize) | acquired
+    let rows = graph.rows(previous as usize);
+    let mut hb = rows.hb.and(previous as usize);
+    if node.statics.acquire_fence {
+        hb |= &rows.acc;
+    }
+    hb
 }
 
 /// See [`Rc11Rows::below`]: what the previous event knows, and what the events know that come before this one only.
 #[inline(always)]
-fn below<const W: usize>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>, hb: &Row<W>) -> Row<W> {
+fn below<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>, hb: &Row<W>) -> Row<W> {
     if matches!(node.kind, Kind::Fence(_)) {
-        return *hb | Row::single(node.event as usize);
+        return hb.and(node.event as usize);
     }
-    let mut new = *hb & graph.fenced;
+    let mut new = hb & graph.fenced();
     let mut below = Row::EMPTY;
     let previous = previous(graph, node);
     if previous != INIT {
-        let rows = &graph.rows[previous as usize];
-        below = rows.below;
+        let rows = graph.rows(previous as usize);
+        below.clone_from(&rows.below);
         new = new.without(&rows.hb);
         new.remove(previous as usize);
     }
-    new.iter().fold(below, |row, x| row | graph.rows[x].below)
+    new.iter().fold(below, |row, x| row | &graph.rows(x).below)
 }
 
 impl Rc11 {
-    fn is_event_of<const W: usize>(self, fence: Fence) -> bool {
+    fn is_event_of<W: RowWidth>(self, fence: Fence) -> bool {
         <Self as MemoryModel<W>>::is_event(&self, fence)
     }
 
     /// What an acquirer of this atomic write learns: everything before each release that heads a sequence with it.
-    fn message<const W: usize>(
+    fn message<W: RowWidth>(
         self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
@@ -286,35 +290,35 @@ impl Rc11 {
     ) -> Row<W> {
         let e = node.event as usize;
         let mut msg = Row::EMPTY;
-        if self.releases(graph.order[e]) {
-            msg = *hb | Row::single(e);
+        if self.releases(graph.order(e)) {
+            msg = hb.and(e);
         }
         if self.variant == Variant::Ra {
             return msg;
         }
         if let Some((last, acquired)) = node.statics.release_fence {
-            let rows = &graph.rows[last as usize];
-            msg |= rows.hb | Row::single(last as usize);
+            let rows = &graph.rows(last as usize);
+            msg |= &rows.hb | Row::single(last as usize);
             if acquired {
-                msg |= rows.acc;
+                msg |= &rows.acc;
             }
         }
         let first = e - node.index as usize;
         for f in (first..e).rev() {
-            if matches!(trie.node(graph.node[f]).kind, Kind::Fence(_))
+            if matches!(trie.node(graph.node(f)).kind, Kind::Fence(_))
                 && self.clauses.has(Clause::ReleaseFence)
             {
-                msg |= graph.rows[f].hb | Row::single(f);
+                msg |= &graph.rows(f).hb | Row::single(f);
                 break;
             }
         }
         for w in node.statics.earlier_releases.iter() {
-            msg |= graph.rows[w].hb | Row::single(w);
+            msg |= &graph.rows(w).hb | Row::single(w);
         }
         if node.partner != INIT {
-            let source = graph.rf[node.partner as usize];
+            let source = graph.rf(node.partner as usize);
             if source != INIT && self.clauses.has(Clause::SequenceRmw) {
-                msg |= graph.rows[source as usize].msg;
+                msg |= &graph.rows(source as usize).msg;
             }
         }
         msg

@@ -36,8 +36,19 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
 }
 
 fn answer(report: &Report<'_>) -> Value {
-    let Outcome { verdict, bounds, stop_reason, vacuous, checks, assumes, statistics, findings, proof } =
-        report.outcome;
+    // What was observed is for litmus tests, whose answers are a row of their own: `crate::litmus`.
+    let Outcome {
+        verdict,
+        bounds,
+        stop_reason,
+        vacuous,
+        checks,
+        assumes,
+        statistics,
+        findings,
+        observed: _,
+        proof,
+    } = report.outcome;
     let sources = report.sources;
     let mut value = json!({
         "version": VERSION,

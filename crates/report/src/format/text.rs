@@ -10,11 +10,8 @@ use std::fmt::Write;
 pub fn report(report: &Report<'_>) -> Printed {
     let Report { outcome, sources, .. } = *report;
     let mut out = String::new();
-    for finding in &outcome.findings {
-        let _ = writeln!(out, "{}", render(finding, sources));
-        if !finding.trace.is_empty() {
-            out.push_str(&show_trace(&finding.trace, sources));
-        }
+    for found in &outcome.findings {
+        out.push_str(&finding(found, sources));
         out.push('\n');
     }
     let _ = writeln!(out, "{}", headline(report));
@@ -41,13 +38,22 @@ pub fn report(report: &Report<'_>) -> Printed {
     Printed { output: out, errors: report.rendered_warnings() }
 }
 
+/// A finding with a snippet of the source and the execution that shows it.
+pub fn finding(finding: &Finding, sources: &SourceMap) -> String {
+    let mut out = render(finding, sources) + "\n";
+    if !finding.trace.is_empty() {
+        out.push_str(&show_trace(&finding.trace, sources));
+    }
+    out
+}
+
 /// Why there is no answer.
 pub fn failed(failed: &Failed<'_>) -> Printed {
     Printed { output: String::new(), errors: format!("{}\n", failed.error) }
 }
 
 /// The verdict in one line.
-fn headline(report: &Report<'_>) -> String {
+pub(super) fn headline(report: &Report<'_>) -> String {
     let outcome = report.outcome;
     let bounds: Vec<String> =
         outcome.bounds.iter().map(|b| format!("{} {}", b.name.name(), b.value)).collect();
