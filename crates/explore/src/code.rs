@@ -298,7 +298,7 @@ impl PrivateObject {
         let inside = offset.checked_add(u64::from(width.bytes())).is_some_and(|end| {
             cells.iter().any(|c| u64::from(c.offset) < end && u64::from(c.offset + c.width.bytes()) > offset)
         });
-        Err(if inside { BadAccess::MixedSize } else { BadAccess::OutOfBounds })
+        Err(if inside { BadAccess::MixedSize(u32::MAX) } else { BadAccess::OutOfBounds })
     }
 }
 

@@ -162,7 +162,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// Whether to stop now. Looks at the clock only now and then.
     #[inline(always)]
     pub fn stopped(&self, stats: &Stats) -> bool {
-        if stats.nodes & 0x3ff == 0 {
+        // A node of a large graph may take milliseconds.
+        if stats.nodes & 0x3f == 0 {
             self.look_at_limits(stats);
         }
         self.stop.load(Ordering::Relaxed)
@@ -171,6 +172,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     #[cold]
     fn look_at_limits(&self, stats: &Stats) {
         self.look_at_time();
+        if stats.nodes & 0x3ff != 0 {
+            return;
+        }
         if stats.executions >= self.max_executions {
             self.stop_for(StopReason::MaxExecutions);
         }
@@ -179,7 +183,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         }
         // Reading the memory in use is a call of the system.
         if self.max_bytes != u64::MAX
-            && stats.nodes & 0xffff == 0
+            && stats.nodes & 0xfff == 0
             && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes)
         {
             self.stop_for(StopReason::MaxMemory);

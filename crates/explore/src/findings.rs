@@ -92,8 +92,8 @@ pub enum Action {
     },
 }
 
-/// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended, and
-/// the process not by `exit`, so that what is left on the heap is lost.
+/// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended by
+/// themselves, and neither `exit` nor the return of `main` ended the process, so that what is left on the heap is lost.
 pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,
     race: Option<(EventId, EventId)>,
@@ -111,7 +111,14 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
                 }
                 _ => None,
             };
-            found.push((kind_of(fault.kind), vec![Place { thread: t as u32, at: fault.at }], object));
+            let kind = match fault.kind {
+                // One thread may see memory as it likes, but this engine has no words for it.
+                FaultKind::BadAccess(BadAccess::MixedSize(object)) if !is_shared(view, t, object) => {
+                    FindingKind::Unsupported
+                }
+                kind => kind_of(kind),
+            };
+            found.push((kind, vec![Place { thread: t as u32, at: fault.at }], object));
         }
     }
     if let Some((a, b)) = race {
@@ -145,6 +152,14 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     found
 }
 
+/// Whether another thread accesses an object, too.
+fn is_shared<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, thread: usize, object: u32) -> bool {
+    let graph = view.graph;
+    (graph.reads() | graph.writes()).iter().any(|e| {
+        view.object_at(e as EventId) == Some(ObjectId(object)) && view.place(e).thread != thread as u32
+    })
+}
+
 type Found = Vec<(FindingKind, Vec<Place>, Option<String>)>;
 
 fn kind_of(fault: FaultKind) -> FindingKind {
@@ -156,7 +171,8 @@ fn kind_of(fault: FaultKind) -> FindingKind {
         FaultKind::BadAccess(BadAccess::Null) => FindingKind::NullPointer,
         FaultKind::BadAccess(BadAccess::NotAPointer) => FindingKind::BadPointer,
         FaultKind::BadAccess(BadAccess::OutOfBounds) => FindingKind::OutOfBounds,
-        FaultKind::BadAccess(BadAccess::MixedSize) => FindingKind::MixedSize,
+        FaultKind::BadAccess(BadAccess::MixedSize(_)) => FindingKind::MixedSize,
+        FaultKind::BadAccess(BadAccess::Constant) => FindingKind::Constant,
         FaultKind::Uninitialised(_) | FaultKind::Undefined => FindingKind::Uninitialised,
         FaultKind::UseAfterScope(_) => FindingKind::UseAfterScope,
         FaultKind::InvalidFree => FindingKind::InvalidFree,
@@ -362,7 +378,13 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
             };
             own.unwrap_or_else(|| default.into())
         }
-        FindingKind::Unsupported => own.unwrap_or_else(|| "the calls are nested too deeply".into()),
+        FindingKind::Unsupported => own.unwrap_or_else(|| {
+            match finding.places.first().and_then(instr) {
+                Some(fencepost_ir::Instr::Call { .. }) | None => "the calls are nested too deeply",
+                Some(_) => "one thread accesses an object by different sizes, in a program with threads",
+            }
+            .into()
+        }),
         FindingKind::OutsideSection => {
             format!("`{object}` is accessed in an atomic section and outside of sections at the same time")
         }

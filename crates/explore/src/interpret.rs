@@ -403,10 +403,17 @@ impl<'a, M> Machine<'a, M> {
                     }
                     continue;
                 }
-                Op::Load { addr, width, .. } => return self.access(pc, get(frame, addr), width, 0),
+                Op::Load { addr, width, half, .. } => {
+                    let stop = self.access(pc, get(frame, addr), width, 0);
+                    return match half {
+                        Half::Amo | Half::Waiting => self.checked_write(pc, stop),
+                        Half::None | Half::Exclusive => stop,
+                    };
+                }
                 Op::Store { addr, value, width, .. } => {
                     let value = width.zero_extend(Value(get(frame, value))).0;
-                    return self.access(pc, get(frame, addr), width, value);
+                    let stop = self.access(pc, get(frame, addr), width, value);
+                    return self.checked_write(pc, stop);
                 }
                 Op::Choice { .. } => return Stop::Event(pc, NO_LOC, 0),
                 Op::Skip { addr, width } => {
@@ -707,6 +714,17 @@ impl<'a, M> Machine<'a, M> {
         let identity = Identity { thread: self.thread, number: 0, site: object.0, size: 0, storage };
         let template = self.memory.template(object);
         Value::pointer(self.memory.make(identity, Some(&template), false, Span::default()), 0).0
+    }
+
+    /// An access that writes what may be written.
+    #[inline(always)]
+    fn checked_write(&self, pc: Pc, stop: Stop) -> Stop {
+        match stop {
+            Stop::Event(_, loc, _) if self.memory.is_constant(loc) => {
+                self.fault(pc, FaultKind::BadAccess(BadAccess::Constant))
+            }
+            stop => stop,
+        }
     }
 
     #[inline(always)]

@@ -64,6 +64,8 @@ pub struct Object {
     pub cells: Vec<Cell>,
     /// Where it was declared.
     pub span: Span,
+    /// It must not be written: a string literal, or an object with static storage that is declared so.
+    pub constant: bool,
 }
 
 /// A scalar part of an object.
@@ -81,7 +83,7 @@ impl Object {
     /// An object of one cell, such as an `int`.
     pub fn scalar(name: impl Into<String>, width: Width, init: Value, span: Span) -> Object {
         let cells = vec![Cell { offset: 0, width, init: Some(init) }];
-        Object { name: name.into(), size: width.bytes(), cells, span }
+        Object { name: name.into(), size: width.bytes(), cells, span, constant: false }
     }
 
     /// An array of scalars.
@@ -90,7 +92,8 @@ impl Object {
             .zip(init)
             .map(|(i, &v)| Cell { offset: i * width.bytes(), width, init: Some(v) })
             .collect::<Vec<_>>();
-        Object { name: name.into(), size: width.bytes() * cells.len() as u32, cells, span }
+        let size = width.bytes() * cells.len() as u32;
+        Object { name: name.into(), size, cells, span, constant: false }
     }
 }
 

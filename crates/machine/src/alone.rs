@@ -80,6 +80,7 @@ struct Memory {
     known: Vec<bool>,
     storage: Storage,
     live: bool,
+    constant: bool,
 }
 
 struct Frame {
@@ -97,6 +98,8 @@ struct Run<'p> {
     frames: Vec<Frame>,
     /// The registers of all frames; a value that was copied from memory without one is marked.
     registers: Vec<(Value, bool)>,
+    /// The thread has ended, but not the process.
+    left: bool,
     steps: u64,
 }
 
@@ -111,6 +114,7 @@ impl<'p> Run<'p> {
             thread_local: HashMap::new(),
             frames: Vec::new(),
             registers: Vec::new(),
+            left: false,
             steps: 0,
         };
         let main = &program.threads[0];
@@ -125,7 +129,7 @@ impl<'p> Run<'p> {
 
     fn end(&self) -> End {
         let leaked = self.objects.iter().any(|object| object.live && object.storage == Storage::Heap);
-        match leaked {
+        match leaked && self.left {
             true => End::Stopped(self.place(), "memory is left"),
             false => End::Done(self.steps),
         }
@@ -207,6 +211,9 @@ impl<'p> Run<'p> {
         let (object, at) = self.bytes(self.get(addr)?, width)?;
         let size = width.bytes() as usize;
         let object = &mut self.objects[object];
+        if object.constant {
+            return Err("a constant is written");
+        }
         object.bytes[at..at + size].copy_from_slice(&value.0.0.to_le_bytes()[..size]);
         object.known[at..at + size].fill(value.1);
         Ok(())
@@ -300,7 +307,11 @@ impl<'p> Run<'p> {
                 let value = value.map(|value| self.raw(value));
                 return self.leave(value);
             }
-            Instr::Exit(_) | Instr::Halt => return Ok(false),
+            Instr::Halt => return Ok(false),
+            Instr::Exit(_) => {
+                self.left = true;
+                return Ok(false);
+            }
             Instr::Assign { dst, value } => self.assign(*dst, value)?,
             Instr::Load { dst, addr, width, extend, .. } => {
                 let value = self.read(*addr, *width)?;
@@ -422,7 +433,8 @@ impl<'p> Run<'p> {
                     return Err("an allocation is very large");
                 }
                 let (bytes, known) = (vec![0; size as usize], vec![*zeroed; size as usize]);
-                let made = self.make(Memory { bytes, known, storage: Storage::Heap, live: true })?;
+                let made =
+                    self.make(Memory { bytes, known, storage: Storage::Heap, live: true, constant: false })?;
                 self.set(*dst, made);
             }
             Instr::Free(addr) => {
@@ -468,7 +480,8 @@ impl<'p> Run<'p> {
 /// The bytes of an object as it is declared.
 fn template(object: &Object, storage: Storage) -> Memory {
     let size = object.size as usize;
-    let mut memory = Memory { bytes: vec![0; size], known: vec![false; size], storage, live: true };
+    let constant = object.constant;
+    let mut memory = Memory { bytes: vec![0; size], known: vec![false; size], storage, live: true, constant };
     // What is between the cells of a global object is zero, as all of it is that has no other value.
     if storage == Storage::Static {
         memory.known.fill(true);

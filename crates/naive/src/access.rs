@@ -42,6 +42,10 @@ impl Interpreter<'_> {
             Ok(location) => location,
             Err(kind) => return fault(run, kind),
         };
+        let reads_only = matches!(instr, Instr::Load { .. } | Instr::CopyLoad { .. } | Instr::Await { .. });
+        if !reads_only && self.world.is_constant(location) {
+            return fault(run, ProblemKind::Constant);
+        }
         let place = Place {
             location,
             width,

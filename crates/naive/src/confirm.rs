@@ -233,7 +233,16 @@ impl<'p> Replayer<'p> {
     }
 
     fn confirm(mut self) -> Result<(), Refused> {
-        let threads = self.replay()?;
+        let mut threads = self.replay()?;
+        if self.recorded.kind == ProblemKind::MixedSize {
+            // Of two accesses the later one is at fault, and which that is depends on who is replayed first.
+            self.world.forget_cells();
+            let blamed = |thread: &u32| self.recorded.sites.iter().any(|site| site.0 == *thread);
+            let (last, first): (Vec<u32>, Vec<u32>) = threads.keys().partition(|&thread| blamed(thread));
+            for thread in first.into_iter().chain(last) {
+                threads.insert(thread, self.thread(thread, &self.starts[&thread])?);
+            }
+        }
         let traces: Vec<(ThreadId, &Trace)> =
             threads.iter().map(|(&t, replayed)| (ThreadId(t), &replayed.trace)).collect();
         if !joins_agree(&traces, true) {

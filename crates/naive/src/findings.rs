@@ -237,9 +237,9 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
     (!sites.is_empty()).then_some(sites)
 }
 
-/// Heap objects that a complete execution accesses and whose life it does not end.
+/// Heap objects that a complete execution accesses and whose life it does not end, nor does the end of the process.
 fn leaks(whole: &Whole<'_>, found: &mut Vec<Claim>) {
-    if !whole.chosen.iter().all(|(_, trace)| matches!(trace.end, End::Done | End::Returned)) {
+    if !whole.chosen.iter().all(|(_, trace)| trace.end == End::Done) {
         return;
     }
     let touched: BTreeSet<ObjectId> =

@@ -194,6 +194,7 @@ impl<'u> Lowerer<'u> {
             size: 0,
             cells: Vec::new(),
             span: global.span,
+            constant: global.name.starts_with('"') || global.ty.quals.has(crate::types::Quals::CONST),
         });
         self.global_objects[slot] = Some(object);
         object
@@ -372,7 +373,7 @@ impl Body<'_, '_> {
             .collect();
         sort_cells(&mut cells);
         let name = if info.name.is_empty() { "temporary".to_string() } else { info.name.clone() };
-        Ok(Object { name, size: size as u32, cells, span: info.span })
+        Ok(Object { name, size: size as u32, cells, span: info.span, constant: false })
     }
 }
 

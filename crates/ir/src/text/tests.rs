@@ -218,6 +218,7 @@ fn object() -> impl Strategy<Value = Object> {
         size,
         cells,
         span,
+        constant: size % 2 == 1,
     })
 }
 
