@@ -233,16 +233,7 @@ impl<'p> Replayer<'p> {
     }
 
     fn confirm(mut self) -> Result<(), Refused> {
-        let mut threads = self.replay()?;
-        if self.recorded.kind == ProblemKind::MixedSize {
-            // Of two accesses the later one is at fault, and which that is depends on who is replayed first.
-            self.world.forget_cells();
-            let blamed = |thread: &u32| self.recorded.sites.iter().any(|site| site.0 == *thread);
-            let (last, first): (Vec<u32>, Vec<u32>) = threads.keys().partition(|&thread| blamed(thread));
-            for thread in first.into_iter().chain(last) {
-                threads.insert(thread, self.thread(thread, &self.starts[&thread])?);
-            }
-        }
+        let threads = self.replay()?;
         let traces: Vec<(ThreadId, &Trace)> =
             threads.iter().map(|(&t, replayed)| (ThreadId(t), &replayed.trace)).collect();
         if !joins_agree(&traces, true) {
@@ -278,8 +269,12 @@ impl<'p> Replayer<'p> {
         let most = 2 * self.recorded.steps.iter().map(|steps| steps.len() + 1).sum::<usize>();
         for _ in 0..=most {
             let mut runs = BTreeMap::new();
-            for (&thread, start) in &self.starts {
-                runs.insert(thread, self.thread(thread, start)?);
+            // Of two accesses of different sizes the second one is at fault: who is blamed comes last.
+            self.world.forget_cells();
+            let blamed = |thread: &u32| self.recorded.sites.iter().any(|site| site.0 == *thread);
+            let (last, first): (Vec<u32>, Vec<u32>) = self.starts.keys().partition(|&thread| blamed(thread));
+            for thread in first.into_iter().chain(last) {
+                runs.insert(thread, self.thread(thread, &self.starts[&thread])?);
             }
             if self.learn(&runs) {
                 continue;
