@@ -300,6 +300,9 @@ pub struct CheckArgs {
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
+    /// If it is unsafe, find memory orders or fences that make it safe, as weak as possible, by running it again
+    #[arg(long)]
+    pub suggest: bool,
     /// Print one JSON object per file and line
     #[arg(long)]
     pub json: bool,
@@ -339,6 +342,9 @@ pub struct CheckArgs {
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Write the whole answer as one self-contained page: source, steps, picture
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// What checks the SC program that a reduction gives (reduce)
     #[arg(long, value_enum, default_value = "states")]
     pub backend: Backend,

@@ -101,7 +101,7 @@ type Prepared = (Vec<Job>, Vec<Choice>, Vec<Expected>, usize);
 fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
     let mut files = Vec::new();
     for path in &options.paths {
-        collect_files(path, &mut files)?;
+        files.extend(input::files(path, input::LITMUS)?);
     }
     let mut models = Vec::new();
     if let Some(name) = &options.model {
@@ -176,26 +176,6 @@ fn joined(root: &Path, file: &str) -> PathBuf {
         }
     }
     path
-}
-
-/// The file, or all litmus files below the folder, sorted.
-fn collect_files(path: &Path, files: &mut Vec<String>) -> Result<(), String> {
-    if !path.is_dir() {
-        files.push(path.display().to_string());
-        return Ok(());
-    }
-    let unreadable = |error: std::io::Error| format!("error: cannot read {}: {error}\n", path.display());
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(unreadable)? {
-        entries.push(entry.map_err(unreadable)?.path());
-    }
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|e| e == "litmus") {
-            collect_files(&entry, files)?;
-        }
-    }
-    Ok(())
 }
 
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
@@ -422,6 +402,12 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
         print::err(&(line + "\n"));
     } else {
         print::out(&(line + "\n"));
+    }
+    if options.compare.is_some() && summary.compared == 0 {
+        print::err(
+            "error: nothing was compared: no row of the reference results is about these tests and this model\n",
+        );
+        return exit::BAD_INPUT;
     }
     match summary {
         _ if summary.internal > 0 => exit::INTERNAL,

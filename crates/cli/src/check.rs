@@ -1,14 +1,15 @@
 //! `fencepost check`: programs, from a file to an answer. Reads like the pipeline.
 
 use crate::args::{CheckArgs, EngineChoice};
-use crate::engine::{self, Question, auto};
+use crate::engine::{self, Engine, Question, auto};
 use crate::input::{self, Trouble};
-use crate::{exit, print};
+use crate::{exit, print, suggest};
 use fencepost_answer::Outcome;
 use fencepost_ir::Compiled;
 use fencepost_models::registry::{self, Entry};
 use fencepost_report::format::{Format, Printed};
 use fencepost_report::report::{Failed, Report, exit_code};
+use fencepost_report::{html, picture};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -38,7 +39,7 @@ pub fn run(options: &CheckArgs) -> u8 {
         print::out(if number > 0 { between } else { "" });
         print::out(&printed.output);
         worst = worst.max(code);
-        if INTERRUPT.load(Ordering::Relaxed) {
+        if is_interrupted() {
             break;
         }
     }
@@ -51,14 +52,15 @@ fn jobs(options: &CheckArgs) -> Result<Vec<(String, &'static Entry)>, String> {
     let models = options.model.split(',').map(find_model).collect::<Result<Vec<_>, _>>()?;
     let mut files = Vec::new();
     for path in options.paths.iter().take(if options.link { 1 } else { usize::MAX }) {
-        let found = input::programs(path)?;
+        let found = input::files(path, input::PROGRAMS)?;
         if found.is_empty() {
             return Err(format!("error: there is no program in {} (*.c, *.i, *.fp)\n", path.display()));
         }
         files.extend(found);
     }
-    if files.len() * models.len() > 1 && (options.dot.is_some() || options.svg.is_some()) {
-        return Err("error: --dot and --svg draw the counterexample of one program under one model\n".into());
+    let drawn = [&options.dot, &options.svg, &options.report].into_iter().any(Option::is_some);
+    if files.len() * models.len() > 1 && drawn {
+        return Err("error: --dot, --svg and --report are about one program under one model\n".into());
     }
     Ok(files.into_iter().flat_map(|file| models.iter().map(move |model| (file.clone(), *model))).collect())
 }
@@ -83,20 +85,39 @@ pub struct Checked {
 pub fn answer(name: &str, model: &'static Entry, options: &CheckArgs) -> Result<Checked, Trouble> {
     let start = Instant::now();
     let compiled = input::read(name, model, options)?;
-    let question = Question { file: name, compiled: &compiled, model, options, start };
-    let (engine, picked, mut outcome) = match &options.engine {
+    let (engine, picked, mut outcome) = solve(name, &compiled, model, options, start)?;
+    outcome.assumes.extend(compiled.left_out.map(String::from));
+    if options.suggest {
+        outcome.suggestion = suggest::suggest(name, &compiled, model, options, &outcome)?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Checked { model, compiled, engine: engine.name(), picked, outcome, seconds })
+}
+
+/// Answers a question about a program with the engine that the user wants: which, why, and the answer.
+pub fn solve(
+    name: &str,
+    compiled: &Compiled,
+    model: &'static Entry,
+    options: &CheckArgs,
+    start: Instant,
+) -> Result<(&'static dyn Engine, Option<String>, Outcome), Trouble> {
+    let question = Question { file: name, compiled, model, options, start };
+    match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;
-            (picked.engine, Some(picked.why), picked.outcome)
+            Ok((picked.engine, Some(picked.why), picked.outcome))
         }
         EngineChoice::Named(name) => match engine::find(name) {
-            Some(engine) => (engine, None, engine::run(engine, &question)?),
-            None => return Err(format!("error: there is no engine `{name}`").into()),
+            Some(engine) => Ok((engine, None, engine::run(engine, &question)?)),
+            None => Err(format!("error: there is no engine `{name}`").into()),
         },
-    };
-    outcome.assumes.extend(compiled.left_out.map(String::from));
-    let (engine, seconds) = (engine.name(), start.elapsed().as_secs_f64());
-    Ok(Checked { model, compiled, engine, picked, outcome, seconds })
+    }
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn is_interrupted() -> bool {
+    INTERRUPT.load(Ordering::Relaxed)
 }
 
 /// Checks one file: what to print, and the exit code.
@@ -117,7 +138,29 @@ fn check(
         warnings: &checked.compiled.warnings,
         seconds: checked.seconds,
     };
+    draw(&report, options)?;
     Ok(((format.report)(&report), exit_code(&checked.outcome)))
+}
+
+/// Writes pictures and the page, where the user wants them.
+fn draw(report: &Report<'_>, options: &CheckArgs) -> Result<(), Trouble> {
+    let picture = report.outcome.picture.as_ref();
+    if picture.is_none() && (options.dot.is_some() || options.svg.is_some()) {
+        print::err("note: there is no counterexample to draw\n");
+    }
+    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    let files = [
+        (&options.dot, picture.map(picture::dot)),
+        (&options.svg, picture.map(picture::svg)),
+        (&options.report, options.report.as_ref().map(|_| html::page(report, &command))),
+    ];
+    for (path, text) in files {
+        if let (Some(path), Some(text)) = (path, text) {
+            std::fs::write(path, text)
+                .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Ctrl-C ends the work and gives what was found; a second one ends the process at once.

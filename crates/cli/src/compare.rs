@@ -42,7 +42,7 @@ pub fn run(options: &CheckArgs) -> u8 {
 fn compare(options: &CheckArgs) -> Result<(String, u8), input::Trouble> {
     let mut files = Vec::new();
     for path in &options.paths {
-        files.extend(input::programs(path)?);
+        files.extend(input::files(path, &[input::LITMUS, input::PROGRAMS].concat())?);
     }
     let (tests, programs): (Vec<String>, Vec<String>) =
         files.into_iter().partition(|name| input::is_litmus(name));

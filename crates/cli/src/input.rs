@@ -45,10 +45,12 @@ pub fn is_litmus(name: &str) -> bool {
 }
 
 /// How the names of programs end that are looked for in a folder.
-const PROGRAMS: &[&str] = &["c", "i", "fp"];
+pub const PROGRAMS: &[&str] = &["c", "i", "fp"];
+/// The same for litmus tests.
+pub const LITMUS: &[&str] = &["litmus"];
 
-/// The file, or all programs below the folder, sorted. The error is a whole message.
-pub fn programs(path: &Path) -> Result<Vec<String>, String> {
+/// The file, or all files below the folder whose names end in one of these ways, sorted. The error is a whole message.
+pub fn files(path: &Path, endings: &[&str]) -> Result<Vec<String>, String> {
     if !path.is_dir() {
         return Ok(vec![path.display().to_string()]);
     }
@@ -58,14 +60,14 @@ pub fn programs(path: &Path) -> Result<Vec<String>, String> {
         entries.push(entry.map_err(unreadable)?.path());
     }
     entries.sort();
-    let mut files = Vec::new();
+    let mut found = Vec::new();
     for entry in entries {
         let ending = entry.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if entry.is_dir() || PROGRAMS.contains(&ending) {
-            files.extend(programs(&entry)?);
+        if entry.is_dir() || endings.contains(&ending) {
+            found.extend(files(&entry, endings)?);
         }
     }
-    Ok(files)
+    Ok(found)
 }
 
 /// Files that are not for `check`: how their names end, what they are, and what reads them.

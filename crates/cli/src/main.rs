@@ -16,6 +16,7 @@ mod prove;
 mod revalidate;
 mod show_models;
 mod story;
+mod suggest;
 mod teller;
 mod witness;
 

@@ -17,7 +17,14 @@ pub fn err(text: &str) {
 /// A line that names the word that was probably meant; empty if none is near.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     let word = word.to_lowercase();
-    let nearest = known.iter().map(|known| (distance(&word, known), known)).min();
+    let sorted = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    // Letters that changed places are one mistake.
+    let steps = |known: &str| if sorted(&word) == sorted(known) { 1 } else { distance(&word, known) };
+    let nearest = known.iter().map(|known| (steps(known), known)).min();
     match nearest {
         Some((steps, known)) if steps <= 1 + word.len() / 4 => format!("  did you mean `{known}`?\n"),
         _ => String::new(),
@@ -49,6 +56,7 @@ mod tests {
         assert_eq!((distance("kitten", "sitting"), distance("", "ab"), distance("tso", "tso")), (3, 2, 0));
         assert_eq!(did_you_mean("arm8", &["sc", "armv8", "power"]), "  did you mean `armv8`?\n");
         assert_eq!(did_you_mean("Power", &["sc", "power"]), "  did you mean `power`?\n");
+        assert_eq!(did_you_mean("tos", &["sc", "tso", "pso"]), "  did you mean `tso`?\n");
         assert_eq!(did_you_mean("itanium", &["sc", "tso"]), "");
     }
 }

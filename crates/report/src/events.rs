@@ -58,3 +58,8 @@ pub fn show(program: &Program, execution: &Execution) -> String {
     }
     out
 }
+
+/// For the text of XML, HTML and SVG.
+pub fn escape_markup(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

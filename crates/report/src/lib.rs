@@ -7,12 +7,14 @@
 //! * [`events`]: events and executions in words.
 //! * [`side_by_side`]: tables with a column per model.
 //! * [`dot`]: one execution as a graph.
+//! * [`html`]: the whole answer as one page.
 //! * [`picture`]: a counterexample as a graph and as a picture.
 
 pub mod compare;
 pub mod dot;
 pub mod events;
 pub mod format;
+pub mod html;
 pub mod litmus;
 pub mod picture;
 pub mod report;
