@@ -8,8 +8,9 @@
 //! A thread's registers are one array: the hidden ones first, then a frame per active call. A frame begins with three
 //! words (caller's frame, return address, destination of the result); operands are relative to the frame.
 
+use crate::interpret::FaultKind;
 use crate::memory::BadAccess;
-use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, ObjectId, RmwOp, UnaryOp, Width};
+use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, ObjectId, RmwOp, UnaryOp, Value, Width};
 
 /// A position in [`Code::ops`].
 pub type Pc = u32;
@@ -34,6 +35,19 @@ pub enum Half {
     Waiting,
     /// A load- or store-exclusive.
     Exclusive,
+}
+
+/// What a load makes of a value that nobody wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// Reading it is a mistake, unless somebody has copied it there.
+    Mistake,
+    /// It is copied as it is.
+    Kept,
+    /// It is taken for zero.
+    Zero,
+    /// Reading it is a mistake of an atomic access, which goes on with zero.
+    Atomic,
 }
 
 /// What a call or a spawn runs.
@@ -98,7 +112,6 @@ pub enum Op {
         addr: Arg,
         else_to: Pc,
     },
-    /// `copying`: an uninitialised value is no mistake.
     Load {
         dst: u16,
         addr: Arg,
@@ -107,7 +120,7 @@ pub enum Op {
         ann: Ann,
         half: Half,
         failure: Option<CasRead>,
-        copying: bool,
+        undefined: Undefined,
     },
     /// `pick`: the operand that an internal branch compared, for the write of a compare-exchange.
     Store {
@@ -149,6 +162,8 @@ pub enum Op {
     Assert {
         condition: Arg,
     },
+    /// A value is about to be used; it must be defined.
+    Defined(Arg),
     Fail(FailKind),
     Call {
         dst: u16,
@@ -213,7 +228,7 @@ pub enum Op {
         addr: Arg,
         width: Width,
         extend: Extend,
-        copying: bool,
+        undefined: Undefined,
     },
     /// Writes a private object.
     PrivateStore {
@@ -283,7 +298,7 @@ impl PrivateObject {
         let inside = offset.checked_add(u64::from(width.bytes())).is_some_and(|end| {
             cells.iter().any(|c| u64::from(c.offset) < end && u64::from(c.offset + c.width.bytes()) > offset)
         });
-        Err(if inside { BadAccess::MixedSize } else { BadAccess::OutOfBounds })
+        Err(if inside { BadAccess::MixedSize(u32::MAX) } else { BadAccess::OutOfBounds })
     }
 }
 
@@ -346,7 +361,7 @@ pub const ALLOCATIONS: usize = 3;
 pub const SPAWNS: usize = 4;
 /// What the thread's outermost function returned.
 pub const RESULT: usize = 5;
-/// Where events are committed out of order: the first assertion of the thread that did not hold, as its place plus one.
+/// Where events are committed out of order: the first check of the thread that did not hold, as its place plus one.
 pub const FAILED: usize = 6;
 /// Where the outermost round of a loop began that its author marked, and how many such rounds the thread is in.
 pub const ROUND: usize = 7;
@@ -368,9 +383,28 @@ pub fn outermost_reg(reg: fencepost_ir::Reg) -> usize {
 }
 
 impl Code {
+    /// What is wrong if the check at `pc` fails.
+    pub fn check_at(&self, pc: Pc) -> FaultKind {
+        match self.ops[pc as usize] {
+            Op::Defined(_) => FaultKind::Undefined,
+            _ => FaultKind::Fail(FailKind::Assertion),
+        }
+    }
+
     /// The function that begins at `entry`.
     pub fn function_at(&self, entry: Pc) -> Option<u32> {
         self.functions.iter().position(|f| f.entry == entry).map(|i| i as u32)
+    }
+}
+
+impl Undefined {
+    /// What a load gives.
+    #[inline(always)]
+    pub fn taken(self, value: u64) -> u64 {
+        match self {
+            Undefined::Zero | Undefined::Atomic if value == Value::UNDEFINED.0 => 0,
+            _ => value,
+        }
     }
 }
 
@@ -446,6 +480,7 @@ impl Op {
     pub fn for_each_use(&self, lists: &[Vec<Arg>], mut used: impl FnMut(Arg)) {
         match *self {
             Op::Move { a, .. } | Op::Unary { a, .. } | Op::Reserve(a) | Op::Owns { a, .. } => used(a),
+            Op::Defined(a) => used(a),
             Op::Binary { a, b, .. } => [a, b].into_iter().for_each(used),
             Op::Modify { old, operand, .. } => [Arg::Reg(old), operand].into_iter().for_each(used),
             Op::Select { condition, a, b, .. } => [condition, a, b].into_iter().for_each(used),

@@ -183,19 +183,18 @@ impl<'a> Collector<'a> {
         stuck: bool,
     ) -> Finished {
         let mut complete = true;
-        let (mut cut, mut tail, mut over, mut exits) = (false, false, false, false);
+        let (mut cut, mut tail, mut over) = (false, false, false);
         for next in view.graph.threads_next(view.subject.layout) {
             complete &= next.is_end() || matches!(next, Next::NotStarted | Next::Tail);
             cut |= next == Next::Cut;
             tail |= next == Next::Tail;
             over |= next.ends_process();
-            exits |= next == Next::Halted;
         }
         let failed = (0..view.subject.layout.threads()).any(|t| view.failed_assertion(t).is_some());
         let all_ended = complete && !failed;
         // Who waits when the process ends has been ended with it.
         complete = all_ended || (stuck && over && !failed);
-        let found = findings(view, race, stuck && !over, all_ended && !exits);
+        let found = findings(view, race, stuck && !over, all_ended && !over);
         let is_new = |(kind, places, _): &(FindingKind, Vec<Place>, _)| {
             !self.findings.contains_key(&(*kind, places.clone()))
         };

@@ -5,6 +5,7 @@
 
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
+use crate::interpret::Patience;
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
@@ -97,10 +98,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The memory of this process, where the system has a file that says so.
-fn bytes_in_use() -> Option<u64> {
+pub fn bytes_in_use() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * 4096)
+}
+
+impl<M: MemoryModel<W>, W: RowWidth> Patience for Control<M, W> {
+    #[cold]
+    fn lasts(&self) -> bool {
+        self.look_at_time();
+        if self.max_bytes != u64::MAX && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes) {
+            self.stop_for(StopReason::MaxMemory);
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
 }
 
 impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
@@ -166,7 +178,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// Whether to stop now. Looks at the clock only now and then.
     #[inline(always)]
     pub fn stopped(&self, stats: &Stats) -> bool {
-        if stats.nodes & 0x3ff == 0 {
+        // A node of a large graph may take milliseconds.
+        if stats.nodes & 0x3f == 0 {
             self.look_at_limits(stats);
         }
         self.stop.load(Ordering::Relaxed)
@@ -174,8 +187,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
 
     #[cold]
     fn look_at_limits(&self, stats: &Stats) {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stop_for(StopReason::Timeout);
+        self.look_at_time();
+        if stats.nodes & 0x3ff != 0 {
+            return;
         }
         if stats.executions >= self.max_executions {
             self.stop_for(StopReason::MaxExecutions);
@@ -185,7 +199,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         }
         // Reading the memory in use is a call of the system.
         if self.max_bytes != u64::MAX
-            && stats.nodes & 0xffff == 0
+            && stats.nodes & 0xfff == 0
             && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes)
         {
             self.stop_for(StopReason::MaxMemory);
@@ -193,9 +207,21 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         if let Some(progress) = self.progress {
             progress.publish(stats);
         }
+    }
+
+    fn look_at_time(&self) {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop_for(StopReason::Timeout);
+        }
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             self.stop_for(StopReason::Interrupted);
         }
+    }
+
+    /// There is no memory for what comes next.
+    #[cold]
+    pub fn out_of_memory(&self) {
+        self.stop_for(StopReason::MaxMemory);
     }
 
     fn stop_for(&self, reason: StopReason) {

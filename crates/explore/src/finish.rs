@@ -64,7 +64,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let mut copy = regs.to_vec();
         let pc = self.trie.node(snapshot.node).pc();
-        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let mut machine =
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
         if ends {
             self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());

@@ -24,12 +24,13 @@ mod revisit;
 pub mod row;
 pub mod run;
 mod spinning;
+mod stack;
 mod view;
 pub mod visit;
 mod waiting;
 
 pub use collect::{AccessId, Stats, Trace, Visitor};
-pub use control::{Limits, StopReason};
+pub use control::{Limits, StopReason, bytes_in_use};
 pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
 pub use lower::Unsupported;
 pub use models::clause::Clause;

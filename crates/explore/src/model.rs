@@ -16,11 +16,11 @@ use crate::row::{Row, RowWidth};
 use fencepost_ir::Fence;
 
 /// A memory model that can be checked event by event.
-pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send {
+pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     /// What is kept per node of the path trie.
-    type Static: Clone + Default + Send;
+    type Static: Clone + Default + Send + Sync;
     /// What is kept per committed event.
-    type Rows: Clone + Default + Send;
+    type Rows: Clone + Default + Send + Sync;
     /// Whether `addr`, `data`, `ctrl` matter to it.
     const DEPENDENCIES: bool;
     /// Whether an event may be committed before an earlier event of its thread.

@@ -32,7 +32,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             return false;
         }
         let first_node = graph.node(event(first));
-        let Op::Load { width, extend, dst, .. } = code.ops[self.trie.node(first_node).pc() as usize] else {
+        let Op::Load { width, extend, dst, undefined, .. } = code.ops[self.trie.node(first_node).pc() as usize] else {
             return false;
         };
         // What would have happened if the first read had read what the second did.
@@ -41,9 +41,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         scratch.extend_from_slice(graph.registers(layout, thread, first));
         let fp = scratch[FP] as usize;
         if dst != 0 {
-            scratch[fp + dst as usize] = width.extend(extend, Value(graph.value(event(second)))).0;
+            let value = width.extend(extend, Value(graph.value(event(second)))).0;
+            scratch[fp + dst as usize] = undefined.taken(value);
         }
-        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
+        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
         let next = machine.advance(&mut self.trie, first_node, &mut scratch);
         let same = next.next == Next::Event
             && !machine.needs_room

@@ -1,11 +1,11 @@
 //! Finished graphs as people and tests see them: steps with their places, coherence, calls, and the choices that determine an
 //! execution.
 
-use crate::code::{Code, FAILED, FP, HIDDEN, Op, RESULT};
+use crate::code::{Code, FAILED, FP, HIDDEN, Op, Pc, RESULT, Undefined};
 use crate::collect::Trace;
 use crate::findings::{Action, Calls, Place, Step};
 use crate::graph::Graph;
-use crate::interpret::Next;
+use crate::interpret::{FaultKind, Next};
 use crate::memory::{LocId, Memory, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
@@ -43,20 +43,23 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         self.memory.describe(object).map(|(name, _)| name.to_string())
     }
 
-    /// Whether a read only copies, so that it may read what was never written.
-    pub fn is_copying(&self, event: usize) -> bool {
+    /// What a read makes of a value that nobody wrote.
+    pub fn undefined(&self, event: usize) -> Undefined {
         let pc = self.trie.node(self.graph.node(event)).pc();
-        matches!(self.code().ops[pc as usize], Op::Load { copying: true, .. })
+        match self.code().ops[pc as usize] {
+            Op::Load { undefined, .. } => undefined,
+            _ => Undefined::Atomic,
+        }
     }
 
     /// The first assertion that a thread has passed although it does not hold.
-    pub fn failed_assertion(&self, thread: usize) -> Option<(u32, u32)> {
+    pub fn failed_assertion(&self, thread: usize) -> Option<((u32, u32), FaultKind)> {
         let layout = self.subject.layout;
         if !self.code().out_of_order || self.graph.frontier(layout, thread).next == Next::NotStarted {
             return None;
         }
         let place = self.graph.frontier_regs(layout, thread)[FAILED].checked_sub(1)?;
-        Some(self.code().source[place as usize])
+        Some((self.code().source[place as usize], self.code().check_at(place as Pc)))
     }
 
     /// The loops at which the unroll bound stopped threads.
@@ -155,6 +158,9 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     /// A number, or the name of what a pointer points to.
     fn show_value(&self, loc: LocId, value: u64) -> String {
         let value = self.memory.location(loc).1.sign_extend(Value(value));
+        if value == Value::UNDEFINED {
+            return "(uninitialised)".into();
+        }
         let pointee = value.as_pointer().and_then(|(object, offset)| {
             let (name, _) = self.memory.describe(object)?;
             Some(if offset == 0 { format!("&{name}") } else { format!("&{name}+{offset}") })

@@ -13,7 +13,7 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT};
+use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT, Undefined};
 use crate::collect::Collector;
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
@@ -23,6 +23,7 @@ use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::row::{Row, RowWidth};
+use crate::stack;
 use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
 
@@ -53,6 +54,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
+    /// How many visits are within each other, from [`stack::START`].
+    depth: usize,
 }
 
 impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
@@ -77,6 +80,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             tail,
             control,
             collector,
+            depth: stack::START,
         }
     }
 
@@ -100,7 +104,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
         let regs = graph.registers_mut(layout, thread, 0);
-        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let mut machine =
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let entry = machine.start(function, args, regs);
         if !machine.needs_room {
             let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
@@ -132,6 +137,17 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             return;
         }
         self.check(graph, "a visit");
+        self.depth += 1;
+        if !self.depth.is_multiple_of(stack::LEVELS) {
+            self.visit_next(graph);
+        } else if !stack::grow(|| self.visit_next(graph)) {
+            self.control.out_of_memory();
+        }
+        self.depth -= 1;
+    }
+
+    /// Fills the first gap of the thread whose turn it is.
+    fn visit_next(&mut self, graph: &mut Graph<M, W>) {
         let Some(thread) = self.next_thread(graph) else { return self.finish(graph) };
         let snapshot = *graph.frontier(self.subject.layout, thread);
         match self.trie.node(snapshot.node).kind {
@@ -325,7 +341,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let (_, width): (_, Width) = self.memory.location(node.loc());
-        width.zero_extend(Value(expected)) == width.zero_extend(Value(graph.value(event as usize)))
+        let there = Undefined::Atomic.taken(graph.value(event as usize));
+        width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
     }
 
     fn visit_choice(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
@@ -370,7 +387,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
-        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let Some(function) = machine.callee(target, frame) else {
             return self.collector.bad_spawn(self.subject, graph, thread, pc);
         };
@@ -481,7 +498,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let used = fp + code.functions[code.source[pc].0 as usize].frame as usize;
             graph.copy_registers(layout, thread, index, used);
             let result = match code.ops[pc] {
-                Op::Load { width, extend, .. } => width.extend(extend, Value(graph.value(event))).0,
+                Op::Load { width, extend, undefined, .. } => {
+                    undefined.taken(width.extend(extend, Value(graph.value(event))).0)
+                }
                 Op::Choice { first, .. } => first.wrapping_add(graph.value(event) as i64) as u64,
                 Op::Join { .. } => graph.frontier_regs(layout, graph.value(event) as usize)[RESULT],
                 _ => graph.value(event),
@@ -491,7 +510,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             if dst != 0 {
                 registers[fp + dst] = result;
             }
-            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
+            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
             let mut next = machine.advance(&mut self.trie, node_id, registers);
             let mut needs_room = machine.needs_room;
             let mut rounds = 0;
@@ -503,7 +522,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 if !self.reads_its_own(graph, thread, index + 1, at, registers) {
                     break;
                 }
-                machine = Machine::new(code, &mut self.memory, &self.model, thread);
+                machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
                 (machine.events, machine.cut_at) = (index + 1, cut_at);
                 next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
                 needs_room = machine.needs_room;

@@ -96,7 +96,7 @@ impl Body<'_, '_> {
         let cells = (0u32..).zip(&values);
         let cells = cells.map(|(i, (_, width))| Cell { offset: 8 * i, width: *width, init: None }).collect();
         let size = 8 * args.len() as u32;
-        let object = Object { name: "arguments".into(), size, cells, span };
+        let object = Object { name: "arguments".into(), size, cells, span, constant: false };
         let dst = self.b.register("arguments");
         self.b.emit(Instr::Local { dst, object: Box::new(object), private: false });
         for (i, (value, width)) in (0u64..).zip(values) {

@@ -272,7 +272,8 @@ impl Body<'_, '_> {
             let addr = self.offset(base, offset + cell.offset);
             let dst = self.b.temp();
             let extend = fencepost_ir::Extend::Zero;
-            self.b.emit(Instr::CopyLoad { dst, addr, width: cell.width, extend, ann: Ann::PLAIN });
+            let (width, ann) = (cell.width, Ann::PLAIN);
+            self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: false });
             let shift = Operand::Const(Value(8 * cell.offset));
             let part = self.binary(fencepost_ir::BinaryOp::Shl, Width::W64, extend, Operand::Reg(dst), shift);
             packed = self.binary(fencepost_ir::BinaryOp::Or, Width::W64, extend, part, packed);
@@ -351,7 +352,8 @@ impl Body<'_, '_> {
             let volatile = from.ty.quals.has(crate::types::Quals::VOLATILE);
             let ann = Ann { volatile, ..Ann::PLAIN };
             let extend = fencepost_ir::Extend::Zero;
-            self.b.emit(Instr::CopyLoad { dst, addr, width: cell.width, extend, ann });
+            let width = cell.width;
+            self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: true });
             let addr = self.offset(target, offset + cell.offset);
             self.b.emit(Instr::Store { addr, value: Operand::Reg(dst), width: cell.width, ann });
             self.b.release(mark);
