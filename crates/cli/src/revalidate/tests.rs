@@ -1,6 +1,7 @@
 //! All findings of the corpus are confirmed; records that were tampered with are not.
 
 use super::*;
+use fencepost_naive::confirm;
 use fencepost_answer::{Outcome, Verdict};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{ModelName, Options, explore};
