@@ -1,7 +1,7 @@
 //! What the workers of an exploration share: limits, the reason to stop, and work to give away.
 //!
 //! Every subtree is independent, so a worker that is about to go down a branch hands it to a worker that has nothing to
-//! do. The receiver gets a copy of the graph and of the path trie that its snapshots refer to.
+//! do. The receiver gets a copy of the graph and of the paths that its threads are on.
 
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
@@ -225,7 +225,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         let mut copy = Graph::new(layout);
         copy.copy_kept(graph, graph.present(), layout);
-        queue.items.push((copy, trie.clone(), memory.clone()));
+        let mut used = Vec::new();
+        copy.for_each_node_in_use(layout, |node| used.push(node));
+        let (trie, numbers) = trie.extract(&used);
+        copy.renumber(&numbers, layout, self.next_settling());
+        queue.items.push((copy, trie, memory.clone()));
         self.wake.notify_one();
         true
     }

@@ -88,6 +88,12 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     settled_events: Row<W>,
     /// Per thread: the times at which it went to sleep before a read, oldest first; see `waiting`.
     asleep: Vec<Vec<Sleep<W>>>,
+    /// Cells that were accessed, by this graph or those that it was copied from.
+    touched: Vec<LocId>,
+    /// Those of them that were accessed since the settling.
+    changed: Vec<LocId>,
+    /// For each cell, whether it is in the two lists.
+    listed: Vec<(bool, bool)>,
     /// Thread states by slot.
     snapshots: Vec<Snapshot>,
     /// Their registers.
@@ -127,6 +133,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             was_started: vec![false; layout.threads()],
             settled_events: Row::EMPTY,
             asleep: vec![Vec::new(); layout.threads()],
+            touched: Vec::new(),
+            changed: Vec::new(),
+            listed: Vec::new(),
             snapshots: vec![Snapshot::default(); slots],
             regs: vec![0; layout.reg_base[layout.threads()]],
         }
@@ -383,6 +392,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         if self.co.len() < cells {
             self.co.resize_with(cells, Vec::new);
             self.init_readers.resize(cells, Row::EMPTY);
+            self.listed.resize(cells, (false, false));
+        }
+    }
+
+    /// Notes an access to a cell.
+    #[inline(always)]
+    fn change(&mut self, loc: LocId) {
+        let (touched, changed) = &mut self.listed[loc as usize];
+        if !std::mem::replace(changed, true) {
+            self.changed.push(loc);
+            if !std::mem::replace(touched, true) {
+                self.touched.push(loc);
+            }
         }
     }
 
@@ -401,6 +423,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn connect(&mut self, read: EventId, source: EventId, loc: LocId, init: u64) {
         let e = read as usize;
+        self.change(loc);
         self.rf[e] = source;
         self.reads.insert(e);
         if source == INIT {
@@ -495,6 +518,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// A write becomes the last one of its cell; its place.
     #[inline(always)]
     pub fn push_write(&mut self, loc: LocId, write: EventId) -> usize {
+        self.change(loc);
         self.co[loc as usize].push(write);
         self.co[loc as usize].len() - 1
     }

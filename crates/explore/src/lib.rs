@@ -18,6 +18,7 @@ pub mod model;
 pub mod models;
 pub mod path;
 mod progress;
+mod races;
 pub mod ranges;
 mod revisit;
 pub mod row;

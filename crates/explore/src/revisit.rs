@@ -127,6 +127,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     ) {
         let layout = self.subject.layout;
         let re = r as usize;
+        let pinned = self.pinned.len();
+        graph.for_each_node_in_use(layout, |node| self.pinned.push(node));
         let mut child = self.pool.pop().unwrap_or_else(|| Graph::new(layout));
         child.copy_kept(graph, &graph.present().without(&deleted), layout);
         child.detach_read(r, graph, self.trie.node(graph.node(re)).loc(), layout);
@@ -157,6 +159,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
         }
         self.pool.push(child);
+        self.pinned.truncate(pinned);
     }
 
     /// The read `r` comes back, reading `z`, which has its place by now.

@@ -312,7 +312,7 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
 ) -> Collector<'a> {
     let work = |mut explorer: Explorer<'a, M, W>| {
         while let Some((mut graph, trie, memory)) = control.take() {
-            explorer.take_over(trie, memory);
+            explorer.take_over(&graph, trie, memory);
             explorer.check(&graph, "work that was handed over");
             explorer.visit(&mut graph);
         }

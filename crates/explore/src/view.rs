@@ -148,7 +148,8 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             }
             _ => Action::Fence,
         };
-        let calls = node.calls().map(|pc| self.code().source[pc as usize]).collect();
+        let calls = self.trie.calls(graph.node(e), self.code());
+        let calls = calls.into_iter().map(|pc| self.code().source[pc as usize]).collect();
         Step { at: self.code().source[node.pc() as usize], calls, action }
     }
 

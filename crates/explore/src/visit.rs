@@ -22,6 +22,7 @@ use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
+use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
 use crate::waiting::{Watch, is_blocked};
 use fencepost_ir::{Order, Value, Width};
@@ -45,6 +46,10 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) memory: Memory,
     /// Graphs for revisits, used again and again.
     pub(crate) pool: Vec<Graph<M, W>>,
+    /// Nodes that graphs refer to which wait for the end of a revisit.
+    pub(crate) pinned: Vec<NodeId>,
+    /// Cells that may have races.
+    pub(crate) suspects: Suspects,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
@@ -70,6 +75,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             trie,
             memory,
             pool: Vec::new(),
+            pinned: Vec::new(),
+            suspects: Suspects::default(),
             watch: Watch::default(),
             tail,
             control,
@@ -87,9 +94,13 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
-    pub fn take_over(&mut self, trie: Trie<M, W>, memory: Memory) {
+    pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory) {
         (self.trie, self.memory) = (trie, memory);
         self.watch = Watch::default();
+        self.suspects = Suspects::default();
+        if M::RACES {
+            graph.present().iter().for_each(|e| self.suspects.note(self.trie.node(graph.node(e))));
+        }
         self.tail = (NO_NODE, Vec::new());
     }
 
@@ -128,6 +139,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         if self.control.stopped(&self.collector.stats) {
             return;
         }
+        if self.trie.is_crowded() {
+            self.forget_paths(graph);
+        }
         self.check(graph, "a visit");
         let Some(thread) = self.next_thread(graph) else { return self.finish(graph) };
         let snapshot = *graph.frontier(self.subject.layout, thread);
@@ -140,6 +154,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Kind::Spawn => self.visit_spawn(graph, thread, snapshot),
             Kind::Segment => unreachable!("a segment is no event"),
         }
+    }
+
+    /// Forgets the paths that neither this graph nor those that it was copied from refer to.
+    #[cold]
+    fn forget_paths(&mut self, graph: &Graph<M, W>) {
+        let mut used = self.pinned.clone();
+        graph.for_each_node_in_use(self.subject.layout, |node| used.push(node));
+        self.trie.forget_all_but(&used);
+        self.tail = (NO_NODE, Vec::new());
     }
 
     /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32.
@@ -284,6 +307,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     pub(crate) fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
         graph.reserve_cells(self.memory.cells());
         graph.add(event, snapshot.node, snapshot.value);
+        if M::RACES {
+            self.suspects.note(self.trie.node(snapshot.node));
+        }
     }
 
     /// Makes a present read read from `source`: value, order, prefix and rows follow.
@@ -498,7 +524,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
                 needs_room = machine.needs_room;
             }
-            let next = self.checked(thread, index + 1, next, needs_room);
+            let mut next = self.checked(thread, index + 1, next, needs_room);
+            (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
             graph.set_snapshot(layout, thread, index + 1, next);
             graph.set_front(layout, thread, index as u32 + 1);
             if next.node == NO_NODE {
@@ -507,7 +534,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let registers = graph.registers(layout, thread, index + 1);
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
-                let stopped = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                let (changed, rewrote) = (next.changed, next.rewrote);
+                let stopped = Snapshot { value, changed, rewrote, ..Snapshot::stopped(Next::Spinning) };
                 graph.set_snapshot(layout, thread, index + 1, stopped);
                 graph.set_front(layout, thread, index as u32 + 1);
                 break;

@@ -4,7 +4,7 @@ use super::{Graph, Layout};
 use crate::interpret::Next;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, Trie};
+use crate::path::{EventId, INIT, Kind, NO_NODE, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 
 impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
@@ -17,7 +17,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let same_settling = is_settled && self.settling == other.settling && self.settling != 0;
         self.copy_events(other, kept, same_settling);
         self.settled_events.clone_from(&other.settled_events);
-        self.copy_cells(other, kept);
+        self.copy_cells(other, kept, same_settling);
         self.reads = &other.reads & kept;
         self.writes = &other.writes & kept;
         self.fenced = &other.fenced & kept;
@@ -32,13 +32,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     }
 
     fn copy_events(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
-        let mut changed = kept.clone();
-        if same_settling {
-            changed = kept.without(&other.settled_events);
-            for w in (kept & &other.settled_events & &other.writes).iter() {
-                self.readers[w] = &other.readers[w] & kept;
-            }
-        }
+        let unsettled;
+        let changed = if same_settling {
+            unsettled = kept.without(&other.settled_events);
+            &unsettled
+        } else {
+            kept
+        };
         for e in changed.iter() {
             self.rf[e] = other.rf[e];
             self.value[e] = other.value[e];
@@ -51,17 +51,55 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         }
     }
 
-    fn copy_cells(&mut self, other: &Graph<M, W>, kept: &Row<W>) {
-        let cells = other.co.len();
-        self.reserve_cells(cells);
-        for x in cells..self.co.len() {
-            self.init_readers[x] = Row::EMPTY;
-            self.co[x].clear();
+    /// Cells that neither graph has accessed since the settling that they share are the same in both. Without a common
+    /// settling, this one becomes as empty as a new graph first.
+    fn copy_cells(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
+        self.reserve_cells(other.co.len());
+        let mut old = std::mem::take(&mut self.changed);
+        for &x in &old {
+            self.listed[x as usize].1 = false;
+            if same_settling {
+                self.copy_cell(other, x, kept);
+            }
         }
-        for x in 0..cells {
-            self.init_readers[x] = &other.init_readers[x] & kept;
-            self.co[x].clear();
-            self.co[x].extend(other.co[x].iter().copied().filter(|&w| kept.contains(w as usize)));
+        old.clear();
+        self.changed = old;
+        if !same_settling {
+            let mut old = std::mem::take(&mut self.touched);
+            for x in old.drain(..) {
+                self.listed[x as usize].0 = false;
+                self.init_readers[x as usize] = Row::EMPTY;
+                self.co[x as usize].clear();
+            }
+            self.touched = old;
+            for &x in &other.touched {
+                self.listed[x as usize].0 = true;
+                self.touched.push(x);
+                self.copy_cell(other, x, kept);
+            }
+        }
+        for &x in &other.changed {
+            self.change(x);
+            if same_settling {
+                self.copy_cell(other, x, kept);
+            }
+        }
+    }
+
+    /// Copies a cell, and the readers of its settled writes; those of others are copied with the writes.
+    fn copy_cell(&mut self, other: &Graph<M, W>, loc: LocId, kept: &Row<W>) {
+        let x = loc as usize;
+        let list = &mut self.co[x];
+        list.clear();
+        // A cell that only this graph has met is empty in the other one.
+        let Some(writes) = other.co.get(x) else {
+            self.init_readers[x] = Row::EMPTY;
+            return;
+        };
+        list.extend(writes.iter().copied().filter(|&w| kept.contains(w as usize)));
+        self.init_readers[x] = &other.init_readers[x] & kept;
+        for &w in writes.iter().filter(|&&w| other.settled_events.contains(w as usize)) {
+            self.readers[w as usize] = &other.readers[w as usize] & kept;
         }
     }
 
@@ -120,6 +158,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout, settling: u64) {
         self.settling = settling;
         self.settled_events.clone_from(&self.present);
+        for x in self.changed.drain(..) {
+            self.listed[x as usize].1 = false;
+        }
         for t in 0..layout.threads() {
             let mut settled = self.front[t];
             let kind = |index: u32| trie.node(self.node[(layout.base[t] + index) as usize]).kind;
@@ -128,6 +169,38 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             }
             self.settled[t] = settled;
             self.was_started[t] = self.frontier(layout, t).next != Next::NotStarted;
+        }
+    }
+
+    /// Calls `used` for nodes on the ways to which all nodes lie that the graph refers to.
+    pub fn for_each_node_in_use(&self, layout: &Layout, mut used: impl FnMut(NodeId)) {
+        for t in 0..layout.threads() {
+            match self.frontier(layout, t).node {
+                NO_NODE if self.front[t] == 0 => {}
+                NO_NODE => used(self.node[(layout.base[t] + self.front[t]) as usize - 1]),
+                node => used(node),
+            }
+        }
+        if M::OUT_OF_ORDER {
+            self.present.iter().for_each(|e| used(self.node[e]));
+        }
+    }
+
+    /// The nodes have got other numbers; nothing is settled any more as far as copies of other graphs are concerned.
+    pub fn renumber(&mut self, numbers: &[NodeId], layout: &Layout, settling: u64) {
+        for e in self.present.iter() {
+            self.node[e] = numbers[self.node[e] as usize];
+        }
+        for t in 0..layout.threads() {
+            for i in self.settled[t] as usize..=self.front[t] as usize {
+                let snapshot = &mut self.snapshots[layout.slot_base[t] + i];
+                if snapshot.node != NO_NODE {
+                    snapshot.node = numbers[snapshot.node as usize];
+                }
+            }
+        }
+        if self.settling != 0 {
+            self.settling = settling;
         }
     }
 }
