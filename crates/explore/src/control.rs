@@ -10,6 +10,7 @@ use crate::model::MemoryModel;
 use crate::path::Trie;
 use crate::progress::Progress;
 use crate::row::RowWidth;
+use crate::segments::Position;
 use fencepost_ir::Location;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -36,7 +37,7 @@ pub struct Limits<'a> {
 }
 
 /// Work that one worker gives to another.
-pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
+pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory, Position);
 
 /// Room that was too small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,9 @@ struct Queue<M: MemoryModel<W>, W: RowWidth> {
 pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     stop: AtomicBool,
     reason: Mutex<Option<StopReason>>,
+    /// The first place at which an error was found that ends the search, and whether there is one.
+    error: Mutex<Option<Position>>,
+    has_error: AtomicBool,
     /// What needs more room.
     need: Mutex<Option<Need>>,
     /// Workers that wait and are not promised anything yet.
@@ -104,6 +108,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         Control {
             stop: AtomicBool::new(false),
             reason: Mutex::new(None),
+            error: Mutex::new(None),
+            has_error: AtomicBool::new(false),
             need: Mutex::new(None),
             hungry: AtomicUsize::new(0),
             queue: Mutex::new(Queue { items: Vec::new(), idle: 0, done: false }),
@@ -204,9 +210,29 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         *lock(&self.need)
     }
 
-    /// Stops because something was found that ends the search.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+    /// Something was found that ends the search: what comes behind this place need not be searched.
+    #[cold]
+    pub fn stop_behind(&self, position: &[u32]) {
+        if !self.is_shared() {
+            return self.stop.store(true, Ordering::Relaxed);
+        }
+        let mut error = lock(&self.error);
+        if error.as_deref().is_none_or(|first| position < first) {
+            *error = Some(position.to_vec());
+        }
+        self.has_error.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a place is behind an error that ends the search.
+    #[inline(always)]
+    pub fn is_behind_error(&self, position: &[u32]) -> bool {
+        self.has_error.load(Ordering::Relaxed)
+            && lock(&self.error).as_deref().is_some_and(|first| position > first)
+    }
+
+    /// Whether there is more than one worker.
+    pub fn is_shared(&self) -> bool {
+        self.workers > 1
     }
 
     /// Whether some worker has nothing to do.
@@ -217,7 +243,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
 
     /// Hands the subtree above a graph to another worker. False if somebody else was faster.
     #[cold]
-    pub fn give(&self, graph: &Graph<M, W>, trie: &Trie<M, W>, memory: &Memory, layout: &Layout) -> bool {
+    pub fn give(
+        &self,
+        graph: &Graph<M, W>,
+        trie: &Trie<M, W>,
+        memory: &Memory,
+        layout: &Layout,
+        position: &[u32],
+    ) -> bool {
         let mut queue = lock(&self.queue);
         if self.hungry.load(Ordering::Relaxed) == 0 {
             return false;
@@ -229,7 +262,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         copy.for_each_node_in_use(layout, |node| used.push(node));
         let (trie, numbers) = trie.extract(&used);
         copy.renumber(&numbers, layout, self.next_settling());
-        queue.items.push((copy, trie, memory.clone()));
+        queue.items.push((copy, trie, memory.clone(), position.to_vec()));
         self.wake.notify_one();
         true
     }

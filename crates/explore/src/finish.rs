@@ -37,7 +37,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
         match self.collector.finished(&view, races, stuck) {
             Finished::GoOn => {}
-            Finished::Stop => self.control.stop(),
+            Finished::Stop => self.control.stop_behind(self.progression.position()),
             Finished::NeedsTail => {
                 let mut tails =
                     (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);

@@ -34,26 +34,48 @@ pub struct Sleep<W: RowWidth> {
     pub before: Row<W>,
 }
 
+/// What is known of an event, in one place: it is copied as a whole.
+#[derive(Clone)]
+struct Event<R, W: RowWidth> {
+    /// Commit-before predecessors, closed.
+    pre: Row<W>,
+    /// Events with an earlier time stamp.
+    before: Row<W>,
+    /// Reads of a write.
+    readers: Row<W>,
+    /// The model's rows.
+    rows: R,
+    /// The value read, written or chosen.
+    value: u64,
+    /// What a read reads from.
+    rf: EventId,
+    /// The event's node in the path trie.
+    node: NodeId,
+    /// The memory order that the access turned out to have.
+    order: Order,
+}
+
+impl<R: Default, W: RowWidth> Default for Event<R, W> {
+    fn default() -> Self {
+        Event {
+            pre: Row::EMPTY,
+            before: Row::EMPTY,
+            readers: Row::EMPTY,
+            rows: R::default(),
+            value: 0,
+            rf: INIT,
+            node: 0,
+            order: Order::Plain,
+        }
+    }
+}
+
 /// A partial execution.
 pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     /// Committed events.
     present: Row<W>,
-    /// What a read reads from.
-    rf: Vec<EventId>,
-    /// The value read, written or chosen.
-    value: Vec<u64>,
-    /// The event's node in the path trie.
-    node: Vec<NodeId>,
-    /// The memory order that the access turned out to have.
-    order: Vec<Order>,
-    /// Commit-before predecessors, closed.
-    pre: Vec<Row<W>>,
-    /// Events with an earlier time stamp.
-    before: Vec<Row<W>>,
-    /// Reads of a write.
-    readers: Vec<Row<W>>,
-    /// The model's rows.
-    rows: Vec<M::Rows>,
+    /// What is known of each event.
+    events: Vec<Event<M::Rows, W>>,
     /// Reads of a cell's initial value.
     init_readers: Vec<Row<W>>,
     /// Writes to a cell, in coherence order.
@@ -108,14 +130,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let slots = layout.slot_base[layout.threads()];
         Graph {
             present: Row::EMPTY,
-            rf: vec![INIT; n],
-            value: vec![0; n],
-            node: vec![0; n],
-            order: vec![Order::Plain; n],
-            pre: vec![Row::EMPTY; n],
-            before: vec![Row::EMPTY; n],
-            readers: vec![Row::EMPTY; n],
-            rows: vec![M::Rows::default(); n],
+            events: vec![Event::default(); n],
             init_readers: Vec::new(),
             co: Vec::new(),
             origin: vec![INIT; layout.threads()],
@@ -150,49 +165,49 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// What a read reads from.
     #[inline(always)]
     pub fn rf(&self, event: usize) -> EventId {
-        self.rf[event]
+        self.events[event].rf
     }
 
     /// The value read, written or chosen.
     #[inline(always)]
     pub fn value(&self, event: usize) -> u64 {
-        self.value[event]
+        self.events[event].value
     }
 
     /// The event's node in the path trie.
     #[inline(always)]
     pub fn node(&self, event: usize) -> NodeId {
-        self.node[event]
+        self.events[event].node
     }
 
     /// The memory order that the access turned out to have.
     #[inline(always)]
     pub fn order(&self, event: usize) -> Order {
-        self.order[event]
+        self.events[event].order
     }
 
     /// Commit-before predecessors, closed.
     #[inline(always)]
     pub fn pre(&self, event: usize) -> &Row<W> {
-        &self.pre[event]
+        &self.events[event].pre
     }
 
     /// Events with an earlier time stamp.
     #[inline(always)]
     pub fn before(&self, event: usize) -> &Row<W> {
-        &self.before[event]
+        &self.events[event].before
     }
 
     /// Reads of a write.
     #[inline(always)]
     pub fn readers(&self, write: usize) -> &Row<W> {
-        &self.readers[write]
+        &self.events[write].readers
     }
 
     /// The model's rows.
     #[inline(always)]
     pub fn rows(&self, event: usize) -> &M::Rows {
-        &self.rows[event]
+        &self.events[event].rows
     }
 
     /// How many cells there is room for.
@@ -305,13 +320,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The reads of a source at a cell.
     #[inline(always)]
     pub fn readers_of(&self, source: EventId, loc: LocId) -> &Row<W> {
-        if source == INIT { &self.init_readers[loc as usize] } else { &self.readers[source as usize] }
+        if source == INIT { &self.init_readers[loc as usize] } else { &self.events[source as usize].readers }
     }
 
     /// Whether a write, or a read of it, is in a set.
     #[inline(always)]
     pub fn is_known(&self, write: EventId, set: &Row<W>) -> bool {
-        set.contains(write as usize) || self.readers[write as usize].meets(set)
+        set.contains(write as usize) || self.events[write as usize].readers.meets(set)
     }
 
     /// Place of a write in its coherence list.
@@ -337,7 +352,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The final value of a cell. One that no thread has met yet has no place here and keeps its initial value.
     pub fn final_value(&self, memory: &Memory, loc: LocId) -> u64 {
         let last = self.co.get(loc as usize).and_then(|list| list.last());
-        last.map_or(memory.init(loc), |&w| self.value[w as usize])
+        last.map_or(memory.init(loc), |&w| self.events[w as usize].value)
     }
 
     /// The committed reads of its own thread that read a write which is only now committed.
@@ -345,7 +360,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let mut readers = Row::EMPTY;
         let thread = layout.thread_of[write as usize] as usize;
         for e in write + 1..layout.base[thread + 1] {
-            if self.present.contains(e as usize) && self.rf[e as usize] == write {
+            if self.present.contains(e as usize) && self.events[e as usize].rf == write {
                 readers.insert(e as usize);
             }
         }
@@ -412,10 +427,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn add(&mut self, event: EventId, node: NodeId, value: u64) {
         let e = event as usize;
-        self.node[e] = node;
-        self.value[e] = value;
-        self.rf[e] = INIT;
-        self.before[e].clone_from(&self.present);
+        self.events[e].node = node;
+        self.events[e].value = value;
+        self.events[e].rf = INIT;
+        self.events[e].before.clone_from(&self.present);
         self.present.insert(e);
     }
 
@@ -424,23 +439,23 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn connect(&mut self, read: EventId, source: EventId, loc: LocId, init: u64) {
         let e = read as usize;
         self.change(loc);
-        self.rf[e] = source;
+        self.events[e].rf = source;
         self.reads.insert(e);
         if source == INIT {
-            self.value[e] = init;
+            self.events[e].value = init;
             self.init_readers[loc as usize].insert(e);
         } else {
-            self.value[e] = self.value[source as usize];
-            self.readers[source as usize].insert(e);
+            self.events[e].value = self.events[source as usize].value;
+            self.events[source as usize].readers.insert(e);
         }
     }
 
     /// The source of a read does not know it any more.
     #[inline(always)]
     pub fn disconnect(&mut self, read: EventId, loc: LocId) {
-        match self.rf[read as usize] {
+        match self.events[read as usize].rf {
             INIT => self.init_readers[loc as usize].remove(read as usize),
-            source => self.readers[source as usize].remove(read as usize),
+            source => self.events[source as usize].readers.remove(read as usize),
         }
     }
 
@@ -448,19 +463,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn make_write(&mut self, event: EventId, readers: Row<W>) {
         self.writes.insert(event as usize);
-        self.readers[event as usize] = readers;
+        self.events[event as usize].readers = readers;
     }
 
     /// Sets the memory order of an access.
     #[inline(always)]
     pub fn set_order(&mut self, event: EventId, order: Order) {
-        self.order[event as usize] = order;
+        self.events[event as usize].order = order;
     }
 
     /// Sets the predecessors of an event.
     #[inline(always)]
     pub fn set_pre(&mut self, event: EventId, pre: Row<W>) {
-        self.pre[event as usize] = pre;
+        self.events[event as usize].pre = pre;
     }
 
     /// Sets the model's rows of an event.
@@ -471,7 +486,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         } else {
             self.fenced.remove(event as usize);
         }
-        self.rows[event as usize] = rows;
+        self.events[event as usize].rows = rows;
     }
 
     /// A read that was taken out comes back with its old time stamp.
@@ -481,7 +496,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
 
     /// The event is younger than that one, although it is put back later.
     pub fn add_before(&mut self, event: EventId, older: EventId) {
-        self.before[event as usize].insert(older as usize);
+        self.events[event as usize].before.insert(older as usize);
     }
 
     /// Marks an event that is not coherence-maximal.
@@ -572,10 +587,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Drops the non-maximal mark of events whose coherence-later writes are gone.
     pub fn refresh_maximality(&mut self, trie: &Trie<M, W>) {
         for e in self.nonmaximal.clone().iter() {
-            let node = trie.node(self.node[e]);
+            let node = trie.node(self.events[e].node);
             let maximal = match node.kind {
-                Kind::Read => self.is_maximal(self.rf[e], node.loc(), &self.before[e]),
-                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.before[e]),
+                Kind::Read => self.is_maximal(self.events[e].rf, node.loc(), &self.events[e].before),
+                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.events[e].before),
                 _ => continue,
             };
             if maximal {

@@ -23,6 +23,7 @@ pub mod ranges;
 mod revisit;
 pub mod row;
 pub mod run;
+mod segments;
 mod spinning;
 mod view;
 pub mod visit;

@@ -16,6 +16,7 @@ use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::progress;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
+use crate::segments::in_order;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
 
@@ -311,12 +312,15 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
     mut graph: crate::graph::Graph<M, W>,
 ) -> Collector<'a> {
     let work = |mut explorer: Explorer<'a, M, W>| {
-        while let Some((mut graph, trie, memory)) = control.take() {
-            explorer.take_over(&graph, trie, memory);
+        while let Some((mut graph, trie, memory, giver)) = control.take() {
+            if control.is_behind_error(&giver) {
+                continue;
+            }
+            explorer.take_over(&graph, trie, memory, giver);
             explorer.check(&graph, "work that was handed over");
             explorer.visit(&mut graph);
         }
-        explorer.collector
+        explorer.progression.finish(explorer.collector)
     };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..options.jobs)
@@ -328,14 +332,14 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
             })
             .collect();
         first.visit(&mut graph);
-        let mut collector = work(first);
+        let mut segments = work(first);
         for other in others {
             match other.join() {
-                Ok(found) => collector.merge(found),
+                Ok(found) => segments.extend(found),
                 // A worker that panicked has found a bug of ours: what it was to explore is not explored.
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        collector
+        in_order(segments, collector(question, options))
     })
 }

@@ -24,6 +24,7 @@ use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
+use crate::segments::{Position, Progression};
 use crate::waiting::{Watch, is_blocked};
 use fencepost_ir::{Order, Value, Width};
 
@@ -56,6 +57,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
+    /// Where it is in the search, and what it found elsewhere.
+    pub(crate) progression: Progression<'a>,
 }
 
 impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
@@ -81,6 +84,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             tail,
             control,
             collector,
+            progression: Progression::new(control.is_shared()),
         }
     }
 
@@ -94,7 +98,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
-    pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory) {
+    pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory, giver: Position) {
+        self.progression.took(&mut self.collector, giver);
         (self.trie, self.memory) = (trie, memory);
         self.watch = Watch::default();
         self.suspects = Suspects::default();
@@ -135,8 +140,16 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// Explores everything above a graph.
     pub fn visit(&mut self, graph: &mut Graph<M, W>) {
+        self.progression.enter();
+        self.visit_next(graph);
+        self.progression.leave();
+    }
+
+    fn visit_next(&mut self, graph: &mut Graph<M, W>) {
         self.collector.stats.nodes += 1;
-        if self.control.stopped(&self.collector.stats) {
+        if self.control.stopped(&self.collector.stats)
+            || (self.progression.shared && self.control.is_behind_error(self.progression.position()))
+        {
             return;
         }
         if self.trie.is_crowded() {
@@ -560,10 +573,20 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         snapshot
     }
 
+    /// Hands the subtree above a graph to another worker. False if somebody else was faster.
+    #[cold]
+    fn give(&mut self, graph: &Graph<M, W>) -> bool {
+        let position = self.progression.position();
+        let given = self.control.give(graph, &self.trie, &self.memory, self.subject.layout, position);
+        if given {
+            self.progression.gave(&mut self.collector);
+        }
+        given
+    }
+
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.control.give(graph, &self.trie, &self.memory, self.subject.layout)
-        {
+        if self.control.is_hungry() && self.give(graph) {
             return;
         }
         self.visit(graph);

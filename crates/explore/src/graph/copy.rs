@@ -40,14 +40,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             kept
         };
         for e in changed.iter() {
-            self.rf[e] = other.rf[e];
-            self.value[e] = other.value[e];
-            self.node[e] = other.node[e];
-            self.order[e] = other.order[e];
-            self.pre[e].clone_from(&other.pre[e]);
-            self.before[e] = &other.before[e] & kept;
-            self.readers[e] = &other.readers[e] & kept;
-            self.rows[e].clone_from(&other.rows[e]);
+            let event = &mut self.events[e];
+            event.clone_from(&other.events[e]);
+            event.before &= kept;
+            event.readers &= kept;
         }
     }
 
@@ -99,7 +95,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         list.extend(writes.iter().copied().filter(|&w| kept.contains(w as usize)));
         self.init_readers[x] = &other.init_readers[x] & kept;
         for &w in writes.iter().filter(|&&w| other.settled_events.contains(w as usize)) {
-            self.readers[w as usize] = &other.readers[w as usize] & kept;
+            self.events[w as usize].readers = &other.events[w as usize].readers & kept;
         }
     }
 
@@ -142,9 +138,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn detach_read(&mut self, read: EventId, other: &Graph<M, W>, loc: LocId, layout: &Layout) {
         let r = read as usize;
         self.remove_read(read);
-        match other.rf[r] {
+        match other.events[r].rf {
             INIT => self.init_readers[loc as usize].remove(r),
-            source => self.readers[source as usize].remove(r),
+            source => self.events[source as usize].readers.remove(r),
         }
         self.nonmaximal.remove(r);
         self.revisited.remove(r);
@@ -163,7 +159,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         }
         for t in 0..layout.threads() {
             let mut settled = self.front[t];
-            let kind = |index: u32| trie.node(self.node[(layout.base[t] + index) as usize]).kind;
+            let kind = |index: u32| trie.node(self.events[(layout.base[t] + index) as usize].node).kind;
             while settled > 0 && matches!(kind(settled - 1), Kind::Choice | Kind::Fence(_)) {
                 settled -= 1;
             }
@@ -177,19 +173,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         for t in 0..layout.threads() {
             match self.frontier(layout, t).node {
                 NO_NODE if self.front[t] == 0 => {}
-                NO_NODE => used(self.node[(layout.base[t] + self.front[t]) as usize - 1]),
+                NO_NODE => used(self.events[(layout.base[t] + self.front[t]) as usize - 1].node),
                 node => used(node),
             }
         }
         if M::OUT_OF_ORDER {
-            self.present.iter().for_each(|e| used(self.node[e]));
+            self.present.iter().for_each(|e| used(self.events[e].node));
         }
     }
 
     /// The nodes have got other numbers; nothing is settled any more as far as copies of other graphs are concerned.
     pub fn renumber(&mut self, numbers: &[NodeId], layout: &Layout, settling: u64) {
         for e in self.present.iter() {
-            self.node[e] = numbers[self.node[e] as usize];
+            self.events[e].node = numbers[self.events[e].node as usize];
         }
         for t in 0..layout.threads() {
             for i in self.settled[t] as usize..=self.front[t] as usize {
