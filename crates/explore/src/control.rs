@@ -258,6 +258,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         let mut copy = Graph::new(layout);
         copy.copy_kept(graph, graph.present(), layout);
+        copy.copy_registers_of(graph, layout);
         let mut used = Vec::new();
         copy.for_each_node_in_use(layout, |node| used.push(node));
         let (trie, numbers) = trie.extract(&used);

@@ -118,8 +118,11 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     listed: Vec<(bool, bool)>,
     /// Thread states by slot.
     snapshots: Vec<Snapshot>,
-    /// Their registers.
-    regs: Vec<u64>,
+    /// Where their registers begin in `words`.
+    registers: Vec<u32>,
+    /// Registers of thread states, as a stack: what a visit adds is gone when it ends. A copy for a revisit borrows those of the
+    /// graph that it is a copy of, which waits for its end.
+    words: Vec<u64>,
 }
 
 /// What is there.
@@ -152,7 +155,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             changed: Vec::new(),
             listed: Vec::new(),
             snapshots: vec![Snapshot::default(); slots],
-            regs: vec![0; layout.reg_base[layout.threads()]],
+            registers: vec![0; slots],
+            words: Vec::new(),
         }
     }
 
@@ -303,7 +307,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The registers of a thread after `index` of its events.
     #[inline(always)]
     pub fn registers(&self, layout: &Layout, thread: usize, index: usize) -> &[u64] {
-        &self.regs[layout.regs(thread, index)]
+        let from = self.registers[layout.slot_base[thread] + index] as usize;
+        &self.words[from..from + layout.stride[thread]]
     }
 
     /// The state of a thread at its first gap.
@@ -623,14 +628,38 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Its registers then.
     #[inline(always)]
     pub fn registers_mut(&mut self, layout: &Layout, thread: usize, index: usize) -> &mut [u64] {
-        &mut self.regs[layout.regs(thread, index)]
+        let from = self.registers[layout.slot_base[thread] + index] as usize;
+        &mut self.words[from..from + layout.stride[thread]]
     }
 
     /// Its registers after one more event begin as those before it. Only the first `used` of them matter.
     #[inline(always)]
     pub fn copy_registers(&mut self, layout: &Layout, thread: usize, index: usize, used: usize) {
-        let (from, to) = (layout.regs(thread, index).start, layout.regs(thread, index + 1).start);
-        self.regs.copy_within(from..from + used, to);
+        let slot = layout.slot_base[thread] + index;
+        let (from, to) = (self.registers[slot] as usize, self.words.len());
+        self.words.extend_from_within(from..from + used);
+        self.words.resize(to + layout.stride[thread], 0);
+        self.registers[slot + 1] = to as u32;
+    }
+
+    /// Registers for a thread that begins.
+    pub fn first_registers(&mut self, layout: &Layout, thread: usize) -> &mut [u64] {
+        let to = self.words.len();
+        self.words.resize(to + layout.stride[thread], 0);
+        self.registers[layout.slot_base[thread]] = to as u32;
+        &mut self.words[to..]
+    }
+
+    /// How many words of registers there are: to be handed to [`Graph::drop_registers`].
+    #[inline(always)]
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Drops the registers of states that were added since.
+    #[inline(always)]
+    pub fn drop_registers(&mut self, words: usize) {
+        self.words.truncate(words);
     }
 
     /// A thread that is not started, or not any more.

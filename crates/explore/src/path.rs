@@ -10,6 +10,7 @@ mod trie;
 pub use trie::Trie;
 
 use crate::code::{Arg, CasRead, Code, FRAME, Half, MAX_REGISTERS, Op, Pc, Target};
+use crate::effect::{Effect, Flow, Goes};
 use crate::memory::{LocId, NO_LOC};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::{Ann, Fence, RmwOp};
@@ -365,53 +366,50 @@ impl<W: RowWidth> Facts<W> {
 
     /// One local operation, given the outcome if it is a branch or a select.
     fn local(&mut self, op: &Op, outcome: impl FnOnce() -> bool) -> Option<Pc> {
-        match *op {
-            Op::Move { dst, a } | Op::Unary { dst, a, .. } => self.set(dst, self.dep(a), self.pick(a)),
-            Op::Binary { dst, a, b, .. } => {
-                self.set(dst, self.dep(a) | self.dep(b), self.pick(a) | self.pick(b))
+        let effect = op.effect();
+        let uses = || effect.uses.into_iter().flatten();
+        self.made += u32::from(effect.makes);
+        match effect.flow {
+            Flow::Operands => {
+                let deps = uses().fold(Row::EMPTY, |row, a| row | self.dep(a));
+                let picks = uses().fold(Row::EMPTY, |row, a| row | self.pick(a));
+                self.set(effect.defines, deps, picks)
             }
-            Op::Modify { op, dst, old, operand, .. } => {
+            Flow::Constant => self.set(effect.defines, Row::EMPTY, Row::EMPTY),
+            Flow::Modified => {
+                let Op::Modify { op, old, operand, .. } = *op else { return None };
                 let mut deps = self.dep(operand);
                 if op != RmwOp::Exchange {
                     deps |= self.dep(Arg::Reg(old));
                 }
-                self.set(dst, deps, self.pick(operand))
+                self.set(effect.defines, deps, self.pick(operand))
             }
-            Op::Select { dst, condition, a, b } => {
+            Flow::Selected => {
+                let Op::Select { condition, a, b, .. } = *op else { return None };
                 let chosen = if outcome() { a } else { b };
                 let picks = self.dep(condition) | self.pick(condition) | self.pick(chosen);
-                self.set(dst, self.dep(chosen), picks)
+                self.set(effect.defines, self.dep(chosen), picks);
+                return None;
             }
-            Op::Jump(target) => return Some(target),
-            Op::Branch { condition, then_to, else_to, internal } => {
-                if !internal {
-                    self.ctrl |= self.dep(condition);
-                    self.ctrl_pick |= self.pick(condition);
+            Flow::Control => {
+                for a in uses() {
+                    self.ctrl |= self.dep(a);
+                    self.ctrl_pick |= self.pick(a);
                 }
-                return Some(if outcome() { then_to } else { else_to });
             }
-            // Like a branch to a place that is never left. An assertion is not: release builds do not have it.
-            Op::Assume(condition) | Op::Wait(condition) | Op::Round(Some(condition)) => {
-                self.ctrl |= self.dep(condition);
-                self.ctrl_pick |= self.pick(condition);
+            Flow::Fence => {
+                if let Op::Fence(fence) = *op {
+                    self.fence(fence);
+                }
             }
-            Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
-            Op::Fence(fence) => self.fence(fence),
-            Op::SelfThread { dst } | Op::EnterLoop { dst } | Op::ThreadLocal { dst, .. } => {
-                self.set(dst, Row::EMPTY, Row::EMPTY)
-            }
-            Op::Local { dst, .. } => {
-                self.made += 1;
-                self.set(dst, Row::EMPTY, Row::EMPTY)
-            }
-            Op::Alloc { dst, size: a, .. } => {
-                self.made += 1;
-                self.set(dst, self.dep(a), self.pick(a))
-            }
-            Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => self.set(dst, self.dep(a), self.pick(a)),
-            _ => {}
+            Flow::None => {}
         }
-        None
+        match effect.goes {
+            Goes::To(target) => Some(target),
+            Goes::Either(then_to, else_to) => Some(if outcome() { then_to } else { else_to }),
+            Goes::OnOr(else_to) => (!outcome()).then_some(else_to),
+            Goes::On | Goes::Nowhere => None,
+        }
     }
 
     /// A private object is like registers: what is read has the dependencies of what was written, and of the address,
@@ -445,47 +443,60 @@ impl<W: RowWidth> Facts<W> {
     /// The effect of an event on what comes after it.
     fn pass(&mut self, op: &Op, event: EventId, loc: LocId) {
         let me = Row::single(event as usize);
-        match *op {
-            Op::Load { dst, addr, ann, half, .. } => {
-                self.addr_po |= self.dep(addr);
-                self.picked_reads |= self.pick(addr) | &self.ctrl_pick;
-                self.set(dst, Row::single(event as usize), Row::EMPTY);
-                self.reads |= &me;
-                self.note(event, ann, half);
-                match half {
-                    Half::Exclusive => self.reservation = Some((event, loc)),
-                    Half::Amo | Half::Waiting => {
-                        self.last_amo_read = event;
-                        self.amo_acquires = ann.order.acquires() && !ann.no_return;
-                    }
-                    Half::None => {}
-                }
-            }
-            Op::Store { addr, ann, half, .. } => {
-                self.addr_po |= self.dep(addr);
-                self.writes |= &me;
-                self.note(event, ann, half);
-                match half {
-                    Half::Exclusive => self.reservation = None,
-                    Half::Amo if ann.order.releases() && self.amo_acquires => self.amo_barriers |= &me,
-                    _ => {}
-                }
-            }
-            Op::Choice { dst, .. } => {
+        let Effect { event: kind, defines: dst, .. } = op.effect();
+        match kind {
+            Some(Kind::Read) => self.pass_read(op, event, loc),
+            Some(Kind::Write) => self.pass_write(op, event),
+            Some(Kind::Choice) => {
                 // A choice orders nothing, but what depends on it cannot be committed without it.
                 self.set(dst, me.clone(), Row::EMPTY);
                 self.choices |= &me;
                 self.last_choice = event;
             }
-            Op::Skip { .. } => self.skipped |= &me,
-            Op::Fence(fence) => self.fence(fence),
-            Op::Spawn { dst, .. } | Op::Join { dst, .. } => {
+            // The birth of an object is an event of its own that orders nothing.
+            Some(Kind::Skip) if matches!(op, Op::Birth) => {}
+            Some(Kind::Skip) => self.skipped |= &me,
+            Some(Kind::Fence(fence)) => self.fence(fence),
+            Some(Kind::Spawn | Kind::Join) => {
                 self.set(dst, Row::EMPTY, Row::EMPTY);
                 self.syncs |= &me;
             }
-            _ => {}
+            Some(Kind::Free) => {}
+            Some(Kind::Segment) | None => debug_assert!(false, "{op:?} is no event"),
         }
         self.events |= me;
+    }
+
+    fn pass_read(&mut self, op: &Op, event: EventId, loc: LocId) {
+        let Op::Load { dst, addr, ann, half, .. } = *op else { return };
+        let me = Row::single(event as usize);
+        self.addr_po |= self.dep(addr);
+        self.picked_reads |= self.pick(addr) | &self.ctrl_pick;
+        self.set(dst, me.clone(), Row::EMPTY);
+        self.reads |= me;
+        self.note(event, ann, half);
+        match half {
+            Half::Exclusive => self.reservation = Some((event, loc)),
+            Half::Amo | Half::Waiting => {
+                self.last_amo_read = event;
+                self.amo_acquires = ann.order.acquires() && !ann.no_return;
+            }
+            Half::None => {}
+        }
+    }
+
+    fn pass_write(&mut self, op: &Op, event: EventId) {
+        let Op::Store { addr, ann, half, .. } = *op else { return };
+        self.addr_po |= self.dep(addr);
+        self.writes.insert(event as usize);
+        self.note(event, ann, half);
+        match half {
+            Half::Exclusive => self.reservation = None,
+            Half::Amo if ann.order.releases() && self.amo_acquires => {
+                self.amo_barriers.insert(event as usize);
+            }
+            Half::Amo | Half::Waiting | Half::None => {}
+        }
     }
 
     fn note(&mut self, event: EventId, ann: Ann, half: Half) {

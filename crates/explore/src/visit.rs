@@ -112,7 +112,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
-        let regs = graph.registers_mut(layout, thread, 0);
+        let regs = graph.first_registers(layout, thread);
         let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
         let entry = machine.start(function, args, regs);
         if !machine.needs_room {
@@ -140,9 +140,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// Explores everything above a graph.
     pub fn visit(&mut self, graph: &mut Graph<M, W>) {
+        let words = graph.words();
         self.progression.enter();
         self.visit_next(graph);
         self.progression.leave();
+        graph.drop_registers(words);
     }
 
     fn visit_next(&mut self, graph: &mut Graph<M, W>) {

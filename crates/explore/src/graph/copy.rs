@@ -31,6 +31,25 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         }
     }
 
+    /// Takes the registers of the graph that this is a copy of, or gives them back.
+    pub fn swap_registers(&mut self, other: &mut Graph<M, W>) {
+        std::mem::swap(&mut self.words, &mut other.words);
+    }
+
+    /// A copy of a graph that goes elsewhere has registers of its own.
+    pub fn copy_registers_of(&mut self, other: &Graph<M, W>, layout: &Layout) {
+        self.words.clear();
+        for t in 0..layout.threads() {
+            if self.frontier(layout, t).next == Next::NotStarted {
+                continue;
+            }
+            for i in self.settled[t] as usize..=self.front[t] as usize {
+                self.registers[layout.slot_base[t] + i] = self.words.len() as u32;
+                self.words.extend_from_slice(other.registers(layout, t, i));
+            }
+        }
+    }
+
     fn copy_events(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
         let unsettled;
         let changed = if same_settling {
@@ -127,9 +146,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         if first <= front {
             let (from, to) = (first as usize, front as usize + 1);
             let slots = layout.slot_base[t] + from..layout.slot_base[t] + to;
-            self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots]);
-            let regs = layout.regs(t, from).start..layout.regs(t, to - 1).end;
-            self.regs[regs.clone()].copy_from_slice(&other.regs[regs]);
+            self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots.clone()]);
+            self.registers[slots.clone()].copy_from_slice(&other.registers[slots]);
         }
         self.set_front(layout, t, front);
     }

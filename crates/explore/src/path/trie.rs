@@ -282,14 +282,16 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
 
     fn describe(&self, parent: NodeId, node: &mut Node<M::Static, W>, facts: &Facts<W>, code: &Code) {
         let (mut addr_row, mut data, mut pick) = (Row::EMPTY, Row::EMPTY, facts.ctrl_pick.clone());
-        match code.ops[node.key.pc as usize] {
+        let op = &code.ops[node.key.pc as usize];
+        node.kind = op.effect().event.unwrap_or(Kind::Segment);
+        match *op {
             Op::Load { addr, ann, half, failure, .. } => {
-                (node.kind, node.ann, node.half, node.failure) = (Kind::Read, ann, half, failure);
+                (node.ann, node.half, node.failure) = (ann, half, failure);
                 addr_row = facts.dep(addr);
                 pick |= facts.pick(addr);
             }
             Op::Store { addr, value, ann, half, pick: picked, .. } => {
-                (node.kind, node.ann, node.half) = (Kind::Write, ann, half);
+                (node.ann, node.half) = (ann, half);
                 addr_row = facts.dep(addr);
                 data = facts.dep(value);
                 pick |= facts.pick(value) | facts.pick(addr);
@@ -302,12 +304,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
                     Half::Exclusive => facts.reservation.map_or(INIT, |(event, _)| event),
                 };
             }
-            Op::Choice { .. } => node.kind = Kind::Choice,
-            Op::Skip { .. } | Op::Birth => node.kind = Kind::Skip,
-            Op::Fence(fence) => node.kind = Kind::Fence(fence),
-            Op::Spawn { .. } => node.kind = Kind::Spawn,
-            Op::Join { .. } => node.kind = Kind::Join,
-            Op::Free { .. } | Op::EndThread { .. } => node.kind = Kind::Free,
+            // Of the others the kind says all.
             _ => {}
         }
         node.same_loc = self.same_location_before(parent, node.thread, node.key.loc);
