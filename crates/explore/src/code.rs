@@ -313,6 +313,8 @@ pub struct FunctionCode {
 pub struct Code {
     /// Operations of all functions.
     pub ops: Vec<Op>,
+    /// The register that each operation writes, 0 if none.
+    pub defines: Vec<u16>,
     /// The function and instruction that each operation came from.
     pub source: Vec<(u32, u32)>,
     /// The functions.

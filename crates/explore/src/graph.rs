@@ -632,13 +632,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         &mut self.words[from..from + layout.stride[thread]]
     }
 
-    /// Its registers after one more event begin as those before it. Only the first `used` of them matter.
+    /// Its registers after one more event begin as those before it.
     #[inline(always)]
-    pub fn copy_registers(&mut self, layout: &Layout, thread: usize, index: usize, used: usize) {
+    pub fn copy_registers(&mut self, layout: &Layout, thread: usize, index: usize) {
         let slot = layout.slot_base[thread] + index;
         let (from, to) = (self.registers[slot] as usize, self.words.len());
-        self.words.extend_from_within(from..from + used);
-        self.words.resize(to + layout.stride[thread], 0);
+        self.words.extend_from_within(from..from + layout.stride[thread]);
         self.registers[slot + 1] = to as u32;
     }
 

@@ -207,13 +207,17 @@ fn explore_model<M: AnyWidth>(
         }
         let form = RowForm::for_events(layout.events()).max(options.rows);
         let run = Run { subject: &subject, memory: &memory, question: &question, options, cautious };
+        // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
         let attempt = match form {
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words1 => run.attempt::<M, Dense<1>>(&model),
-            RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
+            form if form <= RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words4 => run.attempt::<M, Dense<4>>(&model),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words8 => run.attempt::<M, Dense<8>>(&model),
-            RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
-            RowForm::Ranges => run.attempt::<M, Sparse>(&model),
+            form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
+            _ => run.attempt::<M, Sparse>(&model),
         };
         if attempt.is_err()
             && let Some(restarted) = options.restarted
