@@ -4,14 +4,18 @@
 //! * [`kind`]: the kinds of findings, one table: code, name, severity, meaning, advice, examples.
 //! * [`bound`]: bounds that cut something, which make a *safe* a bounded one.
 //! * [`stop`]: why there is no verdict; whose fault that is decides the exit code.
+//! * [`picture`]: a counterexample as boxes and arrows.
 //! * [`outcome`]: the answer itself. Places are spans of the source map of the program that was compiled.
 
 pub mod bound;
 pub mod kind;
 pub mod outcome;
+pub mod picture;
 pub mod stop;
 
 pub use bound::{Bound, BoundName};
 pub use kind::{FindingKind, Severity};
-pub use outcome::{Finding, Outcome, Place, Proof, Scope, Statistics, Step, Verdict};
+pub use outcome::{
+    Change, Finding, Observed, Outcome, Place, Proof, Scope, Statistics, Step, Suggestion, Verdict,
+};
 pub use stop::{Limit, StopReason};

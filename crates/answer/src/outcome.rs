@@ -2,6 +2,7 @@
 
 use crate::bound::Bound;
 use crate::kind::{FindingKind, Severity};
+use crate::picture::Picture;
 use crate::stop::StopReason;
 use fencepost_diag::Span;
 use serde::Serialize;
@@ -118,6 +119,40 @@ impl Proof {
     }
 }
 
+/// What would make an unsafe program safe, found by running it again.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Suggestion {
+    /// All of them together do, and none of them can be left out or be weaker. Empty if even the strongest orders and
+    /// fences at all places are not enough.
+    pub changes: Vec<Change>,
+    /// How often the program was run for it.
+    pub runs: u64,
+}
+
+/// One change of a memory order, or one fence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Where.
+    pub span: Span,
+    /// What is there.
+    pub from: String,
+    /// What should be.
+    pub to: String,
+}
+
+/// What the executions of a program with a final condition end in.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Observed {
+    /// The final states that the condition's filter admits, as people read them, sorted.
+    pub states: Vec<String>,
+    /// How many executions satisfy the proposition.
+    pub satisfying: u64,
+    /// The program means nothing, for example because it has a data race.
+    pub undefined: bool,
+    /// Flags that the model raised.
+    pub flags: Vec<String>,
+}
+
 /// Counts; those that an engine does not know are absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Statistics {
@@ -156,6 +191,12 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// What was found, confirmed by other code than that which found it.
     pub findings: Vec<Finding>,
+    /// The first counterexample as a picture, if the engine has executions to draw.
+    pub picture: Option<Picture>,
+    /// The final states, if the question is about them and the engine collects them.
+    pub observed: Option<Observed>,
+    /// What would make it safe, if that was asked for and found in time.
+    pub suggestion: Option<Suggestion>,
     /// The proof, if the engine answers for any number of processes.
     pub proof: Option<Proof>,
 }
@@ -172,6 +213,9 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings: Vec::new(),
+            picture: None,
+            observed: None,
+            suggestion: None,
             proof: None,
         }
     }
@@ -194,6 +238,9 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings,
+            picture: None,
+            observed: None,
+            suggestion: None,
             proof: None,
         }
     }

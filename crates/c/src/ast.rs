@@ -70,6 +70,10 @@ pub struct FunctionDef {
     pub locals: Vec<Local>,
     /// Names of labels.
     pub labels: Vec<Symbol>,
+    /// The labels whose addresses are taken, and the object whose bytes stand for them.
+    pub label_values: (Vec<LabelId>, Option<GlobalId>),
+    /// The variable that has the memory of `alloca`.
+    pub frame: Option<LocalId>,
     /// Only known to its own file.
     pub internal: bool,
     /// The body, if it is defined.
@@ -149,6 +153,10 @@ pub enum StmtKind {
     Label(LabelId, Box<Stmt>),
     /// `goto`.
     Goto(LabelId),
+    /// `goto *value;`.
+    GotoValue(Expr),
+    /// From here on, leaving the block evaluates this (`__attribute__((cleanup(...)))`).
+    Cleanup(Expr),
     /// `break`.
     Break,
     /// `continue`.
@@ -359,6 +367,7 @@ impl Stmt {
                 body.visit(see);
             }
             StmtKind::Label(_, inner) => inner.visit(see),
+            StmtKind::GotoValue(expr) | StmtKind::Cleanup(expr) => expr.visit(see),
             StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Asm(_) => {}
         }
     }

@@ -141,7 +141,14 @@ impl Types {
                     self.add_field(field, ty.quals, offset, cells)?;
                 }
             }
-            TypeKind::VaList | TypeKind::LongDouble | TypeKind::Void | TypeKind::Function { .. } => {}
+            TypeKind::LongDouble => {
+                // Data that can be copied.
+                let ty = QTy { ty: Ty::ULONG, quals: ty.quals };
+                for offset in [offset, offset + 8] {
+                    cells.push(TypeCell { offset, width: Width::W64, ty, unit: false });
+                }
+            }
+            TypeKind::VaList | TypeKind::Void | TypeKind::Function { .. } => {}
             _ => {
                 let width = width_of(self.size(ty.ty)?)?;
                 cells.push(TypeCell { offset, width, ty, unit: false });

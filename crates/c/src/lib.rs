@@ -12,8 +12,8 @@
 //! # Limits
 //!
 //! * Not modelled: arrays of arrays of variable length, `long double`, complex numbers, arithmetic on `__int128`, atomics wider
-//!   than 64 bits, structs as variable arguments, `alloca`, computed `goto`, vectors, inline assembly other than fences, signals
-//!   from outside, input and files. In a function that is never reached they are no error.
+//!   than 64 bits, functions inside functions, vectors, inline assembly other than fences and the common instructions of x86,
+//!   signals from outside, input and files. In a function that is never reached they are no error.
 //! * Pointer bits: a pointer converted to an integer keeps its object and offset, so tagging the low bits works; arithmetic
 //!   that means to reach another object does not.
 //! * A condition variable tells 32 waits apart, there are 8 keys. Exceeding a number is a finding of the kind `Unsupported`.
@@ -22,6 +22,7 @@
 
 pub mod ast;
 pub mod builtins;
+mod foreign;
 pub mod headers;
 pub mod intern;
 pub mod layout;
@@ -155,17 +156,16 @@ fn front(
         }
         let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
         std::mem::swap(parser.interner, &mut preprocessor.interner);
+        foreign::prepare(&tokens, &mut parser, preprocessor).map_err(|e| vec![*e])?;
         if let Err(error) = parser.parse(tokens) {
             *missing = parser.missing.take();
             return Err(vec![*error]);
         }
     }
+    define_streams(&mut parser);
     let mut loaded = Vec::new();
     while let Some((name, text)) = next_module(&mut parser, &loaded) {
         loaded.push(name);
-        if let Some(error) = foreign_types(&parser, preprocessor, name, text) {
-            return Err(vec![error]);
-        }
         read_module(&mut parser, preprocessor, name, text)?;
     }
     if parser.unit.globals.iter().any(|global| global.external && global.name == "__fp_errno") {
@@ -195,6 +195,12 @@ fn read_module(
 ) -> Result<(), Vec<Diagnostic>> {
     std::mem::swap(parser.interner, &mut preprocessor.interner);
     let mut tokens = Vec::new();
+    // A program that brings other headers has other declarations of the same names: the module is a file of its own.
+    if parser.is_foreign() {
+        preprocessor.next_file();
+        parser.next_file();
+        preprocessor.predefine(&mut tokens).map_err(|e| vec![e])?;
+    }
     let read = preprocessor.run_module(&format!("<{name}>"), text.to_string(), &mut tokens);
     std::mem::swap(parser.interner, &mut preprocessor.interner);
     read.map_err(|e| vec![e])?;
@@ -204,30 +210,11 @@ fn read_module(
     parsed
 }
 
-/// An error if a module works on types of a header of ours that the program did not include: a program that was
-/// preprocessed with the headers of another C library has other types of the same names.
-fn foreign_types(
-    parser: &Parser<'_>,
-    preprocessor: &Preprocessor<'_>,
-    module: &str,
-    text: &str,
-) -> Option<Diagnostic> {
-    let header =
-        ["pthread.h", "semaphore.h"].into_iter().find(|h| text.contains(&format!("#include <{h}>")))?;
-    if preprocessor.has_read(&format!("<{header}>")) {
-        return None;
+/// The standard streams of another C library are variables that it defines. What is written to them is not modelled.
+fn define_streams(parser: &mut Parser<'_>) {
+    for global in &mut parser.unit.globals {
+        global.external &= !matches!(global.name.as_str(), "stdin" | "stdout" | "stderr");
     }
-    let chosen = |name: &str| headers::module_of(name, true).is_some_and(|(m, _)| m == module);
-    let function = parser.unit.functions.iter().find(|f| f.used.is_some() && chosen(&f.name))?;
-    let error = Diagnostic::error(
-        function.used?,
-        format!("`{}` needs the built-in <{header}>", function.name),
-    )
-    .label("used here")
-    .hint(format!(
-        "add `#include <{header}>`; a program that was preprocessed elsewhere must be given as it was before"
-    ));
-    Some(error)
 }
 
 /// A runtime module, not loaded yet, with a function that is used and not defined.

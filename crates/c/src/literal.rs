@@ -1,5 +1,7 @@
 //! The values of number, character and string literals.
 
+use crate::types::Ty;
+
 /// An integer constant and what its spelling says about its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntegerLiteral {
@@ -72,14 +74,38 @@ fn hex_floating(text: &str) -> Option<(f64, bool)> {
     Some((value * 2f64.powi(exponent - 4 * fraction.len() as i32), single))
 }
 
-/// The value of a character constant of one character, quotes included.
+/// The value of a character constant, quotes included. Several characters make the number that GCC makes of them.
 pub fn character(text: &str) -> Option<i64> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let bytes = unescape(inner)?;
     match bytes[..] {
         [byte] => Some(i64::from(byte as i8)),
+        [] => None,
+        _ => Some(i64::from(bytes.iter().fold(0i32, |value, byte| value << 8 | i32::from(*byte)))),
+    }
+}
+
+/// The type of the characters of a wide constant or string (`L`, `u`, `U`), if it is one.
+pub fn wide_type(text: &str) -> Option<Ty> {
+    match text.as_bytes() {
+        [b'L', b'"' | b'\'', ..] => Some(Ty::INT),
+        [b'u', b'"' | b'\'', ..] => Some(Ty::USHORT),
+        [b'U', b'"' | b'\'', ..] => Some(Ty::UINT),
         _ => None,
     }
+}
+
+/// The characters of a wide constant or string, quotes and prefix included; those beyond 16 bits become pairs where the type
+/// is that small. A string without a prefix is taken as wide, too: it may stand beside a wide one.
+pub fn wide(text: &str, ty: Ty) -> Option<Vec<u32>> {
+    let quoted = text.trim_start_matches(['L', 'u', 'U', '8']);
+    let quote = quoted.chars().next()?;
+    let inner = quoted.strip_prefix(quote)?.strip_suffix(quote)?;
+    let text = String::from_utf8(unescape(inner)?).ok()?;
+    if ty == Ty::USHORT {
+        return Some(text.encode_utf16().map(u32::from).collect());
+    }
+    Some(text.chars().map(u32::from).collect())
 }
 
 /// The bytes of a string literal, quotes included, without the final zero.
@@ -161,7 +187,10 @@ mod tests {
         assert_eq!(character("'a'"), Some(97));
         assert_eq!(character("'\\0'"), Some(0));
         assert_eq!(character("'\\xff'"), Some(-1));
-        assert_eq!(character("'ab'"), None);
+        assert_eq!(character("'ab'"), Some(0x6162));
+        assert_eq!(character("''"), None);
+        assert_eq!(wide("L\"a\"", Ty::INT), Some(vec![97]));
+        assert_eq!(wide("u'\\u00e9'", Ty::USHORT), Some(vec![0xe9]));
         assert_eq!(string("\"a\\n\\101\""), Some(b"a\nA".to_vec()));
     }
 }

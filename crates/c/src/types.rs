@@ -175,6 +175,8 @@ pub struct Bits {
 /// All types of a program.
 pub struct Types {
     kinds: Vec<TypeKind>,
+    /// How many pointers, arrays and functions are around the innermost type of each.
+    depths: Vec<u32>,
     numbers: FxHashMap<TypeKind, Ty>,
     /// Structs and unions.
     pub records: Vec<Record>,
@@ -185,8 +187,13 @@ pub struct Types {
 impl Default for Types {
     fn default() -> Types {
         let int = |rank, size, signed| TypeKind::Int { rank, size, signed, plain_char: false };
-        let mut types =
-            Types { kinds: Vec::new(), numbers: FxHashMap::default(), records: Vec::new(), linking: false };
+        let mut types = Types {
+            kinds: Vec::new(),
+            depths: Vec::new(),
+            numbers: FxHashMap::default(),
+            records: Vec::new(),
+            linking: false,
+        };
         let basic = [
             TypeKind::Void,
             TypeKind::Bool,
@@ -221,9 +228,22 @@ impl Types {
             return ty;
         }
         let ty = Ty(self.kinds.len() as u32);
+        let depth = match &kind {
+            TypeKind::Pointer(to) | TypeKind::Array(to, _) => self.depth(to.ty) + 1,
+            TypeKind::Function { result, params, .. } => {
+                1 + params.iter().chain([result]).map(|part| self.depth(part.ty)).max().unwrap_or(0)
+            }
+            _ => 0,
+        };
+        self.depths.push(depth);
         self.kinds.push(kind.clone());
         self.numbers.insert(kind, ty);
         ty
+    }
+
+    /// How many pointers, arrays and functions are around the innermost type: types are walked recursively.
+    pub fn depth(&self, ty: Ty) -> u32 {
+        self.depths.get(ty.0 as usize).copied().unwrap_or(0)
     }
 
     /// What a type is.

@@ -266,3 +266,88 @@ fn warnings_tell_about_suspicious_pointers() {
     let messages: Vec<&str> = compiled.warnings.iter().map(|w| w.message.as_str()).collect();
     assert_eq!(messages.len(), 2, "{messages:?}");
 }
+
+/// What stands in a file that was preprocessed with another C library's headers: its types, initialisers and assertions.
+#[test]
+fn types_of_another_c_library_are_ours() {
+    let text = r#"
+typedef union { struct { int lock; unsigned count; int owner; unsigned users; int kind; } data; char size[40]; long align; }
+    pthread_mutex_t;
+typedef union { char size[48]; long long align; } pthread_cond_t;
+typedef union { char size[56]; long align; } pthread_rwlock_t;
+enum { TIMED, RECURSIVE };
+extern int pthread_mutex_lock(pthread_mutex_t *) __attribute__((__nothrow__, __leaf__));
+extern int pthread_mutex_unlock(pthread_mutex_t *);
+extern int pthread_cond_signal(pthread_cond_t *);
+extern int pthread_rwlock_rdlock(pthread_rwlock_t *);
+extern int pthread_rwlock_unlock(pthread_rwlock_t *);
+extern void __assert_fail(const char *, const char *, unsigned, const char *);
+static pthread_mutex_t m = { { 0, 0, 0, 0, RECURSIVE } };
+static struct { int before; pthread_rwlock_t l; int after; } s = { 1, { { 0, 0, 0 } }, 2 };
+static pthread_cond_t c = { { {0}, {0} } };
+int main(void) {
+    pthread_mutex_lock(&m);
+    pthread_mutex_lock(&m);
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    pthread_mutex_unlock(&m);
+    pthread_rwlock_rdlock(&s.l);
+    pthread_rwlock_unlock(&s.l);
+    ((void)sizeof((s.before) ? 1 : 0), __extension__({ if (s.before) ; else __assert_fail("s.before", "f", 1, __func__); }));
+    ((s.after == 2) ? (void)(0) : __assert_fail("s.after == 2", "f", 1, __func__));
+    return s.before + s.after;
+}"#;
+    assert_eq!(run(text, 1), End::Done(3));
+    let asserted = instructions(&program(text)).filter(|i| matches!(i, Instr::Assert { .. })).count();
+    assert_eq!(asserted, 2, "an assertion is no branch");
+}
+
+/// The instructions that atomic operations of x86 are written in.
+#[test]
+fn assembly_of_x86_is_translated() {
+    let text = r#"
+typedef unsigned char byte;
+static int exchange(volatile int *p, int v) {
+    asm volatile("xchgl %0, %1" : "+r"(v), "+m"(*p) : : "memory");
+    return v;
+}
+static long compare(long *p, long old, long new) {
+    long before;
+    asm volatile("lock; cmpxchgq %2, %1" : "=a"(before), "+m"(*p) : "r"(new), "0"(old) : "memory");
+    return before;
+}
+static byte try(int *p, int expected, int new) {
+    byte done;
+    asm volatile("lock ; cmpxchgl %[new], %[at]; sete %[done]" : [done] "=a"(done), [at] "=m"(*p)
+                 : [new] "r"(new), "a"(expected), "m"(*p) : "memory");
+    return done;
+}
+static int flag(int *p, int expected, int new) {
+    _Bool done;
+    asm volatile("lock cmpxchg %3, %1" : "=@ccz"(done), "+m"(*p), "+a"(expected) : "r"(new) : "memory");
+    return done;
+}
+static int fetch(int *p, int n) { asm volatile("lock; xaddl %0, (%1)" : "+r"(n) : "r"(p) : "memory"); return n; }
+static int drop(int *p) { byte z; asm volatile("lock\n\tdecl %0\n\tsetz %1" : "+m"(*p), "=qm"(z) :: "cc"); return z; }
+static int negative(int *p, int n) { byte s; asm("lock addl %2,%0; sets %1" : "+m"(*p), "=qm"(s) : "ir"(n)); return s; }
+static int hidden(int n) { int m; asm("" : "=r"(m) : "0"(n)); return m; }
+int main(void) {
+    int x = 1, y; long l = 5;
+    if (exchange(&x, 7) != 1 || x != 7) return 1;
+    if (compare(&l, 5, 6) != 5 || l != 6 || compare(&l, 5, 9) != 6 || l != 6) return 2;
+    if (!try(&x, 7, 3) || x != 3 || try(&x, 7, 4) || x != 3) return 3;
+    if (!flag(&x, 3, 2) || flag(&x, 3, 5) || x != 2) return 4;
+    if (fetch(&x, 10) != 2 || x != 12) return 5;
+    x = 2;
+    if (drop(&x) || !drop(&x) || x) return 6;
+    if (negative(&x, 3) || !negative(&x, -4) || x != -1) return 7;
+    asm volatile("movl %1, %0" : "=r"(y) : "m"(x));
+    asm volatile("movl $9, %0" : "=m"(x));
+    asm volatile("lock; orl $6, %0" : "+m"(x));
+    asm volatile("" : "+r"(x) : : "memory");
+    return y + x == 14 && hidden(4) == 4 ? 0 : 8;
+}"#;
+    assert_eq!(run(text, 1), End::Done(0));
+    let fences = instructions(&program(text)).filter(|i| matches!(i, Instr::Fence(Fence::Mfence))).count();
+    assert_eq!(fences, 16, "two for each locked instruction");
+}

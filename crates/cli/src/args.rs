@@ -25,6 +25,8 @@ pub enum Command {
     Litmus(LitmusArgs),
     /// Check C programs: assertions, races, memory errors, deadlocks, over all executions
     Check(CheckArgs),
+    /// Compare programs or litmus tests under several models: what a weaker one adds
+    Compare(CheckArgs),
     /// Translate a program from TSO to SC
     Reduce(ReduceArgs),
     /// Prove a parameterized system safe for any number of processes
@@ -234,11 +236,11 @@ fn contexts(text: &str) -> Result<Contexts, String> {
 /// Options of `check`.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// C files, or programs in the papers' small language
+    /// C files, programs in the papers' small language, folders of them, or - for standard input
     #[arg(required = true, value_name = "FILE.c or FILE.fp")]
     pub paths: Vec<PathBuf>,
-    /// Memory model
-    #[arg(short, long, default_value = "rc20")]
+    /// Memory model, or several: sc,tso,power
+    #[arg(short, long, default_value = "rc20", value_name = "NAME[,NAME]")]
     pub model: String,
     /// Take the back edge of a loop that does not spin at most N times
     #[arg(long, value_name = "N", default_value_t = 8)]
@@ -298,6 +300,9 @@ pub struct CheckArgs {
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
+    /// If it is unsafe, find memory orders or fences that make it safe, as weak as possible, by running it again
+    #[arg(long)]
+    pub suggest: bool,
     /// Print one JSON object per file and line
     #[arg(long)]
     pub json: bool,
@@ -337,6 +342,9 @@ pub struct CheckArgs {
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Write the whole answer as one self-contained page: source, steps, picture
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// What checks the SC program that a reduction gives (reduce)
     #[arg(long, value_enum, default_value = "states")]
     pub backend: Backend,

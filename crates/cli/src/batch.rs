@@ -2,15 +2,15 @@
 
 use crate::args::LitmusArgs;
 use crate::args::workers;
-use crate::litmus::{Answered, Settings, Trouble, answer, read};
+use crate::litmus::{Answered, Settings, answer, read};
 use crate::model::Choice;
 use crate::{exit, input, print};
+use fencepost_answer::{Limit, StopReason};
 use fencepost_diag::SourceFile;
-use fencepost_explore::StopReason;
 use fencepost_litmus::LitmusTest;
 use fencepost_report::compare::{Expected, difference, read_expected};
 use fencepost_report::format;
-use fencepost_report::litmus::{Answer, table_head, table_line};
+use fencepost_report::litmus::{About, Answer, stopped, table_head, table_line};
 use fencepost_report::report::Failed;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
@@ -101,7 +101,7 @@ type Prepared = (Vec<Job>, Vec<Choice>, Vec<Expected>, usize);
 fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
     let mut files = Vec::new();
     for path in &options.paths {
-        collect_files(path, &mut files)?;
+        files.extend(input::files(path, input::LITMUS)?);
     }
     let mut models = Vec::new();
     if let Some(name) = &options.model {
@@ -176,26 +176,6 @@ fn joined(root: &Path, file: &str) -> PathBuf {
         }
     }
     path
-}
-
-/// The file, or all litmus files below the folder, sorted.
-fn collect_files(path: &Path, files: &mut Vec<String>) -> Result<(), String> {
-    if !path.is_dir() {
-        files.push(path.display().to_string());
-        return Ok(());
-    }
-    let unreadable = |error: std::io::Error| format!("error: cannot read {}: {error}\n", path.display());
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(unreadable)? {
-        entries.push(entry.map_err(unreadable)?.path());
-    }
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|e| e == "litmus") {
-            collect_files(&entry, files)?;
-        }
-    }
-    Ok(())
 }
 
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
@@ -277,16 +257,22 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
             Err(error) => return failure(error),
         },
     };
-    match answer(&test, &file, model, settings) {
-        Ok(answered) => match write_dot(options, &answered) {
-            Ok(()) => Some(Ok(answered.answer)),
-            Err(error) => failure(error),
-        },
-        Err(Trouble::Stopped(StopReason::MaxNodes, _)) => None,
-        Err(Trouble::Stopped(_, error)) => failure(format!("{}: {error}", job.path)),
-        Err(Trouble::Input(trouble)) => Some(unanswered(trouble, false)),
-        Err(Trouble::Internal(error)) => Some(unanswered(error.into(), true)),
+    let answered = match answer(&test, &file, model, settings) {
+        Ok(answered) => answered,
+        Err(trouble) => return Some(unanswered(trouble, false)),
+    };
+    let outcome = &answered.outcome;
+    match &outcome.stop_reason {
+        None => {}
+        Some(StopReason::Limit { limit: Limit::MaxNodes, .. }) => return None,
+        Some(reason) if reason.is_bug() => return Some(unanswered(reason.to_string().into(), true)),
+        Some(_) => return failure(format!("{}: {}", job.path, stopped(outcome))),
     }
+    if let Err(error) = write_dot(options, &answered) {
+        return failure(error);
+    }
+    let about = About { file: &file.name, name: &test.name, model: model.name() };
+    Some(Ok(Answer::new(&about, answered.quantifier, outcome, answered.seconds)))
 }
 
 /// Writes the witness, if a file for it was named.
@@ -416,6 +402,12 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
         print::err(&(line + "\n"));
     } else {
         print::out(&(line + "\n"));
+    }
+    if options.compare.is_some() && summary.compared == 0 {
+        print::err(
+            "error: nothing was compared: no row of the reference results is about these tests and this model\n",
+        );
+        return exit::BAD_INPUT;
     }
     match summary {
         _ if summary.internal > 0 => exit::INTERNAL,

@@ -4,6 +4,9 @@ use crate::args::CheckArgs;
 use crate::cpp_flags::PreprocessorFlags;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_ir::{Compiled, Failure};
+use fencepost_models::mapping;
+use fencepost_models::registry::Entry;
+use std::io::Read;
 use std::path::Path;
 
 /// Why there is no answer about a file: a whole message, and its parts as data if a front end refused.
@@ -36,6 +39,37 @@ impl Trouble {
     }
 }
 
+/// Whether a file is a litmus test, by its name.
+pub fn is_litmus(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "litmus")
+}
+
+/// How the names of programs end that are looked for in a folder.
+pub const PROGRAMS: &[&str] = &["c", "i", "fp"];
+/// The same for litmus tests.
+pub const LITMUS: &[&str] = &["litmus"];
+
+/// The file, or all files below the folder whose names end in one of these ways, sorted. The error is a whole message.
+pub fn files(path: &Path, endings: &[&str]) -> Result<Vec<String>, String> {
+    if !path.is_dir() {
+        return Ok(vec![path.display().to_string()]);
+    }
+    let unreadable = |error: std::io::Error| format!("error: cannot read {}: {error}\n", path.display());
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        entries.push(entry.map_err(unreadable)?.path());
+    }
+    entries.sort();
+    let mut found = Vec::new();
+    for entry in entries {
+        let ending = entry.extension().and_then(|e| e.to_str()).unwrap_or("");
+        if entry.is_dir() || endings.contains(&ending) {
+            found.extend(files(&entry, endings)?);
+        }
+    }
+    Ok(found)
+}
+
 /// Files that are not for `check`: how their names end, what they are, and what reads them.
 const OTHERS: &[(&[&str], &str, &str)] = &[
     (&["litmus"], "a litmus test", "use `fencepost litmus`"),
@@ -48,7 +82,7 @@ const OTHERS: &[(&[&str], &str, &str)] = &[
 ];
 
 /// Reads a program. What is none of the languages below is taken for C.
-pub fn read(name: &str, options: &CheckArgs) -> Result<Compiled, Trouble> {
+pub fn read(name: &str, model: &Entry, options: &CheckArgs) -> Result<Compiled, Trouble> {
     let ending = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or("");
     if let Some((_, what, advice)) = OTHERS.iter().find(|(endings, ..)| endings.contains(&ending)) {
         return Err(format!("error: {name} is {what}, by its name\n  {advice}").into());
@@ -56,7 +90,7 @@ pub fn read(name: &str, options: &CheckArgs) -> Result<Compiled, Trouble> {
     let file = source(name)?;
     match ending {
         "fp" => Ok(fencepost_lang::compile(&file)?),
-        _ => compile_c(&file, options),
+        _ => compile_c(&file, model, options),
     }
 }
 
@@ -69,19 +103,25 @@ fn read_source(name: &str) -> std::io::Result<String> {
 }
 
 fn source(name: &str) -> Result<SourceFile, Trouble> {
+    if name == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|error| format!("error: cannot read standard input: {error}"))?;
+        return Ok(SourceFile::new("-", String::from_utf8_lossy(&bytes)));
+    }
     let text = read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
     Ok(SourceFile::new(name, text))
 }
 
 /// The platform that the user names, or that the model stands for.
-fn target(options: &CheckArgs) -> Result<fencepost_c::Target, String> {
+fn target(model: &Entry, options: &CheckArgs) -> Result<fencepost_c::Target, String> {
     use fencepost_c::Target;
     let Some(name) = &options.target else {
-        return Ok(match options.model.as_str() {
-            "tso" => Target::X86_64,
-            "armv8" => Target::Aarch64,
-            "power" => Target::Powerpc64,
-            _ => Target::Generic,
+        return Ok(match model.target {
+            Some(mapping::Target::Tso) => Target::X86_64,
+            Some(mapping::Target::Armv8) => Target::Aarch64,
+            Some(mapping::Target::Power) => Target::Powerpc64,
+            Some(mapping::Target::Pso) | None => Target::Generic,
         });
     };
     Target::from_name(name).ok_or_else(|| {
@@ -90,7 +130,7 @@ fn target(options: &CheckArgs) -> Result<fencepost_c::Target, String> {
     })
 }
 
-fn compile_c(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Trouble> {
+fn compile_c(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Compiled, Trouble> {
     let loader = |path: &str| read_source(path).ok();
     let flags = PreprocessorFlags::of(options)?;
     let mut include_dirs = flags.include_dirs;
@@ -100,7 +140,7 @@ fn compile_c(file: &SourceFile, options: &CheckArgs) -> Result<Compiled, Trouble
         defines: flags.defines,
         include_dirs,
         system_dirs: flags.system_dirs,
-        target: target(options)?,
+        target: target(model, options)?,
         assumed_headers: Vec::new(),
         includes: flags.includes,
         spurious: options.spurious,

@@ -4,20 +4,17 @@ use crate::args::LitmusEngine;
 use crate::input;
 use crate::model::Choice;
 use crate::witness::{self, Rejected};
-use fencepost_answer::StopReason as Reason;
+use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
 use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
-use fencepost_explore::{
-    Exploration, Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline,
-};
+use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline};
 use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
 use fencepost_machine::power;
 use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry::{self, Entry};
 use fencepost_naive as naive;
-use fencepost_report::format::VERSION;
-use fencepost_report::litmus::{Answer, Holds, Verdict};
+use fencepost_report::litmus::{Holds, Verdict};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -42,28 +39,21 @@ pub struct Settings {
     pub interrupt: &'static AtomicBool,
 }
 
-/// Why a test has no answer.
-pub enum Trouble {
-    /// The user's mistake.
-    Input(input::Trouble),
-    /// A limit was hit; what was found until then.
-    Stopped(StopReason, String),
-    /// A bug of ours.
-    Internal(String),
-}
-
 /// An answer, and an execution that satisfies the condition if it was asked for and there is one.
 pub struct Answered {
-    /// The answer.
-    pub answer: Answer,
+    /// The answer: what was observed is in it, and a condition that does not hold is a finding.
+    pub outcome: Outcome,
+    /// What the condition asks.
+    pub quantifier: Quantifier,
     /// The bounded program.
     pub program: Program,
+    /// The final states as values, in the order of the condition's observed parts.
+    pub finals: Vec<Vec<Value>>,
     /// The execution.
     pub witness: Option<Execution>,
+    /// Time it took.
+    pub seconds: f64,
 }
-
-/// Final states that are shown of a test without an answer.
-const SHOWN_STATES: usize = 20;
 
 /// Reads and parses a test. The error is a whole message.
 pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), input::Trouble> {
@@ -84,26 +74,26 @@ fn trouble(diagnostics: Vec<Diagnostic>, file: &SourceFile) -> input::Trouble {
     input::Trouble { error, diagnostics, sources }
 }
 
-/// Answers a test.
+/// Answers a test. The error is the user's mistake.
 pub fn answer(
     test: &LitmusTest,
     file: &SourceFile,
     model: &Choice,
     settings: &Settings,
-) -> Result<Answered, Trouble> {
+) -> Result<Answered, input::Trouble> {
     let start = Instant::now();
     let program = prepared(test, model, settings);
     let Property::Final(condition) = &program.property else {
-        return Err(Trouble::Input(format!("error: {} has no final condition", file.name).into()));
+        return Err(format!("error: {} has no final condition", file.name).into());
     };
-    let found = match model {
+    let Found { outcome, finals, witness } = match model {
         _ if settings.engine != LitmusEngine::Explore => {
             if model.name() != "power" {
+                let name = model.name();
                 let error = format!(
-                    "error: the engines states and reduce answer litmus tests under power, not {}",
-                    model.name()
+                    "error: the engines states and reduce answer litmus tests under power, not {name}"
                 );
-                return Err(Trouble::Input(error.into()));
+                return Err(error.into());
             }
             with_machine(&program, file, condition, settings, start)?
         }
@@ -112,28 +102,8 @@ pub fn answer(
         }
         Choice::Cat(cat) => with_enumerator(&program, file, cat, condition, settings)?,
     };
-    let verdict = Verdict::new(found.satisfying, found.executions);
-    let rest = found.executions - found.satisfying;
-    let (positive, negative) = match condition.quantifier {
-        Quantifier::NotExists => (rest, found.satisfying),
-        _ => (found.satisfying, rest),
-    };
-    let answer = Answer {
-        version: VERSION,
-        file: file.name.clone(),
-        name: test.name.clone(),
-        model: model.name().to_string(),
-        verdict,
-        holds: Holds::new(condition.quantifier, verdict, found.undefined),
-        states: show_states(&program, &found.states),
-        positive,
-        negative,
-        blocked: found.blocked,
-        cut: found.cut,
-        flags: found.flags,
-        seconds: start.elapsed().as_secs_f64(),
-    };
-    Ok(Answered { answer, witness: found.witness, program })
+    let (quantifier, seconds) = (condition.quantifier, start.elapsed().as_secs_f64());
+    Ok(Answered { outcome, quantifier, program, finals, witness, seconds })
 }
 
 /// The test as the engines take it: as written, loops bounded.
@@ -148,16 +118,41 @@ fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings) -> Program {
     }
 }
 
-/// What either engine finds.
+/// The answer that follows from what was observed in all executions: the condition is the property.
+fn conclude(
+    condition: &FinalCondition,
+    settings: &Settings,
+    statistics: Statistics,
+    observed: Observed,
+) -> Outcome {
+    let often = Verdict::new(observed.satisfying, statistics.executions.unwrap_or(0));
+    let found = match Holds::new(condition.quantifier, often, observed.undefined) {
+        Holds::Ok => None,
+        Holds::No => Some((FindingKind::Assertion, "the condition does not hold")),
+        Holds::Undef => Some((FindingKind::DataRace, "some execution has a data race")),
+    };
+    let finding = |(kind, message): (FindingKind, &str)| fencepost_answer::Finding {
+        kind,
+        message: message.into(),
+        places: Vec::new(),
+        trace: Vec::new(),
+    };
+    let cut = (statistics.cut > 0).then(|| Bound::new(BoundName::Unroll, settings.unroll));
+    let outcome = Outcome::new(found.map(finding).into_iter().collect(), None, cut.into_iter().collect());
+    Outcome { statistics, observed: Some(observed), ..outcome }
+}
+
+/// What an engine found.
 struct Found {
-    executions: u64,
-    satisfying: u64,
-    blocked: u64,
-    cut: u64,
-    undefined: bool,
-    flags: Vec<String>,
-    states: Vec<Vec<Value>>,
+    outcome: Outcome,
+    finals: Vec<Vec<Value>>,
     witness: Option<Execution>,
+}
+
+/// Without all executions there is no verdict; what was observed so far is told.
+fn stopped(reason: Reason, statistics: Statistics, observed: Option<Observed>) -> Found {
+    let outcome = Outcome { statistics, observed, ..Outcome::unknown(reason) };
+    Found { outcome, finals: Vec::new(), witness: None }
 }
 
 fn with_explorer(
@@ -167,7 +162,7 @@ fn with_explorer(
     condition: &FinalCondition,
     settings: &Settings,
     start: Instant,
-) -> Result<Found, Trouble> {
+) -> Result<Found, input::Trouble> {
     let limits = Limits {
         deadline: settings.timeout.map(|t| start + t),
         max_nodes: settings.max_nodes,
@@ -177,40 +172,44 @@ fn with_explorer(
     let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };
     let found = explore(program, &options).map_err(|unsupported| {
         let message = format!("{} is not part of a litmus test", unsupported.what);
-        Trouble::Input(trouble(vec![Diagnostic::error(unsupported.span, message)], file))
+        trouble(vec![Diagnostic::error(unsupported.span, message)], file)
     })?;
     if let Some(finding) = found.findings.iter().find(|f| f.kind != FindingKind::DataRace) {
-        return Err(Trouble::Input(trouble(vec![show_finding(program, finding)], file)));
-    }
-    if let Some(reason) = found.stopped {
-        return Err(Trouble::Stopped(reason, show_stop(reason, program, &found)));
+        return Err(trouble(vec![show_finding(program, finding)], file));
     }
     let stats = found.stats;
+    let statistics = Statistics {
+        executions: Some(stats.executions),
+        blocked: stats.blocked,
+        cut: stats.cut,
+        ..Statistics::default()
+    };
     let undefined = stats.racy > 0;
+    let observed = Observed {
+        states: show_states(program, &found.states),
+        satisfying: stats.satisfying,
+        undefined,
+        flags: if undefined { vec!["data-race".into()] } else { Vec::new() },
+    };
+    if let Some(limit) = found.stopped {
+        return Ok(stopped(Reason::limit(limit), statistics, Some(observed)));
+    }
     let witness = match found.witness.filter(|_| settings.witness) {
         Some(trace) => match witness::rebuild(program, condition, entry, &trace) {
             Ok(execution) => Some(execution),
             Err(Rejected::Wrong(why)) => {
-                let message = format!("internal error: {}: the witness is none: {why}", file.name);
-                return Err(Trouble::Internal(message));
+                let why = format!("internal error: {}: the witness is none: {why}", file.name);
+                return Ok(stopped(Reason::NotConfirmed(why), statistics, None));
             }
             Err(Rejected::TooLarge(why)) => {
-                let message = format!("unknown: the witness cannot be checked: {why}");
-                return Err(Trouble::Stopped(StopReason::TooManyEvents, message));
+                let reason = Reason::TooLargeToConfirm(format!("the witness: {why}"));
+                return Ok(stopped(reason, statistics, None));
             }
         },
         None => None,
     };
-    Ok(Found {
-        executions: stats.executions,
-        satisfying: stats.satisfying,
-        blocked: stats.blocked,
-        cut: stats.cut,
-        undefined,
-        flags: if undefined { vec!["data-race".into()] } else { Vec::new() },
-        states: found.states,
-        witness,
-    })
+    let outcome = conclude(condition, settings, statistics, observed);
+    Ok(Found { outcome, finals: found.states, witness })
 }
 
 /// The operational POWER. What is counted are final states: runs are no executions.
@@ -220,35 +219,31 @@ fn with_machine(
     condition: &FinalCondition,
     settings: &Settings,
     start: Instant,
-) -> Result<Found, Trouble> {
+) -> Result<Found, input::Trouble> {
     let deadline = settings.timeout.map(|t| start + t);
     let refuse = |what: &str, span| {
         let message = format!("{what} cannot be run by this engine");
-        Trouble::Input(trouble(vec![Diagnostic::error(span, message)], file))
+        trouble(vec![Diagnostic::error(span, message)], file)
     };
-    let stopped = |reason| Trouble::Stopped(reason, format!("unknown: {}", Reason::limit(reason)));
-    let mut found = Found {
-        executions: 0,
-        satisfying: 0,
-        blocked: 0,
-        cut: 0,
-        undefined: false,
-        flags: Vec::new(),
-        states: Vec::new(),
-        witness: None,
-    };
+    let mut statistics = Statistics::default();
     let states: Vec<Vec<Value>> = match settings.engine {
         LitmusEngine::Reduce => {
             let interrupt = Some(settings.interrupt);
             let limits = contexts::Limits { deadline, interrupt, ..contexts::Limits::default() };
             let options = contexts::Options { limits, ..contexts::Options::new(settings.unroll) };
-            let states = contexts::states(program, &options, settings.contexts.unwrap_or(6))
-                .map_err(|e| refuse(&e.what, e.span))?
-                .map_err(|stop| match stop {
-                    contexts::Stop::Timeout => stopped(StopReason::Timeout),
-                    contexts::Stop::Memory => stopped(StopReason::MaxMemory),
-                    contexts::Stop::Interrupted => stopped(StopReason::Interrupted),
-                })?;
+            let found = contexts::states(program, &options, settings.contexts.unwrap_or(6))
+                .map_err(|e| refuse(&e.what, e.span))?;
+            let states = match found {
+                Ok(states) => states,
+                Err(stop) => {
+                    let limit = match stop {
+                        contexts::Stop::Timeout => StopReason::Timeout,
+                        contexts::Stop::Memory => StopReason::MaxMemory,
+                        contexts::Stop::Interrupted => StopReason::Interrupted,
+                    };
+                    return Ok(stopped(Reason::limit(limit), statistics, None));
+                }
+            };
             let admits = |state: &Vec<Value>| condition.filter.as_ref().is_none_or(|f| f.holds(state));
             states.into_iter().filter(admits).collect()
         }
@@ -262,19 +257,21 @@ fn with_machine(
                 condition.quantifier = Quantifier::Exists;
             }
             let checked = power::check(&all, &options).map_err(|e| refuse(&e.what, e.span))?;
-            if let Some(Reason::Limit { limit, .. }) = checked.outcome.stop_reason {
-                return Err(stopped(limit));
+            if let Some(reason @ Reason::Limit { .. }) = checked.outcome.stop_reason {
+                return Ok(stopped(reason, statistics, None));
             }
-            found.blocked = checked.outcome.statistics.blocked;
+            statistics.blocked = checked.outcome.statistics.blocked;
             checked.final_states
         }
     };
-    found.executions = states.len() as u64;
-    found.satisfying = states.iter().filter(|state| condition.proposition.holds(state)).count() as u64;
-    found.states = states.into_iter().map(|state| state[..condition.shown].to_vec()).collect();
-    found.states.sort();
-    found.states.dedup();
-    Ok(found)
+    statistics.executions = Some(states.len() as u64);
+    let satisfying = states.iter().filter(|state| condition.proposition.holds(state)).count() as u64;
+    let mut states: Vec<_> = states.into_iter().map(|state| state[..condition.shown].to_vec()).collect();
+    states.sort();
+    states.dedup();
+    let observed = Observed { states: show_states(program, &states), satisfying, ..Observed::default() };
+    let outcome = conclude(condition, settings, statistics, observed);
+    Ok(Found { outcome, finals: states, witness: None })
 }
 
 fn with_enumerator(
@@ -283,66 +280,68 @@ fn with_enumerator(
     model: &fencepost_models::Model,
     condition: &FinalCondition,
     settings: &Settings,
-) -> Result<Found, Trouble> {
+) -> Result<Found, input::Trouble> {
     let (time, interrupt) = (settings.timeout, Some(settings.interrupt));
     let limits = naive::Limits { time, interrupt, ..naive::Limits::default() };
-    let found = naive::enumerate(program, model, &limits).map_err(|stop| match stop {
-        naive::Stop::Unsupported { what, span } => {
-            let message = format!("a cat model of your own cannot judge {what}");
-            Trouble::Input(trouble(vec![Diagnostic::error(span, message)], file))
+    let found = match naive::enumerate(program, model, &limits) {
+        Ok(found) => found,
+        Err(stop) => {
+            let reason = match stop {
+                naive::Stop::Unsupported { what, span } => {
+                    let message = format!("a cat model of your own cannot judge {what}");
+                    return Err(trouble(vec![Diagnostic::error(span, message)], file));
+                }
+                naive::Stop::Time => Reason::limit(StopReason::Timeout),
+                naive::Stop::Interrupted => Reason::limit(StopReason::Interrupted),
+                naive::Stop::Limit(what) => Reason::Unsupported(format!(
+                    "too many {what} for a cat model whose executions are enumerated whole"
+                )),
+            };
+            return Ok(stopped(reason, Statistics::default(), None));
         }
-        naive::Stop::Time => {
-            Trouble::Stopped(StopReason::Timeout, "unknown: the time limit was reached".into())
-        }
-        naive::Stop::Interrupted => Trouble::Stopped(StopReason::Interrupted, "unknown: interrupted".into()),
-        naive::Stop::Limit(what) => {
-            let message =
-                format!("unknown: too many {what} for a cat model whose executions are enumerated whole");
-            Trouble::Stopped(StopReason::TooManyEvents, message)
-        }
-    })?;
-    let mut result = Found {
-        executions: 0,
-        satisfying: 0,
-        blocked: found.blocked,
-        cut: found.cut,
-        undefined: false,
-        flags: Vec::new(),
-        states: Vec::new(),
-        witness: None,
     };
+    let (mut executions, mut observed, mut witness) = (0, Observed::default(), None);
+    let mut states = Vec::new();
     for execution in found.executions {
         let state = execution.state(condition);
         if condition.filter.as_ref().is_some_and(|filter| !filter.holds(&state)) {
             continue;
         }
-        result.executions += 1;
-        result.satisfying += u64::from(condition.proposition.holds(&state));
-        result.undefined |= execution.undefined;
-        if settings.witness && result.witness.is_none() && witness::satisfies(&execution, condition) {
-            result.witness = Some(execution.execution);
+        executions += 1;
+        observed.satisfying += u64::from(condition.proposition.holds(&state));
+        observed.undefined |= execution.undefined;
+        if settings.witness && witness.is_none() && witness::satisfies(&execution, condition) {
+            witness = Some(execution.execution);
         }
-        result.flags.extend(execution.flags);
-        result.states.push(state[..condition.shown].to_vec());
+        observed.flags.extend(execution.flags);
+        states.push(state[..condition.shown].to_vec());
     }
-    result.states.sort();
-    result.states.dedup();
-    result.flags.sort();
-    result.flags.dedup();
-    Ok(result)
+    states.sort();
+    states.dedup();
+    observed.states = show_states(program, &states);
+    observed.flags.sort();
+    observed.flags.dedup();
+    let statistics = Statistics {
+        executions: Some(executions),
+        blocked: found.blocked,
+        cut: found.cut,
+        ..Statistics::default()
+    };
+    let outcome = conclude(condition, settings, statistics, observed);
+    Ok(Found { outcome, finals: states, witness })
 }
 
 fn show_states(program: &Program, states: &[Vec<Value>]) -> Vec<String> {
-    let mut shown: Vec<String> = states
-        .iter()
-        .map(|values| {
-            let mut text = String::with_capacity(16 * values.len());
-            show_state_into(program, values, &mut text);
-            text
-        })
-        .collect();
+    let mut shown: Vec<String> = states.iter().map(|values| show_state(program, values)).collect();
     shown.sort_unstable();
     shown
+}
+
+/// A final state as people read it.
+pub fn show_state(program: &Program, values: &[Value]) -> String {
+    let mut text = String::with_capacity(16 * values.len());
+    show_state_into(program, values, &mut text);
+    text
 }
 
 fn show_finding(program: &Program, finding: &Finding) -> Diagnostic {
@@ -358,23 +357,4 @@ fn show_finding(program: &Program, finding: &Finding) -> Diagnostic {
         );
     }
     diagnostic
-}
-
-/// Why there is no answer, and what was found so far.
-fn show_stop(reason: StopReason, program: &Program, found: &Exploration) -> String {
-    let why = Reason::limit(reason);
-    let stats = &found.stats;
-    let mut text = format!(
-        "unknown: {why}; so far {} executions, {} of them satisfy the condition, {} final states",
-        stats.executions,
-        stats.satisfying,
-        found.states.len()
-    );
-    for state in show_states(program, &found.states).iter().take(SHOWN_STATES) {
-        text += &format!("\n    {state}");
-    }
-    if found.states.len() > SHOWN_STATES {
-        text += &format!("\n    and {} more", found.states.len() - SHOWN_STATES);
-    }
-    text
 }

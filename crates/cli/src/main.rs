@@ -3,6 +3,7 @@
 mod args;
 mod batch;
 mod check;
+mod compare;
 mod cpp_flags;
 mod engine;
 mod explain;
@@ -15,6 +16,7 @@ mod prove;
 mod revalidate;
 mod show_models;
 mod story;
+mod suggest;
 mod teller;
 mod witness;
 
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     let code = match &arguments.command {
         Command::Litmus(options) => batch::run(options),
         Command::Check(options) => check::run(options),
+        Command::Compare(options) => compare::run(options),
         Command::Reduce(options) => reduce(options),
         Command::Prove(options) => prove::run(options),
         Command::Explain(options) => explain::run(options),
@@ -68,7 +71,9 @@ fn parse() -> Result<Arguments, clap::Error> {
     let command = Arguments::command();
     let matches = command.clone().try_get_matches()?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
-    if let (Command::Check(options), Some((name, matches))) = (&mut arguments.command, matches.subcommand()) {
+    if let (Command::Check(options) | Command::Compare(options), Some((name, matches))) =
+        (&mut arguments.command, matches.subcommand())
+    {
         options.given = given(&command, name, matches);
     }
     Ok(arguments)

@@ -1,5 +1,6 @@
 //! The memory model that the user asked for.
 
+use crate::print;
 use fencepost_diag::SourceFile;
 use fencepost_explore::ModelName;
 use fencepost_models::Model;
@@ -27,9 +28,11 @@ impl Choice {
         }
         let path = Path::new(name);
         if path.extension().is_none_or(|e| e != "cat") {
+            let names = registry::names(|model| !model.cat.is_empty());
             return Err(format!(
-                "error: there is no model `{name}`\n  known models: {}\n  a model of your own is a file whose name ends in .cat\n",
-                registry::names(|model| !model.cat.is_empty()).join(", ")
+                "error: there is no model `{name}`\n{}  known models: {}\n  a model of your own is a file whose name ends in .cat\n",
+                print::did_you_mean(name, &names),
+                names.join(", ")
             ));
         }
         let text =

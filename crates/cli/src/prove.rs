@@ -12,12 +12,20 @@ use fencepost_report::format::Printed;
 use fencepost_report::report::{Failed, Report, exit_code};
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs the command: each file on its own, and the exit code of the worst answer.
 pub fn run(options: &ProveArgs) -> u8 {
-    options.paths.iter().map(|path| run_one(&path.display().to_string(), options)).max().unwrap_or(0)
+    let [head, between, tail] = options.format().document;
+    print::out(head);
+    let run = |(number, path): (usize, &PathBuf)| {
+        print::out(if number > 0 { between } else { "" });
+        run_one(&path.display().to_string(), options)
+    };
+    let worst = options.paths.iter().enumerate().map(run).max().unwrap_or(0);
+    print::out(tail);
+    worst
 }
 
 fn run_one(name: &str, options: &ProveArgs) -> u8 {

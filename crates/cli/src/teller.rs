@@ -3,10 +3,10 @@
 
 use crate::story::{self, Note, StepId, Told};
 use fencepost_answer::Step as Shown;
+use fencepost_answer::picture::{self, Arrow, Kind, Picture};
 use fencepost_diag::{SourceMap, Span};
 use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
 use fencepost_ir::{Instr, Program};
-use fencepost_report::picture::{self, Arrow, Kind, Picture};
 use std::collections::BTreeMap;
 
 /// A function and an instruction of it.
@@ -184,11 +184,11 @@ impl<'a> Teller<'a> {
         for told in &story {
             let Some(step) = self.step(told.step) else { continue };
             let event = match &step.action {
-                Action::Read { cell, value, .. } => {
-                    format!("R {} = {}", self.rename(cell), self.rename(value))
+                Action::Read { cell, value, order, .. } => {
+                    format!("R{} {} = {}", dotted(*order), self.rename(cell), self.rename(value))
                 }
-                Action::Write { cell, value, .. } => {
-                    format!("W {} = {}", self.rename(cell), self.rename(value))
+                Action::Write { cell, value, order, .. } => {
+                    format!("W{} {} = {}", dotted(*order), self.rename(cell), self.rename(value))
                 }
                 Action::Choose { value } => format!("choose {value}"),
                 Action::Fence => "fence".to_string(),
@@ -200,7 +200,8 @@ impl<'a> Teller<'a> {
             let (line, text) = (self.source.line(at), self.source.text(at));
             boxes.insert(told.step, picture.boxes.len());
             let (thread, place) = (told.step.0 as u32, format!("{line}: {text}"));
-            picture.boxes.push(picture::Step { thread, event, place });
+            let (span, marked) = (self.source.span(at), self.is_concerned(told.step));
+            picture.boxes.push(picture::Box { thread, event, place, span, marked });
         }
         let mut writes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         for (&step, &number) in &boxes {
@@ -452,6 +453,14 @@ impl<'a> Teller<'a> {
                 _ => lines.push(self.shown(spot.thread, spot.at, action)),
             }
         }
+    }
+}
+
+/// `.acq`, `.rlx`; nothing for a plain access.
+fn dotted(order: fencepost_ir::Order) -> String {
+    match order {
+        fencepost_ir::Order::Plain => String::new(),
+        order => format!(".{}", order.name()),
     }
 }
 

@@ -134,6 +134,30 @@ impl Function {
         Label(self.body.len() as u32 - 1)
     }
 
+    /// The function with an instruction put before each of these, which jumps to them reach as well. The places are sorted.
+    pub fn with_before(&self, places: &[u32], instr: &Instr) -> Function {
+        let mut new = Function { body: Vec::new(), spans: Vec::new(), ..self.clone() };
+        let moved = |label: Label| Label(label.0 + places.partition_point(|place| *place < label.0) as u32);
+        for (pc, (old, span)) in (0u32..).zip(self.body.iter().zip(&self.spans)) {
+            if places.binary_search(&pc).is_ok() {
+                new.push(instr.clone(), *span);
+            }
+            new.push(
+                match old {
+                    Instr::Jump(to) => Instr::Jump(moved(*to)),
+                    Instr::Branch { condition, then_to, else_to } => Instr::Branch {
+                        condition: *condition,
+                        then_to: moved(*then_to),
+                        else_to: moved(*else_to),
+                    },
+                    other => other.clone(),
+                },
+                *span,
+            );
+        }
+        new
+    }
+
     /// The label of the next instruction to be pushed.
     pub fn next_label(&self) -> Label {
         Label(self.body.len() as u32)

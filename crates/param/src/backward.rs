@@ -254,8 +254,10 @@ impl<'a> Search<'a> {
 
     /// Computes the pre-images of nodes and puts them into the queue.
     fn expand(&mut self, new: &[usize], control: &mut Control) -> Result<(), TooLarge> {
+        // Few nodes leave cores idle: then the transitions of one node are shared out instead.
+        let inner = if new.len() < parallel::FEW { self.jobs } else { 1 };
         let images = parallel::map(self.jobs, new, |&id| match self.nodes[id].status {
-            Status::Visited => self.context.pre_image(&self.nodes[id].cube),
+            Status::Visited => self.context.pre_image(&self.nodes[id].cube, inner),
             // A later one of the batch covers it.
             _ => Ok(vec![]),
         });

@@ -15,9 +15,10 @@ use crate::machine::State;
 use crate::memory::{Entry, Memory};
 use crate::model::Model;
 use crate::oracle::Oracle;
+use crate::parts::{Part, Piece, Wanted, unseen_parts};
 use crate::pre::Context;
 use crate::subsume::{Pattern, Profile};
-use crate::system::{NONE, System};
+use crate::system::{NONE, SymId, System};
 use rustc_hash::FxHashMap;
 
 /// Wrong parts of a family, after which the family is given up.
@@ -31,8 +32,8 @@ type Family = (Vec<CubeLit>, Vec<(LinOp, Vec<(Atom, bool)>)>);
 /// The oracle and what was learnt since.
 pub struct Brab<'a> {
     oracle: Oracle<'a>,
-    /// Answers so far: whether some state satisfies the cube.
-    known: FxHashMap<Cube, bool>,
+    /// Parts found so far, by cube: after a restart most cubes come again.
+    known: FxHashMap<Cube, Option<Cube>>,
     /// Approximations that led to the initial states.
     wrong: Vec<(Cube, Profile)>,
     families: FxHashMap<Family, usize>,
@@ -48,9 +49,10 @@ impl<'a> Brab<'a> {
         model: Model,
         procs: u8,
         max_states: usize,
+        jobs: usize,
         enough: &mut dyn FnMut() -> bool,
     ) -> Brab<'a> {
-        let oracle = Oracle::new(system, model, procs, max_states, enough);
+        let oracle = Oracle::new(system, model, procs, max_states, jobs, enough);
         let max_literals = 2.max(usize::from(oracle.procs()) + 1);
         Brab {
             oracle,
@@ -69,7 +71,6 @@ impl<'a> Brab<'a> {
         }
         if let Some((procs, states)) = run {
             self.oracle.add(procs, states);
-            self.known.retain(|_, seen| *seen);
         }
         let profile = Profile::new(&cube);
         self.wrong.push((cube, profile));
@@ -78,23 +79,80 @@ impl<'a> Brab<'a> {
 
     /// A larger cube to go on with, the most general that the oracle has not seen.
     pub fn approximate(&mut self, context: &Context, cube: &Cube) -> Option<Cube> {
-        for candidate in self.candidates(context, cube) {
-            if self.is_seen(&candidate) || self.is_wrong(context, &candidate) {
-                continue;
-            }
-            self.made += 1;
-            return Some(candidate);
-        }
-        None
+        let part = match self.known.get(cube).cloned() {
+            Some(None) => None,
+            Some(Some(part)) if self.is_fine(context, &part) => Some(part),
+            _ => self.find_part(context, cube),
+        };
+        self.known.insert(cube.clone(), part.clone());
+        self.made += usize::from(part.is_some());
+        part
     }
 
-    fn is_seen(&mut self, candidate: &Cube) -> bool {
-        if let Some(seen) = self.known.get(candidate) {
-            return *seen;
+    fn is_fine(&mut self, context: &Context, part: &Cube) -> bool {
+        !self.is_wrong(context, part) && !self.oracle.is_seen(part)
+    }
+
+    /// Parts of the cube, fewest literals first. What is said of constants (`Home <> #1`) does not count as a literal: each
+    /// part comes without, and where a state has it so with all of it that speaks of its processes. Parts of which the
+    /// instance can say nothing, because it has too few processes for them, come last.
+    fn find_part(&mut self, context: &Context, cube: &Cube) -> Option<Cube> {
+        let pieces = |rigid: bool| {
+            let wanted = cube.lits.iter().filter(move |l| is_rigid(context.system, l) == rigid);
+            wanted.map(|lit| Piece {
+                lit,
+                procs: processes(&cube.memory, lit),
+                node: node_of(&cube.memory, lit),
+            })
+        };
+        let wanted = Wanted {
+            flexible: pieces(false).take(MAX_LITERALS).collect(),
+            rigid: pieces(true).collect(),
+            max_procs: u32::from(self.oracle.procs()),
+        };
+        let mut doubtful: Vec<Cube> = Vec::new();
+        let most = self.max_literals.min(wanted.flexible.len());
+        for size in 1..=most {
+            self.oracle.main().make_room();
+            let found = unseen_parts(self.oracle.main(), cube, &wanted, size);
+            let mut parts: Vec<Cube> =
+                found.into_iter().filter_map(|part| self.part(context, cube, &wanted, part)).collect();
+            parts.sort_by_key(|c| (c.size(), c.procs));
+            for part in parts {
+                if needed(context.system, &part) > self.oracle.procs() {
+                    doubtful.push(part);
+                } else if self.is_fine(context, &part) {
+                    return Some(part);
+                }
+            }
         }
-        let seen = self.oracle.is_seen(candidate);
-        self.known.insert(candidate.clone(), seen);
-        seen
+        doubtful.into_iter().find(|part| self.is_fine(context, part))
+    }
+
+    /// The part as a cube, unless it is the whole.
+    fn part(
+        &self,
+        context: &Context,
+        cube: &Cube,
+        wanted: &Wanted,
+        (chosen, with_rigid): Part,
+    ) -> Option<Cube> {
+        let flexible = wanted.flexible.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
+        let mut lits: Vec<CubeLit> = flexible.clone().map(|(_, piece)| piece.lit.clone()).collect();
+        if with_rigid {
+            let procs = flexible.fold(0, |set, (_, piece)| set | piece.procs);
+            let about = wanted.rigid.iter().filter(|piece| piece.procs & !procs == 0);
+            lits.extend(about.map(|piece| piece.lit.clone()));
+            lits.sort();
+        }
+        if lits.len() >= cube.lits.len() && cube.memory == Memory::default() {
+            return None;
+        }
+        let memory = part_of_memory(&cube.memory, &lits)?;
+        let mut part = Cube { procs: cube.procs, lits, memory };
+        part.compact(context.system.number_procs.is_some());
+        let procs = self.oracle.procs();
+        (part.procs <= procs && !needs_more(&part, procs)).then_some(part)
     }
 
     fn is_wrong(&self, context: &Context, candidate: &Cube) -> bool {
@@ -107,52 +165,43 @@ impl<'a> Brab<'a> {
         let permute = context.system.symmetric;
         self.wrong.iter().any(|(wrong, profile)| pattern.covers(candidate, wrong, profile, permute))
     }
+}
 
-    /// Parts of the cube, fewest processes and literals first. What is said of constants (`Home <> #1`) does not count as
-    /// a literal: each part comes once without and once with all of it that speaks of its processes.
-    fn candidates(&self, context: &Context, cube: &Cube) -> Vec<Cube> {
-        let is_rigid = |l: &&CubeLit| {
-            !l.mentions(|a| match a {
-                Atom::Cell(sym, _) => !context.system.symbol(sym).rigid,
-                Atom::Read(_) | Atom::Any(_) => true,
-                Atom::Proc(_) => false,
-            })
-        };
-        let (rigid, flexible): (Vec<&CubeLit>, Vec<&CubeLit>) = cube.lits.iter().partition(is_rigid);
-        let n = flexible.len().min(MAX_LITERALS);
-        let mut result: Vec<Cube> = Vec::new();
-        for subset in 1u32..1 << n {
-            if subset.count_ones() as usize > self.max_literals {
-                continue;
-            }
-            let chosen = (0..n).filter(|i| subset >> i & 1 == 1).map(|i| flexible[i]);
-            let lits: Vec<CubeLit> = chosen.cloned().collect();
-            let procs = lits.iter().fold(0, |set, l| set | processes(&cube.memory, l));
-            let about = rigid.iter().filter(|l| processes(&cube.memory, l) & !procs == 0);
-            let more: Vec<CubeLit> = about.map(|l| (*l).clone()).collect();
-            if !more.is_empty() {
-                let mut with = lits.clone();
-                with.extend(more);
-                with.sort();
-                self.push(context, cube, with, &mut result);
-            }
-            self.push(context, cube, lits, &mut result);
-        }
-        result.sort_by_key(|c| (c.size(), c.procs));
-        result
-    }
+/// Whether a literal speaks of nothing but constants and processes.
+fn is_rigid(system: &System, lit: &CubeLit) -> bool {
+    !lit.mentions(|a| match a {
+        Atom::Cell(sym, _) => !system.symbol(sym).rigid,
+        Atom::Read(_) | Atom::Any(_) => true,
+        Atom::Proc(_) => false,
+    })
+}
 
-    fn push(&self, context: &Context, cube: &Cube, lits: Vec<CubeLit>, result: &mut Vec<Cube>) {
-        if lits.len() >= cube.lits.len() && cube.memory == Memory::default() {
-            return;
+/// The event of the reads that a literal mentions, if any.
+fn node_of(memory: &Memory, lit: &CubeLit) -> Option<u8> {
+    let mut node = None;
+    lit.for_each_atom(|a| {
+        if let Atom::Read(r) = a {
+            node = Some(memory.reads[r as usize].node);
         }
-        let Some(memory) = part_of_memory(&cube.memory, &lits) else { return };
-        let mut candidate = Cube { procs: cube.procs, lits, memory };
-        candidate.compact(context.system.number_procs.is_some());
-        if candidate.procs <= self.oracle.procs() && !needs_more(&candidate, self.oracle.procs()) {
-            result.push(candidate);
-        }
+    });
+    node
+}
+
+/// How many processes an instance must have to say anything of the cube: its own, and one for each constant (`Home`) that
+/// the cube does not say to be one of them. An instance with three processes, one of which is home, has no state with three
+/// others.
+fn needed(system: &System, cube: &Cube) -> u8 {
+    if system.number_procs.is_some() {
+        return cube.procs;
     }
+    let is_named = |sym: SymId| {
+        let constant = |a: &Atom| matches!(a, Atom::Cell(s, _) if *s == sym);
+        cube.lits.iter().any(|l| match l {
+            Lit::Eq(a, Atom::Proc(_)) | Lit::Eq(Atom::Proc(_), a) => constant(a),
+            _ => false,
+        })
+    };
+    cube.procs + system.process_constants().filter(|sym| !is_named(*sym)).count() as u8
 }
 
 /// The processes that a literal mentions.

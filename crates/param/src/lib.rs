@@ -8,7 +8,7 @@
 //! | read and check a file | `lexer`, `parser`, `ast`, `typing`, `normal`, `lower`, `system` | section 3, description language |
 //! | cubes and events | `cube`, `literal`, `memory`, `coherence`, `model` | section 3, explicit language and states; section 2, `ghb` |
 //! | decide | `solver`, `fourier` | the SMT solver |
-//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parallel` | section 4 |
+//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parts`, `parallel` | section 4 |
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
 //! | answer | `prove`, `outcome`, `report`, `words`, `picture`, `show` | - |
 //!
@@ -35,6 +35,7 @@ pub mod outcome;
 mod parallel;
 pub mod parser;
 mod parser_expr;
+mod parts;
 mod picture;
 pub mod pre;
 mod prove;

@@ -8,13 +8,21 @@
 //! state; a conjunction is an intersection. Where processes are interchangeable, one state of those that differ only in
 //! which process is which is kept: a cube is asked for with every choice of processes anyway.
 
-use crate::cube::{Atom, Cube};
+use crate::cube::{Atom, Cube, CubeLit};
 use crate::literal::{AtomKind, Fact, LinOp, Lit};
-use crate::machine::{Machine, State, explore_reduced, tuples};
+use crate::machine::{Compiled, Machine, Rows, State, explore_reduced, tuples, walk};
 use crate::model::Model;
+use crate::parallel;
 use crate::system::{MAX_ARITY, NONE, ProcRef, System};
 use rustc_hash::FxHashMap;
 
+/// Of one and of two processes more the oracle knows the states of random runs: they rule out parts that only look
+/// unreachable because the instance that was explored has no process left. So many where the instance is not compiled.
+const RUN_STATES: usize = 5_000;
+/// States of random runs, at least, where there are so many.
+const MIN_RUN_STATES: usize = 1_000;
+/// A compiled instance may have so many times more states.
+const FASTER: usize = 5;
 /// Longest buffer in the oracle.
 const MAX_BUFFER: usize = 2;
 /// Most words in the index; it starts afresh beyond.
@@ -34,11 +42,46 @@ impl AtomKind for Place {
     }
 }
 
+/// Where the states are that satisfy a literal on concrete cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Nowhere, whatever the state.
+    Never,
+    /// Everywhere.
+    Always,
+    /// In the set of that number.
+    Set(usize),
+}
+
+/// States: of any kind, or of small values only, one column per cell.
+enum States {
+    Any(Vec<State>),
+    Small(Vec<Vec<u8>>),
+}
+
+impl States {
+    fn count(&self) -> usize {
+        match self {
+            States::Any(states) => states.len(),
+            States::Small(columns) => columns.first().map_or(0, Vec::len),
+        }
+    }
+}
+
+/// Rows as columns: a literal is about one or two cells.
+fn columns(rows: Rows) -> Vec<Vec<u8>> {
+    let column = |cell: usize| rows.values[cell..].iter().step_by(rows.width).copied().collect();
+    if rows.values.is_empty() { Vec::new() } else { (0..rows.width).map(column).collect() }
+}
+
 /// An instance with states that were found, and the index of their literals.
-struct Instance<'a> {
+pub struct Instance<'a> {
     machine: Machine<'a>,
-    states: Vec<State>,
-    index: FxHashMap<Lit<Place>, Vec<u64>>,
+    states: States,
+    index: FxHashMap<Lit<Place>, usize>,
+    sets: Vec<Vec<u64>>,
+    /// Its states are those of runs to approximations that were wrong.
+    learnt: bool,
 }
 
 /// The oracle.
@@ -54,35 +97,61 @@ impl<'a> Oracle<'a> {
         model: Model,
         procs: u8,
         max_states: usize,
+        jobs: usize,
         enough: &mut dyn FnMut() -> bool,
     ) -> Oracle<'a> {
-        let procs = system.number_procs.unwrap_or(procs);
-        let mut machine = Machine::new(system, model, procs);
-        machine.max_buffer = MAX_BUFFER;
-        let states = explore_reduced(&machine, max_states, enough);
-        Oracle { instances: vec![Instance { machine, states, index: FxHashMap::default() }] }
+        let machine = |procs: u8| {
+            let mut machine = Machine::new(system, model, procs);
+            machine.max_buffer = MAX_BUFFER;
+            machine
+        };
+        let first = machine(system.number_procs.unwrap_or(procs));
+        let states = match Compiled::new(&first) {
+            Some(compiled) => States::Small(columns(compiled.explore(FASTER * max_states, jobs, enough))),
+            None => States::Any(explore_reduced(&first, max_states, jobs, enough)),
+        };
+        let mut instances = vec![Instance::new(first, states)];
+        if system.number_procs.is_none() {
+            // As many as the instance itself has: a small one needs few to tell what one process more changes.
+            let enough_states = instances[0].states.count().min(FASTER * max_states / 2).max(MIN_RUN_STATES);
+            let stop = enough();
+            let larger = parallel::map_few(jobs, &[1, 2], |more| {
+                let larger = machine(procs + more);
+                let mut enough = || stop;
+                let states = match Compiled::new(&larger) {
+                    Some(compiled) => States::Small(columns(compiled.walk(enough_states, &mut enough))),
+                    None => States::Any(walk(&larger, RUN_STATES.min(enough_states), &mut enough)),
+                };
+                Instance::new(larger, states)
+            });
+            instances.extend(larger);
+        }
+        Oracle { instances }
+    }
+
+    /// The instance that was explored.
+    pub fn main(&mut self) -> &mut Instance<'a> {
+        &mut self.instances[0]
     }
 
     /// How many processes were explored.
     pub fn procs(&self) -> u8 {
-        self.instances[0].machine.procs
+        self.instances[0].procs()
     }
 
     /// Adds reachable states of an instance.
     pub fn add(&mut self, procs: u8, states: Vec<State>) {
-        let at = self.instances[1..].iter().position(|i| i.machine.procs == procs);
-        match at {
-            Some(at) => {
-                let instance = &mut self.instances[at + 1];
-                instance.states.extend(states);
-                instance.index.clear();
-            }
-            None => {
-                let first = &self.instances[0].machine;
-                let machine = Machine::new(first.system, first.model, procs);
-                self.instances.push(Instance { machine, states, index: FxHashMap::default() });
+        for instance in self.instances.iter_mut().filter(|i| i.learnt && i.machine.procs == procs) {
+            if let States::Any(old) = &mut instance.states {
+                old.extend(states);
+                instance.forget();
+                return;
             }
         }
+        let first = &self.instances[0].machine;
+        let machine = Machine::new(first.system, first.model, procs);
+        let learnt = Instance { learnt: true, ..Instance::new(machine, States::Any(states)) };
+        self.instances.push(learnt);
     }
 
     /// Whether some state satisfies the cube, with some choice of processes.
@@ -91,11 +160,66 @@ impl<'a> Oracle<'a> {
     }
 }
 
-impl Instance<'_> {
+impl<'a> Instance<'a> {
+    fn new(machine: Machine<'a>, states: States) -> Instance<'a> {
+        Instance { machine, states, index: FxHashMap::default(), sets: Vec::new(), learnt: false }
+    }
+
+    /// How many processes it has.
+    pub fn procs(&self) -> u8 {
+        self.machine.procs
+    }
+
+    /// Whether processes have names, so that a process of a cube is that process and no other.
+    pub fn is_fixed(&self) -> bool {
+        self.machine.system.number_procs.is_some()
+    }
+
+    /// Words of a set of states.
+    pub fn words(&self) -> usize {
+        self.states.count().div_ceil(64)
+    }
+
+    /// The set of all states.
+    pub fn all_states(&self) -> Vec<u64> {
+        let mut all = vec![u64::MAX; self.words()];
+        if let (Some(last), n @ 1..) = (all.last_mut(), self.states.count() % 64) {
+            *last = (1 << n) - 1;
+        }
+        all
+    }
+
+    /// A set of states.
+    pub fn set(&self, number: usize) -> &[u64] {
+        &self.sets[number]
+    }
+
+    /// Makes room if the index has grown too large; sets that were asked for before are gone then.
+    pub fn make_room(&mut self) {
+        if self.index.len() * self.words() > MAX_INDEX {
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
+        self.index.clear();
+        self.sets.clear();
+    }
+
+    /// The states that satisfy a literal of a cube, with that choice of processes.
+    pub fn known(&mut self, cube: &Cube, lit: &CubeLit, procs: &[u8]) -> Known {
+        match lit.rename(&mut |atom| self.place(cube, procs, atom)) {
+            Fact::True => Known::Always,
+            Fact::False => Known::Never,
+            Fact::Lit(lit) => Known::Set(self.note(lit)),
+        }
+    }
+
     fn is_seen(&mut self, cube: &Cube) -> bool {
         if cube.procs > self.machine.procs {
             return false;
         }
+        self.make_room();
         let choices = match self.machine.system.number_procs {
             Some(n) => vec![(0..n).collect()],
             None => tuples(self.machine.procs, cube.procs, &[]),
@@ -104,30 +228,16 @@ impl Instance<'_> {
     }
 
     fn is_seen_with(&mut self, cube: &Cube, procs: &[u8]) -> bool {
-        let mut lits = Vec::new();
+        let mut sets = Vec::new();
         for lit in &cube.lits {
-            match lit.rename(&mut |atom| self.place(cube, procs, atom)) {
-                Fact::True => {}
-                Fact::False => return false,
-                Fact::Lit(lit) => lits.push(lit),
+            match self.known(cube, lit, procs) {
+                Known::Always => {}
+                Known::Never => return false,
+                Known::Set(set) => sets.push(set),
             }
         }
-        let words = self.states.len().div_ceil(64);
-        if (self.index.len() + lits.len()) * words > MAX_INDEX {
-            self.index.clear();
-        }
-        for lit in &lits {
-            self.note(lit);
-        }
-        let sets: Vec<&Vec<u64>> = lits.iter().filter_map(|lit| self.index.get(lit)).collect();
-        let last = match self.states.len() % 64 {
-            0 => u64::MAX,
-            n => (1 << n) - 1,
-        };
-        (0..words).any(|word| {
-            let all = if word + 1 == words { last } else { u64::MAX };
-            sets.iter().fold(all, |left, set| left & set[word]) != 0
-        })
+        let all = self.all_states();
+        (0..all.len()).any(|word| sets.iter().fold(all[word], |left, set| left & self.sets[*set][word]) != 0)
     }
 
     fn place(&self, cube: &Cube, procs: &[u8], atom: Atom) -> Place {
@@ -147,18 +257,18 @@ impl Instance<'_> {
     }
 
     /// Puts the literal into the index.
-    fn note(&mut self, lit: &Lit<Place>) {
-        if self.index.contains_key(lit) {
-            return;
+    fn note(&mut self, lit: Lit<Place>) -> usize {
+        if let Some(number) = self.index.get(&lit) {
+            return *number;
         }
-        let words = self.states.len().div_ceil(64);
-        let mut set = vec![0u64; words];
-        for (number, state) in self.states.iter().enumerate() {
-            if self.holds(state, lit) {
-                set[number / 64] |= 1 << (number % 64);
-            }
+        let mut set = vec![0u64; self.words()];
+        match &self.states {
+            States::Any(states) => mark(&mut set, states.iter().map(|state| self.holds(state, &lit))),
+            States::Small(columns) => mark_small(&mut set, columns, &lit),
         }
-        self.index.insert(lit.clone(), set);
+        self.sets.push(set);
+        self.index.insert(lit, self.sets.len() - 1);
+        self.sets.len() - 1
     }
 
     fn holds(&self, state: &State, lit: &Lit<Place>) -> bool {
@@ -185,5 +295,31 @@ impl Instance<'_> {
                 })
             }
         }
+    }
+}
+
+/// Marks the positions at which the iterator says so.
+fn mark(set: &mut [u64], holds: impl Iterator<Item = bool>) {
+    for (number, holds) in holds.enumerate() {
+        set[number / 64] |= u64::from(holds) << (number % 64);
+    }
+}
+
+/// Marks the states, given as columns, that satisfy a literal; an instance with columns has no numbers and no views.
+fn mark_small(set: &mut [u64], columns: &[Vec<u8>], lit: &Lit<Place>) {
+    let Some(count) = columns.first().map(Vec::len) else { return };
+    let value = |place: &Place| {
+        let (column, constant): (&[u8], u8) = match *place {
+            Place::Cell(cell) | Place::View(_, cell) => (&columns[cell as usize], 0),
+            Place::Proc(p) => (&[], p),
+        };
+        (0..count).map(move |at| column.get(at).copied().unwrap_or(constant))
+    };
+    match lit {
+        Lit::In(a, mask) => mark(set, value(a).map(|v| mask >> v & 1 == 1)),
+        Lit::Eq(a, b) => mark(set, value(a).zip(value(b)).map(|(v, w)| v == w)),
+        Lit::Ne(a, b) => mark(set, value(a).zip(value(b)).map(|(v, w)| v != w)),
+        Lit::Lt(a, b) => mark(set, value(a).zip(value(b)).map(|(v, w)| v < w)),
+        Lit::Lin(..) => mark(set, (0..count).map(|_| true)),
     }
 }

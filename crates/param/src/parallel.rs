@@ -4,11 +4,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fewer items than this are not worth a thread.
-const FEW: usize = 4;
+pub const FEW: usize = 4;
 
 /// Applies a function to every item.
 pub fn map<I: Sync, T: Send>(jobs: usize, items: &[I], f: impl Fn(&I) -> T + Sync) -> Vec<T> {
-    if jobs <= 1 || items.len() < FEW {
+    map_few(if items.len() < FEW { 1 } else { jobs }, items, f)
+}
+
+/// The same for items that are worth a thread each, however few.
+pub fn map_few<I: Sync, T: Send>(jobs: usize, items: &[I], f: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    if jobs <= 1 {
         return items.iter().map(f).collect();
     }
     let next = AtomicUsize::new(0);

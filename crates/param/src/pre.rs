@@ -10,6 +10,7 @@ use crate::cube::{Atom, Cell, Cube, CubeLit, Idx, sort_of};
 use crate::literal::{Fact, LinOp, Lit, Term};
 use crate::memory::{Event, MAX_NODES, MAX_READS, Memory, Read};
 use crate::model::MemoryModel;
+use crate::parallel;
 use crate::solver::{Theory, entails, simplify};
 use crate::system::*;
 use std::sync::Arc;
@@ -127,8 +128,8 @@ impl Context<'_> {
         simplify(&Theory { full: &full, ordered_procs: self.system.number_procs.is_some() }, lits)
     }
 
-    /// All pre-images of a cube.
-    pub fn pre_image(&self, cube: &Cube) -> Result<Vec<Predecessor>, TooLarge> {
+    /// All pre-images of a cube, transition by transition on so many threads.
+    pub fn pre_image(&self, cube: &Cube, jobs: usize) -> Result<Vec<Predecessor>, TooLarge> {
         let memory = &cube.memory;
         if memory.after.len() >= MAX_NODES || memory.reads.len() > MAX_READS || cube.procs > MAX_PROCS {
             return Err(TooLarge);
@@ -138,14 +139,21 @@ impl Context<'_> {
         if self.system.transitions.iter().any(|t| instances(t) > MAX_INSTANCES) {
             return Err(TooLarge);
         }
-        let mut result = Vec::new();
-        for (transition, t) in self.system.transitions.iter().enumerate() {
+        let transitions: Vec<usize> = (0..self.system.transitions.len()).collect();
+        let parts = parallel::map(jobs, &transitions, |&transition| {
+            let t = &self.system.transitions[transition];
+            let mut result = Vec::new();
             for args in self.assignments(cube, t.params) {
                 if (self.stop)() {
                     return Err(TooLarge);
                 }
                 self.pre_instance(cube, transition, t, &args, &mut result);
             }
+            Ok(result)
+        });
+        let mut result = Vec::new();
+        for part in parts {
+            result.append(&mut part?);
         }
         if self.overflow.load(Ordering::Relaxed) { Err(TooLarge) } else { Ok(result) }
     }
@@ -185,8 +193,8 @@ impl Context<'_> {
         if !slots.iter().any(|s| s.matters(cube)) {
             return;
         }
-        let mut choices = vec![Chosen::default()];
-        self.conjoin(cube, &mut choices, &[(&t.guard, &vars)]);
+        let mut choices = vec![self.unchanged(cube, &slots)];
+        choices.retain_mut(|chosen| self.conjoin(cube, chosen, &t.guard, &vars));
         for slot in &slots {
             self.branch(cube, &mut choices, slot);
         }
@@ -212,6 +220,17 @@ impl Context<'_> {
         for chosen in choices {
             self.finish(cube, transition, t, args, procs, chosen, out);
         }
+    }
+
+    /// What the cube says of cells that no assignment is about: it holds before as it does after.
+    fn unchanged(&self, cube: &Cube, slots: &[Slot]) -> Chosen {
+        let changes = |a: Atom| match a {
+            Atom::Cell(sym, idx) => slots.iter().any(|s| s.cell == (sym, idx)),
+            Atom::Read(_) | Atom::Any(_) => true,
+            Atom::Proc(_) => false,
+        };
+        let lits = cube.lits.iter().filter(|l| !l.mentions(changes)).cloned().collect();
+        Chosen { lits, ..Chosen::default() }
     }
 
     /// The assignments that the cube can notice.
@@ -278,23 +297,34 @@ impl Context<'_> {
         }
     }
 
-    /// Each choice so far with each of the disjuncts, unless contradictory at first sight.
-    fn conjoin(&self, cube: &Cube, choices: &mut Vec<Chosen>, disjuncts: &[(&Vec<SrcLit>, &[u8])]) {
-        let mut result = Vec::new();
-        for chosen in choices.iter() {
-            'disjuncts: for (lits, vars) in disjuncts {
-                let mut next = chosen.clone();
-                for lit in lits.iter() {
-                    match lit.map(&mut |a| Term::Atom(self.atom(cube, &mut next.reads, a, vars))) {
-                        Fact::True => {}
-                        Fact::False => continue 'disjuncts,
-                        Fact::Lit(lit) => next.lits.push(lit),
-                    }
-                }
-                result.push(next);
+    /// Adds literals to a choice; false if they contradict it at first sight.
+    fn conjoin(&self, cube: &Cube, chosen: &mut Chosen, lits: &[SrcLit], vars: &[u8]) -> bool {
+        for lit in lits {
+            match lit.map(&mut |a| Term::Atom(self.atom(cube, &mut chosen.reads, a, vars))) {
+                Fact::True => {}
+                Fact::False => return false,
+                Fact::Lit(lit) if chosen.lits.iter().any(|known| excludes(known, &lit)) => return false,
+                Fact::Lit(lit) => chosen.lits.push(lit),
             }
         }
-        *choices = result;
+        true
+    }
+
+    /// Whether no literal of the cube on the cell alone is false of the new value.
+    fn fits(&self, cube: &Cube, cell: Cell, value: &CubeTerm, chosen: &Chosen) -> bool {
+        let here = Atom::Cell(cell.0, cell.1);
+        let own = cube.lits.iter().filter(|l| match l {
+            Lit::In(a, _) => *a == here,
+            Lit::Eq(a, Atom::Proc(_)) | Lit::Ne(a, Atom::Proc(_)) => *a == here,
+            _ => false,
+        });
+        own.map(|l| l.map(&mut |a| if a == here { value.clone() } else { Term::Atom(a) })).all(|fact| {
+            match fact {
+                Fact::True => true,
+                Fact::False => false,
+                Fact::Lit(lit) => !chosen.lits.iter().any(|known| excludes(known, &lit)),
+            }
+        })
     }
 
     /// Adds what the cube says of plain cells, in the state before, so that choices that contradict it end here; false
@@ -382,28 +412,32 @@ impl Context<'_> {
             return;
         }
         let mut result = Vec::new();
-        for (condition, term) in &slot.update.branches {
-            let mut with: Vec<Chosen> = choices.clone();
-            self.conjoin(cube, &mut with, &[(condition, &slot.vars)]);
-            for mut chosen in with {
+        for chosen in choices.iter() {
+            for (condition, term) in &slot.update.branches {
+                let mut next = chosen.clone();
+                if !self.conjoin(cube, &mut next, condition, &slot.vars) {
+                    continue;
+                }
                 if slot.update.keeps(term) {
-                    result.push(chosen);
+                    result.push(next);
                     continue;
                 }
                 let value = match term {
                     None => {
-                        chosen.any += 1;
-                        Some(Term::Atom(Atom::Any(chosen.any - 1)))
+                        next.any += 1;
+                        Some(Term::Atom(Atom::Any(next.any - 1)))
                     }
-                    Some(term) => self.term(cube, &mut chosen.reads, term, &slot.vars),
+                    Some(term) => self.term(cube, &mut next.reads, term, &slot.vars),
                 };
                 let Some(value) = value else { continue };
                 if slot.weak {
-                    chosen.weak.push((slot.cell, Some(value)));
+                    next.weak.push((slot.cell, Some(value)));
+                } else if self.fits(cube, slot.cell, &value, &next) {
+                    next.plain.push((slot.cell, value));
                 } else {
-                    chosen.plain.push((slot.cell, value));
+                    continue;
                 }
-                result.push(chosen);
+                result.push(next);
             }
         }
         *choices = result;
@@ -533,6 +567,16 @@ impl Context<'_> {
         }
         lits.retain(|l| !l.mentions(is_any));
         self.simplify(memory, lits)
+    }
+}
+
+/// Whether two literals on the same atoms plainly contradict each other.
+fn excludes(a: &CubeLit, b: &CubeLit) -> bool {
+    match (a, b) {
+        (Lit::In(x, m), Lit::In(y, n)) => x == y && m & n == 0,
+        (Lit::Eq(x, Atom::Proc(p)), Lit::Eq(y, Atom::Proc(q))) => x == y && p != q,
+        (Lit::Eq(x, y), Lit::Ne(z, w)) | (Lit::Ne(z, w), Lit::Eq(x, y)) => x == z && y == w,
+        _ => false,
     }
 }
 

@@ -60,9 +60,9 @@ const MAX_RESTARTS: usize = 100;
 /// Nodes that the plain search may process before inference is tried.
 const FIRST_NODES: usize = 250;
 /// States that the oracle explores for each node that its turn may process.
-const STATES_PER_NODE: usize = 40;
+const STATES_PER_NODE: usize = 50;
 /// States that it explores when inference is asked for.
-const MAX_STATES: usize = 200_000;
+const MAX_STATES: usize = 60_000;
 /// Most processes of an instance whose runs are learnt from.
 const MAX_LEARNING_PROCESSES: u8 = 6;
 
@@ -117,12 +117,14 @@ impl Prover<'_> {
         Context::new(self.system, self.options.model.memory())
     }
 
-    /// The plain search and inference with two and three processes in turn, each for so many nodes, and again for more.
+    /// The plain search and inference with two and three processes in turn (besides those that constants name), each for so many nodes, and again for more.
     /// The number of nodes, not time, decides, so that the answer does not depend on the machine.
     fn run_in_turn(&mut self) -> Outcome {
+        // Processes that constants name come on top: what is inferred is about the others.
+        let named = self.system.process_constants().count() as u8;
         let inferred: &[u8] = match self.system.number_procs {
             Some(_) => &[2],
-            None => &[2, 3],
+            None => &[2 + named, 3 + named],
         };
         let mut nodes = FIRST_NODES;
         // Where coherence is a choice the plain search drowns in choices that a smaller cube does not have.
@@ -156,8 +158,9 @@ impl Prover<'_> {
         let (system, limits) = (self.system, self.limits);
         let stop = || limits.is_hit();
         let max_states = budget.map_or(MAX_STATES, |nodes| nodes * STATES_PER_NODE);
-        let mut oracle = brab
-            .map(|procs| Brab::new(system, self.options.model, procs, max_states, &mut || limits.is_hit()));
+        let Options { model, jobs, .. } = *self.options;
+        let mut oracle =
+            brab.map(|procs| Brab::new(system, model, procs, max_states, jobs, &mut || limits.is_hit()));
         let mut restarts = 0;
         let mut processed = 0;
         loop {

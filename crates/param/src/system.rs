@@ -249,6 +249,12 @@ impl System {
             || self.bad.iter().chain(&self.assumed).any(|b| b.lits.iter().any(is_order))
     }
 
+    /// Variables and constants that name a process and are never assigned.
+    pub fn process_constants(&self) -> impl Iterator<Item = SymId> + '_ {
+        let is_constant = |s: &Symbol| s.rigid && s.arity == 0 && s.sort == Sort::Proc;
+        (0..self.symbols.len() as SymId).filter(move |sym| is_constant(self.symbol(*sym)))
+    }
+
     /// Whether any access goes through the memory model.
     pub fn has_weak(&self) -> bool {
         self.symbols.iter().any(|s| s.weak)

@@ -27,5 +27,5 @@ fn universal_guards_arithmetic_and_open_values_agree_with_the_machine() {
     let mut tally = Tally::default();
     (0..150).for_each(|seed| rich_system(seed, &mut tally));
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
-    assert!(tally.safe > 15 && tally.unsafe_ > 8, "the generator is one-sided: {}", tally.summary());
+    assert!(tally.safe > 30 && tally.unsafe_ > 25, "the generator is one-sided: {}", tally.summary());
 }

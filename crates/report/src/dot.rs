@@ -1,6 +1,7 @@
 //! One execution as a Graphviz graph: a box per event, a column per thread, coloured edges per relation.
 
-use fencepost_ir::{Event, EventKind, Execution, Program, Relation};
+use crate::events::show_event;
+use fencepost_ir::{Execution, Program, Relation};
 use std::fmt::Write;
 
 /// The graph in the DOT language. Program order is drawn between neighbours only, coherence too.
@@ -54,23 +55,6 @@ fn neighbours(relation: &Relation) -> Relation {
 /// Control dependencies to the first events after the branch only.
 fn nearest(ctrl: &Relation, po: &Relation) -> Relation {
     ctrl.difference(&ctrl.compose(po))
-}
-
-fn show_event(program: &Program, event: &Event) -> String {
-    let place = || {
-        let location = event.location.map(|l| fencepost_ir::Value::pointer(l.object, l.offset));
-        location.map_or(String::new(), |address| program.show_value(address))
-    };
-    let value = || program.show_value(event.width.sign_extend(event.value));
-    let order = match event.ann.order {
-        fencepost_ir::Order::Plain => String::new(),
-        order => format!(".{}", order.name()),
-    };
-    match event.kind {
-        EventKind::Read => format!("R{order} {} = {}", place(), value()),
-        EventKind::Write => format!("W{order} {} = {}", place(), value()),
-        EventKind::Fence(fence) => fence.name().to_string(),
-    }
 }
 
 fn escape(text: &str) -> String {

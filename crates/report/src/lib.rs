@@ -4,12 +4,20 @@
 //! * [`mod@format`]: the output formats, each a file of its own.
 //! * [`litmus`]: the answer to a litmus test, as a line of a table and as a JSON object.
 //! * [`compare`]: how answers differ from reference results.
+//! * [`events`]: events and executions in words.
+//! * [`side_by_side`]: tables with a column per model.
 //! * [`dot`]: one execution as a graph.
+//! * [`html`]: the whole answer as one page.
 //! * [`picture`]: a counterexample as a graph and as a picture.
 
 pub mod compare;
 pub mod dot;
+pub mod events;
 pub mod format;
+pub mod html;
 pub mod litmus;
 pub mod picture;
 pub mod report;
+pub mod side_by_side;
+
+pub use format::text;

@@ -1,6 +1,8 @@
 //! The answer to a litmus test.
 
+use crate::format::VERSION;
 use crate::report::show_seconds;
+use fencepost_answer::Outcome;
 use fencepost_ir::Quantifier;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -101,6 +103,71 @@ pub struct Answer {
     pub flags: Vec<String>,
     /// Time it took.
     pub seconds: f64,
+}
+
+/// Which test, under which model.
+pub struct About<'a> {
+    /// The file as given.
+    pub file: &'a str,
+    /// The test's name in its header.
+    pub name: &'a str,
+    /// The model.
+    pub model: &'a str,
+}
+
+impl Answer {
+    /// The answer that an outcome gives. What it observed is there if it came to its end.
+    pub fn new(about: &About<'_>, quantifier: Quantifier, outcome: &Outcome, seconds: f64) -> Answer {
+        let observed = outcome.observed.clone().unwrap_or_default();
+        let executions = outcome.statistics.executions.unwrap_or(0);
+        let verdict = Verdict::new(observed.satisfying, executions);
+        let rest = executions - observed.satisfying;
+        let (positive, negative) = match quantifier {
+            Quantifier::NotExists => (rest, observed.satisfying),
+            _ => (observed.satisfying, rest),
+        };
+        Answer {
+            version: VERSION,
+            file: about.file.into(),
+            name: about.name.into(),
+            model: about.model.into(),
+            verdict,
+            holds: Holds::new(quantifier, verdict, observed.undefined),
+            states: observed.states,
+            positive,
+            negative,
+            blocked: outcome.statistics.blocked,
+            cut: outcome.statistics.cut,
+            flags: observed.flags,
+            seconds,
+        }
+    }
+}
+
+/// Final states that are shown of a test without an answer.
+const SHOWN_STATES: usize = 20;
+
+/// Why there is no answer, and what was found so far.
+pub fn stopped(outcome: &Outcome) -> String {
+    let mut text = String::from("unknown");
+    if let Some(reason) = &outcome.stop_reason {
+        let _ = write!(text, ": {reason}");
+    }
+    let Some(observed) = &outcome.observed else { return text };
+    let _ = write!(
+        text,
+        "; so far {} executions, {} of them satisfy the condition, {} final states",
+        outcome.statistics.executions.unwrap_or(0),
+        observed.satisfying,
+        observed.states.len()
+    );
+    for state in observed.states.iter().take(SHOWN_STATES) {
+        let _ = write!(text, "\n    {state}");
+    }
+    if observed.states.len() > SHOWN_STATES {
+        let _ = write!(text, "\n    and {} more", observed.states.len() - SHOWN_STATES);
+    }
+    text
 }
 
 fn is_zero(n: &u64) -> bool {

@@ -1,67 +1,15 @@
 //! A counterexample as a picture: a column per thread, a box per step in the order of the story, coloured arrows for
 //! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own.
 
+use crate::events::escape_markup;
+use fencepost_answer::picture::{Arrow, Kind, Picture};
 use std::fmt::Write;
 
-/// What to draw.
-#[derive(Clone, Debug, Default)]
-pub struct Picture {
-    /// Above everything.
-    pub title: String,
-    /// The boxes, from top to bottom.
-    pub boxes: Vec<Step>,
-    /// Arrows between boxes.
-    pub arrows: Vec<Arrow>,
-}
-
-/// A box.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// Its column.
-    pub thread: u32,
-    /// What happens.
-    pub event: String,
-    /// Where, and the source text.
-    pub place: String,
-}
-
-/// An arrow from one box to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrow {
-    /// Index of a box.
-    pub from: usize,
-    /// Index of a box.
-    pub to: usize,
-    /// What it means.
-    pub kind: Kind,
-}
-
-/// The relations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The read reads the write.
-    Rf,
-    /// The next newer write of the cell.
-    Co,
-    /// The read does not see the write.
-    Fr,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Rf => "rf",
-            Kind::Co => "co",
-            Kind::Fr => "fr",
-        }
-    }
-
-    fn color(self) -> &'static str {
-        match self {
-            Kind::Rf => "red",
-            Kind::Co => "blue",
-            Kind::Fr => "darkorange",
-        }
+fn color(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Rf => "#c62828",
+        Kind::Co => "#1565c0",
+        Kind::Fr => "#c76a00",
     }
 }
 
@@ -70,109 +18,135 @@ const BOX: (usize, usize) = (270, 36);
 const ROW: usize = 52;
 const TOP: usize = 70;
 
-impl Picture {
-    /// The threads that have boxes.
-    fn threads(&self) -> Vec<u32> {
-        let mut threads: Vec<u32> = self.boxes.iter().map(|step| step.thread).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        threads
-    }
+/// The threads that have boxes.
+fn threads(picture: &Picture) -> Vec<u32> {
+    let mut threads: Vec<u32> = picture.boxes.iter().map(|step| step.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads
+}
 
-    /// As a graph in the DOT language.
-    pub fn dot(&self) -> String {
-        let mut out = String::from("digraph counterexample {\n  node [shape=box, fontname=\"monospace\"];\n");
-        let _ = writeln!(out, "  label=\"{}\";", escape_dot(&self.title));
-        for thread in self.threads() {
-            let _ = writeln!(out, "  subgraph cluster_{thread} {{\n    label=\"thread {thread}\";");
-            let mut last = None;
-            for (i, step) in self.boxes.iter().enumerate().filter(|(_, step)| step.thread == thread) {
-                let label = format!("{}\\n{}", escape_dot(&step.event), escape_dot(&step.place));
-                let _ = writeln!(out, "    s{i} [label=\"{label}\"];");
-                if let Some(last) = last {
-                    let _ = writeln!(out, "    s{last} -> s{i} [label=\"po\"];");
-                }
-                last = Some(i);
+/// What stands above a column.
+fn thread_name(thread: u32) -> String {
+    format!("thread {thread}")
+}
+
+/// As a graph in the DOT language.
+pub fn dot(picture: &Picture) -> String {
+    let mut out = String::from("digraph counterexample {\n  node [shape=box, fontname=\"monospace\"];\n");
+    let _ = writeln!(out, "  label=\"{}\";", escape_dot(&picture.title));
+    for thread in threads(picture) {
+        let _ = writeln!(out, "  subgraph cluster_{thread} {{\n    label=\"{}\";", thread_name(thread));
+        let mut last = None;
+        for (i, step) in picture.boxes.iter().enumerate().filter(|(_, step)| step.thread == thread) {
+            let label = format!("{}\\n{}", escape_dot(&step.event), escape_dot(&step.place));
+            let _ = writeln!(out, "    s{i} [label=\"{label}\"];");
+            if let Some(last) = last {
+                let _ = writeln!(out, "    s{last} -> s{i} [label=\"po\"];");
             }
-            out.push_str("  }\n");
+            last = Some(i);
         }
-        for arrow in &self.arrows {
-            let (name, color) = (arrow.kind.name(), arrow.kind.color());
-            let _ = writeln!(
-                out,
-                "  s{} -> s{} [label=\"{name}\", color={color}, fontcolor={color}];",
-                arrow.from, arrow.to
-            );
-        }
-        out.push_str("}\n");
-        out
+        out.push_str("  }\n");
     }
-
-    /// As an SVG file.
-    pub fn svg(&self) -> String {
-        let threads = self.threads();
-        let (width, height) = (threads.len().max(1) * COLUMN + 60, TOP + self.boxes.len() * ROW + 20);
-        let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"monospace\" font-size=\"12\">\n"
+    for arrow in &picture.arrows {
+        let (name, color) = (arrow.kind.name(), color(arrow.kind));
+        let _ = writeln!(
+            out,
+            "  s{} -> s{} [label=\"{name}\", color=\"{color}\", fontcolor=\"{color}\"];",
+            arrow.from, arrow.to
         );
-        out.push_str("<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
-        for kind in [Kind::Rf, Kind::Co, Kind::Fr] {
-            let _ = writeln!(
-                out,
-                "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
-                kind.name(),
-                kind.color()
-            );
-        }
-        let _ = writeln!(out, "</defs>\n<text x=\"20\" y=\"22\">{}</text>", escape_xml(&self.title));
-        let left = |thread: u32| 30 + threads.iter().position(|&t| t == thread).unwrap_or(0) * COLUMN;
-        for &thread in &threads {
-            let _ = writeln!(
-                out,
-                "<text x=\"{}\" y=\"50\" font-weight=\"bold\">thread {thread}</text>",
-                left(thread)
-            );
-        }
-        for (row, step) in self.boxes.iter().enumerate() {
-            let (x, y) = (left(step.thread), TOP + row * ROW);
-            let (w, h) = BOX;
-            let _ = writeln!(
-                out,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"4\" fill=\"#f4f4f4\" stroke=\"black\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n<text x=\"{}\" y=\"{}\" fill=\"gray\">{}</text>",
-                x + 6,
-                y + 15,
-                escape_xml(&clipped(&step.event)),
-                x + 6,
-                y + 30,
-                escape_xml(&clipped(&step.place))
-            );
-        }
-        for arrow in &self.arrows {
-            out.push_str(&self.curve(*arrow, &left));
-        }
-        out.push_str("</svg>\n");
-        out
     }
+    out.push_str("}\n");
+    out
+}
 
-    /// From side to side between columns; around the right side within one.
-    fn curve(&self, arrow: Arrow, left: &dyn Fn(u32) -> usize) -> String {
-        let (Some(a), Some(b)) = (self.boxes.get(arrow.from), self.boxes.get(arrow.to)) else {
-            return String::new();
-        };
-        let (xa, xb) = (left(a.thread), left(b.thread));
-        let middle = |row: usize| TOP + row * ROW + BOX.1 / 2;
-        let (ya, yb) = (middle(arrow.from), middle(arrow.to));
-        let (start, end, bend) = match xa.cmp(&xb) {
-            std::cmp::Ordering::Less => (xa + BOX.0, xb, (xa + BOX.0 + xb) / 2),
-            std::cmp::Ordering::Greater => (xa, xb + BOX.0, (xa + xb + BOX.0) / 2),
-            std::cmp::Ordering::Equal => (xa + BOX.0, xb + BOX.0, xa + BOX.0 + 40),
-        };
-        let (name, color) = (arrow.kind.name(), arrow.kind.color());
-        format!(
-            "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" marker-end=\"url(#{name})\"/>\n<text x=\"{bend}\" y=\"{}\" fill=\"{color}\">{name}</text>\n",
-            (ya + yb) / 2
-        )
+/// As an SVG file.
+pub fn svg(picture: &Picture) -> String {
+    let threads = threads(picture);
+    let legend = TOP + picture.boxes.len() * ROW + 10;
+    let (width, height) = ((threads.len().max(1) * COLUMN + 60).max(480), legend + 3 * 18 + 12);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"12\">\n"
+    );
+    out.push_str("<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
+    for kind in [Kind::Rf, Kind::Co, Kind::Fr] {
+        let _ = writeln!(
+            out,
+            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
+            kind.name(),
+            color(kind)
+        );
     }
+    let _ = writeln!(out, "</defs>\n<text x=\"20\" y=\"22\">{}</text>", escape_markup(&picture.title));
+    let left = |thread: u32| 30 + threads.iter().position(|&t| t == thread).unwrap_or(0) * COLUMN;
+    for &thread in &threads {
+        let _ = writeln!(
+            out,
+            "<text x=\"{}\" y=\"50\" font-weight=\"bold\">{}</text>",
+            left(thread),
+            thread_name(thread)
+        );
+    }
+    // Arrows first, so that no arrow is drawn over a box.
+    for arrow in &picture.arrows {
+        out.push_str(&curve(picture, *arrow, &left));
+    }
+    for (row, step) in picture.boxes.iter().enumerate() {
+        let (x, y) = (left(step.thread), TOP + row * ROW);
+        let (w, h) = BOX;
+        let (fill, stroke) = if step.marked { ("#ffe0e0", "#b00000") } else { ("#f4f4f4", "black") };
+        let _ = writeln!(
+            out,
+            "<g class=\"event\" data-thread=\"{}\" data-at=\"{}\"><rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n<text x=\"{}\" y=\"{}\" fill=\"#555\">{}</text></g>",
+            step.thread,
+            step.span.start,
+            x + 6,
+            y + 15,
+            escape_markup(&clipped(&step.event)),
+            x + 6,
+            y + 30,
+            escape_markup(&clipped(&step.place))
+        );
+    }
+    for (line, kind) in [Kind::Rf, Kind::Co, Kind::Fr].into_iter().enumerate() {
+        let (y, color) = (legend + line * 18, color(kind));
+        let _ = writeln!(
+            out,
+            "<path d=\"M30 {y} H70\" stroke=\"{color}\" marker-end=\"url(#{})\"/><text x=\"80\" y=\"{}\" fill=\"{color}\">{}: {}</text>",
+            kind.name(),
+            y + 4,
+            kind.name(),
+            kind.about()
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// From side to side between columns; around the right side within one. Several arrows between the same columns bend at
+/// different places, so that their names do not lie on each other.
+fn curve(picture: &Picture, arrow: Arrow, left: &dyn Fn(u32) -> usize) -> String {
+    let (Some(a), Some(b)) = (picture.boxes.get(arrow.from), picture.boxes.get(arrow.to)) else {
+        return String::new();
+    };
+    let (xa, xb) = (left(a.thread), left(b.thread));
+    let shift = match arrow.kind {
+        Kind::Rf => 0,
+        Kind::Co => 6,
+        Kind::Fr => 12,
+    };
+    let middle = |row: usize| TOP + row * ROW + BOX.1 / 2 + shift - 6;
+    let (ya, yb) = (middle(arrow.from), middle(arrow.to));
+    let (start, end, bend) = match xa.cmp(&xb) {
+        std::cmp::Ordering::Less => (xa + BOX.0, xb, (xa + BOX.0 + xb) / 2),
+        std::cmp::Ordering::Greater => (xa, xb + BOX.0, (xa + xb + BOX.0) / 2),
+        std::cmp::Ordering::Equal => (xa + BOX.0, xb + BOX.0, xa + BOX.0 + 28 + 2 * shift),
+    };
+    let (name, color) = (arrow.kind.name(), color(arrow.kind));
+    format!(
+        "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" marker-end=\"url(#{name})\"/>\n<text x=\"{bend}\" y=\"{}\" fill=\"{color}\">{name}</text>\n",
+        (ya + yb) / 2
+    )
 }
 
 /// What fits into a box.
@@ -188,16 +162,20 @@ fn escape_dot(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn escape_xml(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_answer::picture::Box;
+    use fencepost_diag::Span;
 
     fn picture() -> Picture {
-        let step = |thread, event: &str| Step { thread, event: event.into(), place: "1: f(\"<a>\")".into() };
+        let step = |thread, event: &str| Box {
+            thread,
+            event: event.into(),
+            place: "1: f(\"<a>\")".into(),
+            span: Span::default(),
+            marked: false,
+        };
         let arrow = |from, to, kind| Arrow { from, to, kind };
         Picture {
             title: "a & b".into(),
@@ -213,7 +191,7 @@ mod tests {
 
     #[test]
     fn dot_has_a_cluster_per_thread_and_the_arrows() {
-        let dot = picture().dot();
+        let dot = dot(&picture());
         assert!(dot.contains("cluster_1") && dot.contains("cluster_2"), "{dot}");
         assert!(dot.contains("s0 -> s2 [label=\"po\"]") && dot.contains("s0 -> s1 [label=\"rf\""), "{dot}");
         assert!(dot.contains("f(\\\"<a>\\\")"), "{dot}");
@@ -221,8 +199,8 @@ mod tests {
 
     #[test]
     fn svg_is_escaped_and_draws_what_there_is() {
-        let svg = picture().svg();
+        let svg = svg(&picture());
         assert!(svg.contains("a &amp; b") && svg.contains("f(&quot;&lt;a&gt;&quot;)"), "{svg}");
-        assert_eq!(svg.matches("<path d=\"M").count(), 3 + 3, "three arrow heads, three arrows: {svg}");
+        assert_eq!(svg.matches("<path d=\"M").count(), 3 + 3 + 3, "arrow heads, arrows, the legend: {svg}");
     }
 }

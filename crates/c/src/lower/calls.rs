@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind};
 use crate::parser::{Res, fail, unsupported};
 use crate::types::TypeKind;
 use fencepost_diag::Span;
-use fencepost_ir::{Ann, Callee, Cell, Instr, Object, Operand, Reg, Value};
+use fencepost_ir::{Ann, Callee, Cell, Instr, Object, Operand, Reg, Value, Width};
 
 const ZERO: Operand = Operand::Const(Value::ZERO);
 
@@ -83,8 +83,12 @@ impl Body<'_, '_> {
     fn variable_arguments(&mut self, args: &[Expr], span: Span) -> Res<Reg> {
         let mut values = Vec::new();
         for arg in args {
-            let (width, _) = self.scalar_shape(arg.ty, arg.span)?;
-            values.push((self.value(arg)?, width));
+            // A struct is passed by its address, as elsewhere.
+            let width = match self.unit.types.is_record(arg.ty.ty) {
+                true => Width::W64,
+                false => self.scalar_shape(arg.ty, arg.span)?.0,
+            };
+            values.push((self.argument(arg)?, width));
         }
         let cells = (0u32..).zip(&values);
         let cells = cells.map(|(i, (_, width))| Cell { offset: 8 * i, width: *width, init: None }).collect();

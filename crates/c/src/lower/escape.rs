@@ -84,6 +84,7 @@ impl Analysis<'_> {
                 self.stmt(body);
             }
             StmtKind::Label(_, inner) => self.stmt(inner),
+            StmtKind::GotoValue(expr) | StmtKind::Cleanup(expr) => self.expr(expr),
             StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Asm(_) => {}
         }
     }

@@ -340,7 +340,7 @@ impl Body<'_, '_> {
                 _ => self.stmt(stmt)?,
             }
         }
-        self.leave_block();
+        self.leave_block()?;
         Ok(result)
     }
 
@@ -354,7 +354,7 @@ impl Body<'_, '_> {
                 _ => self.stmt(stmt)?,
             }
         }
-        self.leave_block();
+        self.leave_block()?;
         Ok(())
     }
 }

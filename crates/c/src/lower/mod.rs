@@ -36,6 +36,7 @@ use fencepost_ir::{
 };
 use rustc_hash::FxHashMap;
 use specialise::{Fact, Wish, Wishes};
+use std::rc::Rc;
 
 pub use library::{Library, lookup, nondet_type};
 pub use threads::shares_joins;
@@ -106,6 +107,13 @@ struct Lowerer<'u> {
     features: library::Features,
 }
 
+/// The blocks that are open at a place, and what leaving each of them evaluates.
+#[derive(Clone)]
+struct Scope {
+    chain: Vec<usize>,
+    cleanups: Vec<Vec<Rc<Expr>>>,
+}
+
 /// What is known while a function is lowered.
 struct Body<'l, 'u> {
     program: &'l mut Lowerer<'u>,
@@ -123,10 +131,12 @@ struct Body<'l, 'u> {
     blocks: Vec<Vec<LocalId>>,
     /// The arrays of variable length of each block.
     arrays: Vec<Vec<LocalId>>,
+    /// What leaving each block evaluates, as far as its declarations have been reached.
+    cleanups: Vec<Vec<Rc<Expr>>>,
     /// Place and open blocks of each label.
-    labels: Vec<Option<(Target, Vec<usize>)>>,
+    labels: Vec<Option<(Target, Scope)>>,
     /// Jumps to labels: where they stand, the open blocks there, and the label.
-    jumps: Vec<(Target, Vec<usize>, LabelId)>,
+    jumps: Vec<(Target, Scope, LabelId)>,
     /// Targets of `break`, with the number of open blocks there.
     breaks: Vec<(Target, usize)>,
     /// Targets of `continue`.
@@ -256,6 +266,7 @@ impl<'u> Lowerer<'u> {
             chain: Vec::new(),
             blocks: Vec::new(),
             arrays: Vec::new(),
+            cleanups: Vec::new(),
             labels: (0..def.labels.len()).map(|_| None).collect(),
             jumps: Vec::new(),
             breaks: Vec::new(),
@@ -306,6 +317,11 @@ impl Body<'_, '_> {
         if self.atomic_section {
             self.b.emit(Instr::AtomicBegin);
         }
+        if let Some(frame) = self.def.frame
+            && let places::Where::Register(reg) = self.variable(frame, self.def.span)?
+        {
+            self.b.assign(reg, Operand::Const(Value::ZERO));
+        }
         Ok(())
     }
 
@@ -319,6 +335,13 @@ impl Body<'_, '_> {
     }
 
     fn leave_function(&mut self) {
+        // What main gave to other threads stays with them to their end.
+        if let Some(frame) = self.def.frame.filter(|_| self.def.name != "main")
+            && let Some(reg) = self.registers[frame.0 as usize]
+            && let Some(callee) = self.runtime_function("__fp_alloca_end")
+        {
+            self.b.emit(Instr::Call { dst: None, callee, args: vec![Operand::Reg(reg)] });
+        }
         if self.atomic_section {
             self.b.emit(Instr::AtomicEnd);
         }

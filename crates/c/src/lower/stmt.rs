@@ -5,10 +5,11 @@
 //! through a few instructions at the end of the function.
 
 use super::builder::Target;
-use super::{Body, Storage};
+use super::{Body, Scope, Storage};
 use crate::ast::{Block, Expr, LabelId, LocalId, Stmt, StmtKind};
 use crate::parser::{Res, fail};
-use fencepost_ir::{BinaryOp, Extend, Instr, Operand, Value};
+use fencepost_ir::{BinaryOp, Extend, FailKind, Instr, Operand, Value, Width};
+use std::rc::Rc;
 
 impl Body<'_, '_> {
     pub(super) fn block(&mut self, block: &Block) -> Res<()> {
@@ -17,8 +18,7 @@ impl Body<'_, '_> {
             self.stmt(stmt)?;
         }
         self.b.span = block.end;
-        self.leave_block();
-        Ok(())
+        self.leave_block()
     }
 
     /// Opens a block and makes its objects.
@@ -40,14 +40,35 @@ impl Body<'_, '_> {
         self.chain.push(self.blocks.len());
         self.blocks.push(objects);
         self.arrays.push(heap);
+        self.cleanups.push(Vec::new());
         Ok(())
     }
 
     /// Closes the innermost block and ends its objects.
-    pub(super) fn leave_block(&mut self) {
-        if let Some(block) = self.chain.pop() {
+    pub(super) fn leave_block(&mut self) -> Res<()> {
+        if let Some(&block) = self.chain.last() {
+            self.clean_up(block, 0)?;
+            self.chain.pop();
             self.end_objects(block);
         }
+        Ok(())
+    }
+
+    /// Evaluates what leaving a block does beyond ending its objects; the first `kept` declarations stay.
+    fn clean_up(&mut self, block: usize, kept: usize) -> Res<()> {
+        let due: Vec<Rc<Expr>> = self.cleanups[block].iter().skip(kept).rev().cloned().collect();
+        for expr in due {
+            let mark = self.b.mark();
+            self.effect(&expr)?;
+            self.b.release(mark);
+        }
+        Ok(())
+    }
+
+    /// The open blocks here.
+    fn scope(&self) -> Scope {
+        let cleanups = self.chain.iter().map(|&block| self.cleanups[block].clone()).collect();
+        Scope { chain: self.chain.clone(), cleanups }
     }
 
     /// A declaration without an initialiser: what the variable had before is gone (C11 6.2.4). An object is made when its
@@ -141,7 +162,7 @@ impl Body<'_, '_> {
             StmtKind::Label(label, inner) => {
                 let target = self.b.target();
                 self.b.bind(target);
-                self.labels[label.0 as usize] = Some((target, self.chain.clone()));
+                self.labels[label.0 as usize] = Some((target, self.scope()));
                 self.stmt(inner)
             }
             StmtKind::Goto(label) => {
@@ -149,14 +170,15 @@ impl Body<'_, '_> {
                 self.b.jump(target);
                 Ok(())
             }
-            StmtKind::Break => {
-                self.leave_to(self.breaks.last().copied());
+            StmtKind::GotoValue(value) => self.goto_value(value),
+            StmtKind::Cleanup(expr) => {
+                if let Some(&block) = self.chain.last() {
+                    self.cleanups[block].push(Rc::new(expr.clone()));
+                }
                 Ok(())
             }
-            StmtKind::Continue => {
-                self.leave_to(self.continues.last().copied());
-                Ok(())
-            }
+            StmtKind::Break => self.leave_to(self.breaks.last().copied()),
+            StmtKind::Continue => self.leave_to(self.continues.last().copied()),
             StmtKind::Return(value) => self.return_stmt(value.as_ref()),
             StmtKind::Asm(fences) => {
                 for fence in fences {
@@ -231,12 +253,35 @@ impl Body<'_, '_> {
     }
 
     /// Jumps out of the blocks that were opened since.
-    fn leave_to(&mut self, to: Option<(Target, usize)>) {
-        let Some((target, depth)) = to else { return };
+    fn leave_to(&mut self, to: Option<(Target, usize)>) -> Res<()> {
+        let Some((target, depth)) = to else { return Ok(()) };
         for i in (depth..self.chain.len()).rev() {
+            self.clean_up(self.chain[i], 0)?;
             self.end_objects(self.chain[i]);
         }
         self.b.jump(target);
+        Ok(())
+    }
+
+    /// `goto *value;`: to whichever label of the function has that address.
+    fn goto_value(&mut self, value: &Expr) -> Res<()> {
+        let mark = self.b.mark();
+        let value = self.value(value)?;
+        if let (labels, Some(object)) = &self.def.label_values {
+            let object = self.program.object_of(*object);
+            for (index, &label) in labels.iter().enumerate() {
+                let hit = self.jump_to(label);
+                let next = self.b.target();
+                let address = Operand::Const(Value::pointer(object, index as u32));
+                let same = self.binary(BinaryOp::Eq, Width::W64, Extend::Zero, value, address);
+                self.b.branch(same, hit, next);
+                self.b.bind(next);
+            }
+        }
+        self.b.release(mark);
+        let message = "a computed `goto` leads to no label of its function".into();
+        self.b.emit(Instr::Fail { kind: FailKind::Assertion, message });
+        Ok(())
     }
 
     fn switch_stmt(
@@ -288,7 +333,7 @@ impl Body<'_, '_> {
     /// A target that leads to a label from the blocks that are open here.
     fn jump_to(&mut self, label: LabelId) -> Target {
         let target = self.b.target();
-        self.jumps.push((target, self.chain.clone(), label));
+        self.jumps.push((target, self.scope(), label));
         target
     }
 
@@ -301,19 +346,29 @@ impl Body<'_, '_> {
                     "a jump leads to a label inside an operand that is not evaluated",
                 );
             };
-            let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+            let common = from.chain.iter().zip(&to.chain).take_while(|(a, b)| a == b).count();
             let objects = |chain: &[usize]| {
                 chain.iter().any(|&b| !self.blocks[b].is_empty() || !self.arrays[b].is_empty())
             };
-            if !objects(&from[common..]) && !objects(&to[common..]) {
+            // A jump back over a declaration leaves the scope of its variable, too.
+            let kept = |depth: usize| match depth < common {
+                true => to.cleanups[depth].len(),
+                false => 0,
+            };
+            let cleans = (0..from.chain.len()).any(|depth| from.cleanups[depth].len() > kept(depth));
+            if !cleans && !objects(&from.chain[common..]) && !objects(&to.chain[common..]) {
                 self.b.alias(jump, target);
                 continue;
             }
             self.b.bind(jump);
-            for &block in from[common..].iter().rev() {
-                self.end_objects(block);
+            for (depth, &block) in from.chain.iter().enumerate().rev() {
+                self.cleanups[block] = from.cleanups[depth].clone();
+                self.clean_up(block, kept(depth))?;
+                if depth >= common {
+                    self.end_objects(block);
+                }
             }
-            for &block in &to[common..] {
+            for &block in &to.chain[common..] {
                 for local in self.blocks[block].clone() {
                     self.make_object(local)?;
                 }
@@ -337,6 +392,7 @@ impl Body<'_, '_> {
         }
         // A result that is read from an object must be read before the object ends; it is in a register by now.
         for i in (0..self.chain.len()).rev() {
+            self.clean_up(self.chain[i], 0)?;
             self.end_objects(self.chain[i]);
         }
         self.leave_function();

@@ -74,7 +74,7 @@ impl Body<'_, '_> {
         self.runtime_function("__fp_thread_start")
     }
 
-    fn runtime_function(&mut self, name: &str) -> Option<Callee> {
+    pub(super) fn runtime_function(&mut self, name: &str) -> Option<Callee> {
         let index = self.unit.functions.iter().position(|f| f.name == name && f.body.is_some())?;
         Some(Callee::Function(self.program.function_id(crate::ast::FuncId(index as u32))))
     }

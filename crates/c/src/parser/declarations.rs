@@ -4,7 +4,7 @@ use super::attributes::Attributes;
 use super::{Entity, Parser, Res, fail, unsupported};
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::{QTy, Quals, Ty};
-use fencepost_diag::Span;
+use fencepost_diag::{Diagnostic, Span};
 
 /// Storage classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -246,7 +246,7 @@ impl Parser<'_> {
             Keyword::AutoType => result.auto_type = true,
             Keyword::Atomic if self.peek_at(1).is(Punct::LParen) => {
                 self.at += 2;
-                parts.named = Some(self.type_name()?);
+                parts.named = Some(self.nested(|p| p.type_name())?);
                 parts.quals = parts.quals.with(Quals::ATOMIC);
                 self.expect(Punct::RParen, "after `_Atomic(type`")?;
                 return Ok(true);
@@ -278,6 +278,16 @@ impl Parser<'_> {
                 (parts.words.signed, parts.words.unsigned) = (0, 0);
                 parts.named = Some(self.int128().into());
             }
+            // `typedef float _Float32;` for a compiler that does not know the word.
+            Keyword::Float32
+            | Keyword::Float64
+            | Keyword::Float32x
+            | Keyword::Float64x
+            | Keyword::Float128b
+                if !parts.is_open() =>
+            {
+                return Ok(false);
+            }
             Keyword::Float32 => parts.named = Some(Ty::FLOAT.into()),
             Keyword::Float64 | Keyword::Float32x => parts.named = Some(Ty::DOUBLE.into()),
             Keyword::Float128 | Keyword::Float128b | Keyword::Float64x => {
@@ -297,6 +307,11 @@ impl Parser<'_> {
             (None, true) if parts.words.ty().is_some() => Ok(parts.words.ty().unwrap_or(Ty::INT).into()),
             (_, true) => fail(result.span, "these type specifiers do not go together"),
             (None, false) if result.auto_type => Ok(Ty::INT.into()),
+            (None, false) if self.means_int(parts, result) => {
+                let message = "a declaration without a type means `int`";
+                self.warnings.push(Diagnostic::warning(self.peek().span, message).hint("write `int`"));
+                Ok(Ty::INT.into())
+            }
             (None, false) => {
                 let token = self.peek();
                 let name = token.kind == TokenKind::Ident && Keyword::of(token.symbol).is_none();
@@ -306,6 +321,37 @@ impl Parser<'_> {
                 fail(token.span, format!("expected a type, found {}", self.describe(&token)))
             }
         }
+    }
+
+    /// `main() { ... }` and `static n;`, as in C before 1999.
+    fn means_int(&self, parts: &Parts, result: &Specifiers) -> bool {
+        let token = self.peek();
+        let name = token.kind == TokenKind::Ident && Keyword::of(token.symbol).is_none();
+        if !name || matches!(self.scopes.lookup(token.symbol), Entity::Typedef(_)) {
+            return false;
+        }
+        let next = self.peek_at(1);
+        if result.storage != Storage::Automatic || parts.quals != Quals::NONE {
+            return [Punct::Semi, Punct::Assign, Punct::Comma, Punct::LBracket].iter().any(|p| next.is(*p))
+                || next.is(Punct::LParen);
+        }
+        if self.function.is_some() || !next.is(Punct::LParen) {
+            return false;
+        }
+        // A definition, not the use of a macro that nobody defined.
+        let mut depth = 0usize;
+        for ahead in 1.. {
+            let token = self.peek_at(ahead);
+            depth += usize::from(token.is(Punct::LParen));
+            depth -= usize::from(token.is(Punct::RParen));
+            if token.kind == TokenKind::Eof {
+                return false;
+            }
+            if depth == 0 {
+                return self.peek_at(ahead + 1).is(Punct::LBrace);
+            }
+        }
+        false
     }
 
     /// `__int128`: two words that can be copied, and nothing else.
@@ -350,7 +396,7 @@ impl Parser<'_> {
         let span = self.advance().span;
         self.expect(Punct::LParen, "after `_Alignas`")?;
         let align = if self.starts_type() {
-            let ty = self.type_name()?;
+            let ty = self.nested(|p| p.type_name())?;
             self.unit.types.align(ty.ty) as i64
         } else {
             self.constant_integer("an alignment")?.0
@@ -362,7 +408,10 @@ impl Parser<'_> {
     fn typeof_specifier(&mut self) -> Res<QTy> {
         self.at += 1;
         self.expect(Punct::LParen, "after `typeof`")?;
-        let ty = if self.starts_type() { self.type_name()? } else { self.nested(|p| p.expression())?.ty };
+        let ty = self.nested(|p| match p.starts_type() {
+            true => p.type_name(),
+            false => Ok(p.expression()?.ty),
+        })?;
         self.expect(Punct::RParen, "after `typeof(...`")?;
         Ok(ty)
     }

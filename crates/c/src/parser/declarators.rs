@@ -30,6 +30,8 @@ pub struct Param {
     pub name: Option<(Symbol, Span)>,
     /// Its type, arrays and functions made pointers.
     pub ty: QTy,
+    /// Its type stands in the declarations before the body, as in C before 1989.
+    pub untyped: bool,
 }
 
 /// A step from the name outwards.
@@ -97,6 +99,9 @@ impl Parser<'_> {
     }
 
     fn apply_step(&mut self, ty: QTy, step: Step, span: Span) -> Res<QTy> {
+        if self.unit.types.depth(ty.ty) > 2 * super::MAX_DEPTH {
+            return fail(span, "this type is nested too deeply");
+        }
         let types = &mut self.unit.types;
         Ok(match step {
             Step::Pointer(quals) => QTy { ty: types.pointer(ty), quals },
@@ -137,6 +142,9 @@ impl Parser<'_> {
             p.attributes()?;
             while p.eat(Punct::Star) {
                 pointers.push(Step::Pointer(p.pointer_qualifiers()?));
+                if pointers.len() > super::MAX_DEPTH as usize {
+                    return fail(p.peek().span, "this is nested too deeply");
+                }
             }
             let token = p.peek();
             let mut name = None;
@@ -144,7 +152,7 @@ impl Parser<'_> {
                 p.at += 1;
                 name = p.declarator_steps(steps)?;
                 p.expect(Punct::RParen, "in the declarator")?;
-            } else if token.kind == TokenKind::Ident && Keyword::of(token.symbol).is_none() {
+            } else if token.kind == TokenKind::Ident && can_be_declared(token.symbol) {
                 p.at += 1;
                 name = Some((token.symbol, token.span));
             }
@@ -266,6 +274,9 @@ impl Parser<'_> {
         if self.eat(Punct::RParen) {
             return Ok(Step::Function { params, variadic, unknown: true });
         }
+        if let Some(params) = self.identifier_list() {
+            return Ok(Step::Function { params, variadic, unknown: true });
+        }
         self.scopes.enter();
         self.in_parameters += 1;
         let result = self.parameters(&mut params, &mut variadic);
@@ -276,12 +287,69 @@ impl Parser<'_> {
         Ok(Step::Function { params, variadic, unknown: false })
     }
 
+    /// `a, b)` in `int f(a, b) int a, b; { ... }`: names only, with a body or the declarations of their types behind them.
+    fn identifier_list(&mut self) -> Option<Vec<Param>> {
+        let start = self.at;
+        let mut params = Vec::new();
+        loop {
+            let token = self.advance();
+            let name = token.kind == TokenKind::Ident && Keyword::of(token.symbol).is_none();
+            if !name || matches!(self.scopes.lookup(token.symbol), Entity::Typedef(_)) {
+                break;
+            }
+            params.push(Param { name: Some((token.symbol, token.span)), ty: Ty::INT.into(), untyped: true });
+            if self.eat(Punct::Comma) {
+                continue;
+            }
+            let closed = self.eat(Punct::RParen);
+            if closed && (self.is(Punct::LBrace) || self.starts_type()) {
+                return Some(params);
+            }
+            break;
+        }
+        self.at = start;
+        None
+    }
+
+    /// The declarations between an identifier list and the body; what is not declared there is an `int`.
+    pub(super) fn untyped_parameters(&mut self, declarator: &mut Declarator) -> Res<()> {
+        let mut params = declarator.params.take().unwrap_or_default();
+        while !self.is(Punct::LBrace) {
+            let specifiers = self.specifiers()?;
+            while !self.eat(Punct::Semi) {
+                let declared = self.declarator(specifiers.ty, false)?;
+                let Some((name, span)) = declared.name else { continue };
+                let ty = self.parameter_type(declared.ty);
+                match params.iter_mut().find(|p| p.name.is_some_and(|(known, _)| known == name)) {
+                    Some(param) => param.ty = ty,
+                    None => return fail(span, format!("`{}` is no parameter", self.name(name))),
+                }
+                if !self.eat(Punct::Comma) && !self.is(Punct::Semi) {
+                    return fail(self.peek().span, "expected `;` after the declaration of a parameter");
+                }
+            }
+        }
+        let TypeKind::Function { result, .. } = *self.unit.types.kind(declarator.ty.ty) else {
+            return Ok(());
+        };
+        let kind = TypeKind::Function {
+            result,
+            params: params.iter().map(|p| QTy::plain(p.ty.ty)).collect(),
+            variadic: false,
+            unknown: false,
+        };
+        declarator.ty = QTy::plain(self.unit.types.intern(kind));
+        declarator.params = Some(params);
+        Ok(())
+    }
+
     fn parameters(&mut self, params: &mut Vec<Param>, variadic: &mut bool) -> Res<()> {
         loop {
             if self.eat(Punct::Ellipsis) {
                 *variadic = true;
                 return Ok(());
             }
+            self.attributes()?;
             let start = self.peek();
             if start.kind == TokenKind::Ident && !self.starts_type() {
                 let message = format!("expected the type of a parameter, found {}", self.describe(&start));
@@ -304,7 +372,7 @@ impl Parser<'_> {
                 }
                 return fail(specifiers.span, "a parameter cannot have the type `void`");
             }
-            params.push(Param { name: declarator.name, ty });
+            params.push(Param { name: declarator.name, ty, untyped: false });
             if !self.eat(Punct::Comma) {
                 return Ok(());
             }
@@ -320,5 +388,16 @@ impl Parser<'_> {
             TypeKind::Function { .. } => self.unit.types.pointer(ty).into(),
             _ => ty,
         }
+    }
+}
+
+/// A name, or a word for a floating type that a header declares for compilers without it.
+fn can_be_declared(symbol: Symbol) -> bool {
+    match Keyword::of(symbol) {
+        None => true,
+        Some(keyword) => matches!(
+            keyword,
+            Keyword::Float32 | Keyword::Float64 | Keyword::Float32x | Keyword::Float64x | Keyword::Float128b
+        ),
     }
 }

@@ -1,7 +1,7 @@
 //! Expressions: syntax here, typing in `sema`.
 
 use super::{Entity, Parser, Res, fail, int_expr, unsupported};
-use crate::ast::{ArithOp, Expr, ExprKind, PrefixOp, StmtKind};
+use crate::ast::{ArithOp, Expr, ExprKind, PrefixOp, Stmt, StmtKind};
 use crate::literal;
 use crate::token::{Keyword, Punct, Token, TokenKind};
 use crate::types::{QTy, Quals, Ty, TypeKind};
@@ -131,7 +131,7 @@ impl Parser<'_> {
                     return p.prefix(punct, token.span);
                 }
                 if punct == Punct::AndAnd {
-                    return unsupported(token.span, "the address of a label", "use `switch` or `goto`");
+                    return p.label_value();
                 }
             }
             match p.keyword() {
@@ -281,13 +281,14 @@ impl Parser<'_> {
             }
             TokenKind::Char => {
                 self.at += 1;
-                match literal::character(self.interner.text(token.symbol)) {
-                    Some(value) => Ok(int_expr(value as u64, Ty::INT, token.span)),
-                    None => unsupported(
-                        token.span,
-                        "a character constant of several or wide characters",
-                        "use one plain character",
-                    ),
+                let text = self.interner.text(token.symbol);
+                let (value, ty) = match literal::wide_type(text) {
+                    Some(ty) => (literal::wide(text, ty).and_then(|c| c.last().copied()).map(i64::from), ty),
+                    None => (literal::character(text), Ty::INT),
+                };
+                match value {
+                    Some(value) => Ok(int_expr(value as u64, ty, token.span)),
+                    None => fail(token.span, "this character constant is empty or malformed"),
                 }
             }
             TokenKind::Str => self.string(),
@@ -381,21 +382,52 @@ impl Parser<'_> {
 
     fn string(&mut self) -> Res<Expr> {
         let start = self.peek().span;
+        if let Some(ty) = self.wide_string_follows() {
+            let characters = self.wide_characters(ty)?;
+            return Ok(self.wide_string(characters, ty, start.to(self.last_span())));
+        }
         let mut bytes = Vec::new();
         while self.peek().kind == TokenKind::Str {
             let token = self.advance();
             match literal::string(self.interner.text(token.symbol)) {
                 Some(part) => bytes.extend(part),
                 None => {
-                    return unsupported(
-                        token.span,
-                        "a wide or malformed string",
-                        "use plain strings and escapes",
-                    );
+                    return unsupported(token.span, "a malformed string", "use plain strings and escapes");
                 }
             }
         }
         self.string_object(bytes, start.to(self.last_span()))
+    }
+
+    /// The type of the characters of the strings that follow, if one of them is wide.
+    pub(crate) fn wide_string_follows(&self) -> Option<Ty> {
+        let strings = (0..).map(|ahead| self.peek_at(ahead)).take_while(|token| token.kind == TokenKind::Str);
+        strings.filter_map(|token| literal::wide_type(self.interner.text(token.symbol))).next()
+    }
+
+    /// The characters of the strings that follow, without the final zero.
+    pub(crate) fn wide_characters(&mut self, ty: Ty) -> Res<Vec<u32>> {
+        let mut characters = Vec::new();
+        while self.peek().kind == TokenKind::Str {
+            let token = self.advance();
+            match literal::wide(self.interner.text(token.symbol), ty) {
+                Some(part) => characters.extend(part),
+                None => {
+                    return unsupported(token.span, "a malformed string", "use plain strings and escapes");
+                }
+            }
+        }
+        Ok(characters)
+    }
+
+    /// A place that holds a string of wide characters.
+    fn wide_string(&mut self, characters: Vec<u32>, of: Ty, span: Span) -> Expr {
+        let array = self.unit.types.array(of.into(), Some(characters.len() as u64 + 1));
+        let init = self.wide_init(&characters, QTy::plain(of), 0, None, span);
+        let shown: String = characters.iter().filter_map(|c| char::from_u32(*c)).collect();
+        let id = self.new_global(format!("{shown:?}"), array.into(), false, false, span);
+        self.unit.globals[id.0 as usize].init = Some(init);
+        Expr { kind: ExprKind::Global(id), ty: array.into(), span }
     }
 
     /// A place that holds the string.
@@ -422,6 +454,14 @@ impl Parser<'_> {
         }
         let mut block = self.nested(|p| p.block())?;
         let end = self.expect(Punct::RParen, "after the statement expression")?;
+        // `({ ...; label: value; })` has a value.
+        while let Some(Stmt { kind: StmtKind::Label(label, inner), span }) =
+            block.stmts.pop_if(|stmt| matches!(stmt.kind, StmtKind::Label(..)))
+        {
+            let nothing = Box::new(Stmt { kind: StmtKind::Expr(None), span });
+            block.stmts.push(Stmt { kind: StmtKind::Label(label, nothing), span });
+            block.stmts.push(*inner);
+        }
         let ty = match block.stmts.last_mut().map(|s| &mut s.kind) {
             Some(StmtKind::Expr(Some(value))) => value.ty,
             _ => Ty::VOID.into(),
@@ -504,12 +544,15 @@ impl Parser<'_> {
         let symbol = self.interner.intern("__p");
         let pointer = self.member(list, symbol, span)?;
         let slot = self.post_step(pointer, 1, span)?;
-        let typed = self.unit.types.pointer(QTy::plain(ty.ty));
-        let typed = self.explicit_cast(slot, typed.into(), span)?;
-        if self.unit.types.is_record(ty.ty) {
-            return unsupported(span, "`va_arg` of a struct", "pass a pointer to it");
+        let mut typed = self.unit.types.pointer(QTy::plain(ty.ty));
+        // The slot of a struct has its address.
+        let record = self.unit.types.is_record(ty.ty);
+        if record {
+            typed = self.unit.types.pointer(typed);
         }
-        self.dereference(typed, span)
+        let typed = self.explicit_cast(slot, typed.into(), span)?;
+        let place = self.dereference(typed, span)?;
+        if record { self.dereference(place, span) } else { Ok(place) }
     }
 
     fn types_compatible(&mut self) -> Res<Expr> {

@@ -3,7 +3,7 @@
 use super::declarations::{Specifiers, Storage};
 use super::declarators::{Declarator, Param};
 use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
-use crate::ast::{Block, FuncId, FunctionDef, Global, GlobalId, Init, Local, Stmt, StmtKind};
+use crate::ast::{Block, Expr, ExprKind, FuncId, FunctionDef, Global, GlobalId, Init, Local, Stmt, StmtKind};
 use crate::intern::Symbol;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::{QTy, Ty, TypeKind};
@@ -28,7 +28,9 @@ impl Parser<'_> {
         if self.eat(Punct::Semi) {
             return Ok(());
         }
-        let specifiers = self.specifiers()?;
+        let leading = self.attributes()?;
+        let mut specifiers = self.specifiers()?;
+        specifiers.attributes.merge(leading);
         self.check_specifiers(&specifiers)?;
         self.declares_internal = specifiers.storage == Storage::Static || specifiers.inline;
         if self.eat(Punct::Semi) {
@@ -38,10 +40,13 @@ impl Parser<'_> {
         if let Some((_, at)) = &first.variable {
             return fail(*at, "the length of an array outside a function must be a constant");
         }
-        if self.is(Punct::LBrace) && first.params.is_some() {
-            return self.function_definition(&specifiers, first);
-        }
         let mut declarator = first;
+        if declarator.params.as_ref().is_some_and(|params| params.iter().any(|p| p.untyped)) {
+            self.untyped_parameters(&mut declarator)?;
+        }
+        if self.is(Punct::LBrace) && declarator.params.is_some() {
+            return self.function_definition(&specifiers, declarator);
+        }
         loop {
             self.declare_external(&specifiers, declarator)?;
             if !self.eat(Punct::Comma) {
@@ -68,7 +73,7 @@ impl Parser<'_> {
         span: Span,
     ) -> Res<()> {
         let asked = specifiers.attributes.align.max(declarator.attributes.align).unwrap_or(1);
-        if asked > self.unit.types.align(declarator.ty.ty) {
+        if asked > self.unit.types.align(declarator.ty.ty) && !self.is_foreign() {
             let hint = "put the alignment on the struct or the member";
             let warning = Diagnostic::warning(span, "the alignment of this typedef is ignored").hint(hint);
             self.warnings.push(warning);
@@ -76,28 +81,37 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_declarator(&self, declarator: &Declarator, span: Span) -> Res<()> {
-        if declarator.attributes.cleanup {
-            return unsupported(span, "the attribute `cleanup`", "call the function at the end of the block");
+    /// Gives a declarator the type that its attributes choose.
+    fn apply_mode(&self, specifiers: &Specifiers, declarator: &mut Declarator, span: Span) -> Res<()> {
+        let Some(mode) = declarator.attributes.mode.or(specifiers.attributes.mode) else { return Ok(()) };
+        match self.type_of_mode(declarator.ty, mode) {
+            Some(ty) => declarator.ty = ty,
+            None => {
+                let hint = "use a type of the size that is meant";
+                return unsupported(span, "this attribute `mode`", hint);
+            }
         }
+        Ok(())
+    }
+
+    fn check_declarator(&self, declarator: &Declarator, span: Span) -> Res<()> {
         if declarator.attributes.vector {
             return unsupported(span, "a vector type", "use an array or single numbers");
-        }
-        if declarator.attributes.mode {
-            return unsupported(span, "the attribute `mode`", "use a type of the size that is meant");
-        }
-        if declarator.ty.ty == Ty::LDOUBLE {
-            return unsupported(span, "`long double`", "use `double`");
         }
         self.check_atomic(declarator.ty, span)
     }
 
-    fn declare_external(&mut self, specifiers: &Specifiers, declarator: Declarator) -> Res<()> {
+    fn declare_external(&mut self, specifiers: &Specifiers, mut declarator: Declarator) -> Res<()> {
         let Some((name, span)) = declarator.name else { return Ok(()) };
+        self.apply_mode(specifiers, &mut declarator, span)?;
         self.check_declarator(&declarator, span)?;
         if specifiers.storage == Storage::Typedef {
             self.check_typedef_alignment(specifiers, &declarator, span)?;
-            self.scopes.declare(name, Entity::Typedef(declarator.ty));
+            let ty = match self.internal {
+                true => declarator.ty,
+                false => self.replacement(name, declarator.ty).unwrap_or(declarator.ty),
+            };
+            self.scopes.declare(name, Entity::Typedef(ty));
             return Ok(());
         }
         if self.unit.types.is_function(declarator.ty.ty) {
@@ -268,6 +282,8 @@ impl Parser<'_> {
                     params: Vec::new(),
                     locals: Vec::new(),
                     labels: Vec::new(),
+                    label_values: Default::default(),
+                    frame: None,
                     internal: self.declares_internal,
                     body: None,
                     refused: None,
@@ -381,6 +397,7 @@ impl Parser<'_> {
             locals: Vec::new(),
             blocks: vec![Vec::new()],
             labels: Vec::new(),
+            label_numbers: Default::default(),
             switches: Vec::new(),
             breakable: 0,
             loops: 0,
@@ -390,6 +407,8 @@ impl Parser<'_> {
                 self.unit.types.kind(self.unit.functions[id.0 as usize].ty),
                 TypeKind::Function { variadic: true, .. }
             ),
+            label_values: Default::default(),
+            frame: None,
         });
         self.scopes.enter();
         let mut ids = Vec::new();
@@ -422,7 +441,13 @@ impl Parser<'_> {
         if let Some((label, _, at)) = context.labels.iter().find(|(_, defined, _)| !defined) {
             return fail(*at, format!("there is no label `{}` in this function", self.name(*label)));
         }
+        if let (labels, Some(object)) = &context.label_values {
+            let bytes = self.unit.types.array(Ty::CHAR.into(), Some(labels.len() as u64));
+            self.unit.globals[object.0 as usize].ty = QTy::plain(bytes);
+        }
         let function = &mut self.unit.functions[id.0 as usize];
+        function.label_values = std::mem::take(&mut context.label_values);
+        function.frame = context.frame;
         function.params = ids;
         function.locals = context.locals;
         function.labels = context.labels.iter().map(|(name, _, _)| *name).collect();
@@ -460,10 +485,11 @@ impl Parser<'_> {
     fn declare_in_block(
         &mut self,
         specifiers: &Specifiers,
-        declarator: Declarator,
+        mut declarator: Declarator,
         stmts: &mut Vec<Stmt>,
     ) -> Res<()> {
         let Some((name, span)) = declarator.name else { return Ok(()) };
+        self.apply_mode(specifiers, &mut declarator, span)?;
         self.check_declarator(&declarator, span)?;
         let ty = declarator.ty;
         match specifiers.storage {
@@ -497,13 +523,44 @@ impl Parser<'_> {
             }
             Storage::Automatic => {}
         }
+        if ty.ty == Ty::LDOUBLE {
+            return unsupported(span, "`long double`", "use `double`");
+        }
         if let Some((length, at)) = declarator.variable {
             return self.declare_variable_array((name, span), ty, length, at, stmts);
         }
         if matches!(self.scopes.lookup_here(name), Entity::Local(_)) {
             return fail(span, format!("`{}` is declared twice in this block", self.name(name)));
         }
-        self.declare_automatic(name, span, ty, specifiers.auto_type, stmts)
+        self.declare_automatic(name, span, ty, specifiers.auto_type, stmts)?;
+        match declarator.attributes.cleanup.or(specifiers.attributes.cleanup) {
+            Some(function) => self.declare_cleanup(function, name, span, stmts),
+            None => Ok(()),
+        }
+    }
+
+    /// What `__attribute__((cleanup(function)))` does at the end of the block: `function(&variable)`.
+    fn declare_cleanup(
+        &mut self,
+        function: Symbol,
+        name: Symbol,
+        span: Span,
+        stmts: &mut Vec<Stmt>,
+    ) -> Res<()> {
+        let (Entity::Function(id), Entity::Local(local)) =
+            (self.scopes.lookup(function), self.scopes.lookup(name))
+        else {
+            return fail(span, format!("`{}` is no function that could clean up", self.name(function)));
+        };
+        self.unit.functions[id.0 as usize].used.get_or_insert(span);
+        let callee = self.unit.functions[id.0 as usize].ty;
+        let callee = Expr { kind: ExprKind::Function(id), ty: callee.into(), span };
+        let ty = self.function.as_ref().map_or(Ty::INT.into(), |f| f.locals[local.0 as usize].ty);
+        let address = self.address_of(Expr { kind: ExprKind::Local(local), ty, span }, span)?;
+        let call = self.call(callee, vec![address], span)?;
+        let call = self.discarded(call)?;
+        stmts.push(Stmt { kind: StmtKind::Cleanup(call), span });
+        Ok(())
     }
 
     fn declare_automatic(

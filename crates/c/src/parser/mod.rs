@@ -5,6 +5,7 @@
 //! error ends the parse.
 
 mod arrays;
+mod assembly;
 mod attributes;
 mod declarations;
 mod declarators;
@@ -83,6 +84,8 @@ pub struct Parser<'i> {
     pub spurious: bool,
     /// Some mutex is initialised as a recursive or error-checking one.
     pub mutex_kinds: bool,
+    /// Our opaque types that stand for those of another C library's headers, by name.
+    pub foreign: rustc_hash::FxHashMap<Symbol, QTy>,
     depth: u32,
 }
 
@@ -100,6 +103,8 @@ pub struct FunctionContext {
     pub blocks: Vec<Vec<LocalId>>,
     /// Named labels: name, where it is defined if it is, where it is first used.
     pub labels: Vec<(Symbol, bool, Span)>,
+    /// The numbers of those that have names.
+    pub label_numbers: rustc_hash::FxHashMap<Symbol, crate::ast::LabelId>,
     /// Open `switch` statements.
     pub switches: Vec<statements::SwitchContext>,
     /// Open loops and switches, for `break`.
@@ -112,6 +117,10 @@ pub struct FunctionContext {
     pub constants: Vec<(LocalId, u64)>,
     /// The function takes more arguments than it names.
     pub variadic: bool,
+    /// The labels whose addresses are taken, and the object whose bytes stand for them.
+    pub label_values: (Vec<crate::ast::LabelId>, Option<crate::ast::GlobalId>),
+    /// The variable that has the memory of `alloca`.
+    pub frame: Option<LocalId>,
 }
 
 impl<'i> Parser<'i> {
@@ -137,6 +146,7 @@ impl<'i> Parser<'i> {
             int128: None,
             spurious: false,
             mutex_kinds: false,
+            foreign: Default::default(),
             depth: 0,
         }
     }

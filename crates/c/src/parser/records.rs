@@ -1,12 +1,13 @@
 //! `struct`, `union` and `enum`.
 
 use super::scope::Tag;
-use super::{Entity, Parser, Res, fail, unsupported};
+use super::{Entity, Parser, Res, fail};
 use crate::intern::Symbol;
 use crate::layout::Member;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::{Field, QTy, RecordId, Ty, TypeKind};
 use fencepost_diag::Span;
+use rustc_hash::FxHashSet;
 
 impl Parser<'_> {
     /// From the keyword on.
@@ -23,10 +24,7 @@ impl Parser<'_> {
             return fail(token.span, format!("expected a tag or `{{`, found {}", self.describe(&token)));
         }
         if keyword == Keyword::Enum {
-            if attributes.packed {
-                return unsupported(start.to(token.span), "a packed enum", "use a small integer type");
-            }
-            return self.enumeration(tag, defined, start);
+            return self.enumeration(tag, defined, attributes.packed, start);
         }
         let union_ = keyword == Keyword::Union;
         let id = self.record_for(tag, union_, defined, start)?;
@@ -35,10 +33,10 @@ impl Parser<'_> {
             if self.unit.types.records[id.0 as usize].complete {
                 return fail(start.to(token.span), "this struct or union is defined twice");
             }
-            let mut members = Vec::new();
+            let (mut members, mut names) = (Vec::new(), FxHashSet::default());
             self.nested(|p| {
                 while !p.is(Punct::RBrace) {
-                    p.member_declaration(&mut members)?;
+                    p.member_declaration(&mut members, &mut names)?;
                 }
                 Ok(())
             })?;
@@ -70,7 +68,7 @@ impl Parser<'_> {
         Ok(id)
     }
 
-    fn member_declaration(&mut self, members: &mut Vec<Member>) -> Res<()> {
+    fn member_declaration(&mut self, members: &mut Vec<Member>, names: &mut FxHashSet<Symbol>) -> Res<()> {
         if self.is_keyword(Keyword::StaticAssert) {
             return self.static_assert();
         }
@@ -88,7 +86,7 @@ impl Parser<'_> {
             return Ok(());
         }
         loop {
-            self.declare_member(&specifiers, members)?;
+            self.declare_member(&specifiers, members, names)?;
             if !self.eat(Punct::Comma) {
                 break;
             }
@@ -101,6 +99,7 @@ impl Parser<'_> {
         &mut self,
         specifiers: &super::declarations::Specifiers,
         members: &mut Vec<Member>,
+        names: &mut FxHashSet<Symbol>,
     ) -> Res<()> {
         let (name, ty, mut align) = if self.is(Punct::Colon) {
             (None, specifiers.ty, specifiers.attributes.align)
@@ -127,11 +126,8 @@ impl Parser<'_> {
         if self.unit.types.size(ty.ty).is_none() && !flexible {
             return fail(span, format!("a member cannot have the incomplete type `{}`", self.show(ty)));
         }
-        if ty.ty == Ty::LDOUBLE {
-            return unsupported(span, "`long double`", "use `double`");
-        }
         if let Some((symbol, at)) = name
-            && members.iter().any(|m| m.field.name == Some(symbol))
+            && !names.insert(symbol)
         {
             return fail(at, format!("two members are named `{}`", self.name(symbol)));
         }
@@ -140,7 +136,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn enumeration(&mut self, tag: Option<Symbol>, defined: bool, span: Span) -> Res<QTy> {
+    fn enumeration(&mut self, tag: Option<Symbol>, defined: bool, packed: bool, span: Span) -> Res<QTy> {
         if !defined {
             let Some(tag) = tag else { return Ok(Ty::UINT.into()) };
             return match self.scopes.tag(tag) {
@@ -152,8 +148,8 @@ impl Parser<'_> {
         }
         self.at += 1;
         let mut next: i64 = 0;
-        let mut negative = false;
-        let mut wide = false;
+        let (mut negative, mut wide) = (false, false);
+        let (mut least, mut most) = (0, 0);
         while !self.is(Punct::RBrace) {
             let (name, _) = self.identifier("the name of an enumerator")?;
             self.attributes()?;
@@ -161,6 +157,7 @@ impl Parser<'_> {
                 next = self.constant_integer("the value of an enumerator")?.0;
             }
             negative |= next < 0;
+            (least, most) = (least.min(next), most.max(next));
             wide |= i32::try_from(next).is_err();
             let ty = if i32::try_from(next).is_ok() { Ty::INT } else { Ty::LONG };
             self.scopes.declare(name, Entity::Constant(next as u64, ty));
@@ -170,10 +167,9 @@ impl Parser<'_> {
             }
         }
         self.expect(Punct::RBrace, "after the enumerators")?;
-        if self.attributes()?.packed {
-            return unsupported(span, "a packed enum", "use a small integer type");
-        }
+        let packed = packed | self.attributes()?.packed;
         let ty = match (negative, wide) {
+            _ if packed => smallest(least, most),
             (true, false) => Ty::INT,
             (false, false) => Ty::UINT,
             (true, true) => Ty::LONG,
@@ -183,5 +179,20 @@ impl Parser<'_> {
             self.scopes.declare_tag(tag, Tag::Enum(ty));
         }
         Ok(ty.into())
+    }
+}
+
+/// The smallest type that has all values of a packed `enum`.
+fn smallest(least: i64, most: i64) -> Ty {
+    let bits = |value: i64| 64 - value.leading_zeros();
+    match (least < 0, bits(most).max(bits(!least.min(-1)))) {
+        (true, 0..=7) => Ty::SCHAR,
+        (true, 8..=15) => Ty::SHORT,
+        (true, 16..=31) => Ty::INT,
+        (true, _) => Ty::LONG,
+        (false, 0..=8) => Ty::UCHAR,
+        (false, 9..=16) => Ty::USHORT,
+        (false, 17..=32) => Ty::UINT,
+        (false, _) => Ty::ULONG,
     }
 }

@@ -1,18 +1,18 @@
 //! Statements.
 
-use super::{Entity, FunctionContext, Parser, Res, fail, unsupported};
-use crate::ast::{Block, Expr, LabelId, Stmt, StmtKind};
+use super::{Entity, FunctionContext, Parser, Res, fail};
+use crate::ast::{Block, Expr, ExprKind, LabelId, Stmt, StmtKind};
 use crate::intern::Symbol;
-use crate::literal;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::Ty;
 use fencepost_diag::Span;
-use fencepost_ir::Fence;
 
 /// An open `switch`.
 pub struct SwitchContext {
     /// Cases so far.
     pub cases: Vec<(i64, i64, LabelId)>,
+    /// Their values, from the first to the last of each range.
+    pub ranges: std::collections::BTreeMap<i64, i64>,
     /// The default label.
     pub default: Option<LabelId>,
     /// The type of the value, after promotion.
@@ -23,7 +23,7 @@ pub struct SwitchContext {
 const NAMELESS: Symbol = Symbol(0);
 
 impl Parser<'_> {
-    fn context(&mut self, span: Span) -> Res<&mut FunctionContext> {
+    pub(super) fn context(&mut self, span: Span) -> Res<&mut FunctionContext> {
         match self.function.as_mut() {
             Some(function) => Ok(function),
             None => fail(span, "a statement outside a function"),
@@ -45,6 +45,9 @@ impl Parser<'_> {
                 }
             }
             return Ok(());
+        }
+        if self.is_bracket_attribute() {
+            self.attributes()?;
         }
         let label = self.peek_at(1).is(Punct::Colon);
         if self.starts_type() && !label && !self.is_statement_attribute() {
@@ -86,14 +89,14 @@ impl Parser<'_> {
         Ok(self.close_block(stmts, end))
     }
 
-    fn open_block(&mut self) -> Res<()> {
+    pub(super) fn open_block(&mut self) -> Res<()> {
         self.scopes.enter();
         let span = self.peek().span;
         self.context(span)?.blocks.push(Vec::new());
         Ok(())
     }
 
-    fn close_block(&mut self, stmts: Vec<Stmt>, end: Span) -> Block {
+    pub(super) fn close_block(&mut self, stmts: Vec<Stmt>, end: Span) -> Block {
         self.scopes.leave();
         let locals = self.function.as_mut().and_then(|f| f.blocks.pop()).unwrap_or_default();
         Block { locals, stmts, end }
@@ -160,6 +163,13 @@ impl Parser<'_> {
             true => Some(Box::new(self.statement()?)),
             false => None,
         };
+        // `if (c) ; else __assert_fail(...);` is how the C library's header writes an assertion.
+        if let (StmtKind::Expr(None), Some(StmtKind::Expr(Some(failing)))) =
+            (&then.kind, otherwise.as_ref().map(|s| &s.kind))
+            && let Some(message) = self.failed_assertion(failing)
+        {
+            return Ok(StmtKind::Expr(Some(self.assertion(condition, message))));
+        }
         Ok(StmtKind::If(condition, then, otherwise))
     }
 
@@ -237,7 +247,12 @@ impl Parser<'_> {
         let value = self.promote(value);
         let ty = value.ty.ty;
         let context = self.context(span)?;
-        context.switches.push(SwitchContext { cases: Vec::new(), default: None, ty });
+        context.switches.push(SwitchContext {
+            cases: Vec::new(),
+            ranges: Default::default(),
+            default: None,
+            ty,
+        });
         context.breakable += 1;
         let body = Box::new(self.statement()?);
         let context = self.context(span)?;
@@ -277,9 +292,10 @@ impl Parser<'_> {
         };
         let (first, last) = (self.wrap(first as u64, ty) as i64, self.wrap(last as u64, ty) as i64);
         if let Some(open) = self.context(span)?.switches.last_mut() {
-            if open.cases.iter().any(|(a, b, _)| first <= *b && *a <= last) {
+            if open.ranges.range(..=last).next_back().is_some_and(|(_, end)| first <= *end) {
                 return fail(span, format!("the case {first} occurs twice"));
             }
+            open.ranges.insert(first, last);
             open.cases.push((first, last, label));
         }
         self.labelled(label)
@@ -300,11 +316,43 @@ impl Parser<'_> {
     }
 
     fn label_named(&mut self, name: Symbol, span: Span) -> Res<LabelId> {
-        let labels = &self.context(span)?.labels;
-        match labels.iter().position(|(n, _, _)| *n == name && name != NAMELESS) {
-            Some(index) => Ok(LabelId(index as u32)),
-            None => self.new_label(name, false, span),
+        if let Some(label) = self.context(span)?.label_numbers.get(&name) {
+            return Ok(*label);
         }
+        let label = self.new_label(name, false, span)?;
+        self.context(span)?.label_numbers.insert(name, label);
+        Ok(label)
+    }
+
+    /// `&&label`: the labels of a function whose addresses are taken are the bytes of an object.
+    pub(super) fn label_value(&mut self) -> Res<Expr> {
+        let start = self.advance().span;
+        let (name, at) = self.identifier("the label after `&&`")?;
+        let span = start.to(at);
+        let label = self.label_named(name, at)?;
+        let object = match self.context(span)?.label_values.1 {
+            Some(object) => object,
+            None => {
+                let function = self.context(span)?.name;
+                let name = format!("{}.labels", self.name(function));
+                // Its size is known at the end of the function.
+                let bytes = self.unit.types.array(Ty::CHAR.into(), None);
+                self.new_global(name, bytes.into(), false, false, span)
+            }
+        };
+        let values = &mut self.context(span)?.label_values;
+        values.1 = Some(object);
+        let index = values.0.iter().position(|known| *known == label).unwrap_or_else(|| {
+            values.0.push(label);
+            values.0.len() - 1
+        });
+        let place = Expr { kind: ExprKind::Global(object), ty: Ty::CHAR.into(), span };
+        let pointer = self.unit.types.pointer(Ty::CHAR);
+        let base = Expr { kind: ExprKind::AddrOf(Box::new(place)), ty: pointer.into(), span };
+        let index = super::int_expr(index as u64, Ty::LONG, span);
+        let kind = ExprKind::PtrAdd(Box::new(base), Box::new(index), 1);
+        let value = Expr { kind, ty: pointer.into(), span };
+        Ok(self.cast_to(value, Ty::VOIDP))
     }
 
     fn named_label(&mut self) -> Res<StmtKind> {
@@ -320,9 +368,17 @@ impl Parser<'_> {
     }
 
     fn goto_statement(&mut self) -> Res<StmtKind> {
-        let span = self.advance().span;
+        self.at += 1;
         if self.is(Punct::Star) {
-            return unsupported(span, "a computed `goto`", "use `switch`");
+            self.at += 1;
+            let target = self.expression()?;
+            self.expect(Punct::Semi, "after `goto`")?;
+            let target = self.rvalue(target)?;
+            if !self.unit.types.is_pointer(target.ty.ty) {
+                let message = format!("`goto *` needs a pointer, this is `{}`", self.show(target.ty));
+                return fail(target.span, message);
+            }
+            return Ok(StmtKind::GotoValue(target));
         }
         let (name, at) = self.identifier("the label of `goto`")?;
         self.expect(Punct::Semi, "after `goto`")?;
@@ -359,100 +415,8 @@ impl Parser<'_> {
         Ok(StmtKind::Return(Some(self.assign_convert(expr, result, "returned")?)))
     }
 
-    fn asm_statement(&mut self) -> Res<StmtKind> {
-        let start = self.advance().span;
-        while matches!(
-            self.keyword(),
-            Some(
-                Keyword::Volatile | Keyword::Volatile2 | Keyword::Volatile3 | Keyword::Inline | Keyword::Goto
-            )
-        ) {
-            self.at += 1;
-        }
-        self.expect(Punct::LParen, "after `asm`")?;
-        let mut text = String::new();
-        while self.peek().kind == TokenKind::Str {
-            let symbol = self.advance().symbol;
-            let bytes = literal::string(self.interner.text(symbol)).unwrap_or_default();
-            text.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        let operands = self.asm_operands()?;
-        self.expect(Punct::RParen, "after the assembly")?;
-        let span = start.to(self.last_span());
-        self.expect(Punct::Semi, "after the assembly")?;
-        match fences(&text) {
-            Some(found) if !operands || text.trim().is_empty() => Ok(StmtKind::Asm(found)),
-            _ => unsupported(
-                span,
-                format!("the assembly {:?}", text.trim()),
-                "known are the fences sync lwsync isync eieio mfence lfence sfence dmb dsb isb and the empty \
-                 compiler barrier; use C11 atomics for anything else",
-            ),
-        }
-    }
-
-    /// Skips operands and clobbers; true if there are operands.
-    fn asm_operands(&mut self) -> Res<bool> {
-        let mut section = 0;
-        let mut operands = false;
-        loop {
-            let token = self.peek();
-            match token.kind {
-                TokenKind::Punct(Punct::RParen) => return Ok(operands),
-                TokenKind::Punct(Punct::Colon) => {
-                    section += 1;
-                    self.at += 1;
-                }
-                TokenKind::Punct(Punct::LParen) => self.skip_parentheses()?,
-                TokenKind::Eof => return fail(token.span, "this assembly is never closed"),
-                _ => {
-                    operands |= section == 1 || section == 2;
-                    self.at += 1;
-                }
-            }
-        }
-    }
-
     /// What a name refers to, for callers outside this module.
     pub(super) fn entity(&self, symbol: Symbol) -> Entity {
         self.scopes.lookup(symbol)
     }
-}
-
-/// The fences of an assembly text; `None` if it has any other instruction.
-fn fences(text: &str) -> Option<Vec<Fence>> {
-    let mut found = Vec::new();
-    for line in text.split(['\n', ';']) {
-        let line = line.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
-        let fence = match line.as_str() {
-            "" | "nop" | "pause" | "yield" | "rep" | "rep nop" => Fence::Compiler,
-            "sync" | "hwsync" | "sync 0" => Fence::Sync,
-            "lwsync" | "sync 1" => Fence::Lwsync,
-            "isync" => Fence::Isync,
-            "eieio" => Fence::Eieio,
-            // A locked addition of zero to the stack is how x86 code writes a full fence.
-            "lock" => Fence::Compiler,
-            _ if line.trim_start_matches("lock ").starts_with("addl $0") && text.contains("lock") => {
-                Fence::Mfence
-            }
-            "mfence" => Fence::Mfence,
-            "lfence" => Fence::Lfence,
-            "sfence" => Fence::Sfence,
-            "dmb" | "dmb sy" | "dmb ish" => Fence::DmbSy,
-            "dmb ld" | "dmb ishld" => Fence::DmbLd,
-            "dmb st" | "dmb ishst" => Fence::DmbSt,
-            "dsb" | "dsb sy" | "dsb ish" => Fence::DsbSy,
-            "dsb ld" | "dsb ishld" => Fence::DsbLd,
-            "dsb st" | "dsb ishst" => Fence::DsbSt,
-            "isb" | "isb sy" => Fence::Isb,
-            _ => return None,
-        };
-        if fence != Fence::Compiler || found.is_empty() {
-            found.push(fence);
-        }
-    }
-    if found.len() > 1 {
-        found.retain(|f| *f != Fence::Compiler);
-    }
-    Some(if found.is_empty() { vec![Fence::Compiler] } else { found })
 }

@@ -18,6 +18,9 @@ const MAX_EXPANDED: u64 = 4_000_000;
 /// Macro arguments within arguments deeper than this are an error, not a stack overflow.
 const MAX_DEPTH: usize = 100;
 
+/// Parentheses within the arguments of a macro deeper than this are an error.
+const MAX_PARENTHESES: usize = 1000;
+
 /// Arguments and the commas between them.
 type Arguments = (Vec<Vec<Token>>, Vec<Token>);
 
@@ -139,8 +142,10 @@ impl Preprocessor<'_> {
                 frame.at += 1;
                 return Ok(token);
             }
-            if frame.disables {
-                self.disabled.pop();
+            if frame.disables
+                && let Some(symbol) = self.disabled.pop()
+            {
+                self.is_disabled.remove(&symbol);
             }
             self.frames.pop();
         }
@@ -173,7 +178,7 @@ impl Preprocessor<'_> {
                     None => return Ok(token),
                 }
             };
-            if self.disabled.contains(&token.symbol) {
+            if self.is_disabled.contains(&token.symbol) {
                 token.painted = true;
                 return Ok(token);
             }
@@ -197,6 +202,7 @@ impl Preprocessor<'_> {
                     .hint("a macro that uses itself twice through others grows exponentially"));
             }
             self.disabled.push(token.symbol);
+            self.is_disabled.insert(token.symbol);
             self.frames.push(Frame { tokens: body, at: 0, disables: true });
         }
     }
@@ -208,7 +214,7 @@ impl Preprocessor<'_> {
         from_files: bool,
     ) -> Result<Option<Option<Token>>, Diagnostic> {
         let (kind, text) = if token.symbol == self.words.line {
-            let line = self.sources.position(token.span.start).map_or(0, |(_, line, _)| line as i64);
+            let line = self.line_of(token.span.start);
             let shift = self.files.last().map_or(0, |file| file.line_shift);
             (TokenKind::Number, (line + shift).max(0).to_string())
         } else if token.symbol == self.words.file {
@@ -257,6 +263,10 @@ impl Preprocessor<'_> {
                     args.push(Vec::new());
                     commas.push(token);
                     continue;
+                }
+                // Arguments are copied on every level.
+                TokenKind::Punct(Punct::LParen) if depth >= MAX_PARENTHESES => {
+                    return Err(Diagnostic::error(token.span, "macro arguments are nested too deeply"));
                 }
                 TokenKind::Punct(Punct::LParen) => depth += 1,
                 TokenKind::Punct(Punct::RParen) => depth -= 1,
@@ -395,7 +405,9 @@ impl Preprocessor<'_> {
                 Err(error) => break Err(error),
             }
         };
-        self.disabled.truncate(disabled);
+        for symbol in self.disabled.drain(disabled..) {
+            self.is_disabled.remove(&symbol);
+        }
         self.frames = outer;
         self.depth -= 1;
         result

@@ -35,6 +35,10 @@ pub struct Preprocessor<'a> {
     macros: Vec<Option<Rc<Macro>>>,
     /// Macros whose expansion is being read, by symbol: they are not expanded again.
     disabled: Vec<Symbol>,
+    /// The same as a set.
+    is_disabled: FxHashSet<Symbol>,
+    /// An offset and its line: the next line that is asked for is mostly behind it.
+    last_line: (u32, i64),
     /// Macro bodies and arguments that are being read, innermost last.
     frames: Vec<Frame>,
     files: Vec<OpenFile>,
@@ -101,6 +105,8 @@ impl<'a> Preprocessor<'a> {
             options,
             macros: Vec::new(),
             disabled: Vec::new(),
+            is_disabled: FxHashSet::default(),
+            last_line: (0, 0),
             frames: Vec::new(),
             files: Vec::new(),
             read_once: FxHashSet::default(),
@@ -117,8 +123,7 @@ impl<'a> Preprocessor<'a> {
         // The user's file comes first in the source map, so that its spans are its own offsets.
         let base = self.sources.add(file.clone());
         let mut out = Vec::with_capacity(file.text.len() / 3);
-        let prelude = self.prelude();
-        self.run_text("<predefined>", prelude, &mut out)?;
+        self.predefine(&mut out)?;
         for header in &self.options.assumed_headers {
             self.run_text("<command line>", format!("#include <{header}>\n"), &mut out)?;
         }
@@ -129,6 +134,12 @@ impl<'a> Preprocessor<'a> {
         self.open(file.name.clone(), base, &file.text)?;
         self.drain(&mut out)?;
         Ok(out)
+    }
+
+    /// Defines the predefined macros and those of the options.
+    pub fn predefine(&mut self, out: &mut Vec<Token>) -> Result<(), Diagnostic> {
+        let prelude = self.prelude();
+        self.run_text("<predefined>", prelude, out)
     }
 
     /// The tokens of another file, with the macros of what was read before.
@@ -293,6 +304,19 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
+    /// The line of an offset; lines that are asked for in order are found by going on from the one before.
+    fn line_of(&mut self, offset: u32) -> i64 {
+        let Some((base, file)) = self.sources.locate(offset) else { return 0 };
+        let (known, line) = match self.last_line {
+            (known, line) if known >= base && known <= offset && line > 0 => (known, line),
+            _ => (base, 1),
+        };
+        let between = file.text.as_bytes().get((known - base) as usize..(offset - base) as usize);
+        let line = line + between.map_or(0, |text| text.iter().filter(|c| **c == b'\n').count() as i64);
+        self.last_line = (offset, line);
+        line
+    }
+
     /// `#line 12 "file"`: what `__LINE__` and `__FILE__` say from the next line on. Messages keep to the real place.
     fn line_directive(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
         let expanded = match rest.first().map(|t| t.kind) {
@@ -306,7 +330,7 @@ impl<'a> Preprocessor<'a> {
             );
         };
         let name = expanded.get(1).filter(|t| t.kind == TokenKind::Str).map(|t| t.symbol);
-        let here = self.sources.position(span.start).map_or(0, |(_, line, _)| line as i64);
+        let here = self.line_of(span.start);
         if let Some(file) = self.files.last_mut() {
             file.line_shift = number - (here + 1);
             file.shown_name = name.or(file.shown_name);

@@ -3,7 +3,7 @@
 use crate::ast::{ArithOp, Expr, ExprKind};
 use crate::builtins::Builtin;
 use crate::intern::Symbol;
-use crate::parser::{Entity, Parser, Res, counted, fail, int_expr, unsupported};
+use crate::parser::{Entity, Parser, Res, counted, fail, int_expr};
 use crate::types::{QTy, Ty, TypeKind};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_ir::FailKind;
@@ -74,6 +74,9 @@ impl Parser<'_> {
         if value.ty.ty == Ty::FLOAT {
             return Ok(self.cast_to(value, Ty::DOUBLE));
         }
+        if self.unit.types.is_record(value.ty.ty) {
+            return self.in_memory(value);
+        }
         Ok(if self.unit.types.is_integer(value.ty.ty) { self.promote(value) } else { value })
     }
 
@@ -139,7 +142,8 @@ impl Parser<'_> {
             "__fp_range" => 2,
             "__builtin_va_start" | "__builtin_va_end" => 1,
             "__builtin_va_copy" => 2,
-            "__builtin_alloca" | "__builtin_huge_val" | "__builtin_inf" | "__builtin_nan" => 0,
+            "__builtin_alloca" | "__builtin_alloca_with_align" | "__fp_allocate" => 1,
+            "__builtin_huge_val" | "__builtin_inf" | "__builtin_nan" => 0,
             "__builtin_return_address" | "__builtin_frame_address" | "__builtin_object_size" => 0,
             "__builtin_ia32_pause"
             | "__builtin_ia32_mfence"
@@ -202,8 +206,10 @@ impl Parser<'_> {
                 let kind = ExprKind::Builtin(Builtin::Range(first, last), Vec::new());
                 Expr { kind, ty: Ty::LONG.into(), span }
             }
-            "__builtin_alloca" => {
-                return unsupported(span, "`alloca`", "use an array of variable length, or malloc");
+            "__builtin_alloca" | "__builtin_alloca_with_align" => self.alloca(next(), at, span)?,
+            "__fp_allocate" => {
+                let size = self.assign_convert(next(), Ty::ULONG.into(), "passed")?;
+                Expr { kind: ExprKind::Builtin(Builtin::Allocate, vec![size]), ty: Ty::VOIDP.into(), span }
             }
             "__builtin_huge_val" | "__builtin_inf" => {
                 Expr { kind: ExprKind::Float(f64::INFINITY), ty: Ty::DOUBLE.into(), span }
@@ -245,6 +251,37 @@ impl Parser<'_> {
             "__fp_fail" => failing(FailKind::Misuse, self.literal_text(&next())),
             _ => failing(FailKind::Unsupported, self.literal_text(&next())),
         }))
+    }
+
+    /// `alloca(size)`: the memory of a call of the function is a list, which is freed where the function returns
+    /// (`runtime/alloca.c`). A first word of each node points to the memory itself.
+    fn alloca(&mut self, size: Expr, at: Span, span: Span) -> Res<Expr> {
+        let list = self.unit.types.pointer(Ty::VOIDP);
+        let Some(function) = self.function.as_mut() else {
+            return fail(span, "`alloca` outside a function");
+        };
+        let frame = *function.frame.get_or_insert_with(|| {
+            let local = crate::ast::LocalId(function.locals.len() as u32);
+            let name = "alloca".to_string();
+            function.locals.push(crate::ast::Local {
+                name,
+                ty: list.into(),
+                span,
+                initialised: true,
+                heap: false,
+            });
+            function.blocks[0].push(local);
+            local
+        });
+        let frame = Expr { kind: ExprKind::Local(frame), ty: list.into(), span };
+        let before = self.rvalue(frame.clone())?;
+        let symbol = self.interner.intern("__fp_alloca");
+        let call = self.call_declared(symbol, list, &[list, Ty::ULONG], vec![before, size], at, span)?;
+        let assigned = self.assign(frame.clone(), call)?;
+        let memory = self.dereference(frame, span)?;
+        let memory = self.rvalue(memory)?;
+        let kind = ExprKind::Comma(Box::new(assigned), Box::new(memory));
+        Ok(Expr { kind, ty: Ty::VOIDP.into(), span })
     }
 
     fn fence_call(&self, fence: fencepost_ir::Fence, span: Span) -> Expr {
@@ -314,13 +351,44 @@ impl Parser<'_> {
         self.overflow(call, a, b, into, span).map(Some)
     }
 
+    /// An assertion: it observes, and is no branch.
+    pub(crate) fn assertion(&self, condition: Expr, message: String) -> Expr {
+        let span = condition.span;
+        let kind = ExprKind::Builtin(Builtin::Assert(message), vec![condition]);
+        Expr { kind, ty: Ty::VOID.into(), span }
+    }
+
+    /// The condition as text, if this is the call that a failing assertion of another C library's header makes.
+    pub(crate) fn failed_assertion(&self, call: &Expr) -> Option<String> {
+        let ExprKind::Call(callee, args, _) = &call.kind else { return None };
+        let ExprKind::Function(id) = callee.kind else { return None };
+        let function = &self.unit.functions[id.0 as usize];
+        let known = matches!(function.name.as_str(), "__assert_fail" | "__assert");
+        let text = args.first().filter(|_| known && function.body.is_none())?;
+        let ExprKind::AddrOf(literal) = &self.without_casts(text).kind else { return None };
+        Some(self.literal_text(literal))
+    }
+
+    fn without_casts<'e>(&self, mut expr: &'e Expr) -> &'e Expr {
+        while let ExprKind::Cast(inner) = &expr.kind {
+            expr = inner;
+        }
+        expr
+    }
+
     /// The text of a string literal.
     fn literal_text(&self, expr: &Expr) -> String {
         let ExprKind::Global(id) = expr.kind else { return String::new() };
-        self.strings
-            .iter()
-            .find(|(_, global)| **global == id)
-            .map_or(String::new(), |(bytes, _)| String::from_utf8_lossy(bytes).into_owned())
+        let global = &self.unit.globals[id.0 as usize];
+        let Some(init) = global.init.as_ref().filter(|_| global.name.starts_with('"')) else {
+            return String::new();
+        };
+        let byte = |item: &crate::ast::InitItem| match item.value.kind {
+            ExprKind::Int(value) => Some(value as u8),
+            _ => None,
+        };
+        let bytes: Vec<u8> = init.items.iter().filter_map(byte).take_while(|byte| *byte != 0).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// An error about a name that nobody declared.

@@ -109,7 +109,20 @@ impl Parser<'_> {
     /// A string for an array of characters.
     fn init_string(&mut self, slot: Slot, items: &mut Vec<InitItem>) -> Res<Option<u64>> {
         let Some((of, length)) = self.unit.types.element(slot.ty.ty) else { return Ok(None) };
-        if !matches!(of.ty, Ty::CHAR | Ty::SCHAR | Ty::UCHAR) || self.next_kind() != TokenKind::Str {
+        if self.next_kind() != TokenKind::Str {
+            return Ok(None);
+        }
+        if let Some(ty) = self.wide_string_follows().filter(|ty| *ty == of.ty) {
+            let start = self.next_span();
+            let characters = self.wide_characters(ty)?;
+            if length.is_some_and(|n| (characters.len() as u64) > n) {
+                return fail(start, "this string is longer than its array");
+            }
+            let init = self.wide_init(&characters, of, slot.offset, length, start);
+            items.extend(init.items);
+            return Ok(Some(length.unwrap_or(characters.len() as u64 + 1)));
+        }
+        if !matches!(of.ty, Ty::CHAR | Ty::SCHAR | Ty::UCHAR) {
             return Ok(None);
         }
         let start = self.next_span();
@@ -140,6 +153,24 @@ impl Parser<'_> {
             })
             .collect();
         Init { items, zero_rest: true }
+    }
+
+    /// The items of a string of wide characters, with its final zero if there is room.
+    pub(crate) fn wide_init(
+        &self,
+        characters: &[u32],
+        of: QTy,
+        offset: u64,
+        length: Option<u64>,
+        span: Span,
+    ) -> Init {
+        let size = self.unit.types.size(of.ty).unwrap_or(4);
+        let room = length.unwrap_or(characters.len() as u64 + 1);
+        let items = characters.iter().chain([&0]).zip(0..room).map(|(character, i)| {
+            let value = int_expr(self.wrap(u64::from(*character), of.ty), of.ty, span);
+            InitItem { offset: offset + i * size, ty: of, bits: None, value }
+        });
+        Init { items: items.collect(), zero_rest: true }
     }
 
     fn parts(&self, ty: Ty) -> Option<Parts> {
@@ -173,6 +204,10 @@ impl Parser<'_> {
     }
 
     fn init_braced(&mut self, slot: Slot, items: &mut Vec<InitItem>) -> Res<Option<u64>> {
+        if let Some(init) = self.foreign_initialiser(slot.ty.ty)? {
+            items.extend(init.items.into_iter().map(|i| InitItem { offset: i.offset + slot.offset, ..i }));
+            return Ok(None);
+        }
         let open = self.take().span;
         let Some(parts) = self.parts(slot.ty.ty) else {
             // Braces around a scalar.

@@ -258,6 +258,13 @@ impl Parser<'_> {
         let (then, otherwise) = (self.promote_bit_field(then), self.promote_bit_field(otherwise));
         let span = condition.span.to(otherwise.span);
         let ty = self.branch_type(&then, &otherwise, span)?;
+        // `c ? (void)0 : __assert_fail(...)`, as older headers of the C library have it.
+        if let (Ty::VOID, ExprKind::Cast(nothing), Some(message)) =
+            (ty, &then.kind, self.failed_assertion(&otherwise))
+            && matches!(nothing.kind, ExprKind::Int(_))
+        {
+            return Ok(self.assertion(condition, message));
+        }
         let (then, otherwise) = match ty {
             Ty::VOID => (then, otherwise),
             _ if self.unit.types.is_record(ty) => (then, otherwise),

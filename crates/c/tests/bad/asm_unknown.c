@@ -1,5 +1,5 @@
 int main(void) {
     int x;
-    asm volatile("movl $1, %0" : "=r"(x));
+    asm volatile("rdpmc" : "=a"(x) : "c"(0));
     return x;
 }

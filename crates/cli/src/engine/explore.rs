@@ -9,6 +9,7 @@ use crate::input::Trouble;
 use crate::progress::{Line, PROGRESS, is_watched};
 use crate::revalidate::{self, Unconfirmed};
 use crate::teller::{Source, Teller};
+use fencepost_answer::picture::Picture;
 use fencepost_answer::{Bound, BoundName, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, explore, headline};
@@ -102,8 +103,8 @@ impl Engine for Explore {
             &mut found,
         );
         let reporter = Reporter { source: Source { program: &prepared.program, sources } };
-        reporter.draw(&found, question)?;
-        let outcome = reporter.outcome(question, &found, unconfirmed);
+        let mut outcome = reporter.outcome(question, &found, unconfirmed);
+        outcome.picture = reporter.picture(&found);
         Ok(match question.model.name == promising::MODEL {
             true => promising::without_promises(question, outcome),
             false => outcome,
@@ -166,24 +167,10 @@ impl Reporter<'_> {
         outcome.mind_emptiness()
     }
 
-    /// Writes the first counterexample where the user wants it.
-    fn draw(&self, found: &Exploration, question: &Question<'_>) -> Result<(), Trouble> {
-        let options = question.options;
-        if options.dot.is_none() && options.svg.is_none() {
-            return Ok(());
-        }
+    /// The first counterexample, to be drawn.
+    fn picture(&self, found: &Exploration) -> Option<Picture> {
         let wrong = found.findings.iter().find(|f| !f.kind.is_warning() && !f.steps.is_empty());
-        let Some(picture) = wrong.map(|finding| Teller::new(self.source, finding).picture()) else {
-            crate::print::err("note: there is no counterexample to draw\n");
-            return Ok(());
-        };
-        for (path, text) in [(&options.dot, picture.dot()), (&options.svg, picture.svg())] {
-            if let Some(path) = path {
-                std::fs::write(path, text)
-                    .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?;
-            }
-        }
-        Ok(())
+        wrong.map(|finding| Teller::new(self.source, finding).picture())
     }
 
     /// Where loops are in the source, each once.

@@ -91,6 +91,8 @@ const COMMON: &[&str] = &[
     "json",
     "format",
     "quiet",
+    "suggest",
+    "report",
     "include",
     "malloc-fails",
     "isystem",

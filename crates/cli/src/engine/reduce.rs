@@ -188,7 +188,7 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
         return Err(format!("error: there is no model `{}`", options.model).into());
     };
     let defaults = CheckArgs::default();
-    let compiled = input::read(&name, &defaults)?;
+    let compiled = input::read(&name, model, &defaults)?;
     let question =
         Question { file: &name, compiled: &compiled, model, options: &defaults, start: Instant::now() };
     let prepared = question.prepare(Form::STATES)?;

@@ -45,7 +45,7 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 fn room() -> Room {
-    let candidates = number("FENCEPOST_CANDIDATES").unwrap_or(8_000);
+    let candidates = number("FENCEPOST_CANDIDATES").unwrap_or(3_000);
     Room { candidates, traces: 600, time: Duration::from_secs(10 + candidates / 1_000) }
 }
 
@@ -60,21 +60,20 @@ fn explorer_and_enumerator_agree_on_the_corpus() {
         }
         let text = std::fs::read_to_string(&path).expect("readable");
         let parameters = PARAMETERS.iter().find(|(n, _)| *n == name).map_or(&[][..], |p| p.1);
-        for model in ModelName::ALL {
-            work.push((name.clone(), text.clone(), None, model));
-            for n in parameters {
-                work.push((name.clone(), text.clone(), Some(*n), model));
-            }
+        for n in std::iter::once(None).chain(parameters.iter().copied().map(Some)) {
+            let defines: Vec<(&str, &str)> = n.iter().map(|n| ("N", *n)).collect();
+            let program = compiled(&name, &text, &defines).expect("a program of the corpus compiles");
+            let program = std::sync::Arc::new(program);
+            let title = format!("{name} {}", n.unwrap_or(""));
+            work.extend(ModelName::ALL.map(|model| (title.clone(), program.clone(), model)));
         }
     }
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let run = || {
-        while let Some((name, text, n, model)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let defines: Vec<(&str, &str)> = n.iter().map(|n| ("N", *n)).collect();
-            let program = compiled(name, text, &defines).expect("a program of the corpus compiles");
+        while let Some((name, program, model)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
             let started = std::time::Instant::now();
-            let outcome = compare(&program, *model, room());
-            let title = format!("{name} {} {}", defines.first().map_or("", |d| d.1), model.name());
+            let outcome = compare(program, *model, room());
+            let title = format!("{name} {}", model.name());
             if !only.is_empty() || std::env::var("FENCEPOST_VERBOSE").is_ok() {
                 println!("{title}: {outcome:?} {:.2}", started.elapsed().as_secs_f64());
             }
@@ -104,14 +103,14 @@ fn explorer_and_enumerator_agree_on_the_corpus() {
 
 #[test]
 fn explorer_and_enumerator_agree_on_random_programs() {
-    let cases = number("FENCEPOST_CASES").unwrap_or(1_000);
+    let cases = number("FENCEPOST_CASES").unwrap_or(300);
     let seed = number("FENCEPOST_SEED").unwrap_or(0);
     let room = Room { candidates: 1_500, traces: 200, time: Duration::from_secs(20) };
-    let compare_one = |sketch: &Sketch, model: ModelName| {
+    let program = |sketch: &Sketch| {
         let text = sketch.text();
-        let program = compiled("random.c", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        compare(&program, model, room)
+        compiled("random.c", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
     };
+    let compare_one = |sketch: &Sketch, model: ModelName| compare(&program(sketch), model, room);
     let (next, compared) = (AtomicU64::new(0), AtomicU64::new(0));
     let different = Mutex::new(Vec::new());
     let run = || loop {
@@ -120,8 +119,9 @@ fn explorer_and_enumerator_agree_on_random_programs() {
             return;
         }
         let sketch = Sketch::new(&mut Random::new(seed.wrapping_mul(1_000_003).wrapping_add(case)));
+        let program = program(&sketch);
         for model in ModelName::ALL {
-            let outcome = compare_one(&sketch, model);
+            let outcome = compare(&program, model, room);
             compared.fetch_add(u64::from(matches!(outcome, Outcome::Same { .. })), Ordering::Relaxed);
             if let Outcome::Different(_) = outcome {
                 let is_bad = |s: &Sketch| matches!(compare_one(s, model), Outcome::Different(_));

@@ -1,8 +1,10 @@
 //! Breadth-first exploration of the machine: all reachable states of an instance, up to limits.
 
 use super::{Machine, State, Step, tuples};
+use crate::parallel;
 use crate::system::Sort;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 /// What an exploration found.
 pub struct Exploration {
@@ -71,35 +73,57 @@ pub fn explore(
 
 /// All reachable states of an instance, up to `max_states`. Where processes are interchangeable, one of those states that
 /// differ only in which process is which.
-pub fn explore_reduced(machine: &Machine, max_states: usize, enough: &mut dyn FnMut() -> bool) -> Vec<State> {
+pub fn explore_reduced(
+    machine: &Machine,
+    max_states: usize,
+    jobs: usize,
+    enough: &mut dyn FnMut() -> bool,
+) -> Vec<State> {
     let renamings = renamings(machine);
     let mut found: FxHashSet<State> = FxHashSet::default();
     let mut states: Vec<State> = Vec::new();
-    let mut cut = false;
-    let mut pending = machine.initial_states(max_states, &mut cut);
+    let initial = machine.initial_states(max_states, &mut false).into_iter();
+    let mut pending = vec![initial.map(|state| smallest(state, &renamings)).collect::<Vec<State>>()];
     let mut at = 0;
     loop {
-        for state in pending.drain(..) {
+        for state in pending.drain(..).flatten() {
             if states.len() >= max_states {
                 return states;
             }
-            let state = smallest(state, &renamings);
             if !found.contains(&state) && !machine.is_assumed_away(&state) {
                 found.insert(state.clone());
                 states.push(state);
             }
         }
-        if at == states.len() || (at % 64 == 0 && enough()) {
+        if at == states.len() || enough() {
             return states;
         }
-        let successors = machine.successors(&states[at].clone(), &mut cut);
-        pending.extend(successors.into_iter().map(|(_, next)| next));
-        at += 1;
+        let batch = at..states.len().min(at + BATCH);
+        at = batch.end;
+        pending = parallel::map(jobs, &pieces(batch), |piece| {
+            let mut out = Vec::new();
+            for state in &states[piece.clone()] {
+                let successors = machine.successors(state, &mut false).into_iter();
+                let new = successors.map(|(_, next)| smallest(next, &renamings));
+                // Most are known already; what is left is looked at again in order.
+                out.extend(new.filter(|next| !found.contains(next)));
+            }
+            out
+        });
     }
 }
 
+/// States whose successors are computed at a time, on all cores; the order of what is found does not depend on it.
+pub(super) const BATCH: usize = 2048;
+
+/// A range in pieces, so that each core finds work.
+pub(super) fn pieces(range: Range<usize>) -> Vec<Range<usize>> {
+    let length = (range.len() / 16).max(16);
+    range.clone().step_by(length).map(|start| start..range.end.min(start + length)).collect()
+}
+
 /// A renaming of processes under which the machine is the same.
-struct Renaming {
+pub(super) struct Renaming {
     procs: Vec<u8>,
     /// For each cell, the cell whose value it takes, and whether that value is a process.
     cells: Vec<(u32, bool)>,
@@ -112,6 +136,14 @@ impl Renaming {
         usize::try_from(value).ok().and_then(|p| self.procs.get(p)).map_or(value, |p| i64::from(*p))
     }
 
+    /// As [`Renaming::cell`], where all values are small.
+    #[inline]
+    pub(super) fn small_cell(&self, cells: &[u8], at: usize) -> u8 {
+        let (from, is_process) = self.cells[at];
+        let value = cells[from as usize];
+        if is_process { self.procs.get(usize::from(value)).copied().unwrap_or(value) } else { value }
+    }
+
     /// The value of a cell after the renaming.
     fn cell(&self, cells: &[i64], at: usize) -> i64 {
         let (from, is_process) = self.cells[at];
@@ -121,7 +153,7 @@ impl Renaming {
 }
 
 /// The renamings, without that which renames nothing.
-fn renamings(machine: &Machine) -> Vec<Renaming> {
+pub(super) fn renamings(machine: &Machine) -> Vec<Renaming> {
     if !machine.system.symmetric || machine.system.orders_processes() {
         return vec![];
     }

@@ -6,12 +6,16 @@
 //! transition makes one entry, so its writes become visible together. A fence, and a transition that both reads and
 //! writes weak memory, needs an empty buffer; the latter writes to memory at once.
 
+mod compiled;
 mod explore;
 mod initial;
 mod step;
+mod walk;
 
+pub use compiled::{Compiled, Rows};
 pub use explore::{Exploration, explore, explore_reduced};
 pub use step::Step;
+pub use walk::walk;
 
 use crate::literal::{LinOp, Linear, Lit, Term};
 use crate::model::Model;

@@ -154,7 +154,7 @@ impl Machine<'_> {
     }
 
     /// The cells an update assigns: values of all variables, and the indices.
-    fn targets(&self, update: &Update, vars: &[u8]) -> Vec<(Vec<u8>, [ProcRef; MAX_ARITY])> {
+    pub(super) fn targets(&self, update: &Update, vars: &[u8]) -> Vec<(Vec<u8>, [ProcRef; MAX_ARITY])> {
         match update.target {
             Target::Cell(idx) => vec![(vars.to_vec(), idx)],
             Target::Every(idx) => {

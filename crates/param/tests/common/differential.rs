@@ -118,8 +118,8 @@ pub fn rich_system(seed: u64, tally: &mut Tally) {
     tally.systems += 1;
     let options = Options {
         model: Model::Sc,
-        max_nodes: Some(2_000),
-        timeout: Some(std::time::Duration::from_secs(5)),
+        max_nodes: Some(1_000),
+        timeout: Some(std::time::Duration::from_millis(700)),
         ..Options::default()
     };
     let outcome = run(&text, &options);

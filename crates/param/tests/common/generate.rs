@@ -140,10 +140,16 @@ pub fn rich(seed: u64) -> String {
         "unsafe (p) { PC[p] = C && N[p] > 1 }\n",
         "unsafe (p q) { N[p] < N[q] && PC[p] = C && PC[q] = B }\n",
     ]);
-    for number in 0..3 + rng.below(3) {
+    for number in 0..2 + rng.below(4) {
         let two = rng.chance(50);
         let params = if two { "p q" } else { "p" };
-        let mut guard = vec![format!("PC[p] = {}", rng.pick(&["A", "B", "C"]))];
+        // The first two lead from A to C, so that the guards decide whether bad states are reached.
+        let (from, to) = match number {
+            0 => ("A", "B"),
+            1 => ("B", "C"),
+            _ => (rng.pick(&["A", "B", "C"]), rng.pick(&["A", "B", "C"])),
+        };
+        let mut guard = vec![format!("PC[p] = {from}")];
         for _ in 0..rng.below(3) {
             guard.push(condition(&mut rng, two));
         }
@@ -152,8 +158,8 @@ pub fn rich(seed: u64) -> String {
         }
         // A bound that the machine can explore.
         guard.push("K < 3 && N[p] < 3".into());
-        let mut updates = vec![format!("PC[p] := {}", rng.pick(&["A", "B", "C"]))];
-        if rng.chance(30) {
+        let mut updates = vec![format!("PC[p] := {to}")];
+        if number > 1 && rng.chance(30) {
             updates = vec![
                 rng.pick(&[
                     "PC[j] := case | j = p : B | PC[j] = C : A | _ : PC[j]",

@@ -2,7 +2,7 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position};
-use fencepost_answer::{Bound, Finding, Outcome, Place, Proof, Step, StopReason};
+use fencepost_answer::{Bound, Change, Finding, Outcome, Place, Proof, Step, StopReason, Suggestion};
 use fencepost_diag::{Diagnostic, Severity, SourceMap, Span};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -36,8 +36,21 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
 }
 
 fn answer(report: &Report<'_>) -> Value {
-    let Outcome { verdict, bounds, stop_reason, vacuous, checks, assumes, statistics, findings, proof } =
-        report.outcome;
+    // Pictures are drawn by `crate::picture`; what was observed is for litmus tests: `crate::litmus`.
+    let Outcome {
+        verdict,
+        bounds,
+        stop_reason,
+        vacuous,
+        checks,
+        assumes,
+        statistics,
+        findings,
+        picture: _,
+        observed: _,
+        suggestion,
+        proof,
+    } = report.outcome;
     let sources = report.sources;
     let mut value = json!({
         "version": VERSION,
@@ -69,10 +82,28 @@ fn answer(report: &Report<'_>) -> Value {
     add("states", statistics.states.map(Value::from));
     add("transitions", statistics.transitions.map(Value::from));
     add("nodes", statistics.nodes.map(Value::from));
+    add("suggestion", suggestion.as_ref().map(|suggestion| suggested(suggestion, sources)));
     if let Some(proof) = proof {
         add_proof(&mut value, proof);
     }
     value
+}
+
+/// Changes that make the program safe; none if there are none.
+fn suggested(suggestion: &Suggestion, sources: &SourceMap) -> Value {
+    let change = |change: &Change| {
+        let at = position(sources, change.span);
+        json!({
+            "file": at.file,
+            "line": at.line,
+            "column": at.column,
+            "text": sources.expression(change.span),
+            "from": change.from,
+            "to": change.to,
+        })
+    };
+    let changes: Vec<Value> = suggestion.changes.iter().map(change).collect();
+    json!({ "changes": changes, "runs": suggestion.runs })
 }
 
 /// What only a proof for any number of processes has.

@@ -1,7 +1,10 @@
 //! Output formats: one file each, and a row here. A format gets the answer as data and returns text.
 
+mod github;
 mod json;
-mod text;
+mod junit;
+mod sarif;
+pub mod text;
 
 pub use json::{SCHEMA, VERSION, json_line};
 
@@ -22,16 +25,48 @@ pub struct Format {
     pub name: &'static str,
     /// What it is, for `--help`.
     pub about: &'static str,
+    /// What stands before the first answer, between two, and after the last one, if all of them are one document.
+    pub document: [&'static str; 3],
     /// An answer.
     pub report: fn(&Report<'_>) -> Printed,
     /// A file without an answer.
     pub failed: fn(&Failed<'_>) -> Printed,
 }
 
+/// Answers that stand for themselves.
+const LINES: [&str; 3] = ["", "", ""];
+
 /// The formats; the first one is the default.
 pub const FORMATS: &[Format] = &[
-    Format { name: "text", about: "for people", report: text::report, failed: text::failed },
-    Format { name: "json", about: "one JSON object per line", report: json::report, failed: json::failed },
+    Format { name: "text", about: "for people", document: LINES, report: text::report, failed: text::failed },
+    Format {
+        name: "json",
+        about: "one JSON object per line",
+        document: LINES,
+        report: json::report,
+        failed: json::failed,
+    },
+    Format {
+        name: "sarif",
+        about: "SARIF 2.1.0, for code scanning",
+        document: [sarif::HEAD, ",\n", sarif::TAIL],
+        report: sarif::report,
+        failed: sarif::failed,
+    },
+    Format {
+        name: "junit",
+        about: "JUnit XML, for CI servers",
+        document: [junit::HEAD, "", junit::TAIL],
+        report: junit::report,
+        failed: junit::failed,
+    },
+    Format {
+        name: "github",
+        about: "annotations of GitHub workflows",
+        document: LINES,
+        report: github::report,
+        failed: github::failed,
+    },
 ];
 
 /// The format of that name.

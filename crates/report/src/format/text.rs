@@ -2,7 +2,7 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position, show_seconds};
-use fencepost_answer::{Finding, Outcome, Scope, Severity, Step, Verdict};
+use fencepost_answer::{Finding, Outcome, Scope, Severity, Step, Suggestion, Verdict};
 use fencepost_diag::{Diagnostic, SourceMap};
 use std::fmt::Write;
 
@@ -10,11 +10,8 @@ use std::fmt::Write;
 pub fn report(report: &Report<'_>) -> Printed {
     let Report { outcome, sources, .. } = *report;
     let mut out = String::new();
-    for finding in &outcome.findings {
-        let _ = writeln!(out, "{}", render(finding, sources));
-        if !finding.trace.is_empty() {
-            out.push_str(&show_trace(&finding.trace, sources));
-        }
+    for found in &outcome.findings {
+        out.push_str(&finding(found, sources));
         out.push('\n');
     }
     let _ = writeln!(out, "{}", headline(report));
@@ -35,10 +32,51 @@ pub fn report(report: &Report<'_>) -> Printed {
             );
         }
     }
+    if let Some(suggestion) = &outcome.suggestion {
+        out.push_str(&show_suggestion(suggestion, report));
+    }
     if let Some(proof) = &outcome.proof {
         let _ = writeln!(out, "  {}", proof.summary());
     }
     Printed { output: out, errors: report.rendered_warnings() }
+}
+
+/// What would make the program safe.
+pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> String {
+    let model = report.model;
+    let runs = suggestion.runs;
+    if suggestion.changes.is_empty() {
+        return format!(
+            "  no memory order and no fence makes it safe under {model}: with the strongest ones at all places it is not (checked)\n"
+        );
+    }
+    let mut out = format!(
+        "  safe under {model} with these changes, of which none can be left out or be weaker ({runs} runs):\n"
+    );
+    for change in &suggestion.changes {
+        let at = position(report.sources, change.span);
+        let text = report.sources.expression(change.span);
+        let _ = writeln!(
+            out,
+            "    {}:{}:{}: {} -> {}: {}",
+            at.file,
+            at.line,
+            at.column,
+            change.from,
+            change.to,
+            text.trim()
+        );
+    }
+    out
+}
+
+/// A finding with a snippet of the source and the execution that shows it.
+pub fn finding(finding: &Finding, sources: &SourceMap) -> String {
+    let mut out = render(finding, sources) + "\n";
+    if !finding.trace.is_empty() {
+        out.push_str(&show_trace(&finding.trace, sources));
+    }
+    out
 }
 
 /// Why there is no answer.
@@ -47,7 +85,7 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
 }
 
 /// The verdict in one line.
-fn headline(report: &Report<'_>) -> String {
+pub(crate) fn headline(report: &Report<'_>) -> String {
     let outcome = report.outcome;
     let bounds: Vec<String> =
         outcome.bounds.iter().map(|b| format!("{} {}", b.name.name(), b.value)).collect();
@@ -80,9 +118,9 @@ fn counts(outcome: &Outcome) -> String {
     let counts = &outcome.statistics;
     let mut parts = Vec::new();
     match (counts.states, counts.executions, counts.nodes) {
-        (Some(states), _, _) => parts.push(format!("{states} states")),
-        (None, Some(executions), _) => parts.push(format!("{executions} executions")),
-        (None, None, Some(nodes)) => parts.push(format!("{nodes} nodes")),
+        (Some(states), _, _) => parts.push(counted(states, "state")),
+        (None, Some(executions), _) => parts.push(counted(executions, "execution")),
+        (None, None, Some(nodes)) => parts.push(counted(nodes, "node")),
         (None, None, None) => {}
     }
     if counts.blocked > 0 {
@@ -92,6 +130,11 @@ fn counts(outcome: &Outcome) -> String {
         parts.push(format!("{} cut", counts.cut));
     }
     parts.join(", ")
+}
+
+/// `1 execution`, `2 executions`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The message with a snippet of the source.

@@ -1,0 +1,159 @@
+//! Inline assembly: fences of all architectures, and the instructions of x86 that atomic operations are written in.
+//!
+//! An operand in a register is a variable, one in memory is a place. `lock` and `xchg` make a sequentially consistent
+//! read-modify-write between full fences, which is what the processor gives; other loads acquire and other stores release. What
+//! is not known here is an error where it is reached.
+
+mod x86;
+
+use super::{Parser, Res, unsupported};
+use crate::ast::{Expr, StmtKind};
+use crate::literal;
+use crate::token::{Keyword, Punct, TokenKind};
+use fencepost_diag::Span;
+use fencepost_ir::Fence;
+
+/// An operand of the assembly.
+struct AsmOperand {
+    /// `[name]`.
+    name: Option<String>,
+    constraint: String,
+    expr: Expr,
+    output: bool,
+}
+
+/// An `asm` statement.
+struct Assembly {
+    text: String,
+    operands: Vec<AsmOperand>,
+    /// It may jump.
+    jumps: bool,
+    span: Span,
+}
+
+impl Parser<'_> {
+    pub(super) fn asm_statement(&mut self) -> Res<StmtKind> {
+        let assembly = self.assembly()?;
+        self.expect(Punct::Semi, "after the assembly")?;
+        // Without an instruction an operand that is read and written keeps its value.
+        let empty = assembly.text.trim().is_empty();
+        let kept = |operand: &AsmOperand| !operand.output || operand.constraint.contains('+');
+        if (assembly.operands.is_empty() || empty && assembly.operands.iter().all(kept))
+            && !assembly.jumps
+            && let Some(found) = fences(&assembly.text)
+        {
+            return Ok(StmtKind::Asm(found));
+        }
+        let (text, span) = (assembly.text.trim().to_string(), assembly.span);
+        if !assembly.jumps
+            && let Some(block) = self.x86_block(assembly)?
+        {
+            return Ok(StmtKind::Block(block));
+        }
+        unsupported(
+            span,
+            format!("the assembly {text:?}"),
+            "known are the fences sync lwsync isync eieio mfence lfence sfence dmb dsb isb, the empty compiler barrier, \
+             and mov xchg xadd cmpxchg add sub inc dec and or xor cmp test setcc of x86; use C11 atomics for anything else",
+        )
+    }
+
+    fn assembly(&mut self) -> Res<Assembly> {
+        let start = self.advance().span;
+        let mut jumps = false;
+        loop {
+            match self.keyword() {
+                Some(Keyword::Volatile | Keyword::Volatile2 | Keyword::Volatile3) => {}
+                Some(Keyword::Inline | Keyword::Inline2 | Keyword::Inline3) => {}
+                Some(Keyword::Goto) => jumps = true,
+                _ => break,
+            }
+            self.at += 1;
+        }
+        self.expect(Punct::LParen, "after `asm`")?;
+        let text = self.asm_text();
+        let mut operands = Vec::new();
+        // Outputs and inputs; what is clobbered says nothing here.
+        for output in [true, false] {
+            if self.eat(Punct::Colon) {
+                self.asm_operands(output, &mut operands)?;
+            }
+        }
+        let open = self.last_span();
+        while !self.is(Punct::RParen) {
+            if self.advance().kind == TokenKind::Eof {
+                return super::fail(open, "this assembly is never closed");
+            }
+        }
+        let end = self.advance().span;
+        Ok(Assembly { text, operands, jumps, span: start.to(end) })
+    }
+
+    fn asm_text(&mut self) -> String {
+        let mut text = String::new();
+        while self.peek().kind == TokenKind::Str {
+            let symbol = self.advance().symbol;
+            let bytes = literal::string(self.interner.text(symbol)).unwrap_or_default();
+            text.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        text
+    }
+
+    fn asm_operands(&mut self, output: bool, operands: &mut Vec<AsmOperand>) -> Res<()> {
+        while !self.is(Punct::Colon) && !self.is(Punct::RParen) {
+            let mut name = None;
+            if self.eat(Punct::LBracket) {
+                let (symbol, _) = self.identifier("the name of an operand")?;
+                name = Some(self.name(symbol));
+                self.expect(Punct::RBracket, "after the name of the operand")?;
+            }
+            let constraint = self.asm_text();
+            self.expect(Punct::LParen, "before the operand")?;
+            let expr = self.nested(|p| p.expression())?;
+            self.expect(Punct::RParen, "after the operand")?;
+            operands.push(AsmOperand { name, constraint, expr, output });
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The fences of an assembly text; `None` if it has any other instruction.
+pub(super) fn fences(text: &str) -> Option<Vec<Fence>> {
+    let mut found = Vec::new();
+    for line in text.split(['\n', ';']) {
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+        let fence = match line.as_str() {
+            "" | "nop" | "pause" | "yield" | "rep" | "rep nop" => Fence::Compiler,
+            "sync" | "hwsync" | "sync 0" => Fence::Sync,
+            "lwsync" | "sync 1" => Fence::Lwsync,
+            "isync" => Fence::Isync,
+            "eieio" => Fence::Eieio,
+            // A locked addition of zero to the stack is how x86 code writes a full fence.
+            "lock" => Fence::Compiler,
+            _ if line.trim_start_matches("lock ").starts_with("addl $0") && text.contains("lock") => {
+                Fence::Mfence
+            }
+            "mfence" => Fence::Mfence,
+            "lfence" => Fence::Lfence,
+            "sfence" => Fence::Sfence,
+            "dmb" | "dmb sy" | "dmb ish" => Fence::DmbSy,
+            "dmb ld" | "dmb ishld" => Fence::DmbLd,
+            "dmb st" | "dmb ishst" => Fence::DmbSt,
+            "dsb" | "dsb sy" | "dsb ish" => Fence::DsbSy,
+            "dsb ld" | "dsb ishld" => Fence::DsbLd,
+            "dsb st" | "dsb ishst" => Fence::DsbSt,
+            "isb" | "isb sy" => Fence::Isb,
+            _ => return None,
+        };
+        if fence != Fence::Compiler || found.is_empty() {
+            found.push(fence);
+        }
+    }
+    if found.len() > 1 {
+        found.retain(|f| *f != Fence::Compiler);
+    }
+    Some(if found.is_empty() { vec![Fence::Compiler] } else { found })
+}

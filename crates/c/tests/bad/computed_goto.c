@@ -1,6 +1,0 @@
-int main(void) {
-    void *p = &&end;
-    goto *p;
-end:
-    return 0;
-}

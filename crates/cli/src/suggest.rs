@@ -1,0 +1,262 @@
+//! `check --suggest`: which memory orders, or which fences, make an unsafe program safe, found by running it again.
+//!
+//! Every place that could be stronger is made as strong as it can be. If the program is then safe, the places are taken one
+//! after the other and made as weak as the program stays safe with. A stronger program has fewer executions, so a place
+//! that could not be weakened then cannot be weakened later either: at the end no single change can be left out or be
+//! weaker. Those places come last that the counterexample visits, so that the others are given up first.
+
+use crate::args::CheckArgs;
+use crate::check;
+use crate::input::Trouble;
+use fencepost_answer::{Change, Outcome, Suggestion, Verdict};
+use fencepost_diag::Span;
+use fencepost_ir::{Ann, Compiled, Fence, Instr, Language, Order, Program};
+use fencepost_models::registry::Entry;
+use std::time::{Duration, Instant};
+
+/// Without a time limit of the user's, nobody waits longer than this for a suggestion.
+const MOST_TIME: Duration = Duration::from_secs(60);
+
+/// A place that could be stronger.
+struct Place {
+    span: Span,
+    /// What it is, from what it was to the strongest.
+    strengths: Vec<Strength>,
+    /// The strength in use.
+    chosen: usize,
+}
+
+/// How strong a place is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Strength {
+    /// An access or a fence of C with this order.
+    Order(Order),
+    /// No fence before an access.
+    NoFence,
+    /// A full fence before it.
+    Fence,
+}
+
+/// Looks for a suggestion; `None` if the program is not unsafe, or time is over.
+pub fn suggest(
+    name: &str,
+    compiled: &Compiled,
+    model: &'static Entry,
+    options: &CheckArgs,
+    found: &Outcome,
+) -> Result<Option<Suggestion>, Trouble> {
+    if found.verdict != Verdict::Unsafe {
+        return Ok(None);
+    }
+    let limit = options.timeout.unwrap_or(MOST_TIME);
+    let mut search = Search { name, compiled, model, options, end: Instant::now() + limit, runs: 0 };
+    let mut places = places(compiled, found);
+    for place in &mut places {
+        place.chosen = place.strengths.len() - 1;
+    }
+    if places.is_empty() || search.check(&places)? != Some(Verdict::Safe) {
+        let late = Instant::now() >= search.end;
+        return Ok((!late).then(|| Suggestion { changes: Vec::new(), runs: search.runs }));
+    }
+    // Sequential consistency is the most expensive strength: without it if that is enough.
+    let strongest: Vec<usize> = places.iter().map(|place| place.chosen).collect();
+    let dear = |strength: &Strength| *strength == Strength::Order(Order::SeqCst);
+    for place in &mut places {
+        place.chosen = place.strengths.iter().rposition(|strength| !dear(strength)).unwrap_or(0);
+    }
+    if search.check(&places)? != Some(Verdict::Safe) {
+        places.iter_mut().zip(strongest).for_each(|(place, chosen)| place.chosen = chosen);
+    }
+    // All places that the counterexample does not visit at once, then each on its own.
+    let visited =
+        |place: &Place| found.findings.iter().flat_map(|f| &f.trace).any(|s| overlaps(s.span, place.span));
+    let strongest: Vec<usize> = places.iter().map(|place| place.chosen).collect();
+    places.iter_mut().filter(|place| !visited(place)).for_each(|place| place.chosen = 0);
+    if search.check(&places)? != Some(Verdict::Safe) {
+        places.iter_mut().zip(strongest).for_each(|(place, chosen)| place.chosen = chosen);
+    }
+    for index in 0..places.len() {
+        let strongest = places[index].chosen;
+        for chosen in 0..strongest {
+            places[index].chosen = chosen;
+            match search.check(&places)? {
+                Some(Verdict::Safe) => break,
+                Some(_) => places[index].chosen = strongest,
+                None => return Ok(None),
+            }
+        }
+    }
+    let changes = places.iter().filter(|place| place.chosen > 0).map(|place| Change {
+        span: place.span,
+        from: place.strengths[0].name(),
+        to: place.strengths[place.chosen].name(),
+    });
+    Ok(Some(Suggestion { changes: changes.collect(), runs: search.runs }))
+}
+
+fn overlaps(a: Span, b: Span) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+struct Search<'a> {
+    name: &'a str,
+    compiled: &'a Compiled,
+    model: &'static Entry,
+    options: &'a CheckArgs,
+    end: Instant,
+    runs: u64,
+}
+
+impl Search<'_> {
+    /// The verdict with these strengths; `None` if time is over. Bounds count as they do for any *safe*.
+    fn check(&mut self, places: &[Place]) -> Result<Option<Verdict>, Trouble> {
+        let now = Instant::now();
+        if now >= self.end || check::is_interrupted() {
+            return Ok(None);
+        }
+        self.runs += 1;
+        let program = changed(&self.compiled.program, places);
+        let compiled = Compiled { program, ..self.compiled.clone() };
+        let (.., outcome) = check::solve(self.name, &compiled, self.model, self.options, now)?;
+        Ok(match outcome.verdict {
+            Verdict::Unknown if Instant::now() >= self.end => None,
+            verdict => Some(verdict),
+        })
+    }
+}
+
+impl Strength {
+    fn name(self) -> String {
+        match self {
+            Strength::NoFence => "no fence".into(),
+            Strength::Fence => "a fence before it".into(),
+            Strength::Order(order) => match order {
+                Order::Relaxed => "relaxed",
+                Order::Consume => "consume",
+                Order::Acquire | Order::AcquirePc => "acquire",
+                Order::Release => "release",
+                Order::AcqRel => "acq_rel",
+                Order::SeqCst => "seq_cst",
+                Order::Plain => "plain",
+            }
+            .into(),
+        }
+    }
+}
+
+/// The places that could be stronger; those that the counterexample visits come last.
+fn places(compiled: &Compiled, found: &Outcome) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for function in &compiled.program.functions {
+        for (instr, span) in function.body.iter().zip(&function.spans) {
+            let written =
+                compiled.sources.position(span.start).is_some_and(|(file, ..)| !file.starts_with('<'));
+            if !written || places.iter().any(|place| place.span == *span) {
+                continue;
+            }
+            let strengths = strengths(instr, compiled.language);
+            if strengths.len() > 1 {
+                places.push(Place { span: *span, strengths, chosen: 0 });
+            }
+        }
+    }
+    let visited =
+        |place: &Place| found.findings.iter().flat_map(|f| &f.trace).any(|s| overlaps(s.span, place.span));
+    places.sort_by_key(visited);
+    places
+}
+
+/// What an instruction is and how it could be stronger, weakest first.
+fn strengths(instr: &Instr, language: Language) -> Vec<Strength> {
+    use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+    if language != Language::C {
+        return match instr {
+            Instr::Load { .. } | Instr::Store { .. } => vec![Strength::NoFence, Strength::Fence],
+            _ => Vec::new(),
+        };
+    }
+    let (now, possible): (Order, &[Order]) = match instr {
+        Instr::Load { ann, .. } | Instr::Await { ann, .. } => (ann.order, &[Relaxed, Acquire, SeqCst]),
+        Instr::Store { ann, .. } => (ann.order, &[Relaxed, Release, SeqCst]),
+        Instr::Rmw { read, write, .. }
+        | Instr::AwaitRmw { read, write, .. }
+        | Instr::CompareExchange { read, write, .. } => {
+            (joined(*read, *write), &[Relaxed, Acquire, Release, AcqRel, SeqCst])
+        }
+        Instr::Fence(Fence::C11(order)) => (*order, &[Relaxed, Acquire, Release, AcqRel, SeqCst]),
+        _ => return Vec::new(),
+    };
+    if now == Order::Plain {
+        return Vec::new();
+    }
+    let stronger = |order: &&Order| {
+        **order != now
+            && (!now.acquires() || order.acquires())
+            && (!now.releases() || order.releases())
+            && **order >= now
+    };
+    std::iter::once(&now)
+        .chain(possible.iter().filter(stronger))
+        .map(|order| Strength::Order(*order))
+        .collect()
+}
+
+/// The one order of the two halves of a read-modify-write.
+fn joined(read: Ann, write: Ann) -> Order {
+    match (read.order, write.order) {
+        (Order::SeqCst, _) | (_, Order::SeqCst) => Order::SeqCst,
+        (read, write) if read.acquires() && write.releases() => Order::AcqRel,
+        (read, _) if read.acquires() => Order::Acquire,
+        (_, write) if write.releases() => Order::Release,
+        (Order::Plain, Order::Plain) => Order::Plain,
+        _ => Order::Relaxed,
+    }
+}
+
+/// The program with the chosen strengths.
+fn changed(program: &Program, places: &[Place]) -> Program {
+    let mut program = program.clone();
+    let chosen = |span: Span| {
+        let place = places.iter().find(|place| place.span == span && place.chosen > 0)?;
+        Some(place.strengths[place.chosen])
+    };
+    for function in &mut program.functions {
+        let mut fences = Vec::new();
+        for (pc, (instr, span)) in (0u32..).zip(function.body.iter_mut().zip(&function.spans)) {
+            match chosen(*span) {
+                Some(Strength::Order(order)) => strengthen(instr, order),
+                Some(Strength::Fence) => fences.push(pc),
+                Some(Strength::NoFence) | None => {}
+            }
+        }
+        if !fences.is_empty() {
+            *function = function.with_before(&fences, &Instr::Fence(Fence::Sync));
+        }
+    }
+    program
+}
+
+fn strengthen(instr: &mut Instr, order: Order) {
+    let read_part = match order {
+        Order::AcqRel => Order::Acquire,
+        Order::Release => Order::Relaxed,
+        order => order,
+    };
+    let write_part = match order {
+        Order::AcqRel => Order::Release,
+        Order::Acquire => Order::Relaxed,
+        order => order,
+    };
+    match instr {
+        Instr::Load { ann, .. } | Instr::Store { ann, .. } | Instr::Await { ann, .. } => ann.order = order,
+        Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => {
+            (read.order, write.order) = (read_part, write_part);
+        }
+        Instr::CompareExchange { read, write, failure, .. } => {
+            (read.order, write.order) = (read_part, write_part);
+            failure.order = failure.order.max(read_part);
+        }
+        Instr::Fence(Fence::C11(old)) => *old = order,
+        _ => {}
+    }
+}
