@@ -193,6 +193,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.stop.store(true, Ordering::Relaxed);
     }
 
+    /// There is no room for a worker: the search ends.
+    #[cold]
+    pub fn out_of_memory(&self) {
+        self.stop_for(StopReason::MaxMemory);
+        lock(&self.queue).done = true;
+        self.wake.notify_all();
+    }
+
     /// Why it stopped early, if it did.
     pub fn stop_reason(&self) -> Option<StopReason> {
         *lock(&self.reason)

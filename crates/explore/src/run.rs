@@ -203,12 +203,12 @@ fn explore_model<M: AnyWidth>(
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
         if layout.events() > MAX_EVENTS {
-            return Ok(too_many_events());
+            return Ok(stopped(StopReason::TooManyEvents));
         }
         let form = RowForm::for_events(layout.events()).max(options.rows);
         let run = Run { subject: &subject, memory: &memory, question: &question, options, cautious };
         // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
-        let attempt = match form {
+        let attempt = || match form {
             #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words1 => run.attempt::<M, Dense<1>>(&model),
             form if form <= RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
@@ -218,6 +218,9 @@ fn explore_model<M: AnyWidth>(
             RowForm::Words8 => run.attempt::<M, Dense<8>>(&model),
             form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
             _ => run.attempt::<M, Sparse>(&model),
+        };
+        let Some(attempt) = with_stack(layout.events(), attempt) else {
+            return Ok(stopped(StopReason::MaxMemory));
         };
         if attempt.is_err()
             && let Some(restarted) = options.restarted
@@ -246,16 +249,38 @@ fn events_of(code: &Code, function: u32) -> usize {
 }
 
 /// Events that an execution may have at most.
-const MAX_EVENTS: usize = 4_000_000;
+const MAX_EVENTS: usize = 1_000_000;
 
-fn too_many_events() -> Exploration {
+/// The search goes down one call for each event: so much stack do the calls of one event need at most.
+const STACK_PER_EVENT: usize = 8 << 10;
+
+/// Executions of so many events fit any stack.
+const ANY_STACK: usize = 256;
+
+fn stack_for(events: usize) -> usize {
+    (4 << 20) + events * STACK_PER_EVENT
+}
+
+/// Runs with a stack for that many events; `None` if there is no room for it.
+fn with_stack<T: Send>(events: usize, run: impl FnOnce() -> T + Send) -> Option<T> {
+    if events <= ANY_STACK {
+        return Some(run());
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(stack_for(events));
+        let result = thread.spawn_scoped(scope, run).ok()?.join();
+        Some(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+fn stopped(reason: StopReason) -> Exploration {
     Exploration {
         stats: Stats::default(),
         states: Vec::new(),
         findings: Vec::new(),
         cuts: Vec::new(),
         witness: None,
-        stopped: Some(StopReason::TooManyEvents),
+        stopped: Some(reason),
     }
 }
 
@@ -332,8 +357,11 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
                 let collector = collector(question, options);
                 let explorer =
                     Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
-                scope.spawn(move || work(explorer))
+                let stack = stack_for(subject.layout.events());
+                let thread = std::thread::Builder::new().stack_size(stack);
+                thread.spawn_scoped(scope, move || work(explorer))
             })
+            .filter_map(|spawned| spawned.inspect_err(|_| control.out_of_memory()).ok())
             .collect();
         first.visit(&mut graph);
         let mut segments = work(first);
