@@ -104,3 +104,16 @@ fn executions_have_any_number_of_events() {
         assert_eq!(support::executions(&long_writer(1400), model), kept, "{}", model.name());
     }
 }
+
+#[test]
+fn the_stack_is_deep_enough_for_many_events() {
+    let mut builder = Builder::new(2);
+    let thread = builder.thread();
+    (0..20_000).for_each(|i| thread.store(usize::from(i % 2_000 == 0), i + 1));
+    builder.thread().load(1);
+    let program = builder.program();
+    for jobs in [1, 2] {
+        let found = explore(&program, &Options { jobs, ..Options::new(ModelName::Rc11) }).expect("supported");
+        assert_eq!((found.stats.executions, found.stopped), (11, None));
+    }
+}
