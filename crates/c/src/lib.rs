@@ -180,7 +180,13 @@ fn front(
     let name = files.first().map_or("", |file| file.name.as_str());
     let program = lower::lower(&parser.unit, name)?;
     let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
-    let left_out = (waits && !parser.spurious).then_some("no wake-up without a signal");
+    let clock = loaded.contains(&"runtime/time.c");
+    let left_out = match (waits && !parser.spurious, clock) {
+        (true, true) => Some("no wake-up without a signal, clocks stand still"),
+        (true, false) => Some("no wake-up without a signal"),
+        (false, true) => Some("clocks stand still"),
+        (false, false) => None,
+    };
     let mut warnings = std::mem::take(&mut preprocessor.warnings);
     warnings.append(&mut parser.warnings);
     Ok((program, warnings, left_out))

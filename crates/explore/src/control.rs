@@ -48,8 +48,17 @@ pub enum Need {
     Thread(u16, u32),
     /// Registers of a thread.
     Registers(usize),
-    /// No room, but caution: see `waiting`.
-    Caution,
+    /// No room, but caution with the reads of a cell: see `waiting`.
+    Caution(Location),
+}
+
+/// Which reads that wait are added like all others.
+#[derive(Clone, Debug)]
+pub enum Caution {
+    /// All of them.
+    All,
+    /// Those of these cells.
+    Cells(FxHashSet<Location>),
 }
 
 struct Queue<M: MemoryModel<W>, W: RowWidth> {
@@ -80,8 +89,7 @@ pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     progress: Option<&'static Progress>,
     /// How often the first read of a graph was added, by any worker.
     settlings: AtomicU64,
-    /// Whether reads that wait are added like all others.
-    cautious: bool,
+    caution: Caution,
     /// Whether iterations that changed nothing are followed like all others.
     follows_all: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
@@ -101,7 +109,12 @@ fn bytes_in_use() -> Option<u64> {
 
 impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// For that many workers.
-    pub fn new(workers: usize, limits: &Limits<'static>, cautious: bool, follows_all: bool) -> Control<M, W> {
+    pub fn new(
+        workers: usize,
+        limits: &Limits<'static>,
+        caution: Caution,
+        follows_all: bool,
+    ) -> Control<M, W> {
         if let Some(progress) = limits.progress {
             progress.reset();
         }
@@ -122,7 +135,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
             interrupt: limits.interrupt,
             progress: limits.progress,
             settlings: AtomicU64::new(0),
-            cautious,
+            caution,
             follows_all,
             watched: Mutex::default(),
         }
@@ -133,10 +146,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.settlings.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Whether reads that wait are added like all others.
+    /// Whether reads of a cell that wait are added like all others.
     #[inline(always)]
-    pub fn is_cautious(&self) -> bool {
-        self.cautious
+    pub fn is_cautious(&self, location: Location) -> bool {
+        match &self.caution {
+            Caution::All => true,
+            Caution::Cells(cells) => !cells.is_empty() && cells.contains(&location),
+        }
     }
 
     /// Whether iterations that changed nothing are followed like all others.

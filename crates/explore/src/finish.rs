@@ -14,7 +14,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         for t in 0..layout.threads() {
-            if graph.is_asleep(t) {
+            if graph.considered(t).is_some() {
                 return self.finish_asleep(graph, t);
             }
         }

@@ -11,8 +11,10 @@
 mod copy;
 mod invariants;
 mod layout;
+mod sleep;
 
 pub use layout::Layout;
+pub use sleep::Sleep;
 
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Memory};
@@ -20,19 +22,6 @@ use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::Order;
-
-/// A thread went to sleep before a read, because the newest value would not let it go on.
-#[derive(Clone, Debug)]
-pub struct Sleep<W: RowWidth> {
-    /// How many events the thread had.
-    pub at: u32,
-    /// What it would read.
-    pub loc: LocId,
-    /// How many writes to that there were. They stay as long as the sleep does.
-    pub writes: u32,
-    /// The events that were there then.
-    pub before: Row<W>,
-}
 
 /// What is known of an event, in one place: it is copied as a whole.
 #[derive(Clone)]
@@ -372,18 +361,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         readers
     }
 
-    /// The events that a thread had considered when it went to sleep before the read that it stands before.
-    #[inline(always)]
-    pub fn considered(&self, thread: usize) -> Option<&Sleep<W>> {
-        self.asleep[thread].last().filter(|sleep| sleep.at == self.front[thread])
-    }
-
-    /// Whether a thread sleeps and there is nothing new for it.
-    #[inline(always)]
-    pub fn is_asleep(&self, thread: usize) -> bool {
-        self.considered(thread).is_some_and(|sleep| self.co[sleep.loc as usize].len() as u32 == sleep.writes)
-    }
-
     /// No write after `source` in coherence is in `among`.
     #[inline(always)]
     pub fn is_maximal(&self, source: EventId, loc: LocId, among: &Row<W>) -> bool {
@@ -437,6 +414,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.events[e].rf = INIT;
         self.events[e].before.clone_from(&self.present);
         self.present.insert(e);
+    }
+
+    /// What an absent event would be, for a thread that is only tried out.
+    pub fn try_out(&mut self, event: EventId, node: NodeId, value: u64) {
+        self.events[event as usize].node = node;
+        self.events[event as usize].value = value;
     }
 
     /// Makes a present event a read of `source`, with its value.
@@ -668,26 +651,5 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.asleep[thread].clear();
         self.snapshots[layout.slot_base[thread]] = Snapshot::default();
         self.set_front(layout, thread, 0);
-    }
-
-    /// A thread goes to sleep before a read of `loc`.
-    pub fn fall_asleep(&mut self, thread: usize, loc: LocId) {
-        let writes = self.co[loc as usize].len() as u32;
-        let sleep = Sleep { at: self.front[thread], loc, writes, before: self.present.clone() };
-        self.asleep[thread].push(sleep);
-    }
-
-    /// It is awake again.
-    pub fn wake_up(&mut self, thread: usize) {
-        self.asleep[thread].pop();
-    }
-
-    /// Forgets the sleep that is younger than a read.
-    pub fn forget_sleep_after(&mut self, read: EventId) {
-        for asleep in &mut self.asleep {
-            while asleep.last().is_some_and(|sleep| sleep.before.contains(read as usize)) {
-                asleep.pop();
-            }
-        }
     }
 }

@@ -32,6 +32,8 @@ pub enum Next {
     Waiting,
     /// It is back in a loop where it was, having written nothing.
     Spinning,
+    /// It tries again with what it has read, as it would without the last read if the read before had read that.
+    Retrying,
     /// The unroll bound was reached.
     Cut,
     /// Something went wrong; see [`Fault`].

@@ -21,6 +21,7 @@ pub mod path;
 mod progress;
 mod races;
 pub mod ranges;
+mod retrying;
 mod revisit;
 pub mod row;
 pub mod run;

@@ -131,6 +131,8 @@ pub struct Node<S, W: RowWidth> {
     facts: Option<Box<Facts<W>>>,
     /// How many objects the thread had made before the event.
     made: u32,
+    /// How many fences stand before the event on its path.
+    fence_count: u32,
     /// The reservation that was held before the event.
     reservation: Option<(EventId, LocId)>,
     /// For a piece of a path that changes nothing: the node that stands for the path with it.
@@ -160,6 +162,7 @@ impl<S: Default, W: RowWidth> Node<S, W> {
             statics: S::default(),
             facts: None,
             made: 0,
+            fence_count: 0,
             reservation: None,
             alias: NO_NODE,
         }

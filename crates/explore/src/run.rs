@@ -3,7 +3,7 @@
 
 use crate::code::{Code, FRAME, HIDDEN};
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Control, Limits, Need, StopReason};
+use crate::control::{Caution, Control, Limits, Need, StopReason};
 use crate::findings::Finding;
 use crate::graph::Layout;
 use crate::lower::{Unsupported, lower};
@@ -19,6 +19,7 @@ use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::segments::in_order;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
+use rustc_hash::FxHashSet;
 
 /// The models that this engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -198,7 +199,7 @@ fn explore_model<M: AnyWidth>(
     let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
     let mut spawned = Vec::new();
-    let mut cautious = options.cautious;
+    let mut caution = if options.cautious { Caution::All } else { Caution::Cells(FxHashSet::default()) };
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
@@ -206,7 +207,7 @@ fn explore_model<M: AnyWidth>(
             return Ok(stopped(StopReason::TooManyEvents));
         }
         let form = RowForm::for_events(layout.events()).max(options.rows);
-        let run = Run { subject: &subject, memory: &memory, question: &question, options, cautious };
+        let run = Run { subject: &subject, memory: &memory, question: &question, options, caution: &caution };
         // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
         let attempt = || match form {
             #[cfg(any(not(debug_assertions), feature = "forms"))]
@@ -230,7 +231,11 @@ fn explore_model<M: AnyWidth>(
         match attempt {
             Ok(exploration) => return Ok(exploration),
             Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
-            Err(Need::Caution) => cautious = true,
+            Err(Need::Caution(cell)) => {
+                if let Caution::Cells(cells) = &mut caution {
+                    cells.insert(cell);
+                }
+            }
             Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
             Err(Need::Thread(parent, number)) => {
                 spawned.push((parent, number));
@@ -290,15 +295,15 @@ struct Run<'a> {
     memory: &'a Memory,
     question: &'a Question,
     options: &'a Options<'a>,
-    cautious: bool,
+    caution: &'a Caution,
 }
 
 impl Run<'_> {
     /// Explores with rows of a form; an error says what needs more room.
     fn attempt<M: MemoryModel<W> + Sync, W: RowWidth>(&self, model: &M) -> Result<Exploration, Need> {
-        let Run { subject, memory, question, options, cautious } = *self;
+        let Run { subject, memory, question, options, caution } = *self;
         let jobs = options.jobs.max(1);
-        let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
+        let control = Control::new(jobs, &options.limits, caution.clone(), options.retries == Retries::All);
         let mut first =
             Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
         let mut graph = first.start();

@@ -27,15 +27,19 @@ const LOOK_BACK: usize = 1024;
 /// How many earlier states it compares with.
 const COMPARISONS: usize = 16;
 
-/// Events that a loop may make beyond its bound if no other thread runs.
+/// Events that a loop may make beyond its bound if no other thread has been started.
 const ALONE: usize = 20_000;
+
+/// Events that it may make if the other threads have ended. Unlike a loop of the beginning it may read what others wrote, and
+/// there may be very many such ends.
+const AFTERWARDS: usize = 1_000;
 
 /// Events that it may make if nobody else has had to do with what it reads so far: others may still come.
 const OWN_EVENTS: usize = 256;
 
 /// Whether two states of a thread before the operation at `pc` are the same to its future; `depends` says of a word whether
 /// its dependencies allow that.
-fn is_same_state(
+pub(crate) fn is_same_state(
     code: &Code,
     mut pc: Pc,
     then: &[u64],
@@ -192,7 +196,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 }
                 Next::Waiting => end.saturating_sub(1),
                 Next::Spinning => graph.frontier(layout, t).value as usize,
-                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
+                Next::Blocked | Next::Retrying | Next::Cut | Next::Failed(_) => return false,
             };
             let base = layout.base[t] as usize;
             stuck = true;
@@ -228,7 +232,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let entered = registers[registers[FP] as usize + entered as usize] as usize;
         let over = |next: Next| matches!(next, Next::NotStarted | Next::Ended);
         let alone = (0..layout.threads()).all(|t| t == thread || over(graph.frontier(layout, t).next));
-        if index - entered.min(index) > if alone { ALONE } else { OWN_EVENTS } {
+        let is_started = |t: usize| graph.frontier(layout, t).next != Next::NotStarted;
+        let most = match alone {
+            false => OWN_EVENTS,
+            true if (0..layout.threads()).any(|t| t != thread && is_started(t)) => AFTERWARDS,
+            true => ALONE,
+        };
+        if index - entered.min(index) > most {
             return false;
         }
         let is_own = |e: usize| layout.thread_of[e] as usize == thread;

@@ -25,7 +25,7 @@ use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_C
 use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
 use crate::segments::{Position, Progression};
-use crate::waiting::{Watch, is_blocked};
+use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
 
 /// Rounds beyond its bound of a loop that makes no event.
@@ -53,6 +53,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) suspects: Suspects,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
+    /// Registers of a run that is tried out.
+    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
@@ -81,6 +83,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             pinned: Vec::new(),
             suspects: Suspects::default(),
             watch: Watch::default(),
+            scratch: Vec::new(),
             tail,
             control,
             collector,
@@ -215,42 +218,32 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
-        let event = self.event_of(graph, thread);
-        let node = self.trie.node(snapshot.node);
-        let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads().is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
+        let node = self.trie.node(snapshot.node);
+        let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co(loc).len();
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).map(|sleep| sleep.before.clone());
+        let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen.clone()));
         let mut sleeps = considered.is_some();
-        let last = |source: EventId, i: usize, sleeps: &mut bool| {
-            let newest = i == writes;
-            let new =
-                considered.as_ref().is_none_or(|seen| source != INIT && !seen.contains(source as usize));
-            *sleeps &= !(newest && new);
-            (newest, new)
-        };
-        for i in (0..writes).rev() {
-            let source = graph.co(loc)[i];
-            let (newest, new) = last(source, i + 1, &mut sleeps);
+        for i in (0..=writes).rev() {
+            let source = if i == 0 { INIT } else { graph.co(loc)[i - 1] };
+            let new = considered.as_ref().is_none_or(|(at, seen)| {
+                source != INIT && !seen.contains(source as usize) && graph.may_wake(thread, *at, source)
+            });
             if new {
-                sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
+                let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
+                if i == writes {
+                    sleeps = blocked;
+                }
             }
             // An older write would be read although something newer comes before this read.
-            if graph.is_known(source, &before) {
-                if sleeps {
-                    self.sleep(graph, thread, loc);
-                }
-                return;
+            if i > 0 && graph.is_known(source, &before) {
+                break;
             }
-        }
-        let (newest, new) = last(INIT, 0, &mut sleeps);
-        if new {
-            sleeps |= self.read_from(graph, thread, event, snapshot, INIT, newest) && newest;
         }
         if sleeps {
             self.sleep(graph, thread, loc);
@@ -262,11 +255,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         &mut self,
         graph: &mut Graph<M, W>,
         thread: usize,
-        event: EventId,
         snapshot: Snapshot,
         source: EventId,
         newest: bool,
     ) -> bool {
+        let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
         let mut blocked = false;
@@ -275,11 +268,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         {
             let front = graph.front(thread);
             self.advance_thread(graph, thread);
-            let next = graph.frontier(self.subject.layout, thread).next;
-            blocked = is_blocked(next) && self.may_sleep(snapshot.node);
+            blocked = self.may_sleep(snapshot.node) && self.leads_nowhere(graph, thread, event);
             if blocked {
                 self.note_waiting(snapshot.node);
-            } else {
+            } else if !(self.took(graph, thread, event) && self.fits_nowhere(graph, event, source)) {
                 if !newest {
                     graph.mark_nonmaximal(event);
                 }
@@ -298,10 +290,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
     fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        let node = self.trie.node(graph.node(event as usize));
-        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes().is_empty() {
+        self.trie.node(graph.node(event as usize)).half == Half::Amo
+            && self.fits_nowhere(graph, event, source)
+    }
+
+    fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+        if M::OUT_OF_ORDER || graph.rmw_writes().is_empty() {
             return false;
         }
+        let node = self.trie.node(graph.node(event as usize));
         let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
         if !graph.rmw_writes().contains(next as usize) {
             return false;
@@ -312,10 +309,22 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             return false;
         }
         let revisited = graph.revisited() & graph.before(taken);
-        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
+        let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
+        for (_, sleep) in graph.caused_sleep().filter(|(_, sleep)| !sleep.before.contains(taken)) {
+            perhaps |= graph.pre(sleep.cause as usize).and(sleep.cause as usize);
+        }
         let prefix = graph.pre(event as usize).and(event as usize);
         let gone = graph.present().without(&(graph.before(taken) | &prefix | &perhaps));
         !self.was_added_maximally(graph, &gone, &prefix, &perhaps)
+    }
+
+    /// Whether the thread, which has just read by `event`, is about to write by the same instruction, having waited.
+    fn took(&self, graph: &Graph<M, W>, thread: usize, event: EventId) -> bool {
+        let snapshot = graph.frontier(self.subject.layout, thread);
+        self.trie.node(graph.node(event as usize)).half == Half::Waiting
+            && snapshot.next == Next::Event
+            && self.trie.node(snapshot.node).kind == Kind::Write
+            && self.trie.node(snapshot.node).partner == event
     }
 
     /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.
@@ -448,7 +457,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.set_order(event, node.ann.order);
         if node.ann.order == Order::Plain {
             let loc = node.loc();
-            self.note_plain_write(loc);
+            let thread = self.subject.layout.thread_of[event as usize] as usize;
+            self.note_plain_write(graph, thread, loc);
         }
         let node = self.trie.node(snapshot.node);
         let readers =
@@ -551,6 +561,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 let (changed, rewrote) = (next.changed, next.rewrote);
                 let stopped = Snapshot { value, changed, rewrote, ..Snapshot::stopped(Next::Spinning) };
                 graph.set_snapshot(layout, thread, index + 1, stopped);
+                graph.set_front(layout, thread, index as u32 + 1);
+                break;
+            }
+            if self.retries(graph, thread, index + 1, next.node) {
+                graph.set_snapshot(layout, thread, index + 1, Snapshot::stopped(Next::Retrying));
                 graph.set_front(layout, thread, index as u32 + 1);
                 break;
             }

@@ -106,6 +106,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         let event = self.base[parent.thread as usize] + index;
         let mut node = Node { event, ..Node::new(parent_id, key, parent.thread, index) };
         (node.made, node.reservation) = (facts.made, facts.reservation);
+        node.fence_count = facts.fence_count;
         if key.loc == SEGMENT_FULL
             && let Some(same) = self.same_segment(parent_id, key.pc, &facts, code)
         {
@@ -348,6 +349,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             (None, _) => true,
         };
         within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
+    }
+
+    /// Whether no fence stands between a node and a later one.
+    pub fn no_fence_between(&self, a: NodeId, b: NodeId) -> bool {
+        self.node(a).fence_count == self.node(b).fence_count
     }
 
     /// Whether the same reservation is held at two nodes.
