@@ -58,7 +58,17 @@ pub enum Target {
     Pointer(Arg),
 }
 
-/// One operation. A destination of 0 is none.
+impl Target {
+    /// The operand that says what runs, if it is one.
+    pub fn operand(self) -> Option<Arg> {
+        match self {
+            Target::Function(_) => None,
+            Target::Pointer(pointer) => Some(pointer),
+        }
+    }
+}
+
+/// One operation; `effect.rs` has the table of what each does. A destination of 0 is none.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Op {
@@ -318,6 +328,8 @@ pub struct FunctionCode {
 pub struct Code {
     /// Operations of all functions.
     pub ops: Vec<Op>,
+    /// The register that each operation writes, 0 if none.
+    pub defines: Vec<u16>,
     /// The function and instruction that each operation came from.
     pub source: Vec<(u32, u32)>,
     /// The functions.
@@ -404,117 +416,6 @@ impl Undefined {
         match self {
             Undefined::Zero | Undefined::Atomic if value == Value::UNDEFINED.0 => 0,
             _ => value,
-        }
-    }
-}
-
-impl Op {
-    /// What may become an event.
-    pub fn is_event(&self) -> bool {
-        matches!(
-            self,
-            Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Choice { .. }
-                | Op::Skip { .. }
-                | Op::Fence(_)
-                | Op::Spawn { .. }
-                | Op::Join { .. }
-                | Op::Free { .. }
-                | Op::EndThread { .. }
-                | Op::Birth
-        )
-    }
-
-    /// Where control may go other than to the next operation.
-    pub fn targets(&self) -> [Option<Pc>; 2] {
-        match *self {
-            Op::Jump(target) => [Some(target), None],
-            Op::Branch { then_to, else_to, .. } => [Some(then_to), Some(else_to)],
-            Op::BranchReserved { else_to, .. } => [Some(else_to), None],
-            _ => [None, None],
-        }
-    }
-
-    /// Whether control goes on to the next operation.
-    pub fn falls_through(&self) -> bool {
-        !matches!(
-            self,
-            Op::Jump(_)
-                | Op::Branch { .. }
-                | Op::Return(_)
-                | Op::Exit(_)
-                | Op::Halt
-                | Op::Fail(_)
-                | Op::Cut { .. }
-        )
-    }
-
-    /// The register that it writes, 0 if none.
-    pub fn defines(&self) -> u16 {
-        match *self {
-            Op::Move { dst, .. }
-            | Op::Unary { dst, .. }
-            | Op::Binary { dst, .. }
-            | Op::Modify { dst, .. }
-            | Op::Select { dst, .. }
-            | Op::Load { dst, .. }
-            | Op::Choice { dst, .. }
-            | Op::Call { dst, .. }
-            | Op::Spawn { dst, .. }
-            | Op::Join { dst, .. }
-            | Op::SelfThread { dst }
-            | Op::Alloc { dst, .. }
-            | Op::Local { dst, .. }
-            | Op::ThreadLocal { dst, .. }
-            | Op::ObjectSize { dst, .. }
-            | Op::Private { dst, .. }
-            | Op::PrivateLoad { dst, .. }
-            | Op::EnterLoop { dst }
-            | Op::Owns { dst, .. } => dst,
-            _ => 0,
-        }
-    }
-
-    /// Calls `used` for each operand.
-    pub fn for_each_use(&self, lists: &[Vec<Arg>], mut used: impl FnMut(Arg)) {
-        match *self {
-            Op::Move { a, .. } | Op::Unary { a, .. } | Op::Reserve(a) | Op::Owns { a, .. } => used(a),
-            Op::Defined(a) => used(a),
-            Op::Binary { a, b, .. } => [a, b].into_iter().for_each(used),
-            Op::Modify { old, operand, .. } => [Arg::Reg(old), operand].into_iter().for_each(used),
-            Op::Select { condition, a, b, .. } => [condition, a, b].into_iter().for_each(used),
-            Op::Branch { condition, .. }
-            | Op::Assume(condition)
-            | Op::Wait(condition)
-            | Op::Assert { condition } => used(condition),
-            Op::Agree { a, .. } => used(a),
-            Op::BranchReserved { addr, .. } | Op::Skip { addr, .. } | Op::Free { addr, .. } => used(addr),
-            Op::ObjectSize { addr, .. } | Op::PrivateLoad { addr, .. } => used(addr),
-            Op::PrivateStore { addr, value, .. } => [addr, value].into_iter().for_each(used),
-            Op::Load { addr, failure, .. } => {
-                used(addr);
-                if let Some(cas) = failure {
-                    used(cas.expected);
-                }
-            }
-            Op::Store { addr, value, pick, .. } => {
-                used(addr);
-                used(value);
-                if let Some(pick) = pick {
-                    used(pick);
-                }
-            }
-            Op::Alloc { size, .. } => used(size),
-            Op::Join { thread, .. } => used(thread),
-            Op::Return(value) | Op::Exit(value) | Op::Round(value) => value.into_iter().for_each(used),
-            Op::Call { target, args, .. } | Op::Spawn { target, args, .. } => {
-                if let Target::Pointer(pointer) = target {
-                    used(pointer);
-                }
-                lists[args as usize].iter().copied().for_each(used);
-            }
-            _ => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the workers of an exploration share: limits, the reason to stop, and work to give away.
 //!
 //! Every subtree is independent, so a worker that is about to go down a branch hands it to a worker that has nothing to
-//! do. The receiver gets a copy of the graph and of the path trie that its snapshots refer to.
+//! do. The receiver gets a copy of the graph and of the paths that its threads are on.
 
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
@@ -11,6 +11,7 @@ use crate::model::MemoryModel;
 use crate::path::Trie;
 use crate::progress::Progress;
 use crate::row::RowWidth;
+use crate::segments::Position;
 use fencepost_ir::Location;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -37,7 +38,7 @@ pub struct Limits<'a> {
 }
 
 /// Work that one worker gives to another.
-pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
+pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory, Position);
 
 /// Room that was too small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,9 @@ struct Queue<M: MemoryModel<W>, W: RowWidth> {
 pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     stop: AtomicBool,
     reason: Mutex<Option<StopReason>>,
+    /// The first place at which an error was found that ends the search, and whether there is one.
+    error: Mutex<Option<Position>>,
+    has_error: AtomicBool,
     /// What needs more room.
     need: Mutex<Option<Need>>,
     /// Workers that wait and are not promised anything yet.
@@ -129,6 +133,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         Control {
             stop: AtomicBool::new(false),
             reason: Mutex::new(None),
+            error: Mutex::new(None),
+            has_error: AtomicBool::new(false),
             need: Mutex::new(None),
             hungry: AtomicUsize::new(0),
             queue: Mutex::new(Queue { items: Vec::new(), idle: 0, done: false }),
@@ -218,15 +224,17 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         }
     }
 
-    /// There is no memory for what comes next.
-    #[cold]
-    pub fn out_of_memory(&self) {
-        self.stop_for(StopReason::MaxMemory);
-    }
-
     fn stop_for(&self, reason: StopReason) {
         lock(&self.reason).get_or_insert(reason);
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// There is no room for a worker, or for a deeper stack: the search ends.
+    #[cold]
+    pub fn out_of_memory(&self) {
+        self.stop_for(StopReason::MaxMemory);
+        lock(&self.queue).done = true;
+        self.wake.notify_all();
     }
 
     /// Why it stopped early, if it did.
@@ -246,9 +254,29 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         *lock(&self.need)
     }
 
-    /// Stops because something was found that ends the search.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+    /// Something was found that ends the search: what comes behind this place need not be searched.
+    #[cold]
+    pub fn stop_behind(&self, position: &[u32]) {
+        if !self.is_shared() {
+            return self.stop.store(true, Ordering::Relaxed);
+        }
+        let mut error = lock(&self.error);
+        if error.as_deref().is_none_or(|first| position < first) {
+            *error = Some(position.to_vec());
+        }
+        self.has_error.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a place is behind an error that ends the search.
+    #[inline(always)]
+    pub fn is_behind_error(&self, position: &[u32]) -> bool {
+        self.has_error.load(Ordering::Relaxed)
+            && lock(&self.error).as_deref().is_some_and(|first| position > first)
+    }
+
+    /// Whether there is more than one worker.
+    pub fn is_shared(&self) -> bool {
+        self.workers > 1
     }
 
     /// Whether some worker has nothing to do.
@@ -259,7 +287,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
 
     /// Hands the subtree above a graph to another worker. False if somebody else was faster.
     #[cold]
-    pub fn give(&self, graph: &Graph<M, W>, trie: &Trie<M, W>, memory: &Memory, layout: &Layout) -> bool {
+    pub fn give(
+        &self,
+        graph: &Graph<M, W>,
+        trie: &Trie<M, W>,
+        memory: &Memory,
+        layout: &Layout,
+        position: &[u32],
+    ) -> bool {
         let mut queue = lock(&self.queue);
         if self.hungry.load(Ordering::Relaxed) == 0 {
             return false;
@@ -267,7 +302,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         let mut copy = Graph::new(layout);
         copy.copy_kept(graph, graph.present(), layout);
-        queue.items.push((copy, trie.clone(), memory.clone()));
+        copy.copy_registers_of(graph, layout);
+        let mut used = Vec::new();
+        copy.for_each_node_in_use(layout, |node| used.push(node));
+        let (trie, numbers) = trie.extract(&used);
+        copy.renumber(&numbers, layout, self.next_settling());
+        queue.items.push((copy, trie, memory.clone(), position.to_vec()));
         self.wake.notify_one();
         true
     }

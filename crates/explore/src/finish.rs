@@ -32,12 +32,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             self.collector.stats.blocked += 1;
             return;
         }
-        let races = self.model.races(&self.trie, graph);
+        let races = self.model.races(&self.trie, graph, self.suspects.cells());
         let stuck = self.is_stuck_for_ever(graph);
         let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
         match self.collector.finished(&view, races, stuck) {
             Finished::GoOn => {}
-            Finished::Stop => self.control.stop(),
+            Finished::Stop => self.control.stop_behind(self.progression.position()),
             Finished::NeedsTail => {
                 let mut tails =
                     (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);

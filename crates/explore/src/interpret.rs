@@ -88,6 +88,10 @@ pub struct Snapshot {
     pub value: u64,
     /// The order in which threads are scheduled, smallest first.
     pub urgency: u8,
+    /// How many events the thread had after the last one that changed something; see `spinning`.
+    pub changed: u32,
+    /// How many it had after the last read-modify-write that wrote what it had read.
+    pub rewrote: u32,
 }
 
 impl Next {
@@ -104,7 +108,14 @@ impl Next {
 
 impl Default for Snapshot {
     fn default() -> Snapshot {
-        Snapshot { node: NO_NODE, next: Next::NotStarted, value: 0, urgency: Snapshot::NEVER }
+        Snapshot {
+            node: NO_NODE,
+            next: Next::NotStarted,
+            value: 0,
+            urgency: Snapshot::NEVER,
+            changed: 0,
+            rewrote: 0,
+        }
     }
 }
 
@@ -275,10 +286,10 @@ impl<'a, M> Machine<'a, M> {
                 Stop::Event(pc, loc, value) => {
                     let node = trie.child(parent, Key { pc, loc, outcomes }, self.code);
                     if self.code.tails[pc as usize] && regs[FP] as usize == HIDDEN {
-                        return Snapshot { node, next: Next::Tail, value, urgency: Snapshot::NEVER };
+                        return Snapshot { node, next: Next::Tail, value, ..Snapshot::default() };
                     }
                     let urgency = Snapshot::urgency(trie.node(node).kind, trie.node(node).half);
-                    return Snapshot { node, next: Next::Event, value, urgency };
+                    return Snapshot { node, next: Next::Event, value, urgency, ..Snapshot::default() };
                 }
                 Stop::Segment(at, loc) => {
                     parent = trie.child(parent, Key { pc: at, loc, outcomes }, self.code);

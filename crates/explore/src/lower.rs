@@ -51,6 +51,7 @@ pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code,
     code.out_of_order = out_of_order;
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
     code.uses_objects = code.ops.iter().any(lives);
+    code.defines = code.ops.iter().map(Op::defines).collect();
     code.live = live_registers(&code, &counters, &observed_registers(program));
     code.tails = tails(&code);
     code.may_wait = may_wait(&code);

@@ -97,11 +97,12 @@ impl Memory {
     }
 
     fn add(&mut self, object: &Object, storage: Storage) -> ObjectId {
-        let declared: Vec<_> = object
+        let mut declared: Vec<_> = object
             .cells
             .iter()
             .map(|c| (c.offset, c.width, c.init.map(|v| c.width.zero_extend(v).0)))
             .collect();
+        declared.sort_by_key(|c| c.0);
         let overlap = declared.windows(2).any(|w| w[0].0 + w[0].1.bytes() > w[1].0);
         let id = ObjectId(self.objects.len() as u32);
         self.objects.push(ObjectInfo {
@@ -200,9 +201,13 @@ impl Memory {
         if end > u64::from(info.size) {
             return Err(BadAccess::OutOfBounds);
         }
-        let declared = info.declared.iter().find(|c| c.0 == offset && c.1 == width);
+        let first = info.declared.partition_point(|c| c.0 < offset);
+        let mut here = info.declared[first..].iter().take_while(|c| c.0 == offset);
+        let declared = here.find(|c| c.1 == width);
         let overlaps = |o: u32, w: Width| u64::from(o) < end && u64::from(o + w.bytes()) > u64::from(offset);
-        if info.met.iter().any(|&(o, w, _)| overlaps(o, w)) {
+        // Cells that were met do not overlap each other, so that one of the neighbours does if any does.
+        let at = info.met.partition_point(|c| c.0 < offset);
+        if info.met[at.saturating_sub(1)..].iter().take(2).any(|&(o, w, _)| overlaps(o, w)) {
             return Err(BadAccess::MixedSize(object.0));
         }
         if declared.is_none() && !info.free_form {

@@ -32,7 +32,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             return false;
         }
         let first_node = graph.node(event(first));
-        let Op::Load { width, extend, dst, undefined, .. } = code.ops[self.trie.node(first_node).pc() as usize] else {
+        let Op::Load { width, extend, dst, undefined, .. } =
+            code.ops[self.trie.node(first_node).pc() as usize]
+        else {
             return false;
         };
         // What would have happened if the first read had read what the second did.

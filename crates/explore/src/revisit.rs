@@ -121,7 +121,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Explores what comes from deleting `deleted` and letting `r` read the new write `z`. `r` keeps its time stamp.
     fn revisit(
         &mut self,
-        graph: &Graph<M, W>,
+        graph: &mut Graph<M, W>,
         r: EventId,
         z: EventId,
         snapshot: Snapshot,
@@ -130,8 +130,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     ) {
         let layout = self.subject.layout;
         let re = r as usize;
+        let (pinned, words) = (self.pinned.len(), graph.words());
+        graph.for_each_node_in_use(layout, |node| self.pinned.push(node));
         let mut child = self.pool.pop().unwrap_or_else(|| Graph::new(layout));
         child.copy_kept(graph, &graph.present().without(&deleted), layout);
+        child.swap_registers(graph);
         child.detach_read(r, graph, self.trie.node(graph.node(re)).loc(), layout);
         child.refresh_maximality(&self.trie);
         child.forget_sleep_after(r);
@@ -159,7 +162,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 break;
             }
         }
+        child.swap_registers(graph);
+        graph.drop_registers(words);
         self.pool.push(child);
+        self.pinned.truncate(pinned);
     }
 
     /// The read `r` comes back, reading `z`, which has its place by now.

@@ -16,6 +16,7 @@ use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::progress;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
+use crate::segments::in_order;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
 use rustc_hash::FxHashSet;
@@ -203,18 +204,23 @@ fn explore_model<M: AnyWidth>(
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
         if layout.events() > MAX_EVENTS {
-            return Ok(too_many_events());
+            return Ok(stopped(StopReason::TooManyEvents));
         }
         let form = RowForm::for_events(layout.events()).max(options.rows);
         let run = Run { subject: &subject, memory: &memory, question: &question, options, caution: &caution };
-        let attempt = match form {
+        // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
+        let attempt = || match form {
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words1 => run.attempt::<M, Dense<1>>(&model),
-            RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
+            form if form <= RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words4 => run.attempt::<M, Dense<4>>(&model),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words8 => run.attempt::<M, Dense<8>>(&model),
-            RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
-            RowForm::Ranges => run.attempt::<M, Sparse>(&model),
+            form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
+            _ => run.attempt::<M, Sparse>(&model),
         };
+        let attempt = attempt();
         if attempt.is_err()
             && let Some(restarted) = options.restarted
         {
@@ -246,16 +252,16 @@ fn events_of(code: &Code, function: u32) -> usize {
 }
 
 /// Events that an execution may have at most.
-const MAX_EVENTS: usize = 4_000_000;
+const MAX_EVENTS: usize = 1_000_000;
 
-fn too_many_events() -> Exploration {
+fn stopped(reason: StopReason) -> Exploration {
     Exploration {
         stats: Stats::default(),
         states: Vec::new(),
         findings: Vec::new(),
         cuts: Vec::new(),
         witness: None,
-        stopped: Some(StopReason::TooManyEvents),
+        stopped: Some(reason),
     }
 }
 
@@ -316,12 +322,15 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
     mut graph: crate::graph::Graph<M, W>,
 ) -> Collector<'a> {
     let work = |mut explorer: Explorer<'a, M, W>| {
-        while let Some((mut graph, trie, memory)) = control.take() {
-            explorer.take_over(trie, memory);
+        while let Some((mut graph, trie, memory, giver)) = control.take() {
+            if control.is_behind_error(&giver) {
+                continue;
+            }
+            explorer.take_over(&graph, trie, memory, giver);
             explorer.check(&graph, "work that was handed over");
             explorer.visit(&mut graph);
         }
-        explorer.collector
+        explorer.progression.finish(explorer.collector)
     };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..options.jobs)
@@ -329,18 +338,19 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
                 let collector = collector(question, options);
                 let explorer =
                     Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
-                scope.spawn(move || work(explorer))
+                std::thread::Builder::new().spawn_scoped(scope, move || work(explorer))
             })
+            .filter_map(|spawned| spawned.inspect_err(|_| control.out_of_memory()).ok())
             .collect();
         first.visit(&mut graph);
-        let mut collector = work(first);
+        let mut segments = work(first);
         for other in others {
             match other.join() {
-                Ok(found) => collector.merge(found),
+                Ok(found) => segments.extend(found),
                 // A worker that panicked has found a bug of ours: what it was to explore is not explored.
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        collector
+        in_order(segments, collector(question, options))
     })
 }

@@ -21,7 +21,7 @@ use crate::path::{INIT, Kind, Node, NodeId};
 use crate::row::{Row, RowWidth};
 use crate::visit::{Explorer, Subject};
 
-/// How many events a thread looks back at most, so that a long loop that only reads does not cost its square.
+/// How many events a thread looks back at most.
 const LOOK_BACK: usize = 1024;
 
 /// How many earlier states it compares with.
@@ -95,38 +95,56 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if self.control.follows_all() {
             return None;
         }
-        let mut written: Option<LocId> = None;
-        let mut comparisons = 0;
-        let oldest = (graph.settled(thread) as usize).max(index.saturating_sub(LOOK_BACK));
-        for earlier in (oldest..index).rev() {
-            let event = layout.base[thread] as usize + earlier;
-            let passed = self.trie.node(graph.node(event));
-            if !self.changes_nothing(graph, event, passed) {
+        let base = layout.base[thread] as usize;
+        let frontier = graph.snapshot(layout, thread, index);
+        let oldest = graph.settled(thread).max(frontier.changed);
+        let mut earlier = here.same_pc;
+        for _ in 0..COMPARISONS {
+            if earlier <= oldest || index - earlier as usize >= LOOK_BACK {
                 return None;
             }
-            if passed.kind == Kind::Write {
-                if written.is_some_and(|loc| loc != passed.loc()) {
-                    return None;
-                }
-                written = Some(passed.loc());
-            }
-            if passed.pc() != pc {
-                continue;
-            }
-            let then = graph.registers(layout, thread, earlier);
+            let slot = earlier as usize - 1;
+            let event = base + slot;
+            let then = graph.registers(layout, thread, slot);
             let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
             if self.trie.same_reservation(graph.node(event), node)
-                && written.is_none_or(|loc| self.writes_again(here, loc))
+                && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, here))
                 && is_same_state(code, pc, then, now, depends)
             {
-                return Some(earlier);
+                return Some(slot);
             }
-            comparisons += 1;
-            if comparisons == COMPARISONS {
-                return None;
-            }
+            earlier = self.trie.node(graph.node(event)).same_pc;
         }
         None
+    }
+
+    /// How many events a thread had after the last one that changed something, and after the last that wrote what it had
+    /// read, given that it has just made the event of that index.
+    #[inline(always)]
+    pub(crate) fn last_changes(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> (u32, u32) {
+        let layout = self.subject.layout;
+        let before = graph.snapshot(layout, thread, index);
+        let event = layout.base[thread] as usize + index;
+        let node = self.trie.node(graph.node(event));
+        let now = index as u32 + 1;
+        if !self.changes_nothing(graph, event, node) {
+            return (now, before.rewrote);
+        }
+        (before.changed, if node.kind == Kind::Write { now } else { before.rewrote })
+    }
+
+    /// Whether what read-modify-writes among the events wrote, all of which they had read, is to one cell, which the thread
+    /// writes again where that matters.
+    fn rewrites_one_cell(
+        &self,
+        graph: &Graph<M, W>,
+        events: std::ops::Range<usize>,
+        here: &Node<M::Static, W>,
+    ) -> bool {
+        let nodes = events.map(|e| self.trie.node(graph.node(e)));
+        let mut cells = nodes.filter(|node| node.kind == Kind::Write).map(Node::loc);
+        let Some(first) = cells.next() else { return true };
+        cells.all(|loc| loc == first) && self.writes_again(here, first)
     }
 
     /// Whether nobody can tell whether the event happened, given that its thread is back where it was.

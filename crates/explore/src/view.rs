@@ -1,7 +1,7 @@
 //! Finished graphs as people and tests see them: steps with their places, coherence, calls, and the choices that determine an
 //! execution.
 
-use crate::code::{Code, FAILED, FP, HIDDEN, Op, Pc, RESULT, Undefined};
+use crate::code::{ALLOCATIONS, Code, FAILED, FP, HIDDEN, Op, Pc, RESULT, Undefined};
 use crate::collect::Trace;
 use crate::findings::{Action, Calls, Place, Step};
 use crate::graph::Graph;
@@ -12,6 +12,7 @@ use crate::path::{EventId, INIT, Kind, Trie};
 use crate::row::RowWidth;
 use crate::visit::Subject;
 use fencepost_ir::Value;
+use rustc_hash::FxHashMap;
 
 /// A graph with all that is needed to read it.
 pub(crate) struct View<'a, M: MemoryModel<W>, W: RowWidth> {
@@ -92,7 +93,17 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     /// The execution, thread by thread, for people.
     pub fn steps(&self) -> Vec<Vec<Step>> {
         let threads = 0..self.subject.layout.threads();
-        threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect()
+        let mut steps: Vec<Vec<Step>> =
+            threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect();
+        // Cells are numbered as a worker meets them; what is shown must not depend on that.
+        let mut numbers = FxHashMap::default();
+        for step in steps.iter_mut().flatten() {
+            if let Action::Read { id, .. } | Action::Write { id, .. } = &mut step.action {
+                let next = numbers.len() as u32;
+                *id = *numbers.entry(*id).or_insert(next);
+            }
+        }
+        steps
     }
 
     /// The events of a thread that are shown: those up to its first gap.
@@ -113,7 +124,9 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             let ids: Vec<(u32, u32)> = list.iter().map(id).collect();
             ids.iter().filter(shown).copied().collect()
         });
-        lists.filter(|list: &Vec<_>| !list.is_empty()).collect()
+        let mut lists: Vec<Vec<_>> = lists.filter(|list: &Vec<_>| !list.is_empty()).collect();
+        lists.sort();
+        lists
     }
 
     fn step(&self, e: usize) -> Step {
@@ -151,7 +164,8 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             }
             _ => Action::Fence,
         };
-        let calls = node.calls().map(|pc| self.code().source[pc as usize]).collect();
+        let calls = self.trie.calls(graph.node(e), self.code());
+        let calls = calls.into_iter().map(|pc| self.code().source[pc as usize]).collect();
         Step { at: self.code().source[node.pc() as usize], calls, action }
     }
 
@@ -199,10 +213,19 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         let objects = self.memory.objects(Storage::Heap);
         let made = objects.filter_map(|object| {
             let (thread, pc) = self.memory.maker(object)?;
+            // Others were made in other executions.
+            let layout = self.subject.layout;
+            let started = self.graph.frontier(layout, thread as usize).next != Next::NotStarted;
+            let made = || self.graph.frontier_regs(layout, thread as usize)[ALLOCATIONS];
+            if !started || u64::from(self.memory.made_after(object)) >= made() {
+                return None;
+            }
             let (name, _) = self.memory.describe(object)?;
             Some((name.to_string(), Place { thread: u32::from(thread), at: self.code().source[pc as usize] }))
         });
-        made.collect()
+        let mut made: Vec<_> = made.collect();
+        made.sort();
+        made
     }
 }
 

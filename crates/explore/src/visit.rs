@@ -22,7 +22,9 @@ use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
+use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
+use crate::segments::{Position, Progression};
 use crate::stack;
 use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
@@ -46,6 +48,10 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) memory: Memory,
     /// Graphs for revisits, used again and again.
     pub(crate) pool: Vec<Graph<M, W>>,
+    /// Nodes that graphs refer to which wait for the end of a revisit.
+    pub(crate) pinned: Vec<NodeId>,
+    /// Cells that may have races.
+    pub(crate) suspects: Suspects,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
     /// Registers of a run that is tried out.
@@ -56,6 +62,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) collector: Collector<'a>,
     /// How many visits are within each other, from [`stack::START`].
     depth: usize,
+    /// Where it is in the search, and what it found elsewhere.
+    pub(crate) progression: Progression<'a>,
 }
 
 impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
@@ -75,12 +83,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             trie,
             memory,
             pool: Vec::new(),
+            pinned: Vec::new(),
+            suspects: Suspects::default(),
             watch: Watch::default(),
             scratch: Vec::new(),
             tail,
             control,
             collector,
             depth: stack::START,
+            progression: Progression::new(control.is_shared()),
         }
     }
 
@@ -94,16 +105,21 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
-    pub fn take_over(&mut self, trie: Trie<M, W>, memory: Memory) {
+    pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory, giver: Position) {
+        self.progression.took(&mut self.collector, giver);
         (self.trie, self.memory) = (trie, memory);
         self.watch = Watch::default();
+        self.suspects = Suspects::default();
+        if M::RACES {
+            graph.present().iter().for_each(|e| self.suspects.note(self.trie.node(graph.node(e))));
+        }
         self.tail = (NO_NODE, Vec::new());
     }
 
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
-        let regs = graph.registers_mut(layout, thread, 0);
+        let regs = graph.first_registers(layout, thread);
         let mut machine =
             Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let entry = machine.start(function, args, regs);
@@ -132,11 +148,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// Explores everything above a graph.
     pub fn visit(&mut self, graph: &mut Graph<M, W>) {
-        self.collector.stats.nodes += 1;
-        if self.control.stopped(&self.collector.stats) {
-            return;
-        }
-        self.check(graph, "a visit");
+        let words = graph.words();
+        self.progression.enter();
         self.depth += 1;
         if !self.depth.is_multiple_of(stack::LEVELS) {
             self.visit_next(graph);
@@ -144,10 +157,22 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             self.control.out_of_memory();
         }
         self.depth -= 1;
+        self.progression.leave();
+        graph.drop_registers(words);
     }
 
     /// Fills the first gap of the thread whose turn it is.
     fn visit_next(&mut self, graph: &mut Graph<M, W>) {
+        self.collector.stats.nodes += 1;
+        if self.control.stopped(&self.collector.stats)
+            || (self.progression.shared && self.control.is_behind_error(self.progression.position()))
+        {
+            return;
+        }
+        if self.trie.is_crowded() {
+            self.forget_paths(graph);
+        }
+        self.check(graph, "a visit");
         let Some(thread) = self.next_thread(graph) else { return self.finish(graph) };
         let snapshot = *graph.frontier(self.subject.layout, thread);
         match self.trie.node(snapshot.node).kind {
@@ -161,11 +186,21 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
     }
 
-    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32.
+    /// Forgets the paths that neither this graph nor those that it was copied from refer to.
+    #[cold]
+    fn forget_paths(&mut self, graph: &Graph<M, W>) {
+        let mut used = self.pinned.clone();
+        graph.for_each_node_in_use(self.subject.layout, |node| used.push(node));
+        self.trie.forget_all_but(&used);
+        self.tail = (NO_NODE, Vec::new());
+    }
+
+    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32; large ones would take too long.
     #[inline(always)]
     pub(crate) fn check(&self, graph: &Graph<M, W>, when: &str) {
         let nodes = self.collector.stats.nodes;
-        if cfg!(debug_assertions) && (nodes < 8 || nodes.is_multiple_of(32)) {
+        let small = self.subject.layout.events() <= 256;
+        if cfg!(debug_assertions) && small && (nodes < 8 || nodes.is_multiple_of(32)) {
             let checked = graph.check_invariants(&self.trie, self.subject.layout);
             debug_assert!(checked.is_ok(), "before {when}: {checked:?}");
         }
@@ -309,6 +344,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     pub(crate) fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
         graph.reserve_cells(self.memory.cells());
         graph.add(event, snapshot.node, snapshot.value);
+        if M::RACES {
+            self.suspects.note(self.trie.node(snapshot.node));
+        }
     }
 
     /// Makes a present read read from `source`: value, order, prefix and rows follow.
@@ -492,11 +530,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let index = graph.front(thread) as usize;
             let event = layout.base[thread] as usize + index;
             let node_id = graph.frontier(layout, thread).node;
-            // What lies behind the top frame is garbage and need not be copied.
             let fp = graph.frontier_regs(layout, thread)[FP] as usize;
             let pc = self.trie.node(node_id).pc() as usize;
-            let used = fp + code.functions[code.source[pc].0 as usize].frame as usize;
-            graph.copy_registers(layout, thread, index, used);
+            graph.copy_registers(layout, thread, index);
             let result = match code.ops[pc] {
                 Op::Load { width, extend, undefined, .. } => {
                     undefined.taken(width.extend(extend, Value(graph.value(event))).0)
@@ -506,7 +542,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 _ => graph.value(event),
             };
             let registers = graph.registers_mut(layout, thread, index + 1);
-            let dst = code.ops[pc].defines() as usize;
+            let dst = code.defines[pc] as usize;
             if dst != 0 {
                 registers[fp + dst] = result;
             }
@@ -527,7 +563,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
                 needs_room = machine.needs_room;
             }
-            let next = self.checked(thread, index + 1, next, needs_room);
+            let mut next = self.checked(thread, index + 1, next, needs_room);
+            (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
             graph.set_snapshot(layout, thread, index + 1, next);
             graph.set_front(layout, thread, index as u32 + 1);
             if next.node == NO_NODE {
@@ -536,7 +573,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let registers = graph.registers(layout, thread, index + 1);
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
-                let stopped = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                let (changed, rewrote) = (next.changed, next.rewrote);
+                let stopped = Snapshot { value, changed, rewrote, ..Snapshot::stopped(Next::Spinning) };
                 graph.set_snapshot(layout, thread, index + 1, stopped);
                 graph.set_front(layout, thread, index as u32 + 1);
                 break;
@@ -566,10 +604,20 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         snapshot
     }
 
+    /// Hands the subtree above a graph to another worker. False if somebody else was faster.
+    #[cold]
+    fn give(&mut self, graph: &Graph<M, W>) -> bool {
+        let position = self.progression.position();
+        let given = self.control.give(graph, &self.trie, &self.memory, self.subject.layout, position);
+        if given {
+            self.progression.gave(&mut self.collector);
+        }
+        given
+    }
+
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.control.give(graph, &self.trie, &self.memory, self.subject.layout)
-        {
+        if self.control.is_hungry() && self.give(graph) {
             return;
         }
         self.visit(graph);

@@ -1,13 +1,13 @@
 //! All findings of the corpus are confirmed; records that were tampered with are not.
 
 use super::*;
-use fencepost_naive::confirm;
 use fencepost_answer::{Outcome, Verdict};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::Language;
 use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry;
+use fencepost_naive::confirm;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

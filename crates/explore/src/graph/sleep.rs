@@ -82,9 +82,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// A thread goes to sleep because `cause` revisited its read, which has been taken out. The number of the read will be that
     /// of a younger event, so others forget that it is older than they are.
     pub fn put_to_sleep(&mut self, thread: usize, read: EventId, loc: LocId, cause: EventId) {
-        let before = self.before[read as usize].clone();
+        let before = self.events[read as usize].before.clone();
         for e in self.present.without(&before).iter() {
-            self.before[e].remove(read as usize);
+            self.events[e].before.remove(read as usize);
         }
         let (at, writes) = (self.front[thread], self.co[loc as usize].len() as u32);
         self.asleep[thread].push(Sleep { at, loc, writes, before, seen: self.present.clone(), cause });
@@ -94,9 +94,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn take_from_sleep(&mut self, thread: usize, read: EventId) {
         let Some(sleep) = self.asleep[thread].pop() else { return };
         for e in self.present.without(&sleep.before).iter() {
-            self.before[e].insert(read as usize);
+            self.events[e].before.insert(read as usize);
         }
-        self.before[read as usize] = sleep.before;
+        self.events[read as usize].before = sleep.before;
     }
 
     /// It is awake again.
