@@ -120,9 +120,9 @@ fn compiled(folder: &Path, text: &str) -> Option<u32> {
     let (source, binary) = (folder.join("host.c"), folder.join("host"));
     let main = "#include <stdio.h>\nint main(void) { printf(\"%u\\n\", run()); return 0; }\n";
     std::fs::write(&source, format!("{text}{main}")).expect("a file");
-    let done = Command::new("cc").args(["-std=gnu11", "-w", "-O0", "-fno-strict-aliasing", "-o"]);
-    let mut done = done;
-    let status = done.arg(&binary).arg(&source).status().ok()?;
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-w", "-O0", "-fno-strict-aliasing", "-o"]).arg(&binary).arg(&source);
+    let status = cc.status().ok()?;
     assert!(status.success(), "cc refuses\n{text}");
     let output = Command::new(&binary).output().expect("it runs");
     String::from_utf8_lossy(&output.stdout).trim().parse().ok()
