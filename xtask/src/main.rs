@@ -7,10 +7,13 @@
 //! random programs (5000), and `--seconds S` limits each search of the round trip (300). The exit code is 1 if any two
 //! answers differ.
 //!
+//! `cargo xtask growth` measures programs whose cost says something; see `growth.rs`.
+//!
 //! `cargo xtask csmith` compares random sequential C programs with the machine's C compiler; see `csmith.rs`.
 
 mod csmith;
 mod family;
+mod growth;
 mod round_trip;
 
 use std::process::ExitCode;
@@ -27,7 +30,7 @@ const PARTS: [&str; 3] = ["family", "larger", "c"];
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     if args.next().as_deref() != Some("campaign") {
-        return Err("the tasks are `campaign` and `csmith`".into());
+        return Err("the tasks are `campaign`, `csmith` and `growth`".into());
     }
     let mut options = Options { parts: Vec::new(), every: 1, larger: 5000, seconds: 300 };
     while let Some(arg) = args.next() {
@@ -50,6 +53,9 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("csmith") {
         return csmith::run(std::env::args().skip(2));
+    }
+    if std::env::args().nth(1).as_deref() == Some("growth") {
+        return growth::run(std::env::args().skip(2));
     }
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,

@@ -117,7 +117,7 @@ findings! {
     MixedSize => {
         code: "FP0310", name: "mixed sizes", severity: Error,
         message: "accesses of different sizes overlap",
-        meaning: "overlapping accesses of different sizes: no model here defines them",
+        meaning: "overlapping accesses of different sizes by several threads: no model here defines them",
         advice: "access an object by one size, or copy it with `memcpy`",
         examples: ["finding_mixed_size.c"],
     }
@@ -152,7 +152,7 @@ findings! {
     Uninitialised => {
         code: "FP0307", name: "uninitialised read", severity: Error,
         message: "read of memory that was not written",
-        meaning: "a value is read that nobody has written",
+        meaning: "a variable is read that nobody has written, or a value is used that was copied from memory that nobody has written",
         advice: "write it first, or order the write before the read",
         examples: ["finding_uninitialised_heap.c"],
     }
@@ -163,10 +163,17 @@ findings! {
         advice: "publish the pointer by a release store and read it by an acquire load",
         examples: ["allocated_elsewhere.c"],
     }
+    Constant => {
+        code: "FP0312", name: "write to a constant", severity: Error,
+        message: "a constant is written",
+        meaning: "a string literal, or a static object that was declared `const`, is written through a pointer",
+        advice: "write to a copy, or declare the object without `const`",
+        examples: ["constant_literal.c", "constant_object.c"],
+    }
     Leak => {
         code: "FP0308", name: "leak", severity: Warning,
         message: "an object is never freed",
-        meaning: "an allocation that the execution uses and never frees, although all threads end; `exit` leaks nothing",
+        meaning: "an allocation that the execution uses and never frees, although all threads end; `exit` and the return of `main` end the process, which leaks nothing",
         advice: "free it, or ignore the warning where the end of the program does that",
         examples: ["finding_leak.c"],
     }
@@ -194,7 +201,7 @@ findings! {
     LocalLoop => {
         code: "FP0503", name: "endless loop", severity: Error,
         message: "a loop does not end and accesses no shared memory",
-        meaning: "local steps without end and without an access. Loops are bounded by `--unroll`, so that this comes up only with very large bounds",
+        meaning: "a thread computes without an access and is back where it was: it does so for ever. Most loops are cut by `--unroll` before",
         advice: "give the loop an end",
         examples: [],
     }

@@ -99,8 +99,8 @@ impl Lexer<'_> {
     fn skip_block_comment(&mut self) -> Result<(), Diagnostic> {
         let start = self.at;
         match self.text.get(start + 2..).and_then(|rest| rest.find("*/")) {
+            // It is a space, also if it has several lines: a directive goes on behind it.
             Some(length) => {
-                self.first_on_line |= self.text[start..start + 2 + length].contains('\n');
                 self.at = start + length + 4;
                 Ok(())
             }

@@ -40,6 +40,7 @@ pub mod uninit;
 pub use fencepost_diag::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_ir::private::mark_private_objects;
+use fencepost_ir::undefined::check_uses;
 pub use fencepost_ir::{Compiled, Failure};
 use fencepost_ir::{Language, Program};
 use parser::Parser;
@@ -124,6 +125,7 @@ fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compi
     }
     match result {
         Ok((mut program, mut warnings, left_out)) => {
+            check_uses(&mut program);
             mark_private_objects(&mut program);
             // What is wrong with the headers of the system is nobody's business here.
             warnings.retain(|warning| {
@@ -180,7 +182,13 @@ fn front(
     let name = files.first().map_or("", |file| file.name.as_str());
     let program = lower::lower(&parser.unit, name)?;
     let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
-    let left_out = (waits && !parser.spurious).then_some("no wake-up without a signal");
+    let clock = loaded.contains(&"runtime/time.c");
+    let left_out = match (waits && !parser.spurious, clock) {
+        (true, true) => Some("no wake-up without a signal, clocks stand still"),
+        (true, false) => Some("no wake-up without a signal"),
+        (false, true) => Some("clocks stand still"),
+        (false, false) => None,
+    };
     let mut warnings = std::mem::take(&mut preprocessor.warnings);
     warnings.append(&mut parser.warnings);
     Ok((program, warnings, left_out))

@@ -5,7 +5,7 @@
 //! them, and the engine sees the read of uninitialised memory if it really happens. Where a declaration is reached again,
 //! or a jump into its block leaves its initialiser out, the variable has no value, whatever it had before.
 
-use crate::ast::{FunctionDef, LocalId};
+use crate::ast::{FunctionDef, Local, LocalId};
 use crate::lower::{Storage, forgotten};
 use fencepost_ir::{Function, Instr, Reg};
 
@@ -16,8 +16,11 @@ pub fn suspects(
     storage: &[Storage],
     function: &Function,
 ) -> Vec<LocalId> {
+    // Without labels nothing leads past the initialiser of a variable into its scope.
+    let initialised = |local: &Local| local.initialised && !local.name.is_empty() && def.labels.is_empty();
     let candidates: Vec<(LocalId, Reg)> = (0u32..)
         .zip(&def.locals)
+        .filter(|(_, local)| !initialised(local))
         .filter(|(i, _)| !def.params.contains(&LocalId(*i)) && storage[*i as usize] == Storage::Register)
         .filter_map(|(i, _)| registers[i as usize].map(|reg| (LocalId(i), reg)))
         .collect();
@@ -32,7 +35,11 @@ pub fn suspects(
 
 /// The watched registers that some use may reach unassigned, as a bit set.
 fn unassigned_uses(function: &Function, watched: &[(LocalId, Reg)]) -> u64 {
-    let bit = |reg: Reg| watched.iter().position(|(_, r)| *r == reg).map_or(0, |i| 1u64 << i);
+    let mut bits = vec![0u64; function.regs.len()];
+    for (i, (_, reg)) in watched.iter().enumerate() {
+        bits[reg.0 as usize] = 1 << i;
+    }
+    let bit = |reg: Reg| bits.get(reg.0 as usize).copied().unwrap_or(0);
     let count = function.body.len();
     // The bits of the registers that are assigned on every path to an instruction.
     let mut assigned = vec![u64::MAX; count + 1];

@@ -351,3 +351,70 @@ int main(void) {
     let fences = instructions(&program(text)).filter(|i| matches!(i, Instr::Fence(Fence::Mfence))).count();
     assert_eq!(fences, 16, "two for each locked instruction");
 }
+
+/// What nobody looks at is not computed: a clock may show too many values to be followed.
+#[test]
+fn the_clock_seeds_a_generator() {
+    let text = "#include <stdlib.h>\n#include <time.h>\n#include <unistd.h>\n\
+                int main(void) { srand(time(NULL)); srand((unsigned)time(0) ^ getpid()); return 0; }";
+    let nondet = instructions(&program(text)).filter(|i| matches!(i, Instr::Nondet { .. })).count();
+    assert_eq!(nondet, 0);
+}
+
+/// A comment is a space, also if it has several lines: the directive goes on behind it.
+#[test]
+fn comments_do_not_end_directives() {
+    let text = "#define F(x) (x) /* first\n second */ + 1\n#define G(x) /* one \\\n two */ \\\n F(x)\n\
+                int main(void) { return G(2); }";
+    assert_eq!(run(text, 1), End::Done(3));
+}
+
+/// A remainder of a random number is chosen among its own values.
+#[test]
+fn remainders_of_random_numbers_are_small_choices() {
+    let text = "#include <stdlib.h>\nint __VERIFIER_nondet_int(void); unsigned __VERIFIER_nondet_uint(void);\n\
+                int main(void) { return rand() % 4 + (int)((unsigned)rand() & 7) + __VERIFIER_nondet_int() % 3 \
+                + (int)(__VERIFIER_nondet_uint() % 10u); }";
+    let choices: Vec<(i64, i64)> = instructions(&program(text))
+        .filter_map(|i| match i {
+            Instr::Nondet { first, last, .. } => Some((*first, *last)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(choices, [(0, 3), (0, 7), (-2, 2), (0, 9)]);
+}
+
+/// Programs that measure their own time are read; the answer says what was left out.
+#[test]
+fn clocks_stand_still() {
+    let text = "#include <time.h>\n#include <sys/time.h>\nint main(void) { struct timeval a, b; struct timespec t; \
+                clock_t c = clock(); gettimeofday(&a, 0); gettimeofday(&b, 0); clock_gettime(CLOCK_MONOTONIC, &t); \
+                return (int)(b.tv_sec - a.tv_sec) + (int)(clock() - c) + (int)difftime(time(0), time(0)); }";
+    let compiled = support::compile("test.c", text, &[]);
+    assert_eq!(compiled.left_out, Some("clocks stand still"));
+    assert_eq!(run(text, 1), End::Done(0));
+}
+
+/// A lock whose loop is assembly, with labels and an operand that is tied to another by its name.
+#[test]
+fn assembly_of_x86_jumps() {
+    let text = r#"
+#include <pthread.h>
+static volatile int locked; static int shared;
+static void lock(volatile int *l) {
+    int v = 1;
+    asm volatile("1:\n xchg %[l], %[v]\n test %[v], %[v]\n jz 3f\n 2:\n pause\n cmpl $0, %[l]\n jnz 2b\n jmp 1b\n 3:\n"
+                 : [l] "=m"(*l), [v] "=q"(v) : "[v]"(v) : "memory");
+}
+static void unlock(volatile int *l) { asm volatile("movl %1, %0" : "=m"(*l) : "i"(0) : "memory"); }
+static int sum(int n) { int s = 0; asm("0: addl %1, %0; decl %1; jnz 0b" : "+r"(s), "+r"(n)); return s; }
+static void *work(void *p) { lock(&locked); shared += 1; unlock(&locked); return p; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    work(0);
+    pthread_join(t, 0);
+    return shared * 100 + sum(4);
+}"#;
+    assert_eq!(ends(text), [End::Done(210)]);
+}

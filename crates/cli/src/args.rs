@@ -135,6 +135,15 @@ fn formats() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
 }
 
+/// The names of the formats for litmus tests.
+fn litmus_formats() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new([
+        PossibleValue::new("text").help("a table"),
+        PossibleValue::new("json").help("one JSON object per line"),
+        PossibleValue::new("herd").help("as herd7 prints results"),
+    ])
+}
+
 /// The notions of consistency.
 fn notions() -> impl TypedValueParser<Value = Consistency> {
     let strong = PossibleValue::new("strong")
@@ -410,10 +419,10 @@ pub struct LitmusArgs {
     #[arg(long)]
     pub json: bool,
     /// How to print
-    #[arg(long, value_parser = formats(), default_value = "text")]
+    #[arg(long, value_parser = litmus_formats(), default_value = "text")]
     pub format: String,
-    /// Compare with reference results: verdict, holds and states decide the exit code
-    #[arg(long, value_name = "FILE.jsonl")]
+    /// Compare with reference results, as JSON lines or as herd7 prints them: verdict, holds and states decide the exit code
+    #[arg(long, value_name = "FILE")]
     pub compare: Option<PathBuf>,
     /// Take the back edge of a loop at most N times
     #[arg(long, value_name = "N", default_value_t = 2)]
@@ -439,6 +448,11 @@ impl LitmusArgs {
     /// Whether standard output is JSON only.
     pub fn is_json(&self) -> bool {
         self.json || self.format == "json"
+    }
+
+    /// Whether answers are printed as herd7 does.
+    pub fn is_herd(&self) -> bool {
+        self.format == "herd" && !self.json
     }
 }
 

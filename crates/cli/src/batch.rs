@@ -9,9 +9,9 @@ use fencepost_answer::{Limit, StopReason};
 use fencepost_diag::SourceFile;
 use fencepost_litmus::LitmusTest;
 use fencepost_report::compare::{Expected, difference, read_expected};
-use fencepost_report::format;
 use fencepost_report::litmus::{About, Answer, stopped, table_head, table_line};
 use fencepost_report::report::Failed;
+use fencepost_report::{format, herd};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -115,12 +115,46 @@ fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
     let name = reference.display();
     let text = std::fs::read_to_string(reference)
         .map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
-    let expected = read_expected(&text).map_err(|(line, error)| {
+    let wrong = |(line, error): (usize, String)| {
         format!("error: {name}:{line}: not a row of reference results: {error}\n")
-    })?;
+    };
+    if herd::is_log(&text) {
+        let expected = by_name(&files, herd::read(&text).map_err(wrong)?, options);
+        let (jobs, skipped) = compared_jobs(&files, &expected, Path::new(""), options, &mut models);
+        return Ok((jobs, models, expected, skipped));
+    }
+    let expected = read_expected(&text).map_err(wrong)?;
     let folder = reference.parent().unwrap_or(Path::new(""));
     let (jobs, skipped) = compared_jobs(&files, &expected, folder, options, &mut models);
     Ok((jobs, models, expected, skipped))
+}
+
+/// Results that know tests by name, as rows about files. A log does not say its model: it is that of the command line, or that
+/// of the architecture.
+fn by_name(files: &[String], blocks: Vec<herd::Block>, options: &LitmusArgs) -> Vec<Expected> {
+    let mut tests: HashMap<String, (String, &'static str)> = HashMap::new();
+    for path in files {
+        if let Ok((test, _)) = read(path) {
+            tests.insert(test.name, (path.clone(), test.arch.default_model()));
+        }
+    }
+    let row = |block: herd::Block| {
+        let (file, model) = tests.get(&block.name).cloned().unwrap_or((block.name.clone(), "sc"));
+        let herd::Block { verdict, holds, states, counts, .. } = block;
+        let model = options.model.clone().unwrap_or(model.to_string());
+        let (positive, negative) = counts.unzip();
+        Expected { file, model, verdict, holds, states, positive, negative }
+    };
+    blocks.into_iter().map(row).collect()
+}
+
+/// The condition as it stands in a test.
+fn condition_text(file: &str) -> String {
+    let text =
+        std::fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let start = ["~exists", "forall", "exists"].iter().filter_map(|word| text.rfind(word)).min();
+    let condition = start.map_or("", |start| text[start..].trim());
+    condition.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// One job per row that is about one of the files; the other rows are counted.
@@ -341,6 +375,9 @@ impl<'a> Printer<'a> {
         if self.options.is_json() {
             return format::json_line(answer) + "\n";
         }
+        if self.options.is_herd() {
+            return herd::show(answer, answer.quantifier, &condition_text(&answer.file));
+        }
         if !self.wrote_head {
             self.wrote_head = true;
             text += &(table_head(NAME_WIDTH) + "\n");
@@ -398,7 +435,7 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
         line +=
             &format!("\ninterrupted: this is what was found so far; {} tests were not run", summary.skipped);
     }
-    if options.is_json() {
+    if options.is_json() || options.is_herd() {
         print::err(&(line + "\n"));
     } else {
         print::out(&(line + "\n"));

@@ -9,7 +9,9 @@ use fencepost_answer::StopReason;
 use fencepost_explore::{Action, Exploration, Finding, FindingKind};
 use fencepost_ir::{Program, Value};
 use fencepost_models::{Entry, Model};
-use fencepost_naive::{Claim, Limits, Recorded, RecordedAction, RecordedStep, Refused, confirm, summarise};
+use fencepost_naive::{
+    Claim, Limits, Recorded, RecordedAction, RecordedStep, Refused, confirm_within, summarise,
+};
 
 /// A finding that was not confirmed: why not, and whether that is our mistake.
 pub struct Unconfirmed {
@@ -35,9 +37,10 @@ pub fn drop_unconfirmed(
     model: &Entry,
     dependencies: bool,
     found: &mut Exploration,
+    limits: &Limits,
 ) -> Option<Unconfirmed> {
     let mut worst: Option<Unconfirmed> = None;
-    found.findings.retain(|finding| match confirmed(program, model, dependencies, finding) {
+    found.findings.retain(|finding| match confirmed(program, model, dependencies, finding, limits) {
         Ok(()) => true,
         Err(refused) => {
             let unconfirmed = describe(finding, &refused);
@@ -56,6 +59,7 @@ pub fn confirmed(
     model: &Entry,
     dependencies: bool,
     finding: &Finding,
+    limits: &Limits,
 ) -> Result<(), Refused> {
     let kind = finding.kind;
     if kind.is_unknown() {
@@ -65,9 +69,9 @@ pub fn confirmed(
         return Err(Refused::Wrong("its model has no cat file".into()));
     };
     if finding.steps.is_empty() {
-        return shown_by_enumeration(program, &cat, finding, kind);
+        return shown_by_enumeration(program, &cat, finding, limits);
     }
-    confirm(program, &cat, &Recorded { dependencies, ..record(finding, kind) })
+    confirm_within(program, &cat, &Recorded { dependencies, ..record(finding, kind) }, limits)
 }
 
 /// A finding without an execution (a thread that is started with what is no function): is there one that shows it?
@@ -76,9 +80,9 @@ fn shown_by_enumeration(
     program: &Program,
     model: &Model,
     finding: &Finding,
-    kind: FindingKind,
+    limits: &Limits,
 ) -> Result<(), Refused> {
-    let limits = Limits { candidates: 20_000, traces: 1_000, ..Limits::default() };
+    let (kind, limits) = (finding.kind, Limits { candidates: 20_000, traces: 1_000, ..*limits });
     let found = summarise(program, model, &limits).map_err(|stop| Refused::TooLarge(stop.to_string()))?;
     let at = finding.places.first().map(|place| place.at);
     let same = |claim: &Claim| claim.kind == kind && claim.sites.first().map(|site| site.1) == at;

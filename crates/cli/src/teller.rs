@@ -6,7 +6,7 @@ use fencepost_answer::Step as Shown;
 use fencepost_answer::picture::{self, Arrow, Kind, Picture};
 use fencepost_diag::{SourceMap, Span};
 use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
-use fencepost_ir::{Instr, Program};
+use fencepost_ir::{Instr, Program, Value};
 use std::collections::BTreeMap;
 
 /// A function and an instruction of it.
@@ -336,7 +336,7 @@ impl<'a> Teller<'a> {
     /// What a step does; `write` is the second half of a read-modify-write.
     fn action(&self, told: &Told, step: &Step, write: Option<&Step>, text: &str) -> Option<String> {
         Some(match &step.action {
-            Action::Read { cell, value, from, .. } => {
+            Action::Read { cell, value, from, raw, .. } => {
                 let writer = from.map(|(t, i)| self.who((t as usize, i as usize)));
                 if let Some(locking) = self.mutex(text, cell, writer.as_deref(), write.is_some()) {
                     return Some(locking);
@@ -358,6 +358,9 @@ impl<'a> Teller<'a> {
                     && self.is_concerned(told.step)
                 {
                     return Some(format!("reads {cell}, which was never written"));
+                }
+                if *raw == Value::UNDEFINED.0 && from.is_none() {
+                    return Some(format!("copies {cell}, which was never written"));
                 }
                 format!("reads {cell} = {value}, {source}{new}{}", self.note(told))
             }

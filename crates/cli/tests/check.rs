@@ -71,6 +71,7 @@ fn every_finding_is_told() {
         ("FP0308", "finding_leak", "rc11"),
         ("FP0309", "finding_bad_pointer", "rc11"),
         ("FP0310", "finding_mixed_size", "rc11"),
+        ("FP0312", "constant_literal", "rc11"),
         ("FP0401", "finding_deadlock", "armv8"),
         ("FP0401", "sync_cond_lost", "rc11"),
         ("FP0402", "finding_unlock_by_other", "rc11"),

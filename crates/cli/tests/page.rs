@@ -52,7 +52,9 @@ const CLICKS: &str = r#"
 
 fn browser() -> Option<&'static str> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success()))
+    names
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success()))
 }
 
 #[test]
@@ -75,9 +77,11 @@ fn the_page_works() {
         let _ = writeln!(std::io::stderr(), "absent: a browser; the page was not opened");
         return;
     };
-    let driven = text
-        .replacen("<head>", &format!("<head>{DRIVER}"), 1)
-        .replacen("</body>", &format!("{CLICKS}</body>"), 1);
+    let driven = text.replacen("<head>", &format!("<head>{DRIVER}"), 1).replacen(
+        "</body>",
+        &format!("{CLICKS}</body>"),
+        1,
+    );
     let driven_page = folder.0.join("driven.html");
     std::fs::write(&driven_page, driven).expect("written");
     for size in ["1200,900", "400,800"] {
@@ -90,6 +94,11 @@ fn the_page_works() {
             .expect("the browser runs");
         let shown = String::from_utf8_lossy(&output.stdout);
         let title = shown.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next());
-        assert_eq!(title, Some("checked: all is well"), "{size}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            title,
+            Some("checked: all is well"),
+            "{size}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }

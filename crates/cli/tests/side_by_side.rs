@@ -105,3 +105,22 @@ fn a_comparison_that_compares_nothing_is_an_error() {
     let output = fencepost(&arguments).output().expect("it runs");
     assert_eq!(output.status.code(), Some(3));
 }
+
+/// What is printed as herd7 prints it is read back and says the same.
+#[test]
+fn the_format_of_herd_is_read_back() {
+    let log = std::env::temp_dir().join(format!("fencepost-herd-{}.log", std::process::id()));
+    std::fs::write(&log, output(&["litmus", "--format", "herd", "examples"])).expect("written");
+    let compared = fencepost(&["litmus", "--compare", &log.display().to_string(), "examples"])
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&compared.stdout).into_owned();
+    let _ = std::fs::remove_file(&log);
+    assert_eq!(compared.status.code(), Some(0), "{text}");
+    assert!(text.contains("12 rows compared: 0 differ"), "{text}");
+    assert_snapshot!(without_time(&output(&["litmus", "--format", "herd", "examples/sb.litmus"])));
+}
+
+fn without_time(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("Time ")).map(|line| format!("{line}\n")).collect()
+}

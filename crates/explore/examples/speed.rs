@@ -80,6 +80,19 @@ fn fib(n: usize) -> Program {
     b.program()
 }
 
+/// Six threads with one `fetch_add` and then `reads` loads of another cell: the cost of a node against the number of events.
+fn long_threads(reads: usize) -> Program {
+    let mut b = Builder::new(2);
+    for _ in 0..6 {
+        let thread = b.thread();
+        thread.fetch_add(0, 1);
+        (0..reads).for_each(|_| {
+            thread.load(1);
+        });
+    }
+    b.program()
+}
+
 fn main() {
     time("SB+10W", sb_10w(false), ModelName::Power);
     time("SB+10W+syncs", sb_10w(true), ModelName::Power);
@@ -90,4 +103,7 @@ fn main() {
     time("fib 6", fib(6), ModelName::Rc11);
     time("fib 6", fib(6), ModelName::Tso);
     time("readers 16", readers(16), ModelName::Rc11);
+    for reads in [4, 10, 20, 40, 102, 331] {
+        time(&format!("{} events", 6 * (reads + 2)), long_threads(reads), ModelName::Rc11);
+    }
 }

@@ -8,8 +8,9 @@
 //! A thread's registers are one array: the hidden ones first, then a frame per active call. A frame begins with three
 //! words (caller's frame, return address, destination of the result); operands are relative to the frame.
 
+use crate::interpret::FaultKind;
 use crate::memory::BadAccess;
-use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, ObjectId, RmwOp, UnaryOp, Width};
+use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, ObjectId, RmwOp, UnaryOp, Value, Width};
 
 /// A position in [`Code::ops`].
 pub type Pc = u32;
@@ -36,6 +37,19 @@ pub enum Half {
     Exclusive,
 }
 
+/// What a load makes of a value that nobody wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// Reading it is a mistake, unless somebody has copied it there.
+    Mistake,
+    /// It is copied as it is.
+    Kept,
+    /// It is taken for zero.
+    Zero,
+    /// Reading it is a mistake of an atomic access, which goes on with zero.
+    Atomic,
+}
+
 /// What a call or a spawn runs.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
@@ -44,7 +58,17 @@ pub enum Target {
     Pointer(Arg),
 }
 
-/// One operation. A destination of 0 is none.
+impl Target {
+    /// The operand that says what runs, if it is one.
+    pub fn operand(self) -> Option<Arg> {
+        match self {
+            Target::Function(_) => None,
+            Target::Pointer(pointer) => Some(pointer),
+        }
+    }
+}
+
+/// One operation; `effect.rs` has the table of what each does. A destination of 0 is none.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Op {
@@ -98,7 +122,6 @@ pub enum Op {
         addr: Arg,
         else_to: Pc,
     },
-    /// `copying`: an uninitialised value is no mistake.
     Load {
         dst: u16,
         addr: Arg,
@@ -107,7 +130,7 @@ pub enum Op {
         ann: Ann,
         half: Half,
         failure: Option<CasRead>,
-        copying: bool,
+        undefined: Undefined,
     },
     /// `pick`: the operand that an internal branch compared, for the write of a compare-exchange.
     Store {
@@ -149,6 +172,8 @@ pub enum Op {
     Assert {
         condition: Arg,
     },
+    /// A value is about to be used; it must be defined.
+    Defined(Arg),
     Fail(FailKind),
     Call {
         dst: u16,
@@ -213,7 +238,7 @@ pub enum Op {
         addr: Arg,
         width: Width,
         extend: Extend,
-        copying: bool,
+        undefined: Undefined,
     },
     /// Writes a private object.
     PrivateStore {
@@ -283,7 +308,7 @@ impl PrivateObject {
         let inside = offset.checked_add(u64::from(width.bytes())).is_some_and(|end| {
             cells.iter().any(|c| u64::from(c.offset) < end && u64::from(c.offset + c.width.bytes()) > offset)
         });
-        Err(if inside { BadAccess::MixedSize } else { BadAccess::OutOfBounds })
+        Err(if inside { BadAccess::MixedSize(u32::MAX) } else { BadAccess::OutOfBounds })
     }
 }
 
@@ -303,6 +328,8 @@ pub struct FunctionCode {
 pub struct Code {
     /// Operations of all functions.
     pub ops: Vec<Op>,
+    /// The register that each operation writes, 0 if none.
+    pub defines: Vec<u16>,
     /// The function and instruction that each operation came from.
     pub source: Vec<(u32, u32)>,
     /// The functions.
@@ -346,7 +373,7 @@ pub const ALLOCATIONS: usize = 3;
 pub const SPAWNS: usize = 4;
 /// What the thread's outermost function returned.
 pub const RESULT: usize = 5;
-/// Where events are committed out of order: the first assertion of the thread that did not hold, as its place plus one.
+/// Where events are committed out of order: the first check of the thread that did not hold, as its place plus one.
 pub const FAILED: usize = 6;
 /// Where the outermost round of a loop began that its author marked, and how many such rounds the thread is in.
 pub const ROUND: usize = 7;
@@ -368,118 +395,27 @@ pub fn outermost_reg(reg: fencepost_ir::Reg) -> usize {
 }
 
 impl Code {
+    /// What is wrong if the check at `pc` fails.
+    pub fn check_at(&self, pc: Pc) -> FaultKind {
+        match self.ops[pc as usize] {
+            Op::Defined(_) => FaultKind::Undefined,
+            _ => FaultKind::Fail(FailKind::Assertion),
+        }
+    }
+
     /// The function that begins at `entry`.
     pub fn function_at(&self, entry: Pc) -> Option<u32> {
         self.functions.iter().position(|f| f.entry == entry).map(|i| i as u32)
     }
 }
 
-impl Op {
-    /// What may become an event.
-    pub fn is_event(&self) -> bool {
-        matches!(
-            self,
-            Op::Load { .. }
-                | Op::Store { .. }
-                | Op::Choice { .. }
-                | Op::Skip { .. }
-                | Op::Fence(_)
-                | Op::Spawn { .. }
-                | Op::Join { .. }
-                | Op::Free { .. }
-                | Op::EndThread { .. }
-                | Op::Birth
-        )
-    }
-
-    /// Where control may go other than to the next operation.
-    pub fn targets(&self) -> [Option<Pc>; 2] {
-        match *self {
-            Op::Jump(target) => [Some(target), None],
-            Op::Branch { then_to, else_to, .. } => [Some(then_to), Some(else_to)],
-            Op::BranchReserved { else_to, .. } => [Some(else_to), None],
-            _ => [None, None],
-        }
-    }
-
-    /// Whether control goes on to the next operation.
-    pub fn falls_through(&self) -> bool {
-        !matches!(
-            self,
-            Op::Jump(_)
-                | Op::Branch { .. }
-                | Op::Return(_)
-                | Op::Exit(_)
-                | Op::Halt
-                | Op::Fail(_)
-                | Op::Cut { .. }
-        )
-    }
-
-    /// The register that it writes, 0 if none.
-    pub fn defines(&self) -> u16 {
-        match *self {
-            Op::Move { dst, .. }
-            | Op::Unary { dst, .. }
-            | Op::Binary { dst, .. }
-            | Op::Modify { dst, .. }
-            | Op::Select { dst, .. }
-            | Op::Load { dst, .. }
-            | Op::Choice { dst, .. }
-            | Op::Call { dst, .. }
-            | Op::Spawn { dst, .. }
-            | Op::Join { dst, .. }
-            | Op::SelfThread { dst }
-            | Op::Alloc { dst, .. }
-            | Op::Local { dst, .. }
-            | Op::ThreadLocal { dst, .. }
-            | Op::ObjectSize { dst, .. }
-            | Op::Private { dst, .. }
-            | Op::PrivateLoad { dst, .. }
-            | Op::EnterLoop { dst }
-            | Op::Owns { dst, .. } => dst,
-            _ => 0,
-        }
-    }
-
-    /// Calls `used` for each operand.
-    pub fn for_each_use(&self, lists: &[Vec<Arg>], mut used: impl FnMut(Arg)) {
-        match *self {
-            Op::Move { a, .. } | Op::Unary { a, .. } | Op::Reserve(a) | Op::Owns { a, .. } => used(a),
-            Op::Binary { a, b, .. } => [a, b].into_iter().for_each(used),
-            Op::Modify { old, operand, .. } => [Arg::Reg(old), operand].into_iter().for_each(used),
-            Op::Select { condition, a, b, .. } => [condition, a, b].into_iter().for_each(used),
-            Op::Branch { condition, .. }
-            | Op::Assume(condition)
-            | Op::Wait(condition)
-            | Op::Assert { condition } => used(condition),
-            Op::Agree { a, .. } => used(a),
-            Op::BranchReserved { addr, .. } | Op::Skip { addr, .. } | Op::Free { addr, .. } => used(addr),
-            Op::ObjectSize { addr, .. } | Op::PrivateLoad { addr, .. } => used(addr),
-            Op::PrivateStore { addr, value, .. } => [addr, value].into_iter().for_each(used),
-            Op::Load { addr, failure, .. } => {
-                used(addr);
-                if let Some(cas) = failure {
-                    used(cas.expected);
-                }
-            }
-            Op::Store { addr, value, pick, .. } => {
-                used(addr);
-                used(value);
-                if let Some(pick) = pick {
-                    used(pick);
-                }
-            }
-            Op::Alloc { size, .. } => used(size),
-            Op::Join { thread, .. } => used(thread),
-            Op::Return(value) | Op::Exit(value) | Op::Round(value) => value.into_iter().for_each(used),
-            Op::Call { target, args, .. } | Op::Spawn { target, args, .. } => {
-                if let Target::Pointer(pointer) = target {
-                    used(pointer);
-                }
-                lists[args as usize].iter().copied().for_each(used);
-            }
-            _ => {}
+impl Undefined {
+    /// What a load gives.
+    #[inline(always)]
+    pub fn taken(self, value: u64) -> u64 {
+        match self {
+            Undefined::Zero | Undefined::Atomic if value == Value::UNDEFINED.0 => 0,
+            _ => value,
         }
     }
 }

@@ -36,6 +36,17 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Adds what came to other counters since they were `base`.
+    fn add_since(&mut self, other: &Stats, base: &Stats) {
+        self.nodes += other.nodes - base.nodes;
+        self.executions += other.executions - base.executions;
+        self.satisfying += other.satisfying - base.satisfying;
+        self.blocked += other.blocked - base.blocked;
+        self.cut += other.cut - base.cut;
+        self.racy += other.racy - base.racy;
+        self.share = self.share.saturating_add(other.share.saturating_sub(base.share));
+    }
+
     pub(crate) fn add(&mut self, other: &Stats) {
         self.nodes += other.nodes;
         self.executions += other.executions;
@@ -128,6 +139,8 @@ pub struct Collector<'a> {
     pub cuts: BTreeSet<(u32, u32)>,
     /// Whether the first error ends the search.
     stop_at_error: bool,
+    /// An error has ended it.
+    ended: bool,
     /// Leaves until the next sample for an estimate of the total; `None` if nobody watches.
     pub sample: Option<u64>,
     /// One execution that satisfies the condition.
@@ -147,24 +160,33 @@ impl<'a> Collector<'a> {
             findings: BTreeMap::new(),
             cuts: BTreeSet::new(),
             stop_at_error,
+            ended: false,
             sample: None,
             witness: None,
             visitor,
         }
     }
 
-    /// Adds what another worker has found.
-    pub fn merge(&mut self, other: Collector<'a>) {
-        self.stats.add(&other.stats);
+    /// A collector that has found nothing, for the same worker.
+    pub(crate) fn fresh(&self) -> Collector<'a> {
+        let fresh = Collector::new(self.question, self.visitor, self.stop_at_error);
+        Collector { stats: self.stats, sample: self.sample, ..fresh }
+    }
+
+    /// Whether it has found an error that ends the search.
+    pub(crate) fn ends_search(&self) -> bool {
+        self.ended
+    }
+
+    /// Adds what comes after this in the order of the search; `base` are the counters that it began with.
+    pub(crate) fn merge(&mut self, other: Collector<'a>, base: &Stats) {
+        self.stats.add_since(&other.stats, base);
         self.states.extend(other.states);
         self.cuts.extend(other.cuts);
         for (key, finding) in other.findings {
             self.findings.entry(key).or_insert(finding);
         }
-        self.witness = match (self.witness.take(), other.witness) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        self.witness = self.witness.take().or(other.witness);
     }
 
     /// The final states, sorted by value.
@@ -183,19 +205,18 @@ impl<'a> Collector<'a> {
         stuck: bool,
     ) -> Finished {
         let mut complete = true;
-        let (mut cut, mut tail, mut over, mut exits) = (false, false, false, false);
+        let (mut cut, mut tail, mut over) = (false, false, false);
         for next in view.graph.threads_next(view.subject.layout) {
             complete &= next.is_end() || matches!(next, Next::NotStarted | Next::Tail);
             cut |= next == Next::Cut;
             tail |= next == Next::Tail;
             over |= next.ends_process();
-            exits |= next == Next::Halted;
         }
         let failed = (0..view.subject.layout.threads()).any(|t| view.failed_assertion(t).is_some());
         let all_ended = complete && !failed;
         // Who waits when the process ends has been ended with it.
         complete = all_ended || (stuck && over && !failed);
-        let found = findings(view, race, stuck && !over, all_ended && !exits);
+        let found = findings(view, race, stuck && !over, all_ended && !over);
         let is_new = |(kind, places, _): &(FindingKind, Vec<Place>, _)| {
             !self.findings.contains_key(&(*kind, places.clone()))
         };
@@ -231,7 +252,11 @@ impl<'a> Collector<'a> {
                 coherence: view.coherence(),
             });
         }
-        if error && self.stop_at_error { Finished::Stop } else { Finished::GoOn }
+        if error && self.stop_at_error {
+            self.ended = true;
+            return Finished::Stop;
+        }
+        Finished::GoOn
     }
 
     /// A spawn of what is no function.
@@ -278,7 +303,7 @@ impl<'a> Collector<'a> {
         self.stats.racy += u64::from(racy);
         // Neighbouring executions often end in the same state.
         let state = self.scratch[..self.question.shown].iter().map(|v| v.0);
-        if self.stats.executions == 1 || !self.last.iter().copied().eq(state.clone()) {
+        if self.states.is_empty() || !self.last.iter().copied().eq(state.clone()) {
             self.last = state.collect();
             if !self.states.contains_key(&self.last) {
                 self.states.insert(self.last.clone(), ());

@@ -1,15 +1,17 @@
 //! What the workers of an exploration share: limits, the reason to stop, and work to give away.
 //!
 //! Every subtree is independent, so a worker that is about to go down a branch hands it to a worker that has nothing to
-//! do. The receiver gets a copy of the graph and of the path trie that its snapshots refer to.
+//! do. The receiver gets a copy of the graph and of the paths that its threads are on.
 
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
+use crate::interpret::Patience;
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::path::Trie;
 use crate::progress::Progress;
 use crate::row::RowWidth;
+use crate::segments::Position;
 use fencepost_ir::Location;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -36,7 +38,7 @@ pub struct Limits<'a> {
 }
 
 /// Work that one worker gives to another.
-pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
+pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory, Position);
 
 /// Room that was too small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +49,17 @@ pub enum Need {
     Thread(u16, u32),
     /// Registers of a thread.
     Registers(usize),
-    /// No room, but caution: see `waiting`.
-    Caution,
+    /// No room, but caution with the reads of a cell: see `waiting`.
+    Caution(Location),
+}
+
+/// Which reads that wait are added like all others.
+#[derive(Clone, Debug)]
+pub enum Caution {
+    /// All of them.
+    All,
+    /// Those of these cells.
+    Cells(FxHashSet<Location>),
 }
 
 struct Queue<M: MemoryModel<W>, W: RowWidth> {
@@ -61,6 +72,9 @@ struct Queue<M: MemoryModel<W>, W: RowWidth> {
 pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     stop: AtomicBool,
     reason: Mutex<Option<StopReason>>,
+    /// The first place at which an error was found that ends the search, and whether there is one.
+    error: Mutex<Option<Position>>,
+    has_error: AtomicBool,
     /// What needs more room.
     need: Mutex<Option<Need>>,
     /// Workers that wait and are not promised anything yet.
@@ -76,8 +90,7 @@ pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     progress: Option<&'static Progress>,
     /// How often the first read of a graph was added, by any worker.
     settlings: AtomicU64,
-    /// Whether reads that wait are added like all others.
-    cautious: bool,
+    caution: Caution,
     /// Whether iterations that changed nothing are followed like all others.
     follows_all: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
@@ -89,21 +102,39 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The memory of this process, where the system has a file that says so.
-fn bytes_in_use() -> Option<u64> {
+pub fn bytes_in_use() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * 4096)
 }
 
+impl<M: MemoryModel<W>, W: RowWidth> Patience for Control<M, W> {
+    #[cold]
+    fn lasts(&self) -> bool {
+        self.look_at_time();
+        if self.max_bytes != u64::MAX && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes) {
+            self.stop_for(StopReason::MaxMemory);
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
 impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// For that many workers.
-    pub fn new(workers: usize, limits: &Limits<'static>, cautious: bool, follows_all: bool) -> Control<M, W> {
+    pub fn new(
+        workers: usize,
+        limits: &Limits<'static>,
+        caution: Caution,
+        follows_all: bool,
+    ) -> Control<M, W> {
         if let Some(progress) = limits.progress {
             progress.reset();
         }
         Control {
             stop: AtomicBool::new(false),
             reason: Mutex::new(None),
+            error: Mutex::new(None),
+            has_error: AtomicBool::new(false),
             need: Mutex::new(None),
             hungry: AtomicUsize::new(0),
             queue: Mutex::new(Queue { items: Vec::new(), idle: 0, done: false }),
@@ -116,7 +147,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
             interrupt: limits.interrupt,
             progress: limits.progress,
             settlings: AtomicU64::new(0),
-            cautious,
+            caution,
             follows_all,
             watched: Mutex::default(),
         }
@@ -127,10 +158,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.settlings.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Whether reads that wait are added like all others.
+    /// Whether reads of a cell that wait are added like all others.
     #[inline(always)]
-    pub fn is_cautious(&self) -> bool {
-        self.cautious
+    pub fn is_cautious(&self, location: Location) -> bool {
+        match &self.caution {
+            Caution::All => true,
+            Caution::Cells(cells) => !cells.is_empty() && cells.contains(&location),
+        }
     }
 
     /// Whether iterations that changed nothing are followed like all others.
@@ -150,7 +184,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// Whether to stop now. Looks at the clock only now and then.
     #[inline(always)]
     pub fn stopped(&self, stats: &Stats) -> bool {
-        if stats.nodes & 0x3ff == 0 {
+        // A node of a large graph may take milliseconds.
+        if stats.nodes & 0x3f == 0 {
             self.look_at_limits(stats);
         }
         self.stop.load(Ordering::Relaxed)
@@ -158,8 +193,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
 
     #[cold]
     fn look_at_limits(&self, stats: &Stats) {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stop_for(StopReason::Timeout);
+        self.look_at_time();
+        if stats.nodes & 0x3ff != 0 {
+            return;
         }
         if stats.executions >= self.max_executions {
             self.stop_for(StopReason::MaxExecutions);
@@ -169,13 +205,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         }
         // Reading the memory in use is a call of the system.
         if self.max_bytes != u64::MAX
-            && stats.nodes & 0xffff == 0
+            && stats.nodes & 0xfff == 0
             && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes)
         {
             self.stop_for(StopReason::MaxMemory);
         }
         if let Some(progress) = self.progress {
             progress.publish(stats);
+        }
+    }
+
+    fn look_at_time(&self) {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop_for(StopReason::Timeout);
         }
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             self.stop_for(StopReason::Interrupted);
@@ -185,6 +227,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     fn stop_for(&self, reason: StopReason) {
         lock(&self.reason).get_or_insert(reason);
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// There is no room for a worker, or for a deeper stack: the search ends.
+    #[cold]
+    pub fn out_of_memory(&self) {
+        self.stop_for(StopReason::MaxMemory);
+        lock(&self.queue).done = true;
+        self.wake.notify_all();
     }
 
     /// Why it stopped early, if it did.
@@ -204,9 +254,29 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         *lock(&self.need)
     }
 
-    /// Stops because something was found that ends the search.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+    /// Something was found that ends the search: what comes behind this place need not be searched.
+    #[cold]
+    pub fn stop_behind(&self, position: &[u32]) {
+        if !self.is_shared() {
+            return self.stop.store(true, Ordering::Relaxed);
+        }
+        let mut error = lock(&self.error);
+        if error.as_deref().is_none_or(|first| position < first) {
+            *error = Some(position.to_vec());
+        }
+        self.has_error.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a place is behind an error that ends the search.
+    #[inline(always)]
+    pub fn is_behind_error(&self, position: &[u32]) -> bool {
+        self.has_error.load(Ordering::Relaxed)
+            && lock(&self.error).as_deref().is_some_and(|first| position > first)
+    }
+
+    /// Whether there is more than one worker.
+    pub fn is_shared(&self) -> bool {
+        self.workers > 1
     }
 
     /// Whether some worker has nothing to do.
@@ -217,7 +287,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
 
     /// Hands the subtree above a graph to another worker. False if somebody else was faster.
     #[cold]
-    pub fn give(&self, graph: &Graph<M, W>, trie: &Trie<M, W>, memory: &Memory, layout: &Layout) -> bool {
+    pub fn give(
+        &self,
+        graph: &Graph<M, W>,
+        trie: &Trie<M, W>,
+        memory: &Memory,
+        layout: &Layout,
+        position: &[u32],
+    ) -> bool {
         let mut queue = lock(&self.queue);
         if self.hungry.load(Ordering::Relaxed) == 0 {
             return false;
@@ -225,7 +302,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         let mut copy = Graph::new(layout);
         copy.copy_kept(graph, graph.present(), layout);
-        queue.items.push((copy, trie.clone(), memory.clone()));
+        copy.copy_registers_of(graph, layout);
+        let mut used = Vec::new();
+        copy.for_each_node_in_use(layout, |node| used.push(node));
+        let (trie, numbers) = trie.extract(&used);
+        copy.renumber(&numbers, layout, self.next_settling());
+        queue.items.push((copy, trie, memory.clone(), position.to_vec()));
         self.wake.notify_one();
         true
     }

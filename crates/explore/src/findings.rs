@@ -1,12 +1,13 @@
 //! What is wrong with an execution: the faults of its threads, and what only the whole execution shows.
 
+use crate::code::Undefined;
 use crate::interpret::{END_OF_THREAD, FaultKind, Next};
 use crate::memory::{BadAccess, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
 use crate::row::{Row, RowWidth};
 use crate::view::View;
-use fencepost_ir::{FailKind, ObjectId, Order, Program};
+use fencepost_ir::{FailKind, ObjectId, Order, Program, Value};
 
 pub use fencepost_answer::FindingKind;
 
@@ -91,8 +92,8 @@ pub enum Action {
     },
 }
 
-/// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended, and
-/// the process not by `exit`, so that what is left on the heap is lost.
+/// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended by
+/// themselves, and neither `exit` nor the return of `main` ended the process, so that what is left on the heap is lost.
 pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,
     race: Option<(EventId, EventId)>,
@@ -102,7 +103,7 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     let mut found = Vec::new();
     for t in 0..view.subject.layout.threads() {
         if let Some(at) = view.failed_assertion(t) {
-            found.push((FindingKind::Assertion, vec![Place { thread: t as u32, at }], None));
+            found.push((kind_of(at.1), vec![Place { thread: t as u32, at: at.0 }], None));
         } else if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
             let object = match fault.kind {
                 FaultKind::Uninitialised(object) | FaultKind::UseAfterScope(object) => {
@@ -110,7 +111,14 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
                 }
                 _ => None,
             };
-            found.push((kind_of(fault.kind), vec![Place { thread: t as u32, at: fault.at }], object));
+            let kind = match fault.kind {
+                // One thread may see memory as it likes, but this engine has no words for it.
+                FaultKind::BadAccess(BadAccess::MixedSize(object)) if !is_shared(view, t, object) => {
+                    FindingKind::Unsupported
+                }
+                kind => kind_of(kind),
+            };
+            found.push((kind, vec![Place { thread: t as u32, at: fault.at }], object));
         }
     }
     if let Some((a, b)) = race {
@@ -144,6 +152,14 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     found
 }
 
+/// Whether another thread accesses an object, too.
+fn is_shared<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, thread: usize, object: u32) -> bool {
+    let graph = view.graph;
+    (graph.reads() | graph.writes()).iter().any(|e| {
+        view.object_at(e as EventId) == Some(ObjectId(object)) && view.place(e).thread != thread as u32
+    })
+}
+
 type Found = Vec<(FindingKind, Vec<Place>, Option<String>)>;
 
 fn kind_of(fault: FaultKind) -> FindingKind {
@@ -155,8 +171,9 @@ fn kind_of(fault: FaultKind) -> FindingKind {
         FaultKind::BadAccess(BadAccess::Null) => FindingKind::NullPointer,
         FaultKind::BadAccess(BadAccess::NotAPointer) => FindingKind::BadPointer,
         FaultKind::BadAccess(BadAccess::OutOfBounds) => FindingKind::OutOfBounds,
-        FaultKind::BadAccess(BadAccess::MixedSize) => FindingKind::MixedSize,
-        FaultKind::Uninitialised(_) => FindingKind::Uninitialised,
+        FaultKind::BadAccess(BadAccess::MixedSize(_)) => FindingKind::MixedSize,
+        FaultKind::BadAccess(BadAccess::Constant) => FindingKind::Constant,
+        FaultKind::Uninitialised(_) | FaultKind::Undefined => FindingKind::Uninitialised,
         FaultKind::UseAfterScope(_) => FindingKind::UseAfterScope,
         FaultKind::InvalidFree => FindingKind::InvalidFree,
         FaultKind::BadCall => FindingKind::BadCall,
@@ -286,13 +303,27 @@ fn outside_sections<M: MemoryModel<W>, W: RowWidth>(
 /// Reads of cells that nothing has been written to.
 fn uninitialised<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut Found) {
     let graph = view.graph;
+    let mut reads: Found = Vec::new();
     for e in graph.reads().iter() {
-        let node = view.trie.node(graph.node(e));
-        if graph.rf(e) == INIT && !view.memory.is_initialised(node.loc()) && !view.is_copying(e) {
+        if graph.value(e) != Value::UNDEFINED.0 {
+            continue;
+        }
+        let mistake = match view.undefined(e) {
+            Undefined::Kept | Undefined::Zero => false,
+            Undefined::Mistake => graph.rf(e) == INIT,
+            Undefined::Atomic => true,
+        };
+        if mistake {
             let object = view.object_at(e as EventId).and_then(|o| view.object_name(o));
-            found.push((FindingKind::Uninitialised, vec![view.place(e)], object));
+            reads.push((FindingKind::Uninitialised, vec![view.place(e)], object));
         }
     }
+    // That a thread uses what it should not have read is the same mistake.
+    let reader = |places: &[Place]| reads.iter().any(|(_, read, _)| read[0].thread == places[0].thread);
+    found.retain(|(kind, places, object)| {
+        *kind != FindingKind::Uninitialised || object.is_some() || !reader(places)
+    });
+    found.extend(reads);
 }
 
 /// Heap objects that somebody made and nobody freed.
@@ -347,7 +378,13 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
             };
             own.unwrap_or_else(|| default.into())
         }
-        FindingKind::Unsupported => own.unwrap_or_else(|| "the calls are nested too deeply".into()),
+        FindingKind::Unsupported => own.unwrap_or_else(|| {
+            match finding.places.first().and_then(instr) {
+                Some(fencepost_ir::Instr::Call { .. }) | None => "the calls are nested too deeply",
+                Some(_) => "one thread accesses an object by different sizes, in a program with threads",
+            }
+            .into()
+        }),
         FindingKind::OutsideSection => {
             format!("`{object}` is accessed in an atomic section and outside of sections at the same time")
         }
@@ -355,6 +392,9 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
         FindingKind::UseAfterFree => format!("`{object}` is used although it may have been freed"),
         FindingKind::UseAfterScope => format!("`{object}` is used although it may be out of scope"),
         FindingKind::DoubleFree => format!("`{object}` is freed twice"),
+        FindingKind::Uninitialised if finding.object.is_none() => {
+            "a value is used that was copied from uninitialised memory".into()
+        }
         FindingKind::Uninitialised => format!("`{object}` is read before it is written"),
         FindingKind::UseBeforeAllocation => {
             format!("`{object}` is used although it need not have been allocated yet")

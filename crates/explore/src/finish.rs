@@ -14,7 +14,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         for t in 0..layout.threads() {
-            if graph.is_asleep(t) {
+            if graph.considered(t).is_some() {
                 return self.finish_asleep(graph, t);
             }
         }
@@ -32,12 +32,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             self.collector.stats.blocked += 1;
             return;
         }
-        let races = self.model.races(&self.trie, graph);
+        let races = self.model.races(&self.trie, graph, self.suspects.cells());
         let stuck = self.is_stuck_for_ever(graph);
         let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
         match self.collector.finished(&view, races, stuck) {
             Finished::GoOn => {}
-            Finished::Stop => self.control.stop(),
+            Finished::Stop => self.control.stop_behind(self.progression.position()),
             Finished::NeedsTail => {
                 let mut tails =
                     (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);
@@ -64,7 +64,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let mut copy = regs.to_vec();
         let pc = self.trie.node(snapshot.node).pc();
-        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let mut machine =
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
         if ends {
             self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());
@@ -90,7 +91,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
     fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
         let threads = &self.subject.layout.thread_of;
-        graph.rmw_writes().without(&graph.pure()).is_empty()
+        graph.rmw_writes().without(graph.pure()).is_empty()
             || graph.rmw_writes().iter().all(|w| {
                 let node = self.trie.node(graph.node(w));
                 let source = graph.rf(node.partner as usize);

@@ -11,8 +11,10 @@
 mod copy;
 mod invariants;
 mod layout;
+mod sleep;
 
 pub use layout::Layout;
+pub use sleep::Sleep;
 
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Memory};
@@ -21,39 +23,48 @@ use crate::path::{EventId, INIT, Kind, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::Order;
 
-/// A thread went to sleep before a read, because the newest value would not let it go on.
-#[derive(Clone, Debug)]
-pub struct Sleep<W: RowWidth> {
-    /// How many events the thread had.
-    pub at: u32,
-    /// What it would read.
-    pub loc: LocId,
-    /// How many writes to that there were. They stay as long as the sleep does.
-    pub writes: u32,
-    /// The events that were there then.
-    pub before: Row<W>,
+/// What is known of an event, in one place: it is copied as a whole.
+#[derive(Clone)]
+struct Event<R, W: RowWidth> {
+    /// Commit-before predecessors, closed.
+    pre: Row<W>,
+    /// Events with an earlier time stamp.
+    before: Row<W>,
+    /// Reads of a write.
+    readers: Row<W>,
+    /// The model's rows.
+    rows: R,
+    /// The value read, written or chosen.
+    value: u64,
+    /// What a read reads from.
+    rf: EventId,
+    /// The event's node in the path trie.
+    node: NodeId,
+    /// The memory order that the access turned out to have.
+    order: Order,
+}
+
+impl<R: Default, W: RowWidth> Default for Event<R, W> {
+    fn default() -> Self {
+        Event {
+            pre: Row::EMPTY,
+            before: Row::EMPTY,
+            readers: Row::EMPTY,
+            rows: R::default(),
+            value: 0,
+            rf: INIT,
+            node: 0,
+            order: Order::Plain,
+        }
+    }
 }
 
 /// A partial execution.
 pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     /// Committed events.
     present: Row<W>,
-    /// What a read reads from.
-    rf: Vec<EventId>,
-    /// The value read, written or chosen.
-    value: Vec<u64>,
-    /// The event's node in the path trie.
-    node: Vec<NodeId>,
-    /// The memory order that the access turned out to have.
-    order: Vec<Order>,
-    /// Commit-before predecessors, closed.
-    pre: Vec<Row<W>>,
-    /// Events with an earlier time stamp.
-    before: Vec<Row<W>>,
-    /// Reads of a write.
-    readers: Vec<Row<W>>,
-    /// The model's rows.
-    rows: Vec<M::Rows>,
+    /// What is known of each event.
+    events: Vec<Event<M::Rows, W>>,
     /// Reads of a cell's initial value.
     init_readers: Vec<Row<W>>,
     /// Writes to a cell, in coherence order.
@@ -88,10 +99,19 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     settled_events: Row<W>,
     /// Per thread: the times at which it went to sleep before a read, oldest first; see `waiting`.
     asleep: Vec<Vec<Sleep<W>>>,
+    /// Cells that were accessed, by this graph or those that it was copied from.
+    touched: Vec<LocId>,
+    /// Those of them that were accessed since the settling.
+    changed: Vec<LocId>,
+    /// For each cell, whether it is in the two lists.
+    listed: Vec<(bool, bool)>,
     /// Thread states by slot.
     snapshots: Vec<Snapshot>,
-    /// Their registers.
-    regs: Vec<u64>,
+    /// Where their registers begin in `words`.
+    registers: Vec<u32>,
+    /// Registers of thread states, as a stack: what a visit adds is gone when it ends. A copy for a revisit borrows those of the
+    /// graph that it is a copy of, which waits for its end.
+    words: Vec<u64>,
 }
 
 /// What is there.
@@ -102,14 +122,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let slots = layout.slot_base[layout.threads()];
         Graph {
             present: Row::EMPTY,
-            rf: vec![INIT; n],
-            value: vec![0; n],
-            node: vec![0; n],
-            order: vec![Order::Plain; n],
-            pre: vec![Row::EMPTY; n],
-            before: vec![Row::EMPTY; n],
-            readers: vec![Row::EMPTY; n],
-            rows: vec![M::Rows::default(); n],
+            events: vec![Event::default(); n],
             init_readers: Vec::new(),
             co: Vec::new(),
             origin: vec![INIT; layout.threads()],
@@ -127,8 +140,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             was_started: vec![false; layout.threads()],
             settled_events: Row::EMPTY,
             asleep: vec![Vec::new(); layout.threads()],
+            touched: Vec::new(),
+            changed: Vec::new(),
+            listed: Vec::new(),
             snapshots: vec![Snapshot::default(); slots],
-            regs: vec![0; layout.reg_base[layout.threads()]],
+            registers: vec![0; slots],
+            words: Vec::new(),
         }
     }
 
@@ -141,49 +158,49 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// What a read reads from.
     #[inline(always)]
     pub fn rf(&self, event: usize) -> EventId {
-        self.rf[event]
+        self.events[event].rf
     }
 
     /// The value read, written or chosen.
     #[inline(always)]
     pub fn value(&self, event: usize) -> u64 {
-        self.value[event]
+        self.events[event].value
     }
 
     /// The event's node in the path trie.
     #[inline(always)]
     pub fn node(&self, event: usize) -> NodeId {
-        self.node[event]
+        self.events[event].node
     }
 
     /// The memory order that the access turned out to have.
     #[inline(always)]
     pub fn order(&self, event: usize) -> Order {
-        self.order[event]
+        self.events[event].order
     }
 
     /// Commit-before predecessors, closed.
     #[inline(always)]
     pub fn pre(&self, event: usize) -> &Row<W> {
-        &self.pre[event]
+        &self.events[event].pre
     }
 
     /// Events with an earlier time stamp.
     #[inline(always)]
     pub fn before(&self, event: usize) -> &Row<W> {
-        &self.before[event]
+        &self.events[event].before
     }
 
     /// Reads of a write.
     #[inline(always)]
     pub fn readers(&self, write: usize) -> &Row<W> {
-        &self.readers[write]
+        &self.events[write].readers
     }
 
     /// The model's rows.
     #[inline(always)]
     pub fn rows(&self, event: usize) -> &M::Rows {
-        &self.rows[event]
+        &self.events[event].rows
     }
 
     /// How many cells there is room for.
@@ -279,7 +296,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The registers of a thread after `index` of its events.
     #[inline(always)]
     pub fn registers(&self, layout: &Layout, thread: usize, index: usize) -> &[u64] {
-        &self.regs[layout.regs(thread, index)]
+        let from = self.registers[layout.slot_base[thread] + index] as usize;
+        &self.words[from..from + layout.stride[thread]]
     }
 
     /// The state of a thread at its first gap.
@@ -296,13 +314,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The reads of a source at a cell.
     #[inline(always)]
     pub fn readers_of(&self, source: EventId, loc: LocId) -> &Row<W> {
-        if source == INIT { &self.init_readers[loc as usize] } else { &self.readers[source as usize] }
+        if source == INIT { &self.init_readers[loc as usize] } else { &self.events[source as usize].readers }
     }
 
     /// Whether a write, or a read of it, is in a set.
     #[inline(always)]
     pub fn is_known(&self, write: EventId, set: &Row<W>) -> bool {
-        set.contains(write as usize) || self.readers[write as usize].meets(set)
+        set.contains(write as usize) || self.events[write as usize].readers.meets(set)
     }
 
     /// Place of a write in its coherence list.
@@ -328,7 +346,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The final value of a cell. One that no thread has met yet has no place here and keeps its initial value.
     pub fn final_value(&self, memory: &Memory, loc: LocId) -> u64 {
         let last = self.co.get(loc as usize).and_then(|list| list.last());
-        last.map_or(memory.init(loc), |&w| self.value[w as usize])
+        last.map_or(memory.init(loc), |&w| self.events[w as usize].value)
     }
 
     /// The committed reads of its own thread that read a write which is only now committed.
@@ -336,23 +354,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let mut readers = Row::EMPTY;
         let thread = layout.thread_of[write as usize] as usize;
         for e in write + 1..layout.base[thread + 1] {
-            if self.present.contains(e as usize) && self.rf[e as usize] == write {
+            if self.present.contains(e as usize) && self.events[e as usize].rf == write {
                 readers.insert(e as usize);
             }
         }
         readers
-    }
-
-    /// The events that a thread had considered when it went to sleep before the read that it stands before.
-    #[inline(always)]
-    pub fn considered(&self, thread: usize) -> Option<&Sleep<W>> {
-        self.asleep[thread].last().filter(|sleep| sleep.at == self.front[thread])
-    }
-
-    /// Whether a thread sleeps and there is nothing new for it.
-    #[inline(always)]
-    pub fn is_asleep(&self, thread: usize) -> bool {
-        self.considered(thread).is_some_and(|sleep| self.co[sleep.loc as usize].len() as u32 == sleep.writes)
     }
 
     /// No write after `source` in coherence is in `among`.
@@ -383,6 +389,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         if self.co.len() < cells {
             self.co.resize_with(cells, Vec::new);
             self.init_readers.resize(cells, Row::EMPTY);
+            self.listed.resize(cells, (false, false));
+        }
+    }
+
+    /// Notes an access to a cell.
+    #[inline(always)]
+    fn change(&mut self, loc: LocId) {
+        let (touched, changed) = &mut self.listed[loc as usize];
+        if !std::mem::replace(changed, true) {
+            self.changed.push(loc);
+            if !std::mem::replace(touched, true) {
+                self.touched.push(loc);
+            }
         }
     }
 
@@ -390,34 +409,41 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn add(&mut self, event: EventId, node: NodeId, value: u64) {
         let e = event as usize;
-        self.node[e] = node;
-        self.value[e] = value;
-        self.rf[e] = INIT;
-        self.before[e].clone_from(&self.present);
+        self.events[e].node = node;
+        self.events[e].value = value;
+        self.events[e].rf = INIT;
+        self.events[e].before.clone_from(&self.present);
         self.present.insert(e);
+    }
+
+    /// What an absent event would be, for a thread that is only tried out.
+    pub fn try_out(&mut self, event: EventId, node: NodeId, value: u64) {
+        self.events[event as usize].node = node;
+        self.events[event as usize].value = value;
     }
 
     /// Makes a present event a read of `source`, with its value.
     #[inline(always)]
     pub fn connect(&mut self, read: EventId, source: EventId, loc: LocId, init: u64) {
         let e = read as usize;
-        self.rf[e] = source;
+        self.change(loc);
+        self.events[e].rf = source;
         self.reads.insert(e);
         if source == INIT {
-            self.value[e] = init;
+            self.events[e].value = init;
             self.init_readers[loc as usize].insert(e);
         } else {
-            self.value[e] = self.value[source as usize];
-            self.readers[source as usize].insert(e);
+            self.events[e].value = self.events[source as usize].value;
+            self.events[source as usize].readers.insert(e);
         }
     }
 
     /// The source of a read does not know it any more.
     #[inline(always)]
     pub fn disconnect(&mut self, read: EventId, loc: LocId) {
-        match self.rf[read as usize] {
+        match self.events[read as usize].rf {
             INIT => self.init_readers[loc as usize].remove(read as usize),
-            source => self.readers[source as usize].remove(read as usize),
+            source => self.events[source as usize].readers.remove(read as usize),
         }
     }
 
@@ -425,19 +451,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn make_write(&mut self, event: EventId, readers: Row<W>) {
         self.writes.insert(event as usize);
-        self.readers[event as usize] = readers;
+        self.events[event as usize].readers = readers;
     }
 
     /// Sets the memory order of an access.
     #[inline(always)]
     pub fn set_order(&mut self, event: EventId, order: Order) {
-        self.order[event as usize] = order;
+        self.events[event as usize].order = order;
     }
 
     /// Sets the predecessors of an event.
     #[inline(always)]
     pub fn set_pre(&mut self, event: EventId, pre: Row<W>) {
-        self.pre[event as usize] = pre;
+        self.events[event as usize].pre = pre;
     }
 
     /// Sets the model's rows of an event.
@@ -448,7 +474,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         } else {
             self.fenced.remove(event as usize);
         }
-        self.rows[event as usize] = rows;
+        self.events[event as usize].rows = rows;
     }
 
     /// A read that was taken out comes back with its old time stamp.
@@ -458,7 +484,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
 
     /// The event is younger than that one, although it is put back later.
     pub fn add_before(&mut self, event: EventId, older: EventId) {
-        self.before[event as usize].insert(older as usize);
+        self.events[event as usize].before.insert(older as usize);
     }
 
     /// Marks an event that is not coherence-maximal.
@@ -495,6 +521,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// A write becomes the last one of its cell; its place.
     #[inline(always)]
     pub fn push_write(&mut self, loc: LocId, write: EventId) -> usize {
+        self.change(loc);
         self.co[loc as usize].push(write);
         self.co[loc as usize].len() - 1
     }
@@ -548,10 +575,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Drops the non-maximal mark of events whose coherence-later writes are gone.
     pub fn refresh_maximality(&mut self, trie: &Trie<M, W>) {
         for e in self.nonmaximal.clone().iter() {
-            let node = trie.node(self.node[e]);
+            let node = trie.node(self.events[e].node);
             let maximal = match node.kind {
-                Kind::Read => self.is_maximal(self.rf[e], node.loc(), &self.before[e]),
-                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.before[e]),
+                Kind::Read => self.is_maximal(self.events[e].rf, node.loc(), &self.events[e].before),
+                Kind::Write => self.is_maximal(e as EventId, node.loc(), &self.events[e].before),
                 _ => continue,
             };
             if maximal {
@@ -584,14 +611,37 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Its registers then.
     #[inline(always)]
     pub fn registers_mut(&mut self, layout: &Layout, thread: usize, index: usize) -> &mut [u64] {
-        &mut self.regs[layout.regs(thread, index)]
+        let from = self.registers[layout.slot_base[thread] + index] as usize;
+        &mut self.words[from..from + layout.stride[thread]]
     }
 
-    /// Its registers after one more event begin as those before it. Only the first `used` of them matter.
+    /// Its registers after one more event begin as those before it.
     #[inline(always)]
-    pub fn copy_registers(&mut self, layout: &Layout, thread: usize, index: usize, used: usize) {
-        let (from, to) = (layout.regs(thread, index).start, layout.regs(thread, index + 1).start);
-        self.regs.copy_within(from..from + used, to);
+    pub fn copy_registers(&mut self, layout: &Layout, thread: usize, index: usize) {
+        let slot = layout.slot_base[thread] + index;
+        let (from, to) = (self.registers[slot] as usize, self.words.len());
+        self.words.extend_from_within(from..from + layout.stride[thread]);
+        self.registers[slot + 1] = to as u32;
+    }
+
+    /// Registers for a thread that begins.
+    pub fn first_registers(&mut self, layout: &Layout, thread: usize) -> &mut [u64] {
+        let to = self.words.len();
+        self.words.resize(to + layout.stride[thread], 0);
+        self.registers[layout.slot_base[thread]] = to as u32;
+        &mut self.words[to..]
+    }
+
+    /// How many words of registers there are: to be handed to [`Graph::drop_registers`].
+    #[inline(always)]
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Drops the registers of states that were added since.
+    #[inline(always)]
+    pub fn drop_registers(&mut self, words: usize) {
+        self.words.truncate(words);
     }
 
     /// A thread that is not started, or not any more.
@@ -601,26 +651,5 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.asleep[thread].clear();
         self.snapshots[layout.slot_base[thread]] = Snapshot::default();
         self.set_front(layout, thread, 0);
-    }
-
-    /// A thread goes to sleep before a read of `loc`.
-    pub fn fall_asleep(&mut self, thread: usize, loc: LocId) {
-        let writes = self.co[loc as usize].len() as u32;
-        let sleep = Sleep { at: self.front[thread], loc, writes, before: self.present.clone() };
-        self.asleep[thread].push(sleep);
-    }
-
-    /// It is awake again.
-    pub fn wake_up(&mut self, thread: usize) {
-        self.asleep[thread].pop();
-    }
-
-    /// Forgets the sleep that is younger than a read.
-    pub fn forget_sleep_after(&mut self, read: EventId) {
-        for asleep in &mut self.asleep {
-            while asleep.last().is_some_and(|sleep| sleep.before.contains(read as usize)) {
-                asleep.pop();
-            }
-        }
     }
 }

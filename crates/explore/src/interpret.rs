@@ -2,7 +2,7 @@
 
 use crate::code::{
     ALLOCATIONS, Arg, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
-    RESERVATION, RESULT, ROUND, SPAWNS, Target,
+    RESERVATION, RESULT, ROUND, SPAWNS, Target, Undefined,
 };
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
@@ -32,6 +32,8 @@ pub enum Next {
     Waiting,
     /// It is back in a loop where it was, having written nothing.
     Spinning,
+    /// It tries again with what it has read, as it would without the last read if the read before had read that.
+    Retrying,
     /// The unroll bound was reached.
     Cut,
     /// Something went wrong; see [`Fault`].
@@ -58,6 +60,8 @@ pub enum FaultKind {
     BadAccess(BadAccess),
     /// A private object is read before it is written; its number.
     Uninitialised(u16),
+    /// A value is used that nobody wrote.
+    Undefined,
     /// A private object is used after its end.
     UseAfterScope(u16),
     /// `free` of what is no live allocation's start.
@@ -84,6 +88,10 @@ pub struct Snapshot {
     pub value: u64,
     /// The order in which threads are scheduled, smallest first.
     pub urgency: u8,
+    /// How many events the thread had after the last one that changed something; see `spinning`.
+    pub changed: u32,
+    /// How many it had after the last read-modify-write that wrote what it had read.
+    pub rewrote: u32,
 }
 
 impl Next {
@@ -100,7 +108,14 @@ impl Next {
 
 impl Default for Snapshot {
     fn default() -> Snapshot {
-        Snapshot { node: NO_NODE, next: Next::NotStarted, value: 0, urgency: Snapshot::NEVER }
+        Snapshot {
+            node: NO_NODE,
+            next: Next::NotStarted,
+            value: 0,
+            urgency: Snapshot::NEVER,
+            changed: 0,
+            rewrote: 0,
+        }
     }
 }
 
@@ -134,8 +149,38 @@ impl Snapshot {
 /// In place of the object that an event ends: all that the thread has made and not ended, thread-local ones included.
 pub const END_OF_THREAD: u64 = u64::MAX;
 
-/// Local steps between two accesses that no sensible program needs.
-const MAX_LOCAL_STEPS: u32 = 10_000_000;
+/// Local steps between two looks at the limits.
+const LOCAL_STEPS: u32 = 1 << 16;
+
+/// Pieces of a path without an event between two looks at the limits.
+const SEGMENTS: u32 = 1 << 8;
+
+/// Who knows whether a thread may go on computing: time, memory and the user's patience are limited.
+pub trait Patience {
+    /// Whether there is some left; asked now and then.
+    fn lasts(&self) -> bool;
+}
+
+/// Notices that a thread which does nothing but compute comes back to where it was. [Brent 1980]: the state after n looks
+/// is compared with the one after the last power of two.
+#[derive(Default)]
+struct Endless {
+    looks: u32,
+    left_behind: Option<(Pc, Vec<u64>)>,
+}
+
+impl Endless {
+    fn comes_round(&mut self, pc: Pc, regs: &[u64]) -> bool {
+        self.looks += 1;
+        if self.left_behind.as_ref().is_some_and(|(at, then)| *at == pc && then == regs) {
+            return true;
+        }
+        if self.looks.is_power_of_two() {
+            self.left_behind = Some((pc, regs.to_vec()));
+        }
+        false
+    }
+}
 
 /// Where local execution stopped.
 enum Stop {
@@ -162,6 +207,8 @@ pub struct Machine<'a, M> {
     pub events: usize,
     /// Where the unroll bound stopped the thread: the node and what led from there, so that it can go on after all.
     pub cut_at: (NodeId, Outcomes),
+    /// How long it may compute.
+    pub patience: &'a dyn Patience,
 }
 
 #[inline(always)]
@@ -174,9 +221,15 @@ fn get(frame: &[u64], a: Arg) -> u64 {
 
 impl<'a, M> Machine<'a, M> {
     /// For a thread.
-    pub fn new(code: &'a Code, memory: &'a mut Memory, model: &'a M, thread: usize) -> Machine<'a, M> {
+    pub fn new(
+        code: &'a Code,
+        memory: &'a mut Memory,
+        model: &'a M,
+        thread: usize,
+        patience: &'a dyn Patience,
+    ) -> Machine<'a, M> {
         let cut_at = (NO_NODE, Outcomes::NONE);
-        Machine { code, memory, model, thread: thread as u16, needs_room: false, events: 0, cut_at }
+        Machine { code, memory, model, thread: thread as u16, needs_room: false, events: 0, cut_at, patience }
     }
 
     /// Prepares the registers of a thread that is about to run a function.
@@ -227,20 +280,32 @@ impl<'a, M> Machine<'a, M> {
     where
         M: MemoryModel<W>,
     {
+        let (mut segments, mut endless) = (0u32, Endless::default());
         loop {
             match self.run(pc, regs, &mut outcomes) {
                 Stop::Event(pc, loc, value) => {
                     let node = trie.child(parent, Key { pc, loc, outcomes }, self.code);
                     if self.code.tails[pc as usize] && regs[FP] as usize == HIDDEN {
-                        return Snapshot { node, next: Next::Tail, value, urgency: Snapshot::NEVER };
+                        return Snapshot { node, next: Next::Tail, value, ..Snapshot::default() };
                     }
                     let urgency = Snapshot::urgency(trie.node(node).kind, trie.node(node).half);
-                    return Snapshot { node, next: Next::Event, value, urgency };
+                    return Snapshot { node, next: Next::Event, value, urgency, ..Snapshot::default() };
                 }
                 Stop::Segment(at, loc) => {
                     parent = trie.child(parent, Key { pc: at, loc, outcomes }, self.code);
                     pc = at;
                     outcomes = Outcomes::NONE;
+                    segments += 1;
+                    if segments.is_multiple_of(SEGMENTS) {
+                        if !self.patience.lasts() {
+                            return Snapshot::stopped(Next::Blocked);
+                        }
+                        if endless.comes_round(pc, regs) {
+                            let kind = FaultKind::LocalLoop;
+                            let fault = Fault { kind, at: self.code.source[pc as usize] };
+                            return Snapshot::stopped(Next::Failed(fault));
+                        }
+                    }
                 }
                 Stop::Other(Next::Spinning) => {
                     let value = regs[ROUND] >> 16;
@@ -288,7 +353,20 @@ impl<'a, M> Machine<'a, M> {
         M: MemoryModel<W>,
     {
         let mut fp = regs[FP] as usize;
-        for _ in 0..MAX_LOCAL_STEPS {
+        let mut endless = Endless::default();
+        let mut steps = 0u32;
+        loop {
+            steps += 1;
+            if steps == LOCAL_STEPS {
+                steps = 0;
+                if !self.patience.lasts() {
+                    // The exploration ends, and says why; nothing is made of this thread.
+                    return Stop::Other(Next::Blocked);
+                }
+                if endless.comes_round(pc, regs) {
+                    return self.fault(pc, FaultKind::LocalLoop);
+                }
+            }
             let frame = &mut regs[fp..];
             match self.code.ops[pc as usize] {
                 Op::Move { dst, a } => frame[dst as usize] = get(frame, a),
@@ -338,10 +416,17 @@ impl<'a, M> Machine<'a, M> {
                     }
                     continue;
                 }
-                Op::Load { addr, width, .. } => return self.access(pc, get(frame, addr), width, 0),
+                Op::Load { addr, width, half, .. } => {
+                    let stop = self.access(pc, get(frame, addr), width, 0);
+                    return match half {
+                        Half::Amo | Half::Waiting => self.checked_write(pc, stop),
+                        Half::None | Half::Exclusive => stop,
+                    };
+                }
                 Op::Store { addr, value, width, .. } => {
                     let value = width.zero_extend(Value(get(frame, value))).0;
-                    return self.access(pc, get(frame, addr), width, value);
+                    let stop = self.access(pc, get(frame, addr), width, value);
+                    return self.checked_write(pc, stop);
                 }
                 Op::Choice { .. } => return Stop::Event(pc, NO_LOC, 0),
                 Op::Skip { addr, width } => {
@@ -364,6 +449,13 @@ impl<'a, M> Machine<'a, M> {
                         return Stop::Other(Next::Waiting);
                     }
                 }
+                Op::Defined(a) => {
+                    if get(frame, a) == Value::UNDEFINED.0
+                        && let Some(stop) = self.failed_check(pc, regs)
+                    {
+                        return stop;
+                    }
+                }
                 Op::Reserve(addr) => regs[RESERVATION] = get(frame, addr),
                 Op::Unreserve => regs[RESERVATION] = 0,
                 Op::Agree { a, b } => {
@@ -371,13 +463,13 @@ impl<'a, M> Machine<'a, M> {
                         regs[DISAGREED] = 1;
                     }
                 }
-                Op::PrivateLoad { dst, object, addr, width, extend, copying } => {
+                Op::PrivateLoad { dst, object, addr, width, extend, undefined } => {
                     let word = match self.private_cell(frame, object, addr, width) {
-                        Ok((word, known)) if known || copying => word,
+                        Ok((word, known)) if known || undefined != Undefined::Mistake => word,
                         Ok(_) => return self.fault(pc, FaultKind::Uninitialised(object)),
                         Err(kind) => return self.fault(pc, kind),
                     };
-                    frame[dst as usize] = width.extend(extend, Value(frame[word])).0;
+                    frame[dst as usize] = undefined.taken(width.extend(extend, Value(frame[word])).0);
                     if let Some(segment) = self.private_segment::<W>(object, fp + word) {
                         return Stop::Segment(pc + 1, segment);
                     }
@@ -399,7 +491,8 @@ impl<'a, M> Machine<'a, M> {
                     let flags = private.at as usize;
                     frame[flags] = PrivateObject::ALIVE;
                     for (i, cell) in private.object.cells.iter().enumerate() {
-                        frame[flags + 1 + i] = cell.init.map_or(0, |v| cell.width.zero_extend(v).0);
+                        frame[flags + 1 + i] =
+                            cell.init.map_or(Value::UNDEFINED.0, |v| cell.width.zero_extend(v).0);
                         frame[flags] |= u64::from(cell.init.is_some()) << i;
                     }
                     frame[dst as usize] = 0;
@@ -434,7 +527,6 @@ impl<'a, M> Machine<'a, M> {
             }
             pc += 1;
         }
-        self.fault(pc, FaultKind::LocalLoop)
     }
 
     /// The word of the frame that an access to a private object hits, and whether it has a value.
@@ -465,11 +557,24 @@ impl<'a, M> Machine<'a, M> {
             .then(|| SEGMENT_PRIVATE - word as LocId)
     }
 
+    /// An assertion that does not hold ends the thread.
+    fn failed_check(&self, pc: Pc, regs: &mut [u64]) -> Option<Stop> {
+        if !self.code.out_of_order {
+            return Some(self.fault(pc, self.code.check_at(pc)));
+        }
+        // It orders nothing: what comes behind it may be committed before what it looks at, which may still
+        // change. So whether there is more must not depend on it.
+        if regs[FAILED] == 0 {
+            regs[FAILED] = u64::from(pc) + 1;
+        }
+        None
+    }
+
     fn ended(&self, regs: &[u64], next: Next) -> Stop {
         match regs[FAILED] {
             _ if regs[DISAGREED] != 0 => Stop::Other(Next::Blocked),
             0 => Stop::Other(next),
-            failed => self.fault(failed as Pc - 1, FaultKind::Fail(FailKind::Assertion)),
+            failed => self.fault(failed as Pc - 1, self.code.check_at(failed as Pc - 1)),
         }
     }
 
@@ -478,13 +583,8 @@ impl<'a, M> Machine<'a, M> {
         let base = *fp;
         match self.code.ops[pc as usize] {
             Op::Assert { condition } if get(&regs[base..], condition) == 0 => {
-                if !self.code.out_of_order {
-                    return Err(self.fault(pc, FaultKind::Fail(FailKind::Assertion)));
-                }
-                // It orders nothing: what comes behind it may be committed before what it looks at, which may still
-                // change. So whether there is more must not depend on it.
-                if regs[FAILED] == 0 {
-                    regs[FAILED] = u64::from(pc) + 1;
+                if let Some(stop) = self.failed_check(pc, regs) {
+                    return Err(stop);
                 }
             }
             Op::Fail(kind) => return Err(self.fault(pc, FaultKind::Fail(kind))),
@@ -627,6 +727,17 @@ impl<'a, M> Machine<'a, M> {
         let identity = Identity { thread: self.thread, number: 0, site: object.0, size: 0, storage };
         let template = self.memory.template(object);
         Value::pointer(self.memory.make(identity, Some(&template), false, Span::default()), 0).0
+    }
+
+    /// An access that writes what may be written.
+    #[inline(always)]
+    fn checked_write(&self, pc: Pc, stop: Stop) -> Stop {
+        match stop {
+            Stop::Event(_, loc, _) if self.memory.is_constant(loc) => {
+                self.fault(pc, FaultKind::BadAccess(BadAccess::Constant))
+            }
+            stop => stop,
+        }
     }
 
     #[inline(always)]

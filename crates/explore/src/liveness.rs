@@ -4,6 +4,7 @@
 //! iteration for nothing (`spinning.rs`). Loop counters do not count, since bounding a loop must not hide that it spins.
 
 use crate::code::{Arg, Code, Op, Target};
+use crate::effect::Private;
 
 /// For each operation that reads memory and may be run again, or chooses how a compare-exchange will end, and for each one
 /// that a call returns to: its live registers. Per function, `counters` do not matter and `observed` matter at the end.
@@ -99,7 +100,7 @@ pub fn may_wait(code: &Code) -> Vec<bool> {
 /// The joins after which a function does nothing but compute, join more and return: nobody can tell when they happen.
 pub fn tails(code: &Code) -> Vec<bool> {
     // What may follow: the greatest set that is closed under going on.
-    let mut quiet: Vec<bool> = code.ops.iter().map(is_quiet).collect();
+    let mut quiet: Vec<bool> = code.ops.iter().map(|op| op.effect().quiet).collect();
     let mut changed = true;
     while changed {
         changed = false;
@@ -113,24 +114,6 @@ pub fn tails(code: &Code) -> Vec<bool> {
         }
     }
     quiet.iter().zip(&code.ops).map(|(&quiet, op)| quiet && matches!(op, Op::Join { .. })).collect()
-}
-
-fn is_quiet(op: &Op) -> bool {
-    match op {
-        Op::Join { dst, .. } => *dst == 0,
-        Op::Move { .. }
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Select { .. }
-        | Op::Jump(_)
-        | Op::Branch { .. }
-        | Op::Private { .. }
-        | Op::PrivateEnd { .. }
-        | Op::PrivateLoad { .. }
-        | Op::PrivateStore { .. }
-        | Op::Return(_) => true,
-        _ => false,
-    }
 }
 
 /// The words of a private object in its frame.
@@ -158,16 +141,14 @@ fn live_before(code: &Code, first: usize, end: usize, frame: usize, observed: &[
             if defined != 0 {
                 set[defined / 64] &= !(1 << (defined % 64));
             }
-            match *op {
-                Op::Private { object, .. } => {
+            match op.effect().private {
+                Private::Begins(object) => {
                     private_words(code, object).for_each(|r| set[r / 64] &= !(1 << (r % 64)));
                 }
-                Op::PrivateLoad { object, .. }
-                | Op::PrivateStore { object, .. }
-                | Op::PrivateEnd { object } => {
+                Private::Uses(object) => {
                     private_words(code, object).for_each(|r| set[r / 64] |= 1 << (r % 64));
                 }
-                _ => {}
+                Private::None => {}
             }
             if matches!(op, Op::Return(_) | Op::Exit(_) | Op::Halt | Op::Call { .. }) {
                 observed.iter().for_each(|&r| set[r as usize / 64] |= 1 << (r % 64));

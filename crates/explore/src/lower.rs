@@ -1,6 +1,8 @@
 //! Lowering: `ir` functions become operations (`code.rs`).
 
-use crate::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, frame_reg};
+use crate::code::{
+    Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, Undefined, frame_reg,
+};
 use crate::liveness::{live_registers, may_wait, tails};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
@@ -49,6 +51,7 @@ pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code,
     code.out_of_order = out_of_order;
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
     code.uses_objects = code.ops.iter().any(lives);
+    code.defines = code.ops.iter().map(Op::defines).collect();
     code.live = live_registers(&code, &counters, &observed_registers(program));
     code.tails = tails(&code);
     code.may_wait = may_wait(&code);
@@ -131,6 +134,16 @@ fn arg(operand: Operand) -> Arg {
     }
 }
 
+/// What a load makes of a value that nobody wrote.
+fn undefined(instr: &Instr) -> Undefined {
+    match instr {
+        Instr::CopyLoad { keeps: true, .. } => Undefined::Kept,
+        Instr::CopyLoad { keeps: false, .. } => Undefined::Zero,
+        Instr::Load { ann, .. } if ann.order != Order::Plain || ann.exclusive => Undefined::Atomic,
+        _ => Undefined::Mistake,
+    }
+}
+
 fn destination(reg: Option<Reg>) -> u16 {
     reg.map_or(0, frame_reg)
 }
@@ -173,13 +186,10 @@ impl Lowering<'_> {
     fn private_object(&mut self, object: u16, instr: &Instr) {
         match *instr {
             Instr::Local { dst, .. } => self.push(Op::Private { dst: frame_reg(dst), object }),
-            Instr::Load { dst, addr, width, extend, .. } => {
-                let (dst, addr) = (frame_reg(dst), arg(addr));
-                self.push(Op::PrivateLoad { dst, object, addr, width, extend, copying: false });
-            }
-            Instr::CopyLoad { dst, addr, width, extend, .. } => {
-                let (dst, addr) = (frame_reg(dst), arg(addr));
-                self.push(Op::PrivateLoad { dst, object, addr, width, extend, copying: true });
+            Instr::Load { dst, addr, width, extend, .. }
+            | Instr::CopyLoad { dst, addr, width, extend, .. } => {
+                let (dst, addr, undefined) = (frame_reg(dst), arg(addr), undefined(instr));
+                self.push(Op::PrivateLoad { dst, object, addr, width, extend, undefined });
             }
             Instr::Store { addr, value, width, .. } => {
                 self.push(Op::PrivateStore { object, addr: arg(addr), value: arg(value), width });
@@ -240,12 +250,11 @@ impl Lowering<'_> {
                     self.push(Op::EnterLoop { dst });
                 }
             }
-            Instr::Load { dst, addr, width, extend, ann } => {
-                self.load(dst, arg(addr), width, extend, ann, false)
+            Instr::Load { dst, addr, width, extend, ann }
+            | Instr::CopyLoad { dst, addr, width, extend, ann, .. } => {
+                self.load(dst, arg(addr), (width, extend), ann, undefined(instr))
             }
-            Instr::CopyLoad { dst, addr, width, extend, ann } => {
-                self.load(dst, arg(addr), width, extend, ann, true)
-            }
+            Instr::Defined(value) => self.push(Op::Defined(arg(value))),
             Instr::Store { addr, value, width, ann } => self.store(arg(addr), arg(value), width, ann),
             Instr::StoreExclusive { .. } => self.store_exclusive(instr),
             Instr::Rmw { .. } => self.read_modify_write(instr),
@@ -308,13 +317,21 @@ impl Lowering<'_> {
         }
     }
 
-    fn load(&mut self, dst: Reg, addr: Arg, width: Width, extend: Extend, ann: Ann, copying: bool) {
+    fn load(
+        &mut self,
+        dst: Reg,
+        addr: Arg,
+        (width, extend): (Width, Extend),
+        ann: Ann,
+        undefined: Undefined,
+    ) {
         let half = if ann.exclusive { Half::Exclusive } else { Half::None };
         // Before the load, which may overwrite the register that holds its address.
         if ann.exclusive {
             self.push(Op::Reserve(addr));
         }
-        self.push(Op::Load { dst: frame_reg(dst), addr, width, extend, ann, half, failure: None, copying });
+        let dst = frame_reg(dst);
+        self.push(Op::Load { dst, addr, width, extend, ann, half, failure: None, undefined });
     }
 
     fn store(&mut self, addr: Arg, value: Arg, width: Width, ann: Ann) {
@@ -434,7 +451,8 @@ impl Lowering<'_> {
     }
 
     fn amo_load(&mut self, dst: u16, addr: Arg, width: Width, extend: Extend, ann: Ann, half: Half) {
-        self.push(Op::Load { dst, addr, width, extend, ann, half, failure: None, copying: false });
+        let undefined = Undefined::Atomic;
+        self.push(Op::Load { dst, addr, width, extend, ann, half, failure: None, undefined });
     }
 
     /// A mutex is an acquire read-modify-write that waits, and a release store. Its owner reads who has it before it
@@ -576,7 +594,16 @@ impl Lowering<'_> {
 
     fn cas_load(&mut self, cas: &Cas, ann: Ann, failure: Option<CasRead>) -> Op {
         let &Cas { addr, width, extend, old, .. } = cas;
-        Op::Load { dst: old, addr, width, extend, ann, half: Half::Amo, failure, copying: false }
+        Op::Load {
+            dst: old,
+            addr,
+            width,
+            extend,
+            ann,
+            half: Half::Amo,
+            failure,
+            undefined: Undefined::Atomic,
+        }
     }
 
     fn cas_compare(&mut self, cas: &Cas) {

@@ -22,8 +22,10 @@ pub enum BadAccess {
     NotAPointer,
     /// It lies outside its object, or not at the start of a cell.
     OutOfBounds,
-    /// The access is wider or narrower than the cell.
-    MixedSize,
+    /// The access is wider or narrower than the cell of this object; `u32::MAX` is one that nobody else can reach.
+    MixedSize(u32),
+    /// A constant is written.
+    Constant,
 }
 
 /// What made an object.
@@ -68,6 +70,8 @@ struct ObjectInfo {
     zeroed: bool,
     /// Any access within bounds makes a cell; otherwise only declared ones are hit.
     free_form: bool,
+    /// It must not be written.
+    constant: bool,
     /// Cells met so far: (offset, width) to number.
     met: Vec<(u32, Width, LocId)>,
 }
@@ -93,11 +97,12 @@ impl Memory {
     }
 
     fn add(&mut self, object: &Object, storage: Storage) -> ObjectId {
-        let declared: Vec<_> = object
+        let mut declared: Vec<_> = object
             .cells
             .iter()
             .map(|c| (c.offset, c.width, c.init.map(|v| c.width.zero_extend(v).0)))
             .collect();
+        declared.sort_by_key(|c| c.0);
         let overlap = declared.windows(2).any(|w| w[0].0 + w[0].1.bytes() > w[1].0);
         let id = ObjectId(self.objects.len() as u32);
         self.objects.push(ObjectInfo {
@@ -109,6 +114,7 @@ impl Memory {
             maker: None,
             zeroed: false,
             free_form: overlap,
+            constant: object.constant,
             met: Vec::new(),
         });
         // The cells of global objects get the lowest numbers, in order.
@@ -144,6 +150,7 @@ impl Memory {
                     maker: None,
                     zeroed,
                     free_form: true,
+                    constant: false,
                     met: Vec::new(),
                 });
                 id
@@ -162,7 +169,8 @@ impl Memory {
             width,
             init: init.map(Value),
         });
-        Object { name: info.name.clone(), size: info.size, cells: cells.collect(), span: info.span }
+        let (name, cells) = (info.name.clone(), cells.collect());
+        Object { name, size: info.size, cells, span: info.span, constant: info.constant }
     }
 
     /// Number of cells met so far.
@@ -187,20 +195,24 @@ impl Memory {
         let info = &self.objects[object.0 as usize];
         if let Ok(at) = info.met.binary_search_by_key(&offset, |c| c.0) {
             let (_, met, loc) = info.met[at];
-            return if met == width { Ok(loc) } else { Err(BadAccess::MixedSize) };
+            return if met == width { Ok(loc) } else { Err(BadAccess::MixedSize(object.0)) };
         }
         let end = u64::from(offset) + u64::from(width.bytes());
         if end > u64::from(info.size) {
             return Err(BadAccess::OutOfBounds);
         }
-        let declared = info.declared.iter().find(|c| c.0 == offset && c.1 == width);
+        let first = info.declared.partition_point(|c| c.0 < offset);
+        let mut here = info.declared[first..].iter().take_while(|c| c.0 == offset);
+        let declared = here.find(|c| c.1 == width);
         let overlaps = |o: u32, w: Width| u64::from(o) < end && u64::from(o + w.bytes()) > u64::from(offset);
-        if info.met.iter().any(|&(o, w, _)| overlaps(o, w)) {
-            return Err(BadAccess::MixedSize);
+        // Cells that were met do not overlap each other, so that one of the neighbours does if any does.
+        let at = info.met.partition_point(|c| c.0 < offset);
+        if info.met[at.saturating_sub(1)..].iter().take(2).any(|&(o, w, _)| overlaps(o, w)) {
+            return Err(BadAccess::MixedSize(object.0));
         }
         if declared.is_none() && !info.free_form {
             let inside = info.declared.iter().any(|&(o, w, _)| overlaps(o, w));
-            return Err(if inside { BadAccess::MixedSize } else { BadAccess::OutOfBounds });
+            return Err(if inside { BadAccess::MixedSize(object.0) } else { BadAccess::OutOfBounds });
         }
         let init = match declared {
             Some(&(_, _, init)) => init,
@@ -220,15 +232,21 @@ impl Memory {
         self.cells[loc as usize]
     }
 
-    /// Its initial value; uninitialised memory reads as zero.
+    /// Its initial value, which may be undefined.
     #[inline(always)]
     pub fn init(&self, loc: LocId) -> u64 {
-        self.init[loc as usize].unwrap_or(0)
+        self.init[loc as usize].unwrap_or(Value::UNDEFINED.0)
     }
 
     /// Whether it has an initial value.
     pub fn is_initialised(&self, loc: LocId) -> bool {
         self.init[loc as usize].is_some()
+    }
+
+    /// Whether the cell must not be written.
+    #[inline(always)]
+    pub fn is_constant(&self, loc: LocId) -> bool {
+        self.objects[self.cells[loc as usize].0.object.0 as usize].constant
     }
 
     /// Size in bytes of an object.

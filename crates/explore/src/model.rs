@@ -10,17 +10,18 @@
 //! true only if the graph is consistent (atomicity of read-modify-writes apart, which the explorer handles).
 
 use crate::graph::Graph;
+use crate::memory::LocId;
 use crate::models::clause::Clauses;
 use crate::path::{EventId, Node, Place, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::Fence;
 
 /// A memory model that can be checked event by event.
-pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send {
+pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     /// What is kept per node of the path trie.
-    type Static: Clone + Default + Send;
+    type Static: Clone + Default + Send + Sync;
     /// What is kept per committed event.
-    type Rows: Clone + Default + Send;
+    type Rows: Clone + Default + Send + Sync;
     /// Whether `addr`, `data`, `ctrl` matter to it.
     const DEPENDENCIES: bool;
     /// Whether an event may be committed before an earlier event of its thread.
@@ -38,7 +39,7 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send {
     fn is_event(&self, fence: Fence) -> bool;
 
     /// The static rows of a new node.
-    fn statics(&self, place: &Place<W>) -> Self::Static;
+    fn statics(&self, place: &Place<'_, Self::Static, W>) -> Self::Static;
 
     /// Everything commit-before the event, closed; for a read, given what it reads from.
     fn predecessors(
@@ -73,8 +74,13 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send {
         false
     }
 
-    /// A data race of a finished execution: two events.
-    fn races(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> Option<(EventId, EventId)> {
+    /// A data race of a finished execution at one of the cells: two events.
+    fn races(
+        &self,
+        _trie: &Trie<Self, W>,
+        _graph: &Graph<Self, W>,
+        _cells: &[LocId],
+    ) -> Option<(EventId, EventId)> {
         None
     }
 

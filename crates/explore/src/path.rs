@@ -3,14 +3,17 @@
 //! A node is an access (or choice, or fence event) of one thread, identified by its parent, its operation, the cell it
 //! accesses and the outcomes of the branches since the parent. Everything syntactic follows from that: dependencies,
 //! fences in between, earlier accesses to the same cell, reservations. A model turns it into its own static rows when
-//! the node is made; during exploration they are only read.
+//! the node is made; during exploration they are only read. `trie.rs` has the nodes.
 
-use crate::code::{Arg, CasRead, Code, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, Target};
+mod trie;
+
+pub use trie::Trie;
+
+use crate::code::{Arg, CasRead, Code, FRAME, Half, MAX_REGISTERS, Op, Pc, Target};
+use crate::effect::{Effect, Flow, Goes};
 use crate::memory::{LocId, NO_LOC};
-use crate::model::MemoryModel;
 use crate::row::{Row, RowWidth};
 use fencepost_ir::{Ann, Fence, RmwOp};
-use std::cell::Cell;
 
 /// A node of the trie, by number.
 pub type NodeId = u32;
@@ -114,14 +117,56 @@ pub struct Node<S, W: RowWidth> {
     pub failure: Option<CasRead>,
     /// For the write of a read-modify-write: the event of its read.
     pub partner: EventId,
-    /// Earlier accesses of the thread to the same cell.
+    /// The nearest earlier access or skipped store of the thread to the same cell.
+    same_loc: NodeId,
+    /// Earlier accesses of the thread to the same cell, where the model looks at dependencies; otherwise see [`Trie::po_loc`].
     pub po_loc: Row<W>,
     /// Earlier skipped stores of the thread to the same cell.
     pub skipped_loc: Row<W>,
+    /// Where the thread may be back at a read: one more than the index of its last event at the same operation, 0 if none.
+    pub same_pc: u32,
     /// What the model derived from the path.
     pub statics: S,
-    /// What the path up to here means for later events.
-    facts: Box<Facts<W>>,
+    /// What the path up to here means for later events. Where that is cheap to find again, only some nodes keep it.
+    facts: Option<Box<Facts<W>>>,
+    /// How many objects the thread had made before the event.
+    made: u32,
+    /// How many fences stand before the event on its path.
+    fence_count: u32,
+    /// The reservation that was held before the event.
+    reservation: Option<(EventId, LocId)>,
+    /// For a piece of a path that changes nothing: the node that stands for the path with it.
+    alias: NodeId,
+}
+
+impl<S: Default, W: RowWidth> Node<S, W> {
+    /// A node of which no more is known than where it stands.
+    fn new(parent: NodeId, key: Key, thread: u16, index: u32) -> Node<S, W> {
+        Node {
+            parent,
+            first_child: NO_NODE,
+            next_sibling: NO_NODE,
+            key,
+            thread,
+            index,
+            event: INIT,
+            kind: Kind::Segment,
+            ann: Ann::PLAIN,
+            half: Half::None,
+            failure: None,
+            partner: INIT,
+            same_loc: NO_NODE,
+            po_loc: Row::EMPTY,
+            skipped_loc: Row::EMPTY,
+            same_pc: 0,
+            statics: S::default(),
+            facts: None,
+            made: 0,
+            fence_count: 0,
+            reservation: None,
+            alias: NO_NODE,
+        }
+    }
 }
 
 impl<S, W: RowWidth> Node<S, W> {
@@ -137,14 +182,9 @@ impl<S, W: RowWidth> Node<S, W> {
         self.key.loc
     }
 
-    /// The calls that are active, innermost first.
-    pub fn calls(&self) -> impl Iterator<Item = Pc> + '_ {
-        self.facts.frames.iter().rev().filter_map(|&(_, back, _)| back.checked_sub(1))
-    }
-
     /// How many objects the thread had made before the event.
     pub fn made(&self) -> u32 {
-        self.facts.made
+        self.made
     }
 
     fn is_segment(&self) -> bool {
@@ -153,7 +193,7 @@ impl<S, W: RowWidth> Node<S, W> {
 }
 
 /// What a path means for the events after it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts<W: RowWidth> {
     /// Per register: the reads, and choices, that its value depends on. Empty if the model needs no dependencies.
     deps: Vec<Row<W>>,
@@ -181,8 +221,8 @@ pub struct Facts<W: RowWidth> {
     pub amos: Row<W>,
     /// Earlier writes of such read-modify-writes whose read is an acquire and whose write is a release.
     pub amo_barriers: Row<W>,
-    /// Earlier accesses with their annotation, as far as it is not plain.
-    pub annotated: Vec<(EventId, Ann)>,
+    /// Earlier accesses by their annotation, as far as it is not plain.
+    annotated: Vec<(Ann, Row<W>)>,
     /// Per kind of fence passed: what stood before the last one.
     pub fences: Vec<FenceFacts<W>>,
     fence_count: u32,
@@ -200,7 +240,7 @@ pub struct Facts<W: RowWidth> {
 }
 
 /// What stood before the last fence of a kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FenceFacts<W: RowWidth> {
     /// The kind.
     pub fence: Fence,
@@ -217,9 +257,11 @@ pub struct FenceFacts<W: RowWidth> {
 }
 
 /// A new event as a model sees it when the node is made.
-pub struct Place<'a, W: RowWidth> {
+pub struct Place<'a, S, W: RowWidth> {
     /// The event's number.
     pub event: EventId,
+    /// The first event of its thread.
+    pub first: EventId,
     /// What it is.
     pub kind: Kind,
     /// Annotation.
@@ -228,10 +270,14 @@ pub struct Place<'a, W: RowWidth> {
     pub half: Half,
     /// For the write of a read-modify-write: its read.
     pub partner: EventId,
-    /// Earlier accesses to the same cell.
+    /// Earlier accesses to the same cell, where the model looks at dependencies.
     pub po_loc: Row<W>,
     /// Earlier skipped stores to the same cell.
     pub skipped_loc: Row<W>,
+    /// The nearest earlier access of the thread to the same cell, and what the model knew of it.
+    pub same_loc: Option<&'a Node<S, W>>,
+    /// The nearest earlier write of the thread to the same cell.
+    pub last_write: EventId,
     /// Reads its address depends on.
     pub addr: Row<W>,
     /// Reads its value depends on.
@@ -252,7 +298,7 @@ impl<W: RowWidth> Facts<W> {
 
     /// Earlier accesses whose annotation satisfies the predicate.
     pub fn annotated(&self, is: impl Fn(Ann) -> bool) -> Row<W> {
-        self.annotated.iter().filter(|(_, ann)| is(*ann)).fold(Row::EMPTY, |r, (e, _)| r.and(*e as usize))
+        self.annotated.iter().filter(|(ann, _)| is(*ann)).fold(Row::EMPTY, |row, (_, events)| row | events)
     }
 
     fn dep(&self, a: Arg) -> Row<W> {
@@ -323,53 +369,50 @@ impl<W: RowWidth> Facts<W> {
 
     /// One local operation, given the outcome if it is a branch or a select.
     fn local(&mut self, op: &Op, outcome: impl FnOnce() -> bool) -> Option<Pc> {
-        match *op {
-            Op::Move { dst, a } | Op::Unary { dst, a, .. } => self.set(dst, self.dep(a), self.pick(a)),
-            Op::Binary { dst, a, b, .. } => {
-                self.set(dst, self.dep(a) | self.dep(b), self.pick(a) | self.pick(b))
+        let effect = op.effect();
+        let uses = || effect.uses.into_iter().flatten();
+        self.made += u32::from(effect.makes);
+        match effect.flow {
+            Flow::Operands => {
+                let deps = uses().fold(Row::EMPTY, |row, a| row | self.dep(a));
+                let picks = uses().fold(Row::EMPTY, |row, a| row | self.pick(a));
+                self.set(effect.defines, deps, picks)
             }
-            Op::Modify { op, dst, old, operand, .. } => {
+            Flow::Constant => self.set(effect.defines, Row::EMPTY, Row::EMPTY),
+            Flow::Modified => {
+                let Op::Modify { op, old, operand, .. } = *op else { return None };
                 let mut deps = self.dep(operand);
                 if op != RmwOp::Exchange {
                     deps |= self.dep(Arg::Reg(old));
                 }
-                self.set(dst, deps, self.pick(operand))
+                self.set(effect.defines, deps, self.pick(operand))
             }
-            Op::Select { dst, condition, a, b } => {
+            Flow::Selected => {
+                let Op::Select { condition, a, b, .. } = *op else { return None };
                 let chosen = if outcome() { a } else { b };
                 let picks = self.dep(condition) | self.pick(condition) | self.pick(chosen);
-                self.set(dst, self.dep(chosen), picks)
+                self.set(effect.defines, self.dep(chosen), picks);
+                return None;
             }
-            Op::Jump(target) => return Some(target),
-            Op::Branch { condition, then_to, else_to, internal } => {
-                if !internal {
-                    self.ctrl |= self.dep(condition);
-                    self.ctrl_pick |= self.pick(condition);
+            Flow::Control => {
+                for a in uses() {
+                    self.ctrl |= self.dep(a);
+                    self.ctrl_pick |= self.pick(a);
                 }
-                return Some(if outcome() { then_to } else { else_to });
             }
-            // Like a branch to a place that is never left. An assertion is not: release builds do not have it.
-            Op::Assume(condition) | Op::Wait(condition) | Op::Round(Some(condition)) => {
-                self.ctrl |= self.dep(condition);
-                self.ctrl_pick |= self.pick(condition);
+            Flow::Fence => {
+                if let Op::Fence(fence) = *op {
+                    self.fence(fence);
+                }
             }
-            Op::BranchReserved { else_to, .. } => return (!outcome()).then_some(else_to),
-            Op::Fence(fence) => self.fence(fence),
-            Op::SelfThread { dst } | Op::EnterLoop { dst } | Op::ThreadLocal { dst, .. } => {
-                self.set(dst, Row::EMPTY, Row::EMPTY)
-            }
-            Op::Local { dst, .. } => {
-                self.made += 1;
-                self.set(dst, Row::EMPTY, Row::EMPTY)
-            }
-            Op::Alloc { dst, size: a, .. } => {
-                self.made += 1;
-                self.set(dst, self.dep(a), self.pick(a))
-            }
-            Op::ObjectSize { dst, addr: a } | Op::Owns { dst, a } => self.set(dst, self.dep(a), self.pick(a)),
-            _ => {}
+            Flow::None => {}
         }
-        None
+        match effect.goes {
+            Goes::To(target) => Some(target),
+            Goes::Either(then_to, else_to) => Some(if outcome() { then_to } else { else_to }),
+            Goes::OnOr(else_to) => (!outcome()).then_some(else_to),
+            Goes::On | Goes::Nowhere => None,
+        }
     }
 
     /// A private object is like registers: what is read has the dependencies of what was written, and of the address,
@@ -403,307 +446,71 @@ impl<W: RowWidth> Facts<W> {
     /// The effect of an event on what comes after it.
     fn pass(&mut self, op: &Op, event: EventId, loc: LocId) {
         let me = Row::single(event as usize);
-        match *op {
-            Op::Load { dst, addr, ann, half, .. } => {
-                self.addr_po |= self.dep(addr);
-                self.picked_reads |= self.pick(addr) | &self.ctrl_pick;
-                self.set(dst, Row::single(event as usize), Row::EMPTY);
-                self.reads |= &me;
-                self.note(event, ann, half);
-                match half {
-                    Half::Exclusive => self.reservation = Some((event, loc)),
-                    Half::Amo | Half::Waiting => {
-                        self.last_amo_read = event;
-                        self.amo_acquires = ann.order.acquires() && !ann.no_return;
-                    }
-                    Half::None => {}
-                }
-            }
-            Op::Store { addr, ann, half, .. } => {
-                self.addr_po |= self.dep(addr);
-                self.writes |= &me;
-                self.note(event, ann, half);
-                match half {
-                    Half::Exclusive => self.reservation = None,
-                    Half::Amo if ann.order.releases() && self.amo_acquires => self.amo_barriers |= &me,
-                    _ => {}
-                }
-            }
-            Op::Choice { dst, .. } => {
+        let Effect { event: kind, defines: dst, .. } = op.effect();
+        match kind {
+            Some(Kind::Read) => self.pass_read(op, event, loc),
+            Some(Kind::Write) => self.pass_write(op, event),
+            Some(Kind::Choice) => {
                 // A choice orders nothing, but what depends on it cannot be committed without it.
                 self.set(dst, me.clone(), Row::EMPTY);
                 self.choices |= &me;
                 self.last_choice = event;
             }
-            Op::Skip { .. } => self.skipped |= &me,
-            Op::Fence(fence) => self.fence(fence),
-            Op::Spawn { dst, .. } | Op::Join { dst, .. } => {
+            // The birth of an object is an event of its own that orders nothing.
+            Some(Kind::Skip) if matches!(op, Op::Birth) => {}
+            Some(Kind::Skip) => self.skipped |= &me,
+            Some(Kind::Fence(fence)) => self.fence(fence),
+            Some(Kind::Spawn | Kind::Join) => {
                 self.set(dst, Row::EMPTY, Row::EMPTY);
                 self.syncs |= &me;
             }
-            _ => {}
+            Some(Kind::Free) => {}
+            Some(Kind::Segment) | None => debug_assert!(false, "{op:?} is no event"),
         }
         self.events |= me;
     }
 
+    fn pass_read(&mut self, op: &Op, event: EventId, loc: LocId) {
+        let Op::Load { dst, addr, ann, half, .. } = *op else { return };
+        let me = Row::single(event as usize);
+        self.addr_po |= self.dep(addr);
+        self.picked_reads |= self.pick(addr) | &self.ctrl_pick;
+        self.set(dst, me.clone(), Row::EMPTY);
+        self.reads |= me;
+        self.note(event, ann, half);
+        match half {
+            Half::Exclusive => self.reservation = Some((event, loc)),
+            Half::Amo | Half::Waiting => {
+                self.last_amo_read = event;
+                self.amo_acquires = ann.order.acquires() && !ann.no_return;
+            }
+            Half::None => {}
+        }
+    }
+
+    fn pass_write(&mut self, op: &Op, event: EventId) {
+        let Op::Store { addr, ann, half, .. } = *op else { return };
+        self.addr_po |= self.dep(addr);
+        self.writes.insert(event as usize);
+        self.note(event, ann, half);
+        match half {
+            Half::Exclusive => self.reservation = None,
+            Half::Amo if ann.order.releases() && self.amo_acquires => {
+                self.amo_barriers.insert(event as usize);
+            }
+            Half::Amo | Half::Waiting | Half::None => {}
+        }
+    }
+
     fn note(&mut self, event: EventId, ann: Ann, half: Half) {
         if ann != Ann::PLAIN {
-            self.annotated.push((event, ann));
+            match self.annotated.iter_mut().find(|(other, _)| *other == ann) {
+                Some((_, events)) => events.insert(event as usize),
+                None => self.annotated.push((ann, Row::single(event as usize))),
+            }
         }
         if matches!(half, Half::Amo | Half::Waiting) {
             self.amos.insert(event as usize);
         }
-    }
-}
-
-/// The trie of one worker.
-#[derive(Clone)]
-pub struct Trie<M: MemoryModel<W>, W: RowWidth> {
-    nodes: Vec<Node<M::Static, W>>,
-    /// First event of each thread.
-    base: Vec<EventId>,
-    model: M,
-}
-
-impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
-    /// One root per thread; node `t` is the root of thread `t`.
-    pub fn new(threads: usize, base: &[EventId], model: M) -> Trie<M, W> {
-        let nodes = (0..threads).map(|t| {
-            let regs = if M::DEPENDENCIES { HIDDEN } else { 0 };
-            let facts = Facts {
-                deps: vec![Row::EMPTY; regs],
-                picks: vec![Row::EMPTY; regs],
-                last_amo_read: INIT,
-                last_choice: INIT,
-                ..Facts::default()
-            };
-            let key = Key { pc: 0, loc: NO_LOC, outcomes: Outcomes::NONE };
-            Node {
-                parent: NO_NODE,
-                first_child: NO_NODE,
-                next_sibling: NO_NODE,
-                key,
-                thread: t as u16,
-                index: 0,
-                event: INIT,
-                kind: Kind::Segment,
-                ann: Ann::PLAIN,
-                half: Half::None,
-                failure: None,
-                partner: INIT,
-                po_loc: Row::EMPTY,
-                skipped_loc: Row::EMPTY,
-                statics: M::Static::default(),
-                facts: Box::new(facts),
-            }
-        });
-        Trie { nodes: nodes.collect(), base: base.to_vec(), model }
-    }
-
-    /// The node of that number.
-    #[inline(always)]
-    pub fn node(&self, id: NodeId) -> &Node<M::Static, W> {
-        &self.nodes[id as usize]
-    }
-
-    /// The first event of a thread.
-    #[inline(always)]
-    pub fn first_event(&self, thread: usize) -> EventId {
-        self.base[thread]
-    }
-
-    /// The child that this key leads to; made when it is met for the first time.
-    #[inline(always)]
-    pub fn child(&mut self, parent: NodeId, key: Key, code: &Code) -> NodeId {
-        let mut child = self.nodes[parent as usize].first_child;
-        while child != NO_NODE {
-            let node = &self.nodes[child as usize];
-            if node.key == key {
-                return child;
-            }
-            child = node.next_sibling;
-        }
-        self.make(parent, key, code)
-    }
-
-    #[cold]
-    fn make(&mut self, parent_id: NodeId, key: Key, code: &Code) -> NodeId {
-        let parent = &self.nodes[parent_id as usize];
-        let facts = self.facts_at(parent, key, code);
-        let index = parent.index + u32::from(parent.kind != Kind::Segment);
-        let mut node = Node {
-            parent: parent_id,
-            first_child: NO_NODE,
-            next_sibling: parent.first_child,
-            key,
-            thread: parent.thread,
-            index,
-            event: self.base[parent.thread as usize] + index,
-            kind: Kind::Segment,
-            ann: Ann::PLAIN,
-            half: Half::None,
-            failure: None,
-            partner: INIT,
-            po_loc: Row::EMPTY,
-            skipped_loc: Row::EMPTY,
-            statics: M::Static::default(),
-            facts: Box::new(facts),
-        };
-        if !node.is_segment() {
-            self.describe(parent_id, &mut node, code);
-        }
-        let id = self.nodes.len() as NodeId;
-        self.nodes.push(node);
-        self.nodes[parent_id as usize].first_child = id;
-        id
-    }
-
-    /// Walks the operations from the parent to the key's operation, with the outcomes of the key. The first operation
-    /// that stops the interpreter is the key's; a segment ends where its outcomes are used up, or with its call.
-    fn facts_at(&self, parent: &Node<M::Static, W>, key: Key, code: &Code) -> Facts<W> {
-        let mut facts = (*parent.facts).clone();
-        let mut pc = parent.key.pc;
-        if parent.parent == NO_NODE {
-            // A thread begins: what its arguments depend on is ordered before it anyway.
-            if let Some(function) = code.function_at(key.pc) {
-                facts.enter(code, HIDDEN, function, &[], 0, 0);
-            }
-            facts.frames.clear();
-            return facts;
-        }
-        if parent.kind != Kind::Segment {
-            facts.pass(&code.ops[pc as usize], parent.event, parent.key.loc);
-            pc += 1;
-        }
-        let left = Cell::new(63 - key.outcomes.0.leading_zeros());
-        let outcome = || {
-            left.set(left.get() - 1);
-            key.outcomes.0 >> left.get() & 1 != 0
-        };
-        while !(key.loc == SEGMENT_FULL && left.get() == 0) {
-            let op = &code.ops[pc as usize];
-            // `free(NULL)` is no event, nor is the end of a thread on every return.
-            let here = pc == key.pc && key.loc == NO_LOC && left.get() == 0;
-            let perhaps = matches!(op, Op::Free { .. } | Op::EndThread { .. });
-            if op.is_event() && if perhaps { here } else { !self.skips(op) } {
-                break;
-            }
-            pc = match *op {
-                Op::Call { target: Target::Pointer(_), .. } if key.loc == SEGMENT_CALL && left.get() == 0 => {
-                    facts.call(code, pc, code.function_at(key.pc));
-                    break;
-                }
-                Op::Call { .. } => facts.call(code, pc, None).unwrap_or(pc + 1),
-                Op::Return(value) => facts.leave(value).unwrap_or(pc + 1),
-                Op::PrivateLoad { object, .. } | Op::PrivateStore { object, .. } if M::DEPENDENCIES => {
-                    if code.privates[object as usize].object.cells.len() > 1 {
-                        facts.private_access(op, (SEGMENT_PRIVATE - key.loc) as usize);
-                        break;
-                    }
-                    facts.private_access(op, facts.fp + code.privates[object as usize].at as usize + 1);
-                    pc + 1
-                }
-                Op::Private { object, .. } if M::DEPENDENCIES => {
-                    let private = &code.privates[object as usize];
-                    let first = facts.fp + private.at as usize;
-                    facts.deps[first..first + private.words() as usize].fill(Row::EMPTY);
-                    facts.picks[first..first + private.words() as usize].fill(Row::EMPTY);
-                    pc + 1
-                }
-                // The thread went on beyond the bound: the jump back stands before.
-                Op::Cut { .. } => pc - 1,
-                _ => facts.local(op, outcome).unwrap_or(pc + 1),
-            };
-        }
-        facts
-    }
-
-    fn skips(&self, op: &Op) -> bool {
-        match op {
-            Op::Fence(fence) => !self.model.is_event(*fence),
-            Op::Skip { .. } => !M::OUT_OF_ORDER,
-            _ => false,
-        }
-    }
-
-    fn describe(&self, parent: NodeId, node: &mut Node<M::Static, W>, code: &Code) {
-        let facts = &node.facts;
-        let (mut addr_row, mut data, mut pick) = (Row::EMPTY, Row::EMPTY, facts.ctrl_pick.clone());
-        match code.ops[node.key.pc as usize] {
-            Op::Load { addr, ann, half, failure, .. } => {
-                (node.kind, node.ann, node.half, node.failure) = (Kind::Read, ann, half, failure);
-                addr_row = facts.dep(addr);
-                pick |= facts.pick(addr);
-            }
-            Op::Store { addr, value, ann, half, pick: picked, .. } => {
-                (node.kind, node.ann, node.half) = (Kind::Write, ann, half);
-                addr_row = facts.dep(addr);
-                data = facts.dep(value);
-                pick |= facts.pick(value) | facts.pick(addr);
-                if let Some(picked) = picked {
-                    pick |= facts.dep(picked) | facts.pick(picked);
-                }
-                node.partner = match half {
-                    Half::None | Half::Waiting => INIT,
-                    Half::Amo => facts.last_amo_read,
-                    Half::Exclusive => facts.reservation.map_or(INIT, |(event, _)| event),
-                };
-            }
-            Op::Choice { .. } => node.kind = Kind::Choice,
-            Op::Skip { .. } | Op::Birth => node.kind = Kind::Skip,
-            Op::Fence(fence) => node.kind = Kind::Fence(fence),
-            Op::Spawn { .. } => node.kind = Kind::Spawn,
-            Op::Join { .. } => node.kind = Kind::Join,
-            Op::Free { .. } | Op::EndThread { .. } => node.kind = Kind::Free,
-            _ => {}
-        }
-        (node.po_loc, node.skipped_loc) = self.same_location_before(parent, node.key.loc);
-        let place = Place {
-            event: node.event,
-            kind: node.kind,
-            ann: node.ann,
-            half: node.half,
-            partner: node.partner,
-            po_loc: node.po_loc.clone(),
-            skipped_loc: node.skipped_loc.clone(),
-            addr: addr_row,
-            data,
-            pick,
-            chosen_by: code.chosen.binary_search(&node.key.pc).is_ok().then_some(facts.last_choice),
-            facts,
-        };
-        node.statics = self.model.statics(&place);
-    }
-
-    /// Whether what a word of the registers depends on at one node, it depends on at a later node of the path too.
-    pub fn depends_as_much(&self, then: NodeId, now: NodeId, word: usize) -> bool {
-        let within = |then: &[Row<W>], now: &[Row<W>]| {
-            let row = |rows: &[Row<W>]| rows.get(word).cloned().unwrap_or_default();
-            row(then).is_within(&row(now))
-        };
-        let (then, now) = (&self.node(then).facts, &self.node(now).facts);
-        within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
-    }
-
-    /// Whether the same reservation is held at two nodes.
-    pub fn same_reservation(&self, a: NodeId, b: NodeId) -> bool {
-        let held = |node: NodeId| self.node(node).facts.reservation;
-        self.node(b).half == Half::Exclusive || held(a) == held(b)
-    }
-
-    /// Accesses and skipped stores at the cell: the nearest ancestor there knows the earlier ones.
-    fn same_location_before(&self, mut at: NodeId, loc: LocId) -> (Row<W>, Row<W>) {
-        while at != NO_NODE && loc != NO_LOC {
-            let node = &self.nodes[at as usize];
-            if node.key.loc == loc {
-                let me = node.event as usize;
-                return match node.kind {
-                    Kind::Skip => (node.po_loc.clone(), node.skipped_loc.and(me)),
-                    _ => (node.po_loc.and(me), node.skipped_loc.clone()),
-                };
-            }
-            at = node.parent;
-        }
-        (Row::EMPTY, Row::EMPTY)
     }
 }

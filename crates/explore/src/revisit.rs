@@ -24,10 +24,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         for &w in graph.co(loc) {
             readers |= graph.readers(w as usize);
         }
-        for r in readers.without(&graph.pre(z as usize)).iter() {
+        for r in readers.without(graph.pre(z as usize)).iter() {
             let node = self.trie.node(graph.node(r));
             let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
-            if prefix.contains(r) {
+            if prefix.contains(r) || !self.may_reread(graph, r, z) {
                 continue;
             }
             self.keep_pairs(graph, &mut prefix, r);
@@ -76,6 +76,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let mut kept_prefix = prefix.clone();
         kept_prefix.remove(z as usize);
+        if !self.keeps_sleep(graph, r, &gone, &kept_prefix) {
+            return false;
+        }
         self.was_added_maximally(graph, &gone, &kept_prefix, &Row::EMPTY)
     }
 
@@ -88,7 +91,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         prefix: &Row<W>,
         perhaps: &Row<W>,
     ) -> bool {
-        if gone.meets(&graph.nonmaximal()) {
+        if gone.meets(graph.nonmaximal()) {
             return false;
         }
         for d in gone.iter() {
@@ -118,7 +121,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Explores what comes from deleting `deleted` and letting `r` read the new write `z`. `r` keeps its time stamp.
     fn revisit(
         &mut self,
-        graph: &Graph<M, W>,
+        graph: &mut Graph<M, W>,
         r: EventId,
         z: EventId,
         snapshot: Snapshot,
@@ -127,8 +130,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     ) {
         let layout = self.subject.layout;
         let re = r as usize;
+        let (pinned, words) = (self.pinned.len(), graph.words());
+        graph.for_each_node_in_use(layout, |node| self.pinned.push(node));
         let mut child = self.pool.pop().unwrap_or_else(|| Graph::new(layout));
         child.copy_kept(graph, &graph.present().without(&deleted), layout);
+        child.swap_registers(graph);
         child.detach_read(r, graph, self.trie.node(graph.node(re)).loc(), layout);
         child.refresh_maximality(&self.trie);
         child.forget_sleep_after(r);
@@ -156,7 +162,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 break;
             }
         }
+        child.swap_registers(graph);
+        graph.drop_registers(words);
         self.pool.push(child);
+        self.pinned.truncate(pinned);
     }
 
     /// The read `r` comes back, reading `z`, which has its place by now.
@@ -183,8 +192,18 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
             child.mark_revisited(r);
             let front = child.front(thread);
+            let mut blocked = false;
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
+                blocked = !M::OUT_OF_ORDER
+                    && self.may_sleep(child.node(re))
+                    && self.leads_nowhere(child, thread, r);
+            }
+            if blocked {
+                child.set_front(self.subject.layout, thread, front);
+                child.unmark_nonmaximal(r);
+                child.unmark_revisited(r);
+                return self.sleep_by_revisit(child, r, thread, z, maximal);
             }
             self.check(child, "the visit of a copy");
             self.descend(child);
@@ -194,5 +213,48 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         self.clear_source(child, r);
         child.remove_read(r);
+    }
+
+    /// The revisited read does not let its thread go on: it is taken out, and the thread sleeps. If `z` is not the newest, no
+    /// revisit of the read would be canonical, and its thread never goes on.
+    fn sleep_by_revisit(
+        &mut self,
+        child: &mut Graph<M, W>,
+        r: EventId,
+        thread: usize,
+        z: EventId,
+        maximal: bool,
+    ) {
+        let node = child.node(r as usize);
+        self.note_waiting(node);
+        self.clear_source(child, r);
+        child.remove_read(r);
+        if maximal {
+            child.put_to_sleep(thread, r, self.trie.node(node).loc(), z);
+            self.check(child, "the visit of a copy with a thread that was put to sleep");
+            self.descend(child);
+            child.take_from_sleep(thread, r);
+        }
+    }
+
+    /// A read that a revisit had put to sleep is read again only by what comes of that revisit.
+    fn may_reread(&self, graph: &Graph<M, W>, r: usize, z: EventId) -> bool {
+        let layout = self.subject.layout;
+        let thread = layout.thread_of[r] as usize;
+        graph.may_wake(thread, r as EventId - layout.base[thread], z)
+    }
+
+    /// What sleep that a revisit caused asks of another revisit, to be canonical. Sleep that stays keeps its cause. Sleep that
+    /// goes would have come about with what stays: the newest write there is its cause, or comes of it; unless the read
+    /// itself stays.
+    fn keeps_sleep(&self, graph: &Graph<M, W>, r: usize, gone: &Row<W>, prefix: &Row<W>) -> bool {
+        graph.caused_sleep().all(|(thread, sleep)| {
+            if !sleep.before.contains(r) {
+                return !gone.contains(sleep.cause as usize);
+            }
+            let read = (self.subject.layout.base[thread] + sleep.at) as usize;
+            (graph.present().contains(read) && prefix.contains(read))
+                || graph.comes_of(sleep, graph.newest(sleep.loc, &(&sleep.before | prefix)))
+        })
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::code::{Code, FRAME, HIDDEN};
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Control, Limits, Need, StopReason};
+use crate::control::{Caution, Control, Limits, Need, StopReason};
 use crate::findings::Finding;
 use crate::graph::Layout;
 use crate::lower::{Unsupported, lower};
@@ -16,8 +16,10 @@ use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::progress;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
+use crate::segments::in_order;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
+use rustc_hash::FxHashSet;
 
 /// The models that this engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -197,23 +199,28 @@ fn explore_model<M: AnyWidth>(
     let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
     let mut spawned = Vec::new();
-    let mut cautious = options.cautious;
+    let mut caution = if options.cautious { Caution::All } else { Caution::Cells(FxHashSet::default()) };
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
         if layout.events() > MAX_EVENTS {
-            return Ok(too_many_events());
+            return Ok(stopped(StopReason::TooManyEvents));
         }
         let form = RowForm::for_events(layout.events()).max(options.rows);
-        let run = Run { subject: &subject, memory: &memory, question: &question, options, cautious };
-        let attempt = match form {
+        let run = Run { subject: &subject, memory: &memory, question: &question, options, caution: &caution };
+        // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
+        let attempt = || match form {
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words1 => run.attempt::<M, Dense<1>>(&model),
-            RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
+            form if form <= RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words4 => run.attempt::<M, Dense<4>>(&model),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
             RowForm::Words8 => run.attempt::<M, Dense<8>>(&model),
-            RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
-            RowForm::Ranges => run.attempt::<M, Sparse>(&model),
+            form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
+            _ => run.attempt::<M, Sparse>(&model),
         };
+        let attempt = attempt();
         if attempt.is_err()
             && let Some(restarted) = options.restarted
         {
@@ -222,7 +229,11 @@ fn explore_model<M: AnyWidth>(
         match attempt {
             Ok(exploration) => return Ok(exploration),
             Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
-            Err(Need::Caution) => cautious = true,
+            Err(Need::Caution(cell)) => {
+                if let Caution::Cells(cells) = &mut caution {
+                    cells.insert(cell);
+                }
+            }
             Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
             Err(Need::Thread(parent, number)) => {
                 spawned.push((parent, number));
@@ -241,16 +252,16 @@ fn events_of(code: &Code, function: u32) -> usize {
 }
 
 /// Events that an execution may have at most.
-const MAX_EVENTS: usize = 4_000_000;
+const MAX_EVENTS: usize = 1_000_000;
 
-fn too_many_events() -> Exploration {
+fn stopped(reason: StopReason) -> Exploration {
     Exploration {
         stats: Stats::default(),
         states: Vec::new(),
         findings: Vec::new(),
         cuts: Vec::new(),
         witness: None,
-        stopped: Some(StopReason::TooManyEvents),
+        stopped: Some(reason),
     }
 }
 
@@ -260,15 +271,15 @@ struct Run<'a> {
     memory: &'a Memory,
     question: &'a Question,
     options: &'a Options<'a>,
-    cautious: bool,
+    caution: &'a Caution,
 }
 
 impl Run<'_> {
     /// Explores with rows of a form; an error says what needs more room.
     fn attempt<M: MemoryModel<W> + Sync, W: RowWidth>(&self, model: &M) -> Result<Exploration, Need> {
-        let Run { subject, memory, question, options, cautious } = *self;
+        let Run { subject, memory, question, options, caution } = *self;
         let jobs = options.jobs.max(1);
-        let control = Control::new(jobs, &options.limits, cautious, options.retries == Retries::All);
+        let control = Control::new(jobs, &options.limits, caution.clone(), options.retries == Retries::All);
         let mut first =
             Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
         let mut graph = first.start();
@@ -311,12 +322,15 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
     mut graph: crate::graph::Graph<M, W>,
 ) -> Collector<'a> {
     let work = |mut explorer: Explorer<'a, M, W>| {
-        while let Some((mut graph, trie, memory)) = control.take() {
-            explorer.take_over(trie, memory);
+        while let Some((mut graph, trie, memory, giver)) = control.take() {
+            if control.is_behind_error(&giver) {
+                continue;
+            }
+            explorer.take_over(&graph, trie, memory, giver);
             explorer.check(&graph, "work that was handed over");
             explorer.visit(&mut graph);
         }
-        explorer.collector
+        explorer.progression.finish(explorer.collector)
     };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..options.jobs)
@@ -324,18 +338,19 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
                 let collector = collector(question, options);
                 let explorer =
                     Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
-                scope.spawn(move || work(explorer))
+                std::thread::Builder::new().spawn_scoped(scope, move || work(explorer))
             })
+            .filter_map(|spawned| spawned.inspect_err(|_| control.out_of_memory()).ok())
             .collect();
         first.visit(&mut graph);
-        let mut collector = work(first);
+        let mut segments = work(first);
         for other in others {
             match other.join() {
-                Ok(found) => collector.merge(found),
+                Ok(found) => segments.extend(found),
                 // A worker that panicked has found a bug of ours: what it was to explore is not explored.
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        collector
+        in_order(segments, collector(question, options))
     })
 }

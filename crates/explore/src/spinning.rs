@@ -21,21 +21,25 @@ use crate::path::{INIT, Kind, Node, NodeId};
 use crate::row::{Row, RowWidth};
 use crate::visit::{Explorer, Subject};
 
-/// How many events a thread looks back at most, so that a long loop that only reads does not cost its square.
+/// How many events a thread looks back at most.
 const LOOK_BACK: usize = 1024;
 
 /// How many earlier states it compares with.
 const COMPARISONS: usize = 16;
 
-/// Events that a loop may make beyond its bound if no other thread runs.
+/// Events that a loop may make beyond its bound if no other thread has been started.
 const ALONE: usize = 20_000;
+
+/// Events that it may make if the other threads have ended. Unlike a loop of the beginning it may read what others wrote, and
+/// there may be very many such ends.
+const AFTERWARDS: usize = 1_000;
 
 /// Events that it may make if nobody else has had to do with what it reads so far: others may still come.
 const OWN_EVENTS: usize = 256;
 
 /// Whether two states of a thread before the operation at `pc` are the same to its future; `depends` says of a word whether
 /// its dependencies allow that.
-fn is_same_state(
+pub(crate) fn is_same_state(
     code: &Code,
     mut pc: Pc,
     then: &[u64],
@@ -91,38 +95,56 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if self.control.follows_all() {
             return None;
         }
-        let mut written: Option<LocId> = None;
-        let mut comparisons = 0;
-        let oldest = (graph.settled(thread) as usize).max(index.saturating_sub(LOOK_BACK));
-        for earlier in (oldest..index).rev() {
-            let event = layout.base[thread] as usize + earlier;
-            let passed = self.trie.node(graph.node(event));
-            if !self.changes_nothing(graph, event, passed) {
+        let base = layout.base[thread] as usize;
+        let frontier = graph.snapshot(layout, thread, index);
+        let oldest = graph.settled(thread).max(frontier.changed);
+        let mut earlier = here.same_pc;
+        for _ in 0..COMPARISONS {
+            if earlier <= oldest || index - earlier as usize >= LOOK_BACK {
                 return None;
             }
-            if passed.kind == Kind::Write {
-                if written.is_some_and(|loc| loc != passed.loc()) {
-                    return None;
-                }
-                written = Some(passed.loc());
-            }
-            if passed.pc() != pc {
-                continue;
-            }
-            let then = graph.registers(layout, thread, earlier);
+            let slot = earlier as usize - 1;
+            let event = base + slot;
+            let then = graph.registers(layout, thread, slot);
             let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
             if self.trie.same_reservation(graph.node(event), node)
-                && written.is_none_or(|loc| self.writes_again(here, loc))
+                && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, here))
                 && is_same_state(code, pc, then, now, depends)
             {
-                return Some(earlier);
+                return Some(slot);
             }
-            comparisons += 1;
-            if comparisons == COMPARISONS {
-                return None;
-            }
+            earlier = self.trie.node(graph.node(event)).same_pc;
         }
         None
+    }
+
+    /// How many events a thread had after the last one that changed something, and after the last that wrote what it had
+    /// read, given that it has just made the event of that index.
+    #[inline(always)]
+    pub(crate) fn last_changes(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> (u32, u32) {
+        let layout = self.subject.layout;
+        let before = graph.snapshot(layout, thread, index);
+        let event = layout.base[thread] as usize + index;
+        let node = self.trie.node(graph.node(event));
+        let now = index as u32 + 1;
+        if !self.changes_nothing(graph, event, node) {
+            return (now, before.rewrote);
+        }
+        (before.changed, if node.kind == Kind::Write { now } else { before.rewrote })
+    }
+
+    /// Whether what read-modify-writes among the events wrote, all of which they had read, is to one cell, which the thread
+    /// writes again where that matters.
+    fn rewrites_one_cell(
+        &self,
+        graph: &Graph<M, W>,
+        events: std::ops::Range<usize>,
+        here: &Node<M::Static, W>,
+    ) -> bool {
+        let nodes = events.map(|e| self.trie.node(graph.node(e)));
+        let mut cells = nodes.filter(|node| node.kind == Kind::Write).map(Node::loc);
+        let Some(first) = cells.next() else { return true };
+        cells.all(|loc| loc == first) && self.writes_again(here, first)
     }
 
     /// Whether nobody can tell whether the event happened, given that its thread is back where it was.
@@ -174,7 +196,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 }
                 Next::Waiting => end.saturating_sub(1),
                 Next::Spinning => graph.frontier(layout, t).value as usize,
-                Next::Blocked | Next::Cut | Next::Failed(_) => return false,
+                Next::Blocked | Next::Retrying | Next::Cut | Next::Failed(_) => return false,
             };
             let base = layout.base[t] as usize;
             stuck = true;
@@ -210,7 +232,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let entered = registers[registers[FP] as usize + entered as usize] as usize;
         let over = |next: Next| matches!(next, Next::NotStarted | Next::Ended);
         let alone = (0..layout.threads()).all(|t| t == thread || over(graph.frontier(layout, t).next));
-        if index - entered.min(index) > if alone { ALONE } else { OWN_EVENTS } {
+        let is_started = |t: usize| graph.frontier(layout, t).next != Next::NotStarted;
+        let most = match alone {
+            false => OWN_EVENTS,
+            true if (0..layout.threads()).any(|t| t != thread && is_started(t)) => AFTERWARDS,
+            true => ALONE,
+        };
+        if index - entered.min(index) > most {
             return false;
         }
         let is_own = |e: usize| layout.thread_of[e] as usize == thread;

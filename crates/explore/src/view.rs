@@ -1,17 +1,18 @@
 //! Finished graphs as people and tests see them: steps with their places, coherence, calls, and the choices that determine an
 //! execution.
 
-use crate::code::{Code, FAILED, FP, HIDDEN, Op, RESULT};
+use crate::code::{ALLOCATIONS, Code, FAILED, FP, HIDDEN, Op, Pc, RESULT, Undefined};
 use crate::collect::Trace;
 use crate::findings::{Action, Calls, Place, Step};
 use crate::graph::Graph;
-use crate::interpret::Next;
+use crate::interpret::{FaultKind, Next};
 use crate::memory::{LocId, Memory, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
 use crate::row::RowWidth;
 use crate::visit::Subject;
 use fencepost_ir::Value;
+use rustc_hash::FxHashMap;
 
 /// A graph with all that is needed to read it.
 pub(crate) struct View<'a, M: MemoryModel<W>, W: RowWidth> {
@@ -43,20 +44,23 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         self.memory.describe(object).map(|(name, _)| name.to_string())
     }
 
-    /// Whether a read only copies, so that it may read what was never written.
-    pub fn is_copying(&self, event: usize) -> bool {
+    /// What a read makes of a value that nobody wrote.
+    pub fn undefined(&self, event: usize) -> Undefined {
         let pc = self.trie.node(self.graph.node(event)).pc();
-        matches!(self.code().ops[pc as usize], Op::Load { copying: true, .. })
+        match self.code().ops[pc as usize] {
+            Op::Load { undefined, .. } => undefined,
+            _ => Undefined::Atomic,
+        }
     }
 
     /// The first assertion that a thread has passed although it does not hold.
-    pub fn failed_assertion(&self, thread: usize) -> Option<(u32, u32)> {
+    pub fn failed_assertion(&self, thread: usize) -> Option<((u32, u32), FaultKind)> {
         let layout = self.subject.layout;
         if !self.code().out_of_order || self.graph.frontier(layout, thread).next == Next::NotStarted {
             return None;
         }
         let place = self.graph.frontier_regs(layout, thread)[FAILED].checked_sub(1)?;
-        Some(self.code().source[place as usize])
+        Some((self.code().source[place as usize], self.code().check_at(place as Pc)))
     }
 
     /// The loops at which the unroll bound stopped threads.
@@ -89,7 +93,17 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     /// The execution, thread by thread, for people.
     pub fn steps(&self) -> Vec<Vec<Step>> {
         let threads = 0..self.subject.layout.threads();
-        threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect()
+        let mut steps: Vec<Vec<Step>> =
+            threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect();
+        // Cells are numbered as a worker meets them; what is shown must not depend on that.
+        let mut numbers = FxHashMap::default();
+        for step in steps.iter_mut().flatten() {
+            if let Action::Read { id, .. } | Action::Write { id, .. } = &mut step.action {
+                let next = numbers.len() as u32;
+                *id = *numbers.entry(*id).or_insert(next);
+            }
+        }
+        steps
     }
 
     /// The events of a thread that are shown: those up to its first gap.
@@ -110,7 +124,9 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             let ids: Vec<(u32, u32)> = list.iter().map(id).collect();
             ids.iter().filter(shown).copied().collect()
         });
-        lists.filter(|list: &Vec<_>| !list.is_empty()).collect()
+        let mut lists: Vec<Vec<_>> = lists.filter(|list: &Vec<_>| !list.is_empty()).collect();
+        lists.sort();
+        lists
     }
 
     fn step(&self, e: usize) -> Step {
@@ -148,13 +164,17 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             }
             _ => Action::Fence,
         };
-        let calls = node.calls().map(|pc| self.code().source[pc as usize]).collect();
+        let calls = self.trie.calls(graph.node(e), self.code());
+        let calls = calls.into_iter().map(|pc| self.code().source[pc as usize]).collect();
         Step { at: self.code().source[node.pc() as usize], calls, action }
     }
 
     /// A number, or the name of what a pointer points to.
     fn show_value(&self, loc: LocId, value: u64) -> String {
         let value = self.memory.location(loc).1.sign_extend(Value(value));
+        if value == Value::UNDEFINED {
+            return "(uninitialised)".into();
+        }
         let pointee = value.as_pointer().and_then(|(object, offset)| {
             let (name, _) = self.memory.describe(object)?;
             Some(if offset == 0 { format!("&{name}") } else { format!("&{name}+{offset}") })
@@ -193,10 +213,19 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         let objects = self.memory.objects(Storage::Heap);
         let made = objects.filter_map(|object| {
             let (thread, pc) = self.memory.maker(object)?;
+            // Others were made in other executions.
+            let layout = self.subject.layout;
+            let started = self.graph.frontier(layout, thread as usize).next != Next::NotStarted;
+            let made = || self.graph.frontier_regs(layout, thread as usize)[ALLOCATIONS];
+            if !started || u64::from(self.memory.made_after(object)) >= made() {
+                return None;
+            }
             let (name, _) = self.memory.describe(object)?;
             Some((name.to_string(), Place { thread: u32::from(thread), at: self.code().source[pc as usize] }))
         });
-        made.collect()
+        let mut made: Vec<_> = made.collect();
+        made.sort();
+        made
     }
 }
 

@@ -13,7 +13,7 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT};
+use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT, Undefined};
 use crate::collect::Collector;
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
@@ -22,8 +22,11 @@ use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
+use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
-use crate::waiting::{Watch, is_blocked};
+use crate::segments::{Position, Progression};
+use crate::stack;
+use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
 
 /// Rounds beyond its bound of a loop that makes no event.
@@ -45,12 +48,22 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) memory: Memory,
     /// Graphs for revisits, used again and again.
     pub(crate) pool: Vec<Graph<M, W>>,
+    /// Nodes that graphs refer to which wait for the end of a revisit.
+    pub(crate) pinned: Vec<NodeId>,
+    /// Cells that may have races.
+    pub(crate) suspects: Suspects,
     /// Cells that threads wait for.
     pub(crate) watch: Watch,
+    /// Registers of a run that is tried out.
+    pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
+    /// How many visits are within each other, from [`stack::START`].
+    depth: usize,
+    /// Where it is in the search, and what it found elsewhere.
+    pub(crate) progression: Progression<'a>,
 }
 
 impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
@@ -70,10 +83,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             trie,
             memory,
             pool: Vec::new(),
+            pinned: Vec::new(),
+            suspects: Suspects::default(),
             watch: Watch::default(),
+            scratch: Vec::new(),
             tail,
             control,
             collector,
+            depth: stack::START,
+            progression: Progression::new(control.is_shared()),
         }
     }
 
@@ -87,17 +105,23 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
-    pub fn take_over(&mut self, trie: Trie<M, W>, memory: Memory) {
+    pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory, giver: Position) {
+        self.progression.took(&mut self.collector, giver);
         (self.trie, self.memory) = (trie, memory);
         self.watch = Watch::default();
+        self.suspects = Suspects::default();
+        if M::RACES {
+            graph.present().iter().for_each(|e| self.suspects.note(self.trie.node(graph.node(e))));
+        }
         self.tail = (NO_NODE, Vec::new());
     }
 
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
-        let regs = graph.registers_mut(layout, thread, 0);
-        let mut machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let regs = graph.first_registers(layout, thread);
+        let mut machine =
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let entry = machine.start(function, args, regs);
         if !machine.needs_room {
             let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
@@ -124,9 +148,29 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// Explores everything above a graph.
     pub fn visit(&mut self, graph: &mut Graph<M, W>) {
+        let words = graph.words();
+        self.progression.enter();
+        self.depth += 1;
+        if !self.depth.is_multiple_of(stack::LEVELS) {
+            self.visit_next(graph);
+        } else if !stack::grow(|| self.visit_next(graph)) {
+            self.control.out_of_memory();
+        }
+        self.depth -= 1;
+        self.progression.leave();
+        graph.drop_registers(words);
+    }
+
+    /// Fills the first gap of the thread whose turn it is.
+    fn visit_next(&mut self, graph: &mut Graph<M, W>) {
         self.collector.stats.nodes += 1;
-        if self.control.stopped(&self.collector.stats) {
+        if self.control.stopped(&self.collector.stats)
+            || (self.progression.shared && self.control.is_behind_error(self.progression.position()))
+        {
             return;
+        }
+        if self.trie.is_crowded() {
+            self.forget_paths(graph);
         }
         self.check(graph, "a visit");
         let Some(thread) = self.next_thread(graph) else { return self.finish(graph) };
@@ -142,11 +186,21 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
     }
 
-    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32.
+    /// Forgets the paths that neither this graph nor those that it was copied from refer to.
+    #[cold]
+    fn forget_paths(&mut self, graph: &Graph<M, W>) {
+        let mut used = self.pinned.clone();
+        graph.for_each_node_in_use(self.subject.layout, |node| used.push(node));
+        self.trie.forget_all_but(&used);
+        self.tail = (NO_NODE, Vec::new());
+    }
+
+    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32; large ones would take too long.
     #[inline(always)]
     pub(crate) fn check(&self, graph: &Graph<M, W>, when: &str) {
         let nodes = self.collector.stats.nodes;
-        if cfg!(debug_assertions) && (nodes < 8 || nodes.is_multiple_of(32)) {
+        let small = self.subject.layout.events() <= 256;
+        if cfg!(debug_assertions) && small && (nodes < 8 || nodes.is_multiple_of(32)) {
             let checked = graph.check_invariants(&self.trie, self.subject.layout);
             debug_assert!(checked.is_ok(), "before {when}: {checked:?}");
         }
@@ -176,42 +230,32 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
-        let event = self.event_of(graph, thread);
-        let node = self.trie.node(snapshot.node);
-        let loc = node.loc();
         graph.reserve_cells(self.memory.cells());
         if graph.reads().is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
+        let node = self.trie.node(snapshot.node);
+        let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
         let writes = graph.co(loc).len();
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).map(|sleep| sleep.before.clone());
+        let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen.clone()));
         let mut sleeps = considered.is_some();
-        let last = |source: EventId, i: usize, sleeps: &mut bool| {
-            let newest = i == writes;
-            let new =
-                considered.as_ref().is_none_or(|seen| source != INIT && !seen.contains(source as usize));
-            *sleeps &= !(newest && new);
-            (newest, new)
-        };
-        for i in (0..writes).rev() {
-            let source = graph.co(loc)[i];
-            let (newest, new) = last(source, i + 1, &mut sleeps);
+        for i in (0..=writes).rev() {
+            let source = if i == 0 { INIT } else { graph.co(loc)[i - 1] };
+            let new = considered.as_ref().is_none_or(|(at, seen)| {
+                source != INIT && !seen.contains(source as usize) && graph.may_wake(thread, *at, source)
+            });
             if new {
-                sleeps |= self.read_from(graph, thread, event, snapshot, source, newest) && newest;
+                let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
+                if i == writes {
+                    sleeps = blocked;
+                }
             }
             // An older write would be read although something newer comes before this read.
-            if graph.is_known(source, &before) {
-                if sleeps {
-                    self.sleep(graph, thread, loc);
-                }
-                return;
+            if i > 0 && graph.is_known(source, &before) {
+                break;
             }
-        }
-        let (newest, new) = last(INIT, 0, &mut sleeps);
-        if new {
-            sleeps |= self.read_from(graph, thread, event, snapshot, INIT, newest) && newest;
         }
         if sleeps {
             self.sleep(graph, thread, loc);
@@ -223,11 +267,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         &mut self,
         graph: &mut Graph<M, W>,
         thread: usize,
-        event: EventId,
         snapshot: Snapshot,
         source: EventId,
         newest: bool,
     ) -> bool {
+        let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
         let mut blocked = false;
@@ -236,11 +280,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         {
             let front = graph.front(thread);
             self.advance_thread(graph, thread);
-            let next = graph.frontier(self.subject.layout, thread).next;
-            blocked = is_blocked(next) && self.may_sleep(snapshot.node);
+            blocked = self.may_sleep(snapshot.node) && self.leads_nowhere(graph, thread, event);
             if blocked {
                 self.note_waiting(snapshot.node);
-            } else {
+            } else if !(self.took(graph, thread, event) && self.fits_nowhere(graph, event, source)) {
                 if !newest {
                     graph.mark_nonmaximal(event);
                 }
@@ -259,10 +302,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
     fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        let node = self.trie.node(graph.node(event as usize));
-        if M::OUT_OF_ORDER || node.half != Half::Amo || graph.rmw_writes().is_empty() {
+        self.trie.node(graph.node(event as usize)).half == Half::Amo
+            && self.fits_nowhere(graph, event, source)
+    }
+
+    fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
+        if M::OUT_OF_ORDER || graph.rmw_writes().is_empty() {
             return false;
         }
+        let node = self.trie.node(graph.node(event as usize));
         let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
         if !graph.rmw_writes().contains(next as usize) {
             return false;
@@ -273,10 +321,22 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             return false;
         }
         let revisited = graph.revisited() & graph.before(taken);
-        let perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
+        let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
+        for (_, sleep) in graph.caused_sleep().filter(|(_, sleep)| !sleep.before.contains(taken)) {
+            perhaps |= graph.pre(sleep.cause as usize).and(sleep.cause as usize);
+        }
         let prefix = graph.pre(event as usize).and(event as usize);
         let gone = graph.present().without(&(graph.before(taken) | &prefix | &perhaps));
         !self.was_added_maximally(graph, &gone, &prefix, &perhaps)
+    }
+
+    /// Whether the thread, which has just read by `event`, is about to write by the same instruction, having waited.
+    fn took(&self, graph: &Graph<M, W>, thread: usize, event: EventId) -> bool {
+        let snapshot = graph.frontier(self.subject.layout, thread);
+        self.trie.node(graph.node(event as usize)).half == Half::Waiting
+            && snapshot.next == Next::Event
+            && self.trie.node(snapshot.node).kind == Kind::Write
+            && self.trie.node(snapshot.node).partner == event
     }
 
     /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.
@@ -284,6 +344,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     pub(crate) fn place(&mut self, graph: &mut Graph<M, W>, event: EventId, snapshot: Snapshot) {
         graph.reserve_cells(self.memory.cells());
         graph.add(event, snapshot.node, snapshot.value);
+        if M::RACES {
+            self.suspects.note(self.trie.node(snapshot.node));
+        }
     }
 
     /// Makes a present read read from `source`: value, order, prefix and rows follow.
@@ -316,7 +379,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let (_, width): (_, Width) = self.memory.location(node.loc());
-        width.zero_extend(Value(expected)) == width.zero_extend(Value(graph.value(event as usize)))
+        let there = Undefined::Atomic.taken(graph.value(event as usize));
+        width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
     }
 
     fn visit_choice(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
@@ -361,7 +425,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
-        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread);
+        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let Some(function) = machine.callee(target, frame) else {
             return self.collector.bad_spawn(self.subject, graph, thread, pc);
         };
@@ -406,7 +470,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.set_order(event, node.ann.order);
         if node.ann.order == Order::Plain {
             let loc = node.loc();
-            self.note_plain_write(loc);
+            let thread = self.subject.layout.thread_of[event as usize] as usize;
+            self.note_plain_write(graph, thread, loc);
         }
         let node = self.trie.node(snapshot.node);
         let readers =
@@ -465,23 +530,23 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let index = graph.front(thread) as usize;
             let event = layout.base[thread] as usize + index;
             let node_id = graph.frontier(layout, thread).node;
-            // What lies behind the top frame is garbage and need not be copied.
             let fp = graph.frontier_regs(layout, thread)[FP] as usize;
             let pc = self.trie.node(node_id).pc() as usize;
-            let used = fp + code.functions[code.source[pc].0 as usize].frame as usize;
-            graph.copy_registers(layout, thread, index, used);
+            graph.copy_registers(layout, thread, index);
             let result = match code.ops[pc] {
-                Op::Load { width, extend, .. } => width.extend(extend, Value(graph.value(event))).0,
+                Op::Load { width, extend, undefined, .. } => {
+                    undefined.taken(width.extend(extend, Value(graph.value(event))).0)
+                }
                 Op::Choice { first, .. } => first.wrapping_add(graph.value(event) as i64) as u64,
                 Op::Join { .. } => graph.frontier_regs(layout, graph.value(event) as usize)[RESULT],
                 _ => graph.value(event),
             };
             let registers = graph.registers_mut(layout, thread, index + 1);
-            let dst = code.ops[pc].defines() as usize;
+            let dst = code.defines[pc] as usize;
             if dst != 0 {
                 registers[fp + dst] = result;
             }
-            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread);
+            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
             let mut next = machine.advance(&mut self.trie, node_id, registers);
             let mut needs_room = machine.needs_room;
             let mut rounds = 0;
@@ -493,12 +558,13 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 if !self.reads_its_own(graph, thread, index + 1, at, registers) {
                     break;
                 }
-                machine = Machine::new(code, &mut self.memory, &self.model, thread);
+                machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
                 (machine.events, machine.cut_at) = (index + 1, cut_at);
                 next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
                 needs_room = machine.needs_room;
             }
-            let next = self.checked(thread, index + 1, next, needs_room);
+            let mut next = self.checked(thread, index + 1, next, needs_room);
+            (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
             graph.set_snapshot(layout, thread, index + 1, next);
             graph.set_front(layout, thread, index as u32 + 1);
             if next.node == NO_NODE {
@@ -507,8 +573,14 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let registers = graph.registers(layout, thread, index + 1);
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
-                let stopped = Snapshot { value, ..Snapshot::stopped(Next::Spinning) };
+                let (changed, rewrote) = (next.changed, next.rewrote);
+                let stopped = Snapshot { value, changed, rewrote, ..Snapshot::stopped(Next::Spinning) };
                 graph.set_snapshot(layout, thread, index + 1, stopped);
+                graph.set_front(layout, thread, index as u32 + 1);
+                break;
+            }
+            if self.retries(graph, thread, index + 1, next.node) {
+                graph.set_snapshot(layout, thread, index + 1, Snapshot::stopped(Next::Retrying));
                 graph.set_front(layout, thread, index as u32 + 1);
                 break;
             }
@@ -532,10 +604,20 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         snapshot
     }
 
+    /// Hands the subtree above a graph to another worker. False if somebody else was faster.
+    #[cold]
+    fn give(&mut self, graph: &Graph<M, W>) -> bool {
+        let position = self.progression.position();
+        let given = self.control.give(graph, &self.trie, &self.memory, self.subject.layout, position);
+        if given {
+            self.progression.gave(&mut self.collector);
+        }
+        given
+    }
+
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.control.give(graph, &self.trie, &self.memory, self.subject.layout)
-        {
+        if self.control.is_hungry() && self.give(graph) {
             return;
         }
         self.visit(graph);

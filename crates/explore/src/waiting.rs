@@ -1,4 +1,4 @@
-//! Reads that wait: `await`, `assume`, and loops that go round without having written anything.
+//! Reads that wait: `await`, `assume`, locks, and loops that go round without having written anything new.
 //!
 //! A thread that reads a value that will not do is back where it was. Such a read is not added to the graph; its thread
 //! *sleeps*, and is looked at again when there is a new write to the cell. This is the in-place revisit of blocked
@@ -9,15 +9,15 @@
 //! * Where the newest value does not let a thread go on, sleeping is its canonical choice, and reading an older value that
 //!   lets it go on is one of the others.
 //! * A sleeping thread has considered the writes that were there. Of later ones it reads those that let it go on.
-//! * A read that went on and is revisited by a write that does not let it go on stays in the graph, blocked, like any
-//!   other read: later writes may revisit it again.
+//! * A read that went on and is revisited by a write that does not let it go on is taken out, and its thread sleeps too. It
+//!   wakes for what comes of that write only ([`Graph::comes_of`]); `docs/EXPLORATION.md` has the argument.
 //! * Sleep that is younger than a revisited read is forgotten with all that is younger.
 //!
 //! At the end, a thread that still sleeps has read the newest value, and waits for ever if the others cannot go on either.
 //!
-//! A read that is not added cannot race. So in models with races the cell must be accessed atomically only; and it must be
-//! a global one, which is always initialised and never freed. Otherwise the exploration starts over with caution: every
-//! value is then read, and a write that comes later revisits.
+//! A read that is not added cannot race. So the cell must be a global one, which is always initialised and never freed; and in
+//! models with races it must be accessed atomically only, from when there is more than one thread. Otherwise the exploration
+//! starts over with caution for that cell: every value is then read, and a write that comes later revisits.
 
 use crate::code::Half;
 use crate::control::Need;
@@ -25,7 +25,7 @@ use crate::graph::Graph;
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{INIT, NodeId};
+use crate::path::{EventId, INIT, Kind, NodeId};
 use crate::row::RowWidth;
 use crate::visit::Explorer;
 use fencepost_ir::Order;
@@ -50,35 +50,74 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     #[inline(always)]
     pub(crate) fn may_sleep(&self, node: NodeId) -> bool {
         let node = self.trie.node(node);
-        !M::OUT_OF_ORDER
-            && self.subject.code.may_wait[node.pc() as usize]
-            && node.half == Half::None
-            && !self.control.is_cautious()
+        if M::OUT_OF_ORDER || !self.subject.code.may_wait[node.pc() as usize] || node.half == Half::Exclusive
+        {
+            return false;
+        }
+        let location = self.memory.location(node.loc()).0;
+        self.memory.storage(location.object) == Some(Storage::Global) && !self.control.is_cautious(location)
     }
 
-    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a finding.
+    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race.
     pub(crate) fn note_waiting(&mut self, node: NodeId) {
         let node = self.trie.node(node);
         let (loc, plain) = (node.loc(), node.ann.order == Order::Plain);
-        if !mark(&mut self.watch.waited, loc) {
+        if !M::RACES || !(plain || mark(&mut self.watch.waited, loc)) {
             return;
         }
         let location = self.memory.location(loc).0;
-        let global = self.memory.storage(location.object) == Some(Storage::Global);
-        if !global || (M::RACES && (plain || self.control.is_plain_and_waited_for(location, false))) {
-            self.control.overflow(Need::Caution);
+        if plain || self.control.is_plain_and_waited_for(location, false) {
+            self.control.overflow(Need::Caution(location));
         }
     }
 
-    /// Notes a write that is not atomic.
+    /// Notes a write that is not atomic. While no other thread has been started, nobody can race with it.
     #[inline(always)]
-    pub(crate) fn note_plain_write(&mut self, loc: LocId) {
-        if M::RACES && mark(&mut self.watch.plain, loc) {
-            let location = self.memory.location(loc).0;
-            if self.control.is_plain_and_waited_for(location, true) {
-                self.control.overflow(Need::Caution);
-            }
+    pub(crate) fn note_plain_write(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId) {
+        if !M::RACES || self.watch.plain.get(loc as usize) == Some(&true) {
+            return;
         }
+        let layout = self.subject.layout;
+        let mut others = (0..layout.threads()).filter(|&t| t != thread);
+        if others.all(|t| graph.frontier(layout, t).next == Next::NotStarted) {
+            return;
+        }
+        mark(&mut self.watch.plain, loc);
+        let location = self.memory.location(loc).0;
+        if self.control.is_plain_and_waited_for(location, true) {
+            self.control.overflow(Need::Caution(location));
+        }
+    }
+
+    /// Whether the thread, which has just read by `event`, cannot go on with what it read: it waits, or is back where it was,
+    /// perhaps after it wrote what it had read.
+    pub(crate) fn leads_nowhere(&mut self, graph: &mut Graph<M, W>, thread: usize, event: EventId) -> bool {
+        let layout = self.subject.layout;
+        let snapshot = *graph.frontier(layout, thread);
+        if graph.front(thread) != event - layout.base[thread] + 1 {
+            return false;
+        }
+        if is_blocked(snapshot.next) {
+            return true;
+        }
+        if !self.writes_back(graph, event, &snapshot) {
+            return false;
+        }
+        let front = graph.front(thread);
+        graph.try_out(event + 1, snapshot.node, snapshot.value);
+        self.advance_thread(graph, thread);
+        let next = graph.frontier(layout, thread).next;
+        graph.set_front(layout, thread, front);
+        is_blocked(next)
+    }
+
+    /// Whether the thread is about to write what it has just read, by the same instruction.
+    fn writes_back(&self, graph: &Graph<M, W>, event: EventId, snapshot: &Snapshot) -> bool {
+        if snapshot.next != Next::Event || snapshot.value != graph.value(event as usize) {
+            return false;
+        }
+        let node = self.trie.node(snapshot.node);
+        node.kind == Kind::Write && node.half == Half::Amo && node.partner == event
     }
 
     /// The newest value does not let the thread go on: the others go first.
@@ -98,14 +137,29 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         self.advance_thread(graph, thread);
     }
 
-    /// At the end, a thread that still sleeps has read the newest value and waits.
+    /// At the end, a thread that still sleeps has read the newest value and waits. If that would let it go on, it does not come of
+    /// the revisit that put the thread to sleep, and the execution is one of another branch.
     pub(crate) fn finish_asleep(&mut self, graph: &mut Graph<M, W>, thread: usize) {
-        let snapshot = *graph.frontier(self.subject.layout, thread);
+        let layout = self.subject.layout;
+        let snapshot = *graph.frontier(layout, thread);
         let event = self.event_of(graph, thread);
         let front = graph.front(thread);
         self.read_newest(graph, thread, snapshot);
-        self.finish(graph);
-        graph.set_front(self.subject.layout, thread, front);
+        let next = *graph.frontier(layout, thread);
+        if is_blocked(next.next) {
+            self.finish(graph);
+        } else if self.leads_nowhere(graph, thread, event) {
+            let loc = self.trie.node(next.node).loc();
+            self.place_write(graph, event + 1, next);
+            let at = graph.push_write(loc, event + 1);
+            self.advance_thread(graph, thread);
+            self.finish(graph);
+            graph.take_write(loc, at);
+            graph.remove_write(event + 1);
+        } else {
+            self.collector.stats.blocked += 1;
+        }
+        graph.set_front(layout, thread, front);
         self.clear_source(graph, event);
         graph.remove_read(event);
     }
@@ -113,5 +167,5 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
 
 /// The thread cannot go on from here, whatever the others do.
 pub(crate) fn is_blocked(next: Next) -> bool {
-    matches!(next, Next::Waiting | Next::Spinning | Next::Blocked)
+    matches!(next, Next::Waiting | Next::Spinning | Next::Retrying | Next::Blocked)
 }

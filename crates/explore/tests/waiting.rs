@@ -9,9 +9,6 @@ use fencepost_ir::{
 use std::fmt::Write;
 use std::sync::Mutex;
 
-const MODELS: [ModelName; 5] =
-    [ModelName::Sc, ModelName::Tso, ModelName::Pso, ModelName::Ra, ModelName::Rc11];
-
 /// SplitMix64: small, and the same everywhere.
 struct Random(u64);
 
@@ -101,7 +98,7 @@ impl Body<'_> {
     }
 
     fn statement(&mut self) {
-        match self.random.below(13) {
+        match self.random.below(17) {
             0..=3 => {
                 let value = Operand::Const(Value(1 + self.random.below(2)));
                 self.store(value);
@@ -179,14 +176,84 @@ impl Body<'_> {
                 self.emit(Instr::Assume(Operand::Reg(holds)));
             }
             11 => self.spin(1),
-            _ => self.spin(2),
+            12 => self.spin(2),
+            13 | 14 => self.take(),
+            15 => {
+                let (cell, addr) = self.cell();
+                let value = self.random.below(2);
+                let _ = write!(self.text, "await-add{cell}=={value} ");
+                let until = Until { op: BinaryOp::Eq, operand: Operand::Const(Value(value)) };
+                let ann = Ann::order(Order::Acquire);
+                let dst = self.register();
+                self.last = dst;
+                self.emit(Instr::AwaitRmw {
+                    dst: Some(dst),
+                    addr,
+                    width: WIDTH,
+                    extend: Extend::Sign,
+                    until,
+                    op: RmwOp::Add,
+                    operand: Operand::Const(Value(1)),
+                    read: ann,
+                    write: Ann::order(Order::Relaxed),
+                });
+            }
+            _ => {
+                self.text.push_str("locked{");
+                let mutex = Operand::Const(Value::pointer(ObjectId(2), 0));
+                self.emit(Instr::Lock(mutex));
+                let value = Operand::Const(Value(1 + self.random.below(2)));
+                self.store(value);
+                self.emit(Instr::Unlock(mutex));
+                self.text.push_str("} ");
+            }
+        }
+    }
+
+    /// A loop that exchanges, or compares and exchanges, until it finds 0; and perhaps a store of 0 afterwards.
+    fn take(&mut self) {
+        let start = self.function.next_label();
+        let (cell, addr) = self.cell();
+        let dst = self.register();
+        self.last = dst;
+        let read = self.random.order([Order::Relaxed, Order::Acquire, Order::SeqCst]);
+        let write = Ann::order(Order::Relaxed);
+        let exchange = self.random.below(2) == 0;
+        let _ = write!(self.text, "{}{cell}.{:?} ", if exchange { "take" } else { "cas-until" }, read.order);
+        let (width, extend) = (WIDTH, Extend::Sign);
+        if exchange {
+            let (op, operand) = (RmwOp::Exchange, Operand::Const(Value(1)));
+            self.emit(Instr::Rmw { dst: Some(dst), addr, width, extend, op, operand, read, write });
+        } else {
+            let (expected, desired) = (Operand::Const(Value::ZERO), Operand::Const(Value(1)));
+            let (dst, success, failure, weak) = (Some(dst), None, write, false);
+            self.emit(Instr::CompareExchange {
+                dst,
+                success,
+                addr,
+                width,
+                extend,
+                expected,
+                desired,
+                read,
+                write,
+                failure,
+                weak,
+            });
+        }
+        let next = Label(self.function.next_label().0 + 1);
+        self.emit(Instr::Branch { condition: Operand::Reg(dst), then_to: start, else_to: next });
+        if self.random.below(3) > 0 {
+            let ann = Ann::order(Order::Release);
+            self.text.push_str("give ");
+            self.emit(Instr::Store { addr, value: Operand::Const(Value::ZERO), width, ann });
         }
     }
 }
 
 fn generate(random: &mut Random) -> (Program, String) {
     let mut program = Program::default();
-    for cell in ["x", "y"] {
+    for cell in ["x", "y", "m"] {
         program.objects.push(Object::scalar(cell, WIDTH, Value::ZERO, Span::default()));
     }
     let mut text = String::new();
@@ -234,7 +301,7 @@ fn putting_reads_off_changes_nothing() {
     let (mut blocked, mut blocked_cautiously, mut stuck_programs) = (0, 0, 0);
     for case in 0..cases {
         let (program, text) = generate(&mut random);
-        for model in MODELS {
+        for model in ModelName::ALL {
             // Every now and then several workers share the work.
             let jobs = if case % 8 == 0 { 3 } else { 1 };
             let (plain, stuck, few) = found(&program, model, false, jobs);

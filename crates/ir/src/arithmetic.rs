@@ -99,6 +99,9 @@ impl UnaryOp {
 impl RmwOp {
     /// The value that is stored.
     pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
+        if old == Value::UNDEFINED && self != RmwOp::Exchange {
+            return old;
+        }
         let (so, sn) = (width.sign_extend(old).as_i64(), width.sign_extend(operand).as_i64());
         let (uo, un) = (width.zero_extend(old).0, width.zero_extend(operand).0);
         width.zero_extend(Value(match self {

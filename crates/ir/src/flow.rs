@@ -57,6 +57,7 @@ impl Instr {
             Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) | Instr::EndLocal(addr) => {
                 operand(addr)
             }
+            Instr::Defined(value) => operand(value),
             Instr::Alloc { size, .. } => operand(size),
             Instr::ObjectSize { addr, .. } => operand(addr),
             Instr::Fence(_)

@@ -15,6 +15,7 @@
 //! * [`nondet`]: choices among many values, by intervals.
 //! * [`private`]: local objects that only their own function's accesses can reach.
 //! * [`sections`]: atomic sections as critical ones.
+//! * [`undefined`]: checks before uses of values that nobody wrote.
 //! * [`unroll`]: programs with bounded loops.
 
 pub mod annotation;
@@ -31,6 +32,7 @@ pub mod property;
 pub mod relation;
 pub mod sections;
 pub mod text;
+pub mod undefined;
 pub mod unroll;
 pub mod value;
 

@@ -219,6 +219,7 @@ impl Run<'_> {
                     _ => vec![(at + 1, state)],
                 });
             }
+            Instr::Defined(_) => return Ok(vec![(at + 1, state)]),
             Instr::Assert { condition, .. } => {
                 self.truth(self.operand(&state, *condition))?;
                 return Ok(vec![(at + 1, state)]);

@@ -110,6 +110,7 @@ impl<'f> Analysis<'f> {
                 after[dst.0 as usize] = self.assigned(at, value);
                 return after;
             }
+            (Instr::Defined(_), _) => return after,
             (_, Some(address)) => {
                 let targets = self.value(at, address);
                 if !(targets & !ELSEWHERE).is_power_of_two() || targets & ELSEWHERE != 0 {

@@ -64,6 +64,8 @@ pub struct Object {
     pub cells: Vec<Cell>,
     /// Where it was declared.
     pub span: Span,
+    /// It must not be written: a string literal, or an object with static storage that is declared so.
+    pub constant: bool,
 }
 
 /// A scalar part of an object.
@@ -81,7 +83,7 @@ impl Object {
     /// An object of one cell, such as an `int`.
     pub fn scalar(name: impl Into<String>, width: Width, init: Value, span: Span) -> Object {
         let cells = vec![Cell { offset: 0, width, init: Some(init) }];
-        Object { name: name.into(), size: width.bytes(), cells, span }
+        Object { name: name.into(), size: width.bytes(), cells, span, constant: false }
     }
 
     /// An array of scalars.
@@ -90,7 +92,8 @@ impl Object {
             .zip(init)
             .map(|(i, &v)| Cell { offset: i * width.bytes(), width, init: Some(v) })
             .collect::<Vec<_>>();
-        Object { name: name.into(), size: width.bytes() * cells.len() as u32, cells, span }
+        let size = width.bytes() * cells.len() as u32;
+        Object { name: name.into(), size, cells, span, constant: false }
     }
 }
 
@@ -191,16 +194,20 @@ impl Width {
         }
     }
 
-    /// Keeps the low bits and clears the others.
+    /// Keeps the low bits and clears the others; an undefined value stays undefined.
     pub fn zero_extend(self, value: Value) -> Value {
         match self {
+            _ if value == Value::UNDEFINED => value,
             Width::W64 => value,
             _ => Value(value.0 & ((1 << (8 * self.bytes())) - 1)),
         }
     }
 
-    /// Keeps the low bits and copies the sign bit into the others.
+    /// Keeps the low bits and copies the sign bit into the others; an undefined value stays undefined.
     pub fn sign_extend(self, value: Value) -> Value {
+        if value == Value::UNDEFINED {
+            return value;
+        }
         let shift = 64 - 8 * self.bytes();
         Value::from_i64(((value.0 << shift) as i64) >> shift)
     }
@@ -536,6 +543,9 @@ pub enum Instr {
         /// What to tell the user.
         message: String,
     },
+    /// An execution in which the value is undefined is a finding: it is about to be used. It orders nothing. Made by
+    /// [`crate::undefined`].
+    Defined(Operand),
     /// `dst` becomes any value of `first..=last` (signed).
     Nondet {
         /// Destination.
@@ -586,8 +596,8 @@ pub enum Instr {
         /// Address.
         addr: Operand,
     },
-    /// As [`Instr::Load`], for copying: reading an uninitialised cell is no finding and gives zero, because C lets a
-    /// structure with indeterminate members be copied.
+    /// As [`Instr::Load`], for copying: reading an uninitialised cell is no finding, because C lets arrays, structures and
+    /// allocated memory be copied whatever they hold.
     CopyLoad {
         /// Destination.
         dst: Reg,
@@ -599,6 +609,8 @@ pub enum Instr {
         extend: Extend,
         /// Annotation.
         ann: Ann,
+        /// An undefined value stays so, as [`Value::UNDEFINED`]; otherwise it is taken for zero.
+        keeps: bool,
     },
     /// `dst` becomes the number of the running thread.
     SelfThread {
@@ -692,6 +704,9 @@ impl Program {
 
     /// A value as a person reads it: a signed number, or the name of what a pointer points to.
     pub fn show_value(&self, value: Value) -> String {
+        if value == Value::UNDEFINED {
+            return "an undefined value".into();
+        }
         let Some((id, offset)) = value.as_pointer() else { return value.as_i64().to_string() };
         let Some(object) = self.objects.get(id.0 as usize) else { return format!("&{}+{offset}", id.0) };
         self.show_place(object, offset)

@@ -5,7 +5,8 @@
 //! 32..62 and the offset in bits 0..32. Small integers, among them null, are therefore never pointers, pointer
 //! arithmetic within an object is plain addition, and an address that leaves its object keeps its object number, so
 //! that out-of-bounds accesses are seen. The address of a function has the high word `0x8000_0001` and the function's number
-//! in the low word, so it is neither a small integer nor a pointer to an object. One machine word keeps thread snapshots small in the explorer.
+//! in the low word, so it is neither a small integer nor a pointer to an object. One number stands for a value that nobody wrote
+//! ([`Value::UNDEFINED`]): a program that computes just this number is taken to have copied uninitialised memory. One machine word keeps thread snapshots small in the explorer.
 
 use crate::program::{FunctionId, ObjectId};
 use std::fmt;
@@ -20,6 +21,10 @@ pub struct Value(pub u64);
 impl Value {
     /// Zero, false and the null pointer.
     pub const ZERO: Value = Value(0);
+
+    /// What uninitialised memory holds. Copying it is allowed, whatever the width of the copy; [`crate::undefined`] says
+    /// what is a use.
+    pub const UNDEFINED: Value = Value(0x8000_0002_a5c3_96e1);
 
     /// A pointer to byte `offset` of `object`.
     pub fn pointer(object: ObjectId, offset: u32) -> Value {
@@ -60,6 +65,9 @@ impl Value {
 
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Value::UNDEFINED {
+            return write!(f, "undefined");
+        }
         match self.as_pointer() {
             Some((object, 0)) => write!(f, "&{}", object.0),
             Some((object, offset)) => write!(f, "&{}+{offset}", object.0),

@@ -361,7 +361,13 @@ impl Parser {
             let cells = (0..count)
                 .map(|i| Cell { offset: i as u32 * bytes, width, init: init_of(i).map(|v| narrow(width, v)) })
                 .collect();
-            self.program.objects.push(Object { name, size: count as u32 * bytes, cells, span });
+            self.program.objects.push(Object {
+                name,
+                size: count as u32 * bytes,
+                cells,
+                span,
+                constant: false,
+            });
             if !self.eat_sign(",") {
                 return self.sign(";");
             }

@@ -173,7 +173,7 @@ fn objects(test: &Test<'_>, widths: &[Width]) -> Vec<Object> {
         };
         let cells: Vec<Cell> = init.iter().enumerate().map(cell).collect();
         let size = width.bytes() * cells.len() as u32;
-        Object { name: global.name.to_string(), size, cells, span: global.span }
+        Object { name: global.name.to_string(), size, cells, span: global.span, constant: false }
     };
     test.globals.iter().zip(widths).map(object).collect()
 }

@@ -8,8 +8,8 @@
 //! Memory is bytes. A pointer is a number that names its object, so that it survives being copied byte by byte.
 
 use fencepost_ir::{
-    BinaryOp, Callee, Cell, FailKind, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, Until, Value,
-    Width,
+    BinaryOp, Callee, Cell, FailKind, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, UnaryOp, Until,
+    Value, Width,
 };
 use std::collections::HashMap;
 
@@ -80,6 +80,7 @@ struct Memory {
     known: Vec<bool>,
     storage: Storage,
     live: bool,
+    constant: bool,
 }
 
 struct Frame {
@@ -97,6 +98,8 @@ struct Run<'p> {
     frames: Vec<Frame>,
     /// The registers of all frames; a value that was copied from memory without one is marked.
     registers: Vec<(Value, bool)>,
+    /// The thread has ended, but not the process.
+    left: bool,
     steps: u64,
 }
 
@@ -111,10 +114,12 @@ impl<'p> Run<'p> {
             thread_local: HashMap::new(),
             frames: Vec::new(),
             registers: Vec::new(),
+            left: false,
             steps: 0,
         };
         let main = &program.threads[0];
-        run.enter(main.function.0, &main.args, None);
+        let args: Vec<_> = main.args.iter().map(|&value| (value, true)).collect();
+        run.enter(main.function.0, &args, None);
         run
     }
 
@@ -124,18 +129,18 @@ impl<'p> Run<'p> {
 
     fn end(&self) -> End {
         let leaked = self.objects.iter().any(|object| object.live && object.storage == Storage::Heap);
-        match leaked {
+        match leaked && self.left {
             true => End::Stopped(self.place(), "memory is left"),
             false => End::Done(self.steps),
         }
     }
 
-    fn enter(&mut self, function: u32, args: &[Value], result: Option<Reg>) {
+    fn enter(&mut self, function: u32, args: &[(Value, bool)], result: Option<Reg>) {
         let body = &self.program.functions[function as usize];
         let base = self.registers.len();
         self.registers.resize(base + body.regs.len(), (Value::ZERO, true));
         for (slot, &value) in self.registers[base..].iter_mut().take(body.params as usize).zip(args) {
-            *slot = (value, true);
+            *slot = value;
         }
         self.frames.push(Frame { function, at: 0, base, result });
     }
@@ -206,6 +211,9 @@ impl<'p> Run<'p> {
         let (object, at) = self.bytes(self.get(addr)?, width)?;
         let size = width.bytes() as usize;
         let object = &mut self.objects[object];
+        if object.constant {
+            return Err("a constant is written");
+        }
         object.bytes[at..at + size].copy_from_slice(&value.0.0.to_le_bytes()[..size]);
         object.known[at..at + size].fill(value.1);
         Ok(())
@@ -247,6 +255,10 @@ impl<'p> Run<'p> {
     fn assign(&mut self, dst: Reg, value: &Rvalue) -> Step<()> {
         let value = match *value {
             Rvalue::Use(a) => self.raw(a),
+            Rvalue::Unary(op @ (UnaryOp::ZeroExtend | UnaryOp::SignExtend), width, extend, a) => {
+                let (value, known) = self.raw(a);
+                (width.extend(extend, op.apply(width, value)), known)
+            }
             Rvalue::Unary(op, width, extend, a) => {
                 (width.extend(extend, op.apply(width, self.get(a)?)), true)
             }
@@ -284,7 +296,7 @@ impl<'p> Run<'p> {
                 if self.frames.len() >= MAX_FRAMES {
                     return Err("calls are nested too deeply");
                 }
-                let args: Vec<Value> = args.iter().map(|arg| self.get(*arg)).collect::<Step<_>>()?;
+                let args: Vec<_> = args.iter().map(|arg| self.raw(*arg)).collect();
                 if let Some(frame) = self.frames.last_mut() {
                     frame.at += 1;
                 }
@@ -292,17 +304,24 @@ impl<'p> Run<'p> {
                 return Ok(true);
             }
             Instr::Return(value) => {
-                let value = value.map(|value| self.get(value)).transpose()?;
+                let value = value.map(|value| self.raw(value));
                 return self.leave(value);
             }
-            Instr::Exit(_) | Instr::Halt => return Ok(false),
+            Instr::Halt => return Ok(false),
+            Instr::Exit(_) => {
+                self.left = true;
+                return Ok(false);
+            }
             Instr::Assign { dst, value } => self.assign(*dst, value)?,
             Instr::Load { dst, addr, width, extend, .. } => {
                 let value = self.read(*addr, *width)?;
                 self.set(*dst, width.extend(*extend, value));
             }
-            Instr::CopyLoad { dst, addr, width, extend, .. } => {
-                let (value, known) = self.load(self.get(*addr)?, *width)?;
+            Instr::CopyLoad { dst, addr, width, extend, keeps, .. } => {
+                let (value, known) = match self.load(self.get(*addr)?, *width)? {
+                    (_, false) if !keeps => (Value::ZERO, true),
+                    loaded => loaded,
+                };
                 self.set_raw(*dst, (width.extend(*extend, value), known));
             }
             Instr::Store { addr, value, width, .. } => self.write(*addr, *width, self.raw(*value))?,
@@ -316,6 +335,7 @@ impl<'p> Run<'p> {
                     return Err(ASSERTION);
                 }
             }
+            Instr::Defined(value) => drop(self.get(*value)?),
             Instr::Fence(_) | Instr::Round(_) => {}
             _ => self.other(instr)?,
         }
@@ -332,14 +352,14 @@ impl<'p> Run<'p> {
         Ok(true)
     }
 
-    fn leave(&mut self, value: Option<Value>) -> Step<bool> {
+    fn leave(&mut self, value: Option<(Value, bool)>) -> Step<bool> {
         let Some(frame) = self.frames.pop() else { return Ok(false) };
         self.registers.truncate(frame.base);
         if self.frames.is_empty() {
             return Ok(false);
         }
         if let Some(result) = frame.result {
-            self.set(result, value.unwrap_or(Value::ZERO));
+            self.set_raw(result, value.unwrap_or((Value::ZERO, true)));
         }
         Ok(true)
     }
@@ -413,7 +433,8 @@ impl<'p> Run<'p> {
                     return Err("an allocation is very large");
                 }
                 let (bytes, known) = (vec![0; size as usize], vec![*zeroed; size as usize]);
-                let made = self.make(Memory { bytes, known, storage: Storage::Heap, live: true })?;
+                let made =
+                    self.make(Memory { bytes, known, storage: Storage::Heap, live: true, constant: false })?;
                 self.set(*dst, made);
             }
             Instr::Free(addr) => {
@@ -459,7 +480,8 @@ impl<'p> Run<'p> {
 /// The bytes of an object as it is declared.
 fn template(object: &Object, storage: Storage) -> Memory {
     let size = object.size as usize;
-    let mut memory = Memory { bytes: vec![0; size], known: vec![false; size], storage, live: true };
+    let constant = object.constant;
+    let mut memory = Memory { bytes: vec![0; size], known: vec![false; size], storage, live: true, constant };
     // What is between the cells of a global object is zero, as all of it is that has no other value.
     if storage == Storage::Static {
         memory.known.fill(true);

@@ -578,16 +578,15 @@ impl BufferWorker<'_> {
             Next::Idle | Next::Wait => {}
             Next::Load(cell) => {
                 let value = node.forwarded.or_else(|| self.read(row, cell));
-                reached.add(row, plain)[word] = match value {
+                reached.add(row, plain)[word] = match self.reads(number, value) {
                     Some(value) => self.after(number, value, false),
-                    None if self.may_read_nothing(number) => self.after(number, Value::ZERO, false),
                     None => self.failed(number, FaultKind::Uninitialised),
                 };
             }
             Next::Await(cell) => {
                 let value = node.forwarded.or_else(|| self.read(row, cell));
                 let local = self.node(number).local.clone();
-                match value {
+                match self.steps.reads(&local, value) {
                     Some(value) if self.steps.ends_wait(&local, value) => {
                         reached.add(row, plain)[word] = self.after(number, value, false);
                     }
@@ -599,7 +598,7 @@ impl BufferWorker<'_> {
                 let held = node.forwarded.or_else(|| self.read(row, cell));
                 let local = self.node(number).local.clone();
                 let next = reached.add(row, plain);
-                next[word] = match held {
+                next[word] = match self.steps.reads(&local, held) {
                     None => self.failed(number, FaultKind::Uninitialised),
                     Some(held) if held != self.steps.owner(&local) => self.failed(number, FaultKind::Misuse),
                     Some(_) => {
@@ -618,7 +617,7 @@ impl BufferWorker<'_> {
             Next::Buffer(..) | Next::Enter => {
                 reached.add(row, plain)[word] = self.after(number, Value::ZERO, false);
             }
-            Next::Update(cell) => match self.read(row, cell) {
+            Next::Update(cell) => match self.read(row, cell).filter(|old| *old != Value::UNDEFINED) {
                 Some(old) => self.updates(row, t, cell, old, reached),
                 None => {
                     reached.add(row, plain)[word] = self.failed(number, FaultKind::Uninitialised);
@@ -651,9 +650,9 @@ impl BufferWorker<'_> {
         }
     }
 
-    fn may_read_nothing(&mut self, number: u32) -> bool {
+    fn reads(&mut self, number: u32, value: Option<Value>) -> Option<Value> {
         let local = self.node(number).local.clone();
-        self.steps.may_read_nothing(&local)
+        self.steps.reads(&local, value)
     }
 
     fn updates(&mut self, row: &[u32], t: usize, cell: CellId, old: Value, reached: &mut Reached) {

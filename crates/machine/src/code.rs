@@ -186,6 +186,7 @@ fn supported(instr: &Instr, span: Span, most_choices: i128) -> Result<(), Unsupp
         | Instr::Assume(_)
         | Instr::Round(_)
         | Instr::Assert { .. }
+        | Instr::Defined(_)
         | Instr::Cut
         | Instr::AtomicBegin
         | Instr::AtomicEnd
@@ -244,7 +245,9 @@ pub fn uses(instr: &Instr) -> Vec<u32> {
         }
         Instr::Return(value) | Instr::Exit(value) | Instr::Round(value) => operands.extend(value),
         Instr::Join { thread, .. } => operands.push(*thread),
-        Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(*addr),
+        Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) | Instr::Defined(addr) => {
+            operands.push(*addr);
+        }
         Instr::Alloc { size, .. } => operands.push(*size),
         _ => {}
     }

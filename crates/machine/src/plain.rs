@@ -139,12 +139,13 @@ impl<'c> Plain<'c> {
             Next::Wait => return Err("the thread waits for its buffer"),
             Next::Load(cell) => {
                 let value = state.threads[t].forwarded(cell).or(state.memory[cell.0 as usize]);
-                let nothing = value.is_none() && !self.steps.may_read_nothing(&state.threads[t]);
-                fault = nothing.then_some(FaultKind::Uninitialised);
+                let value = self.steps.reads(&state.threads[t], value);
+                fault = value.is_none().then_some(FaultKind::Uninitialised);
                 value.unwrap_or_default()
             }
             Next::Await(cell) => {
                 let value = state.threads[t].forwarded(cell).or(state.memory[cell.0 as usize]);
+                let value = self.steps.reads(&state.threads[t], value);
                 fault = value.is_none().then_some(FaultKind::Uninitialised);
                 if value.is_some_and(|value| !self.steps.ends_wait(&state.threads[t], value)) {
                     return Err("the thread waits for another value");
@@ -153,7 +154,8 @@ impl<'c> Plain<'c> {
             }
             Next::Release(cell) => {
                 let local = &state.threads[t];
-                match local.forwarded(cell).or(state.memory[cell.0 as usize]) {
+                let held = local.forwarded(cell).or(state.memory[cell.0 as usize]);
+                match self.steps.reads(local, held) {
                     None => fault = Some(FaultKind::Uninitialised),
                     Some(held) if held != self.steps.owner(local) => fault = Some(FaultKind::Misuse),
                     Some(_) if !self.steps.is_buffering(local) => {
@@ -170,7 +172,7 @@ impl<'c> Plain<'c> {
             Next::Buffer(_, value) => value,
             Next::Enter => Value::ZERO,
             Next::Update(cell) => {
-                let old = state.memory[cell.0 as usize];
+                let old = self.steps.reads(&state.threads[t], state.memory[cell.0 as usize]);
                 fault = old.is_none().then_some(FaultKind::Uninitialised);
                 if let Some(old) = old {
                     match self.steps.update(&state.threads[t], old, spurious) {

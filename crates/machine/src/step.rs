@@ -9,7 +9,7 @@
 use crate::code::{CellId, Code};
 use crate::config::{Config, FenceEffect, Model, fence_effect};
 use crate::local::{FaultKind, Frame, Local, Status};
-use fencepost_ir::{Callee, FailKind, Instr, Operand, Reg, Rvalue, Value, Width};
+use fencepost_ir::{Callee, FailKind, Instr, Operand, Order, Reg, Rvalue, Value, Width};
 
 /// Deepest call stack.
 pub const MAX_FRAMES: usize = 256;
@@ -198,6 +198,8 @@ impl<'c> Steps<'c> {
             Instr::Round(_) => {}
             Instr::Assert { condition, .. } if self.value(local, *condition).is_true() => {}
             Instr::Assert { .. } => return fail(local, FaultKind::Assertion),
+            Instr::Defined(value) if self.value(local, *value) != Value::UNDEFINED => {}
+            Instr::Defined(_) => return fail(local, FaultKind::Uninitialised),
             Instr::Fail { kind, .. } => {
                 let kind = match kind {
                     FailKind::Assertion => FaultKind::Assertion,
@@ -305,9 +307,14 @@ impl<'c> Steps<'c> {
         }
     }
 
-    /// True if a read of a cell without a value is no mistake: copying.
-    pub fn may_read_nothing(&self, local: &Local) -> bool {
-        matches!(self.instr(local), Some(Instr::CopyLoad { .. }))
+    /// What a thread makes of the value in a cell; nothing if reading it is a mistake. To copy an undefined value is none,
+    /// nor to read it where it was copied to, unless the access is atomic.
+    pub fn reads(&self, local: &Local, value: Option<Value>) -> Option<Value> {
+        match self.instr(local) {
+            Some(Instr::CopyLoad { .. }) => Some(value.unwrap_or(Value::UNDEFINED)),
+            Some(Instr::Load { ann, .. }) if ann.order == Order::Plain => value,
+            _ => value.filter(|value| *value != Value::UNDEFINED),
+        }
     }
 
     /// True if an instruction is an unlock that only the owner may do.
@@ -519,6 +526,9 @@ impl<'c> Steps<'c> {
         let Some(instr) = self.instr(local) else { return };
         log.push(Executed { function: local.top().function, pc: local.top().pc, stored: None });
         match instr {
+            Instr::CopyLoad { dst, keeps: false, .. } if input == Value::UNDEFINED => {
+                self.set(local, Some(*dst), Value::ZERO);
+            }
             Instr::Load { dst, width, extend, .. } | Instr::CopyLoad { dst, width, extend, .. } => {
                 self.set(local, Some(*dst), width.extend(*extend, input));
             }

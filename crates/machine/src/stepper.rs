@@ -224,15 +224,24 @@ impl<'p> Stepper<'p> {
         match instr {
             Instr::Load { dst, addr, width, extend, .. }
             | Instr::CopyLoad { dst, addr, width, extend, .. } => {
+                let atomic = matches!(instr, Instr::Load { ann, .. } if ann.order != Order::Plain);
                 let copies = matches!(instr, Instr::CopyLoad { .. });
+                let kept = matches!(instr, Instr::CopyLoad { keeps: true, .. });
                 match self.read(world, t, value(*addr)) {
+                    Some(Value::UNDEFINED) if atomic => {
+                        return self.fail(world, t, FindingKind::Uninitialised, UNINITIALISED);
+                    }
+                    Some(Value::UNDEFINED) | None if copies && !kept => {
+                        self.set(world, t, Some(*dst), Value::ZERO);
+                    }
                     Some(read) => self.set(world, t, Some(*dst), width.extend(*extend, read)),
-                    None if copies => self.set(world, t, Some(*dst), Value::ZERO),
+                    None if kept => self.set(world, t, Some(*dst), Value::UNDEFINED),
                     None => return self.fail(world, t, FindingKind::Uninitialised, UNINITIALISED),
                 }
             }
             Instr::Await { dst, addr, width, extend, until, .. } => {
-                let Some(read) = self.read(world, t, value(*addr)) else {
+                let read = self.read(world, t, value(*addr)).filter(|read| *read != Value::UNDEFINED);
+                let Some(read) = read else {
                     return self.fail(world, t, FindingKind::Uninitialised, UNINITIALISED);
                 };
                 if !until.op.apply(*width, read, value(until.operand)).is_some_and(|v| v.is_true()) {
@@ -248,7 +257,9 @@ impl<'p> Stepper<'p> {
                 let address = value(*addr);
                 if self.config.c {
                     match self.read(world, t, address) {
-                        None => return self.fail(world, t, FindingKind::Uninitialised, UNINITIALISED),
+                        None | Some(Value::UNDEFINED) => {
+                            return self.fail(world, t, FindingKind::Uninitialised, UNINITIALISED);
+                        }
                         Some(held) if held != self.owner(t) => {
                             return self.fail(world, t, FindingKind::Misuse, NOT_OWNER);
                         }
@@ -305,7 +316,8 @@ impl<'p> Stepper<'p> {
             return Err("the thread cannot move".into());
         };
         let address = value(*addr);
-        let Some(old) = world.memory.get(&address).copied().flatten() else {
+        let old = world.memory.get(&address).copied().flatten().filter(|old| *old != Value::UNDEFINED);
+        let Some(old) = old else {
             return self.fail(world, t, FindingKind::Uninitialised, UNINITIALISED);
         };
         let blocked = || Err("the thread waits for another value".into());
@@ -493,6 +505,10 @@ impl<'p> Stepper<'p> {
             Instr::Assert { condition, .. } if self.value(thread, *condition).is_true() => {}
             Instr::Assert { message, .. } => {
                 thread.state = State::Wrong(FindingKind::Assertion, with("assertion failed", message));
+            }
+            Instr::Defined(value) if self.value(thread, *value) != Value::UNDEFINED => {}
+            Instr::Defined(_) => {
+                thread.state = State::Wrong(FindingKind::Uninitialised, UNINITIALISED.into())
             }
             Instr::Fail { kind: FailKind::Unsupported, .. } => thread.state = State::GaveUp,
             Instr::Fail { kind: FailKind::Assertion, message, .. } => {

@@ -4,7 +4,7 @@ use crate::Stop;
 use crate::events::Events;
 use crate::findings::ProblemKind;
 use crate::interpret::{Interpreter, Memory, Step, fault};
-use crate::run::{End, Place, Register, Run};
+use crate::run::{End, Place, Register, Run, Undefined};
 use fencepost_ir::{Ann, BinaryOp, Extend, Instr, Operand, Order, Reg, RmwOp, Span, Until, Value, Width};
 
 /// The cell of a mutex: 0 when it is free, else the number of its owner plus one.
@@ -42,6 +42,10 @@ impl Interpreter<'_> {
             Ok(location) => location,
             Err(kind) => return fault(run, kind),
         };
+        let reads_only = matches!(instr, Instr::Load { .. } | Instr::CopyLoad { .. } | Instr::Await { .. });
+        if !reads_only && self.world.is_constant(location) {
+            return fault(run, ProblemKind::Constant);
+        }
         let place = Place {
             location,
             width,
@@ -87,7 +91,7 @@ impl Interpreter<'_> {
         }
         let values = match place.private {
             true => vec![run.private_value(place).value],
-            false => self.memory.values(&run, location, place.initial.unwrap_or_default()),
+            false => self.memory.values(&run, location, place.initial.unwrap_or(Value::UNDEFINED)),
         };
         let outcomes = values.into_iter().flat_map(|old| self.read(&run, instr, place, old));
         Ok(Step::Some(outcomes.collect()))
@@ -99,10 +103,13 @@ impl Interpreter<'_> {
         let [acquire, relaxed] = [Order::Acquire, Order::Relaxed].map(Ann::order);
         match *instr {
             Instr::Load { dst, extend, ann, .. } => {
-                vec![(load(run, place, old, dst, extend, ann, false), None)]
+                let undefined =
+                    if ann.order == Order::Plain { Undefined::Mistake } else { Undefined::Atomic };
+                vec![(load(run, place, old, dst, extend, ann, undefined), None)]
             }
-            Instr::CopyLoad { dst, extend, ann, .. } => {
-                vec![(load(run, place, old, dst, extend, ann, true), None)]
+            Instr::CopyLoad { dst, extend, ann, keeps, .. } => {
+                let undefined = if keeps { Undefined::Kept } else { Undefined::Zero };
+                vec![(load(run, place, old, dst, extend, ann, undefined), None)]
             }
             Instr::Rmw { dst, extend, op, operand, read, write, .. } => {
                 let op = Some((op, run.operand(operand)));
@@ -116,10 +123,10 @@ impl Interpreter<'_> {
                 let (until, op) = (Some(condition(run, until)), Some((op, run.operand(operand))));
                 modify(run, place, old, &Modify { dst, extend, until, op, read, write })
             }
-            Instr::Lock(_) if old.is_some_and(|old| place.width.sign_extend(old).as_i64() < 0) => {
+            Instr::Lock(_) if old.is_some_and(|old| place.width.sign_extend(defined(old)).as_i64() < 0) => {
                 // It was destroyed.
                 let mut run = run.clone();
-                run.read(place, old, acquire, false);
+                run.read(place, old, acquire, Undefined::Atomic);
                 run.note(ProblemKind::Misuse, place.at);
                 vec![(run, Some(End::Failed))]
             }
@@ -219,9 +226,13 @@ fn store_exclusive(mut run: Run, instr: &Instr, place: &Place) -> Vec<Run> {
     runs
 }
 
-/// The register that a value of the cell becomes.
+/// The register that a value of the cell becomes, where an undefined one is taken for zero.
 fn loaded(place: &Place, extend: Extend, read: Register) -> Register {
-    Register { value: read.value.map(|old| place.width.extend(extend, old)), ..read }
+    Register { value: read.value.map(|old| place.width.extend(extend, defined(old))), ..read }
+}
+
+fn defined(value: Value) -> Value {
+    if value == Value::UNDEFINED { Value::ZERO } else { value }
 }
 
 fn load(
@@ -231,11 +242,15 @@ fn load(
     dst: Reg,
     extend: Extend,
     ann: Ann,
-    copying: bool,
+    undefined: Undefined,
 ) -> Run {
     let mut run = run.clone();
-    let (event, value) = run.read(place, old, ann, copying);
-    run.assign(Some(dst), loaded(place, extend, value));
+    let (event, value) = run.read(place, old, ann, undefined);
+    let register = match undefined {
+        Undefined::Zero | Undefined::Atomic => loaded(place, extend, value),
+        _ => Register { value: value.value.map(|old| place.width.extend(extend, old)), ..value },
+    };
+    run.assign(Some(dst), register);
     if ann.exclusive {
         run.reservation = Some((event, place.location));
     }
@@ -259,7 +274,7 @@ fn pair(run: &mut Run, read: Option<usize>, write: Option<usize>) {
 
 fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(Run, Option<End>)> {
     let mut run = run.clone();
-    let (event, value) = run.read(place, old, parts.read, false);
+    let (event, value) = run.read(place, old, parts.read, Undefined::Atomic);
     if parts.op.is_some() {
         mark(&mut run, event);
     }
@@ -301,8 +316,8 @@ fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(
 /// The owner looks whether the mutex is its own, and gives it up.
 fn unlock(run: &Run, place: &Place, old: Option<Value>, me: Register) -> Vec<(Run, Option<End>)> {
     let mut run = run.clone();
-    let (_, value) = run.read(place, old, Ann::order(Order::Relaxed), false);
-    match value.value {
+    let (_, value) = run.read(place, old, Ann::order(Order::Relaxed), Undefined::Atomic);
+    match value.value.map(defined) {
         None => vec![(run, Some(End::Stuck))],
         Some(owner) if Some(owner) != me.value => {
             run.note(ProblemKind::Misuse, place.at);
@@ -319,7 +334,7 @@ fn unlock(run: &Run, place: &Place, old: Option<Value>, me: Register) -> Vec<(Ru
 fn exchange(run: &Run, place: &Place, old: Option<Value>, parts: &Exchange) -> Vec<(Run, Option<End>)> {
     let (expected, from) = (parts.expected, parts.desired);
     let truncate = |value| place.width.zero_extend(value);
-    let equal = expected.value.zip(old).map(|(expected, old)| truncate(expected) == truncate(old));
+    let equal = expected.value.zip(old).map(|(expected, old)| truncate(expected) == truncate(defined(old)));
     let mut runs = Vec::new();
     for succeeds in [false, true] {
         // A strong exchange succeeds exactly if the values are equal, a weak one may fail then too.
@@ -328,7 +343,7 @@ fn exchange(run: &Run, place: &Place, old: Option<Value>, parts: &Exchange) -> V
         }
         let mut run = run.clone();
         let ann = if succeeds { parts.read } else { parts.failure };
-        let (event, value) = run.read(place, old, ann, false);
+        let (event, value) = run.read(place, old, ann, Undefined::Atomic);
         mark(&mut run, event);
         if succeeds {
             let half = run.write(place, from.value, from, parts.write);

@@ -249,7 +249,7 @@ impl<'p> Search<'p> {
         }
         chosen.iter().flat_map(|(_, t)| &t.events).filter(|e| e.kind == EventKind::Read).all(|e| {
             let (Some(location), Some(value)) = (e.location, e.value) else { return false };
-            let initial = self.world.initial(location, e.width).unwrap_or_default();
+            let initial = self.world.initial(location, e.width).unwrap_or(Value::UNDEFINED);
             initial == value || written.contains(&(location, value))
         })
     }
@@ -517,7 +517,7 @@ pub fn skeleton(world: &World<'_>, chosen: &Chosen<'_>) -> (Execution, Vec<(Thre
             kind: EventKind::Write,
             location: Some(location),
             width,
-            value: world.initial(location, width).unwrap_or_default(),
+            value: world.initial(location, width).unwrap_or(Value::UNDEFINED),
             ann: Ann::PLAIN,
             amo: false,
             span: world.span(location.object),

@@ -22,13 +22,16 @@ use crate::combine::{Whole, joins_agree, set_order, skeleton, thread_fence};
 use crate::findings::{Problem, ProblemKind, Site, holds};
 use crate::interpret::{Assertions, Interpreter, Memory, Rules, Step};
 use crate::live::Live;
-use crate::run::{End, Register, Role, Run, Start, Trace, TraceEvent};
+use crate::run::{End, Frame, Register, Role, Run, Start, Trace, TraceEvent};
 use crate::world::{Storage, World};
 use crate::{Limits, Stop};
-use fencepost_ir::{EventKind, Execution, Fence, Instr, Location, Order, Program, Relation, ThreadId, Value};
+use fencepost_ir::{
+    EventKind, Execution, Fence, FunctionId, Instr, Location, Order, Program, Relation, ThreadId, Value,
+};
 use fencepost_models::Model;
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -113,8 +116,11 @@ fn wrong<T>(why: impl Into<String>) -> Result<T, Refused> {
     Err(Refused::Wrong(why.into()))
 }
 
-/// Local steps without an event that count as a loop without end.
-const ENDLESS: usize = 10_000_000;
+/// Instructions of one thread that are replayed at most.
+const MOST_STEPS: usize = 200_000_000;
+
+/// Local steps without an event from which on a thread may be in a loop without end.
+const MANY: usize = 1024;
 
 /// Checks a record; see the module's documentation.
 pub fn confirm(program: &Program, model: &Model, recorded: &Recorded) -> Result<(), Refused> {
@@ -158,6 +164,37 @@ struct Led {
     matched: Vec<(usize, usize)>,
     /// Instructions since the last event.
     idle: usize,
+    /// Where it was when their number was last a power of two.
+    left_behind: Option<Rc<Standing>>,
+}
+
+/// All that a thread which only computes depends on: its calls with their registers, private cells, and how many objects
+/// it has made.
+type Standing = (Vec<(FunctionId, usize, Vec<Option<Value>>)>, Vec<(Location, Option<Value>)>, u32);
+
+fn standing(run: &Run) -> Standing {
+    let values = |frame: &Frame| frame.registers.iter().map(|register| register.value).collect();
+    let frames = run.frames.iter().map(|frame| (frame.function, frame.at, values(frame))).collect();
+    (frames, run.private.iter().map(|(at, register)| (*at, register.value)).collect(), run.made)
+}
+
+impl Led {
+    /// Whether a thread that only computes is where it was before: it will be there again and again.
+    fn comes_round(&mut self) -> bool {
+        if self.idle < MANY {
+            return false;
+        }
+        if self.idle.is_power_of_two() {
+            self.left_behind = Some(Rc::new(standing(&self.run)));
+            return false;
+        }
+        let here = |then: &Rc<Standing>| {
+            let top = self.run.frame();
+            then.0.last().is_some_and(|(function, at, _)| (*function, *at) == (top.function, top.at))
+                && **then == standing(&self.run)
+        };
+        self.left_behind.as_ref().is_some_and(here)
+    }
 }
 
 /// A run of a thread as far as the record leads.
@@ -186,7 +223,7 @@ impl<'p> Replayer<'p> {
             model,
             thread_fence: thread_fence(model),
             recorded,
-            limits: Limits { steps: 4 * ENDLESS, ..*limits },
+            limits: Limits { steps: MOST_STEPS, ..*limits },
             started: Instant::now(),
             replayed: Cell::new(0),
             learnt: BTreeMap::new(),
@@ -232,8 +269,12 @@ impl<'p> Replayer<'p> {
         let most = 2 * self.recorded.steps.iter().map(|steps| steps.len() + 1).sum::<usize>();
         for _ in 0..=most {
             let mut runs = BTreeMap::new();
-            for (&thread, start) in &self.starts {
-                runs.insert(thread, self.thread(thread, start)?);
+            // Of two accesses of different sizes the second one is at fault: who is blamed comes last.
+            self.world.forget_cells();
+            let blamed = |thread: &u32| self.recorded.sites.iter().any(|site| site.0 == *thread);
+            let (last, first): (Vec<u32>, Vec<u32>) = self.starts.keys().partition(|&thread| blamed(thread));
+            for thread in first.into_iter().chain(last) {
+                runs.insert(thread, self.thread(thread, &self.starts[&thread])?);
             }
             if self.learn(&runs) {
                 continue;
@@ -314,7 +355,7 @@ impl<'p> Replayer<'p> {
     fn thread(&self, thread: u32, start: &Start) -> Result<Replayed, Refused> {
         let steps = self.steps(thread);
         let first = self.interpreter(thread, None).start(start.clone());
-        let mut todo = vec![Led { run: first, next: 0, matched: Vec::new(), idle: 0 }];
+        let mut todo = vec![Led { run: first, next: 0, matched: Vec::new(), idle: 0, left_behind: None }];
         let (mut furthest, mut open, mut stuck) = (0, None, None);
         while let Some(mut led) = todo.pop() {
             led.run.count_step(&self.limits)?;
@@ -352,16 +393,17 @@ impl<'p> Replayer<'p> {
         let function = &self.world.program.functions[at.0 as usize];
         let instr = function.body.get(at.1 as usize);
         let stop = |led: Led, end| Ok(vec![(led, Some(end))]);
-        let unknown = |operand| led.run.operand(operand).value.is_none();
-        if led.idle > ENDLESS {
+        if led.comes_round() {
             led.run.problems.push(Problem { kind: ProblemKind::LocalLoop, at, message: None });
             return stop(led, End::Failed);
         }
+        let unknown = |operand| led.run.operand(operand).value.is_none();
         match instr {
             Some(
                 &Instr::Branch { condition, .. }
                 | &Instr::Assume(condition)
-                | &Instr::Assert { condition, .. },
+                | &Instr::Assert { condition, .. }
+                | &Instr::Defined(condition),
             ) if unknown(condition) => return stop(led, End::Stuck),
             Some(&Instr::Nondet { dst, first, last }) => {
                 let choice = match steps.get(led.next) {
@@ -515,7 +557,8 @@ impl<'p> Replayer<'p> {
             _ => {}
         }
         let idle = if new.is_empty() { led.idle + 1 } else { 0 };
-        Some(Led { run, next, matched, idle })
+        let left_behind = led.left_behind.clone().filter(|_| idle > 0);
+        Some(Led { run, next, matched, idle, left_behind })
     }
 
     /// Whether a step is an event, as far as the event is known.

@@ -9,17 +9,18 @@
 //! * use before allocation, under language models: an access that does not happen after what its object's maker did
 //!   once it had made it.
 //! * double free: two ends of one life, in whatever order.
-//! * uninitialised read: of an initial write to a cell that has no initial value, unless it only copies.
+//! * uninitialised read: of an initial write to a cell that has no initial value, unless it only copies; an atomic read of
+//!   such a value that was copied; and the use of one by a thread.
 //! * deadlock: some thread waits, spins or joins what does not end; all others have ended, and the process has not; and
 //!   each read of the waiting and spinning reads the coherence-last write, so that nothing will ever change.
 //! * leak: an execution in which all threads end and none calls `exit`, and which accesses a heap object and does not end
 //!   its life.
 
 use crate::combine::Whole;
-use crate::run::{End, Role};
+use crate::run::{End, Role, Undefined};
 use crate::world::Storage;
 pub use fencepost_answer::FindingKind as ProblemKind;
-use fencepost_ir::{EventKind, ObjectId, Order, Relation, ThreadId};
+use fencepost_ir::{EventKind, ObjectId, Order, Relation, ThreadId, Value};
 use fencepost_models::Model;
 use fencepost_models::registry::{self, Ordered};
 use std::collections::BTreeSet;
@@ -100,12 +101,13 @@ fn mistakes(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
     lifetimes(whole, model, &mut add);
     births(whole, model, &mut add);
     for (write, read) in whole.execution.rf.pairs() {
-        let (event, copying) = (&whole.execution.events[read], whole.event(read).is_some_and(|e| e.copying));
-        if let Some(location) = event.location
-            && whole.execution.events[write].is_init()
-            && !copying
-            && whole.world.initial(location, event.width).is_none()
-        {
+        let from_init = whole.execution.events[write].is_init();
+        let mistake = match whole.event(read).map(|event| event.undefined) {
+            Some(Undefined::Mistake) => from_init,
+            Some(Undefined::Atomic) => true,
+            _ => false,
+        };
+        if mistake && whole.execution.events[read].value == Value::UNDEFINED {
             add(ProblemKind::Uninitialised, vec![whole.site(read)], false);
         }
     }
@@ -235,9 +237,9 @@ fn waiting_for_ever(whole: &Whole<'_>) -> Option<Vec<Site>> {
     (!sites.is_empty()).then_some(sites)
 }
 
-/// Heap objects that a complete execution accesses and whose life it does not end.
+/// Heap objects that a complete execution accesses and whose life it does not end, nor does the end of the process.
 fn leaks(whole: &Whole<'_>, found: &mut Vec<Claim>) {
-    if !whole.chosen.iter().all(|(_, trace)| matches!(trace.end, End::Done | End::Returned)) {
+    if !whole.chosen.iter().all(|(_, trace)| trace.end == End::Done) {
         return;
     }
     let touched: BTreeSet<ObjectId> =

@@ -197,6 +197,7 @@ impl Interpreter<'_> {
                 }
             }
             Instr::Assert { condition, message } => self.assert(run, *condition, message),
+            Instr::Defined(value) => self.defined(run, *value),
             Instr::Fail { kind, .. } => fault(run, kind_of(*kind)),
             Instr::Nondet { dst, first, last } => choose(&run, *dst, *first, *last),
             Instr::Call { dst, callee, args } => self.call(run, *dst, *callee, args),
@@ -236,6 +237,21 @@ impl Interpreter<'_> {
             let (kind, at) = (ProblemKind::Assertion, run.at());
             run.problems.push(Problem { kind, at, message: Some(message.to_string()) });
         }
+        self.failed(run)
+    }
+
+    /// A value is about to be used.
+    fn defined(&self, mut run: Run, value: Operand) -> Result<Step, Stop> {
+        if run.operand(value).value != Some(Value::UNDEFINED) {
+            return one(run.next());
+        }
+        let at = run.at();
+        run.note(ProblemKind::Uninitialised, at);
+        self.failed(run)
+    }
+
+    /// Behind a check that failed.
+    fn failed(&self, run: Run) -> Result<Step, Stop> {
         match self.rules.assertions {
             Assertions::Note => one(run.next()),
             Assertions::End => Ok(Step::End(run, End::Failed)),

@@ -114,6 +114,7 @@ fn used(instr: &Instr) -> Vec<Operand> {
         | Instr::Unlock(addr)
         | Instr::Free(addr)
         | Instr::EndLocal(addr)
+        | Instr::Defined(addr)
         | Instr::Alloc { size: addr, .. }
         | Instr::Join { thread: addr, .. } => vec![*addr],
         Instr::Store { addr, value, .. } | Instr::StoreExclusive { addr, value, .. } => vec![*addr, *value],

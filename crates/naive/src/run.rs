@@ -52,8 +52,8 @@ pub struct TraceEvent {
     pub ann: Ann,
     /// Made by a read-modify-write or compare-exchange instruction.
     pub amo: bool,
-    /// An uninitialised value may be read.
-    pub copying: bool,
+    /// What a read makes of an undefined value.
+    pub undefined: Undefined,
     /// Source.
     pub span: Span,
     /// Function and instruction.
@@ -95,6 +95,19 @@ pub enum End {
     Stuck,
     /// It could go on, but nobody says how. Only in replays.
     Open,
+}
+
+/// What a read makes of a value that nobody wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Undefined {
+    /// It is a mistake to read it where it was not copied to.
+    Mistake,
+    /// It is copied.
+    Kept,
+    /// It is taken for zero.
+    Zero,
+    /// It is a mistake of an atomic access, which takes it for zero.
+    Atomic,
 }
 
 /// One run of a thread.
@@ -387,7 +400,7 @@ impl Run {
             value: Some(Value::ZERO),
             ann: Ann::PLAIN,
             amo: false,
-            copying: false,
+            undefined: Undefined::Atomic,
             span,
             at: self.at(),
             addr: Events::NONE,
@@ -414,7 +427,7 @@ impl Run {
             value,
             ann,
             amo: false,
-            copying: false,
+            undefined: Undefined::Atomic,
             span: place.span,
             at: place.at,
             addr: place.addr.depends,
@@ -428,7 +441,7 @@ impl Run {
 
     /// What stands in a private cell: the initial value if nothing was written.
     pub fn private_value(&self, place: &Place) -> Register {
-        let initial = Register::constant(place.initial.unwrap_or_default());
+        let initial = Register::constant(place.initial.unwrap_or(Value::UNDEFINED));
         self.private.get(&place.location).copied().unwrap_or(initial)
     }
 
@@ -438,11 +451,11 @@ impl Run {
         place: &Place,
         old: Option<Value>,
         ann: Ann,
-        copying: bool,
+        undefined: Undefined,
     ) -> (Option<usize>, Register) {
         if !place.private {
             let event = self.access(place, EventKind::Read, old, ann);
-            self.events[event].copying = copying;
+            self.events[event].undefined = undefined;
             return (Some(event), Register { value: old, depends: Events::one(event), picks: Events::NONE });
         }
         self.silent += 1;

@@ -3,7 +3,7 @@
 //! Shares nothing with that engine. Memory is a table from places to bytes, a byte that is not there has no value, and an
 //! object is an entry in a table of sizes as long as it lives.
 
-use fencepost_ir::{Callee, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, Value, Width};
+use fencepost_ir::{Callee, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue, UnaryOp, Value, Width};
 use std::collections::HashMap;
 
 /// Steps after which the judge gives up.
@@ -23,7 +23,12 @@ pub fn fails_at(program: &Program, at: (u32, u32), stop: &dyn Fn() -> bool) -> b
         judge.place(id, object, true);
     }
     let main = &program.threads[0];
-    judge.stack.push(Activation::new(program, main.function.0, main.args.clone(), None));
+    judge.stack.push(Activation::new(
+        program,
+        main.function.0,
+        main.args.iter().copied().map(Some).collect(),
+        None,
+    ));
     for step in 0..MOST_STEPS {
         if step % 65_536 == 0 && stop() {
             return false;
@@ -51,11 +56,11 @@ struct Activation {
 }
 
 impl Activation {
-    fn new(program: &Program, function: u32, args: Vec<Value>, result: Option<Reg>) -> Activation {
+    fn new(program: &Program, function: u32, args: Vec<Option<Value>>, result: Option<Reg>) -> Activation {
         let body = &program.functions[function as usize];
         let mut registers = vec![Some(Value::ZERO); body.regs.len()];
         for (i, value) in args.into_iter().take(body.params as usize).enumerate() {
-            registers[i] = Some(value);
+            registers[i] = value;
         }
         Activation { function, at: 0, registers, result }
     }
@@ -154,6 +159,7 @@ impl Judge<'_> {
     fn computed(&self, value: &Rvalue) -> Option<Option<Value>> {
         Some(match *value {
             Rvalue::Use(a) => self.of(a),
+            Rvalue::Unary(UnaryOp::ZeroExtend | UnaryOp::SignExtend, _, _, a) if self.of(a).is_none() => None,
             Rvalue::Unary(op, width, extend, a) => Some(width.extend(extend, op.apply(width, self.of(a)?))),
             Rvalue::Binary(op, width, extend, a, b) => {
                 Some(width.extend(extend, op.apply(width, self.of(a)?, self.of(b)?)?))
@@ -171,7 +177,7 @@ impl Judge<'_> {
         match instr {
             None | Some(Instr::Return(_)) => {
                 let value = match instr {
-                    Some(Instr::Return(Some(value))) => Some(self.of(*value)?),
+                    Some(Instr::Return(Some(value))) => self.of(*value),
                     _ => Some(Value::ZERO),
                 };
                 let done = self.stack.pop()?;
@@ -196,7 +202,7 @@ impl Judge<'_> {
                     Callee::Function(function) => function.0,
                     Callee::Pointer(pointer) => self.of(*pointer)?.as_function()?.0,
                 };
-                let args = args.iter().map(|arg| self.of(*arg)).collect::<Option<Vec<Value>>>()?;
+                let args = args.iter().map(|arg| self.of(*arg)).collect();
                 self.stack.last_mut()?.at = next;
                 self.stack.push(Activation::new(program, function, args, *dst));
                 return Some(Next::Goes);
@@ -217,8 +223,8 @@ impl Judge<'_> {
                 let value = self.read(*addr, *width)??;
                 self.put(Some(*dst), Some(width.extend(*extend, value)));
             }
-            Instr::CopyLoad { dst, addr, width, extend, .. } => {
-                let value = self.read(*addr, *width)?;
+            Instr::CopyLoad { dst, addr, width, extend, keeps, .. } => {
+                let value = self.read(*addr, *width)?.or((!keeps).then_some(Value::ZERO));
                 self.put(Some(*dst), value.map(|value| width.extend(*extend, value)));
             }
             Instr::Store { addr, value, width, .. } => {
@@ -271,6 +277,7 @@ impl Judge<'_> {
             }
             Instr::SelfThread { dst } => self.put(Some(*dst), Some(Value::ZERO)),
             Instr::Assert { .. } | Instr::Assume(_) | Instr::Fence(_) => {}
+            Instr::Defined(value) => drop(self.of(*value)?),
             Instr::AtomicBegin | Instr::AtomicEnd => {}
             // Locks and waits of one thread are left to the explorer.
             _ => return None,

@@ -140,7 +140,13 @@ impl<'p> World<'p> {
             Some(object) => Thing::new(object.clone(), identity.storage),
             None => {
                 let name = format!("allocation {}.{}", identity.thread.0, identity.number);
-                let object = Object { name, size: identity.size, cells: Vec::new(), span: Span::default() };
+                let object = Object {
+                    name,
+                    size: identity.size,
+                    cells: Vec::new(),
+                    span: Span::default(),
+                    constant: false,
+                };
                 Thing { free_form: true, ..Thing::new(object, identity.storage) }
             }
         };
@@ -180,6 +186,16 @@ impl<'p> World<'p> {
             false if cells.iter().any(|c| overlaps(c.offset, c.width)) => Err(ProblemKind::MixedSize),
             false => Err(ProblemKind::OutOfBounds),
         }
+    }
+
+    /// Whether the cell must not be written.
+    pub fn is_constant(&self, location: Location) -> bool {
+        self.look(location.object, |thing| thing.object.constant) == Some(true)
+    }
+
+    /// Forgets which cells were met: who comes first decides anew.
+    pub fn forget_cells(&self) {
+        self.things.borrow_mut().iter_mut().for_each(|thing| thing.met.clear());
     }
 
     fn look<T>(&self, object: ObjectId, read: impl FnOnce(&Thing) -> T) -> Option<T> {

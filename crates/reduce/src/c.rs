@@ -299,7 +299,7 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
     };
     Ok(match instr {
         Instr::Assign { dst, value } => assignment(*dst, value)?,
-        Instr::Load { dst, addr, width, extend, .. } => {
+        Instr::Load { dst, addr, width, extend, .. } | Instr::CopyLoad { dst, addr, width, extend, .. } => {
             set(&Some(*dst), extended(*width, *extend, &place(program, addr, *width)))
         }
         Instr::Store { addr, value, width, .. } => {
@@ -367,7 +367,7 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
             )
         }
         Instr::Unlock(addr) => format!("{} = 0;", place(program, addr, Width::W32)),
-        Instr::Round(_) => ";".into(),
+        Instr::Round(_) | Instr::Defined(_) => ";".into(),
         Instr::Assume(condition) => format!("__VERIFIER_assume({} != 0);", operand(condition)),
         Instr::Assert { condition, message } => {
             let message: String = message.chars().filter(|c| !"*/\\\n".contains(*c)).collect();

@@ -89,6 +89,6 @@ impl Layout {
             let offset = self.words() + 4 * word;
             cells.push(Cell { offset, width: Width::W32, init: Some(Value::ZERO) });
         }
-        Object { name, size: self.words() + 16, cells, span: Span::default() }
+        Object { name, size: self.words() + 16, cells, span: Span::default(), constant: false }
     }
 }

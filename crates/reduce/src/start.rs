@@ -94,7 +94,11 @@ fn is_private(program: &Program, main: FunctionId, object: usize) -> bool {
                 Operand::Const(_) => points_to(operand, object),
             };
             match instr {
-                Instr::Assign { .. } | Instr::Load { .. } if is_main => true,
+                Instr::Assign { .. } | Instr::Load { .. } | Instr::CopyLoad { .. } | Instr::Defined(_)
+                    if is_main =>
+                {
+                    true
+                }
                 Instr::Store { value, .. } if is_main => !knows(value),
                 _ => operands(instr).is_some_and(|operands| !operands.iter().any(knows)),
             }
@@ -119,9 +123,9 @@ fn derived(function: &Function, object: usize) -> Vec<Vec<bool>> {
                         });
                 }
                 // What these give is not computed from an address. Others may leave what they overwrite: no harm.
-                Instr::Load { dst, .. } | Instr::Spawn { dst: Some(dst), .. } => {
-                    after[dst.0 as usize] = false
-                }
+                Instr::Load { dst, .. }
+                | Instr::CopyLoad { dst, .. }
+                | Instr::Spawn { dst: Some(dst), .. } => after[dst.0 as usize] = false,
                 _ => {}
             }
             for to in successors(instr, at) {
@@ -171,6 +175,7 @@ fn operands(instr: &Instr) -> Option<Vec<Operand>> {
         | Instr::ObjectSize { addr, .. }
         | Instr::TryLock { addr, .. }
         | Instr::Free(addr)
+        | Instr::Defined(addr)
         | Instr::EndLocal(addr) => vec![*addr],
         Instr::Alloc { size, .. } => vec![*size],
         Instr::Local { object, .. } => {
@@ -241,6 +246,11 @@ impl Run {
                 let value = (*self.cell(*addr, *width, private)?)?;
                 self.regs[dst.0 as usize] = width.extend(*extend, value);
             }
+            Instr::CopyLoad { dst, addr, width, extend, .. } => {
+                let value = (*self.cell(*addr, *width, private)?)?;
+                self.regs[dst.0 as usize] = width.extend(*extend, value);
+            }
+            Instr::Defined(_) => {}
             Instr::Store { addr, value, width, .. } => {
                 let value = width.zero_extend(self.value(*value));
                 *self.cell(*addr, *width, private)? = Some(value);

@@ -257,6 +257,7 @@ impl Translation<'_> {
             | Instr::Assume(_)
             | Instr::Round(_)
             | Instr::Assert { .. }
+            | Instr::Defined(_)
             | Instr::Nondet { .. }
             | Instr::Cut => {
                 b.push(instr);
@@ -266,6 +267,11 @@ impl Translation<'_> {
                 self.switch(b);
                 let addr = self.view(b, addr);
                 b.push(Instr::Load { dst, addr, width, extend, ann });
+            }
+            Instr::CopyLoad { dst, addr, width, extend, ann, keeps } => {
+                self.switch(b);
+                let addr = self.view(b, addr);
+                b.push(Instr::CopyLoad { dst, addr, width, extend, ann, keeps });
             }
             Instr::Store { addr, value, width, .. } => self.update(b, addr, width, value),
             Instr::Lock(addr) | Instr::Unlock(addr) if !self.is_word(addr) => {
@@ -406,7 +412,7 @@ fn for_each_reg(instr: &mut Instr, mut visit: impl FnMut(&mut Reg)) {
                 Rvalue::Select(c, a, b) => operands.extend([c, a, b]),
             }
         }
-        Instr::Load { dst, addr, .. } => {
+        Instr::Load { dst, addr, .. } | Instr::CopyLoad { dst, addr, .. } => {
             visit(dst);
             operands.push(addr);
         }
@@ -427,6 +433,7 @@ fn for_each_reg(instr: &mut Instr, mut visit: impl FnMut(&mut Reg)) {
             operands.push(condition);
         }
         Instr::Round(condition) => operands.extend(condition),
+        Instr::Defined(value) => operands.push(value),
         Instr::Call { dst, callee, args } | Instr::Spawn { dst, callee, args } => {
             dst.iter_mut().for_each(&mut visit);
             operands.extend(args);

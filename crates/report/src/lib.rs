@@ -3,6 +3,7 @@
 //! * [`mod@report`]: what is reported about a file: an answer or a failure.
 //! * [`mod@format`]: the output formats, each a file of its own.
 //! * [`litmus`]: the answer to a litmus test, as a line of a table and as a JSON object.
+//! * [`herd`]: answers to litmus tests in the text form of herd7.
 //! * [`compare`]: how answers differ from reference results.
 //! * [`events`]: events and executions in words.
 //! * [`side_by_side`]: tables with a column per model.
@@ -14,6 +15,7 @@ pub mod compare;
 pub mod dot;
 pub mod events;
 pub mod format;
+pub mod herd;
 pub mod html;
 pub mod litmus;
 pub mod picture;

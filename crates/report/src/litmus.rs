@@ -103,6 +103,9 @@ pub struct Answer {
     pub flags: Vec<String>,
     /// Time it took.
     pub seconds: f64,
+    /// What the condition asks.
+    #[serde(skip)]
+    pub quantifier: Quantifier,
 }
 
 /// Which test, under which model.
@@ -140,6 +143,7 @@ impl Answer {
             cut: outcome.statistics.cut,
             flags: observed.flags,
             seconds,
+            quantifier,
         }
     }
 }

@@ -17,6 +17,9 @@ use std::rc::Rc;
 
 const NO_FLOATS: FaultKind = FaultKind::Limit("floating-point arithmetic on values that are not constant");
 
+/// A copy of what nobody wrote is no mistake until it is used, and that is not followed.
+const COPIED: FaultKind = FaultKind::Limit("copies of uninitialised memory");
+
 /// How a value that was read fills a register.
 #[derive(Clone, Copy)]
 struct Into {
@@ -36,12 +39,14 @@ impl Pass<'_, '_> {
             }
             Instr::Load { dst, addr, width, extend, ann } => {
                 let into = Into { dst: Some(*dst), width: *width, extend: *extend };
-                self.load(s, *addr, into, *ann, true);
+                self.load(s, *addr, into, *ann, Some(FaultKind::Uninitialised));
             }
-            Instr::CopyLoad { dst, addr, width, extend, ann } => {
+            Instr::CopyLoad { dst, addr, width, extend, ann, keeps } => {
                 let into = Into { dst: Some(*dst), width: *width, extend: *extend };
-                self.load(s, *addr, into, *ann, false);
+                self.load(s, *addr, into, *ann, keeps.then_some(COPIED));
             }
+            // No word is undefined.
+            Instr::Defined(_) => {}
             Instr::Store { addr, value, width, ann } => {
                 let (address, value) = (self.value(s, *addr), self.value(s, *value));
                 let target = self.target(s, &address, *width);
@@ -197,14 +202,21 @@ impl Pass<'_, '_> {
         self.set(state, into.dst, Held { word, dep: held.dep });
     }
 
-    fn load(&mut self, state: &mut State, addr: Operand, into: Into, ann: Ann, wants_value: bool) {
+    fn load(
+        &mut self,
+        state: &mut State,
+        addr: Operand,
+        into: Into,
+        ann: Ann,
+        without_value: Option<FaultKind>,
+    ) {
         let address = self.value(state, addr);
         let target = self.target(state, &address, into.width);
         self.step(state.guard, target.unit);
         let mut got = self.read(state, &target, ann);
-        match wants_value {
-            true => self.fault_and_stop(state, got.undefined, FaultKind::Uninitialised, ""),
-            false => {
+        match without_value {
+            Some(kind) => self.fault_and_stop(state, got.undefined, kind, ""),
+            None => {
                 let zero = Word::constant(Value::ZERO);
                 got.held.word = Word::mux(&mut self.graph, got.undefined, &zero, &got.held.word);
             }

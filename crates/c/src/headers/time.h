@@ -4,6 +4,13 @@ typedef long time_t;
 typedef long clock_t;
 typedef int clockid_t;
 typedef void *timer_t;
+/* What the headers of the C library would define again. */
+#define __time_t_defined 1
+#define __clock_t_defined 1
+#define __clockid_t_defined 1
+#define __timer_t_defined 1
+#define _STRUCT_TIMESPEC 1
+#define __struct_tm_defined 1
 struct timespec { time_t tv_sec; long tv_nsec; };
 struct tm { int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst; };
 #define CLOCKS_PER_SEC 1000000L

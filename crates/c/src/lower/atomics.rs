@@ -49,7 +49,8 @@ impl Body<'_, '_> {
             Builtin::Peek => {
                 let (addr, width, extend, _) = self.atomic_target(args, Order::Plain, expr.span)?;
                 let dst = self.b.temp();
-                self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann: Ann::PLAIN });
+                let ann = Ann::PLAIN;
+                self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: false });
                 Ok(Operand::Reg(dst))
             }
             Builtin::Allocate => {

@@ -196,20 +196,37 @@ fn visit_labels(instr: &mut Instr, mut visit: impl FnMut(&mut Label)) {
     }
 }
 
+/// Where a jump to each place ends. Jumps that go round in an empty endless loop end at one of them.
+fn final_places(body: &[Instr]) -> Vec<Label> {
+    let mut places: Vec<Option<Label>> = vec![None; body.len() + 1];
+    let mut followed = vec![false; body.len() + 1];
+    let mut path = Vec::new();
+    for start in 0..=body.len() {
+        let mut at = start;
+        let end = loop {
+            if let Some(known) = places[at] {
+                break known;
+            }
+            match body.get(at) {
+                Some(Instr::Jump(next)) if !followed[at] => {
+                    followed[at] = true;
+                    path.push(at);
+                    at = next.0 as usize;
+                }
+                _ => break Label(at as u32),
+            }
+        };
+        places[at] = Some(end);
+        for place in path.drain(..) {
+            places[place] = Some(end);
+        }
+    }
+    (0u32..).zip(places).map(|(at, place)| place.unwrap_or(Label(at))).collect()
+}
+
 /// Jumps to jumps go where those go.
 fn thread_jumps(function: &mut Function) {
-    let body = &function.body;
-    let final_place = |mut label: Label| {
-        // An empty endless loop is a jump to itself: stop after as many steps as there are instructions.
-        for _ in 0..body.len() {
-            match body.get(label.0 as usize) {
-                Some(Instr::Jump(next)) if *next != label => label = *next,
-                _ => break,
-            }
-        }
-        label
-    };
-    let places: Vec<Label> = (0..=body.len() as u32).map(|i| final_place(Label(i))).collect();
+    let places = final_places(&function.body);
     for instr in &mut function.body {
         visit_labels(instr, |label| *label = places[label.0 as usize]);
         if let Instr::Branch { then_to, else_to, .. } = instr

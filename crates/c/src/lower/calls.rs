@@ -21,6 +21,9 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Res<Operand> {
         if let Some(function) = super::library::known_call(self.unit, callee) {
+            if function == super::library::Library::Refused && self.only_sleeps(callee, args) {
+                return self.library_call(super::library::Library::Ignore, args, span);
+            }
             if function == super::library::Library::Refused {
                 return self.refused(callee, span);
             }
@@ -93,7 +96,7 @@ impl Body<'_, '_> {
         let cells = (0u32..).zip(&values);
         let cells = cells.map(|(i, (_, width))| Cell { offset: 8 * i, width: *width, init: None }).collect();
         let size = 8 * args.len() as u32;
-        let object = Object { name: "arguments".into(), size, cells, span };
+        let object = Object { name: "arguments".into(), size, cells, span, constant: false };
         let dst = self.b.register("arguments");
         self.b.emit(Instr::Local { dst, object: Box::new(object), private: false });
         for (i, (value, width)) in (0u64..).zip(values) {
@@ -101,6 +104,17 @@ impl Body<'_, '_> {
             self.b.emit(Instr::Store { addr, value, width, ann: Ann::PLAIN });
         }
         Ok(dst)
+    }
+
+    /// `poll(NULL, 0, time)` and `select(0, NULL, NULL, NULL, time)` wait for nothing but time.
+    fn only_sleeps(&self, callee: &Expr, args: &[Expr]) -> bool {
+        let ExprKind::Function(id) = &callee.kind else { return false };
+        let null = |arg: &Expr| crate::sema::evaluate(self.unit, arg) == Some(crate::sema::Const::Int(0));
+        match self.unit.functions[id.0 as usize].name.as_str() {
+            "poll" | "ppoll" => args.first().is_some_and(null),
+            "select" | "pselect" => args.len() > 3 && args[1..4].iter().all(null),
+            _ => false,
+        }
     }
 
     /// A call of a library function that is known and not modelled.

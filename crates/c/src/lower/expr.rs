@@ -49,6 +49,9 @@ impl Body<'_, '_> {
             }
             ExprKind::Prefix(op, inner) => self.prefix(*op, inner, ty),
             ExprKind::Binary(op, left, right) => {
+                if let Some(chosen) = self.bounded_choice(*op, left, right)? {
+                    return Ok(chosen);
+                }
                 let (a, b) = (self.value(left)?, self.value(right)?);
                 Ok(self.arithmetic(*op, left.ty.ty, a, b))
             }

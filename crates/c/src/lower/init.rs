@@ -40,8 +40,9 @@ impl Lowerer<'_> {
             .map(|c| Cell { offset: c.offset as u32, width: c.width, init: Some(Value::ZERO) })
             .collect();
         if let Some(init) = &global.init {
+            let mut places = Places::of(&values);
             for item in &init.items {
-                self.static_item(&cells, &mut values, item)?;
+                self.static_item(&mut places, &mut values, item)?;
             }
         }
         sort_cells(&mut values);
@@ -54,20 +55,23 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn static_item(&mut self, cells: &[TypeCell], values: &mut Vec<Cell>, item: &InitItem) -> Res<()> {
+    fn static_item(&mut self, places: &mut Places, values: &mut Vec<Cell>, item: &InitItem) -> Res<()> {
         let Some(value) = self.constant(&item.value) else {
             return fail(item.value.span, "this initialiser is not a constant");
         };
         let offset = item.offset as u32;
         if let Some(bits) = item.bits {
             let start = 8 * u64::from(offset) + u64::from(bits.shift);
-            values.iter_mut().for_each(|cell| insert_bits(cell, start, u64::from(bits.width), value.0));
+            for index in places.overlapping(offset, u32::from(bits.unit)) {
+                insert_bits(&mut values[index], start, u64::from(bits.width), value.0);
+            }
             return Ok(());
         }
         let (width, _) = representation(&self.unit.types, item.ty.ty);
         let value = width.zero_extend(value);
         let mut found = false;
-        for cell in values.iter_mut() {
+        for index in places.overlapping(offset, width.bytes()) {
+            let cell = &mut values[index];
             let end = cell.offset + cell.width.bytes();
             if cell.offset == offset && cell.width == width {
                 cell.init = Some(value);
@@ -80,8 +84,9 @@ impl Lowerer<'_> {
                 }
             }
         }
-        if !found && !cells.iter().any(|c| c.offset == item.offset) {
+        if !found && !places.begins(offset) {
             // An element of a flexible array member.
+            places.add(offset, values.len());
             values.push(Cell { offset, width, init: Some(value) });
         }
         Ok(())
@@ -104,6 +109,32 @@ impl Lowerer<'_> {
                 Value::function(self.function_id(id))
             }
         })
+    }
+}
+
+/// The cells of an object by their offsets: objects with a hundred thousand cells are initialised one by one.
+struct Places(std::collections::BTreeMap<u32, Vec<usize>>);
+
+impl Places {
+    fn of(cells: &[Cell]) -> Places {
+        let mut places = Places(Default::default());
+        cells.iter().enumerate().for_each(|(index, cell)| places.add(cell.offset, index));
+        places
+    }
+
+    fn add(&mut self, offset: u32, index: usize) {
+        self.0.entry(offset).or_default().push(index);
+    }
+
+    /// Some cell begins there.
+    fn begins(&self, offset: u32) -> bool {
+        self.0.contains_key(&offset)
+    }
+
+    /// The cells that may overlap so many bytes; no cell is wider than eight.
+    fn overlapping(&self, offset: u32, bytes: u32) -> Vec<usize> {
+        let range = offset.saturating_sub(7)..offset.saturating_add(bytes);
+        self.0.range(range).flat_map(|(_, cells)| cells.iter().copied()).collect()
     }
 }
 
@@ -138,10 +169,11 @@ impl Body<'_, '_> {
         let start = init.zero_rest.then_some(Value::ZERO);
         let mut values: Vec<Cell> =
             cells.iter().map(|c| Cell { offset: c.offset as u32, width: c.width, init: start }).collect();
+        let mut places = Places::of(&values);
         for item in &init.items {
             let constant =
                 !self.unit.types.is_record(item.ty.ty) && evaluate(self.unit, &item.value).is_some();
-            if !constant || self.program.static_item(&cells, &mut values, item).is_err() {
+            if !constant || self.program.static_item(&mut places, &mut values, item).is_err() {
                 return false;
             }
         }
@@ -240,7 +272,8 @@ impl Body<'_, '_> {
             let addr = self.offset(base, offset + cell.offset);
             let dst = self.b.temp();
             let extend = fencepost_ir::Extend::Zero;
-            self.b.emit(Instr::CopyLoad { dst, addr, width: cell.width, extend, ann: Ann::PLAIN });
+            let (width, ann) = (cell.width, Ann::PLAIN);
+            self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: false });
             let shift = Operand::Const(Value(8 * cell.offset));
             let part = self.binary(fencepost_ir::BinaryOp::Shl, Width::W64, extend, Operand::Reg(dst), shift);
             packed = self.binary(fencepost_ir::BinaryOp::Or, Width::W64, extend, part, packed);
@@ -319,7 +352,8 @@ impl Body<'_, '_> {
             let volatile = from.ty.quals.has(crate::types::Quals::VOLATILE);
             let ann = Ann { volatile, ..Ann::PLAIN };
             let extend = fencepost_ir::Extend::Zero;
-            self.b.emit(Instr::CopyLoad { dst, addr, width: cell.width, extend, ann });
+            let width = cell.width;
+            self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: true });
             let addr = self.offset(target, offset + cell.offset);
             self.b.emit(Instr::Store { addr, value: Operand::Reg(dst), width: cell.width, ann });
             self.b.release(mark);

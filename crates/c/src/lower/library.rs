@@ -2,7 +2,7 @@
 //! except for the verifier vocabulary, whose meaning is fixed.
 
 use super::Body;
-use crate::ast::{Expr, ExprKind, Unit};
+use crate::ast::{ArithOp, Expr, ExprKind, Unit};
 use crate::parser::{Res, counted, fail};
 use crate::types::Ty;
 use fencepost_diag::Span;
@@ -237,7 +237,7 @@ pub fn lookup(name: &str) -> Option<Library> {
         | "atof" | "strtod" | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin"
         | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp"
         | "sqrtf" | "powf" | "floorf" | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt"
-        | "asprintf" => Library::Refused,
+        | "asprintf" | "poll" | "ppoll" | "select" | "pselect" => Library::Refused,
         "fclose"
         | "fwrite"
         | "fseek"
@@ -425,8 +425,64 @@ impl Body<'_, '_> {
         Ok(Operand::Reg(count))
     }
 
+    /// `rand() % 4` is any number below 4, and `nondet() & 7` any up to 7: the choice is made among these.
+    pub(super) fn bounded_choice(&mut self, op: ArithOp, left: &Expr, right: &Expr) -> Res<Option<Operand>> {
+        let Some(crate::sema::Const::Int(bound)) = crate::sema::evaluate(self.unit, right) else {
+            return Ok(None);
+        };
+        // All residues of a type of at least 32 bits can come up; narrower ones cut, and a change of sign in between is too much.
+        let types = &self.unit.types;
+        let sign = types.is_signed(left.ty.ty);
+        let mut call = left;
+        let mut whole = true;
+        while let ExprKind::Cast(inner) = &call.kind {
+            whole &= types.is_signed(inner.ty.ty) || !sign;
+            call = inner;
+            whole &= types.is_integer(call.ty.ty) && types.size(call.ty.ty).is_some_and(|size| size >= 4);
+        }
+        whole &= types.is_integer(left.ty.ty) && types.size(left.ty.ty).is_some_and(|size| size >= 4);
+        let ExprKind::Call(callee, args, None) = &call.kind else { return Ok(None) };
+        let signed = match known_call(self.unit, callee) {
+            Some(Library::Random) if whole => false,
+            Some(Library::Nondet(ty)) if whole && types.size(ty).is_some_and(|size| size >= 4) => sign,
+            _ => return Ok(None),
+        };
+        let bound = bound as i64;
+        let (first, last) = match op {
+            ArithOp::Rem if (1..=1 << 16).contains(&bound) => (if signed { 1 - bound } else { 0 }, bound - 1),
+            ArithOp::And if (0..1 << 16).contains(&bound) && (bound + 1).count_ones() == 1 => (0, bound),
+            _ => return Ok(None),
+        };
+        self.evaluate_all(args)?;
+        let dst = self.b.temp();
+        self.b.emit(Instr::Nondet { dst, first, last });
+        Ok(Some(Operand::Reg(dst)))
+    }
+
+    /// Evaluates arguments that nobody looks at, for their effects.
     fn evaluate_all(&mut self, args: &[Expr]) -> Res<()> {
-        args.iter().try_for_each(|arg| self.effect(arg))
+        for arg in args {
+            if !self.is_idle(arg) {
+                self.effect(arg)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has no effect but a value, such as `time(NULL)`, which may be any of too many to be followed.
+    fn is_idle(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Int(_) | ExprKind::Float(_) => true,
+            ExprKind::Cast(inner) | ExprKind::Prefix(_, inner) => self.is_idle(inner),
+            ExprKind::Binary(_, a, b) => self.is_idle(a) && self.is_idle(b),
+            ExprKind::Call(callee, args, None) => {
+                let ExprKind::Function(id) = &callee.kind else { return false };
+                let name = self.unit.functions[id.0 as usize].name.as_str();
+                let known = ["time", "clock", "getpid", "getppid", "gettid", "getuid", "rand", "random"];
+                known.contains(&name) && args.iter().all(|arg| self.is_idle(arg))
+            }
+            _ => false,
+        }
     }
 
     fn fail_with(&mut self, message: &str) {

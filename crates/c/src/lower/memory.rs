@@ -267,8 +267,8 @@ impl Body<'_, '_> {
                 let dst = self.b.temp();
                 let inner = self.b.mark();
                 let addr = self.cell_address(from, Operand::Const(Value(*at)), cell);
-                let (width, ann) = (cell.width, Ann::PLAIN);
-                self.b.emit(Instr::CopyLoad { dst, addr, width, extend: Extend::Zero, ann });
+                let (width, extend, ann) = (cell.width, Extend::Zero, Ann::PLAIN);
+                self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: true });
                 self.b.release(inner);
                 read.push((at, cell, dst));
             }
@@ -297,8 +297,8 @@ impl Body<'_, '_> {
                 let mark = body.b.mark();
                 let addr = body.cell_address(from, at, cell);
                 let dst = body.b.temp();
-                let (width, ann) = (cell.width, Ann::PLAIN);
-                body.b.emit(Instr::CopyLoad { dst, addr, width, extend: Extend::Zero, ann });
+                let (width, extend, ann) = (cell.width, Extend::Zero, Ann::PLAIN);
+                body.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: true });
                 let addr = body.cell_address(to, at, cell);
                 body.b.emit(Instr::Store { addr, value: Operand::Reg(dst), width, ann });
                 body.b.release(mark);

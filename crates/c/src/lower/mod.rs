@@ -204,9 +204,20 @@ impl<'u> Lowerer<'u> {
             size: 0,
             cells: Vec::new(),
             span: global.span,
+            constant: global.name.starts_with('"') || self.is_constant(global.ty),
         });
         self.global_objects[slot] = Some(object);
         object
+    }
+
+    /// Whether an object of the type must not be written: it, or what it is an array of, is `const`.
+    fn is_constant(&self, mut ty: crate::types::QTy) -> bool {
+        while let (false, Some((of, _))) =
+            (ty.quals.has(crate::types::Quals::CONST), self.unit.types.element(ty.ty))
+        {
+            ty = of;
+        }
+        ty.quals.has(crate::types::Quals::CONST)
     }
 
     /// `argc` is 1 and `argv` has the program's name.
@@ -395,7 +406,7 @@ impl Body<'_, '_> {
             .collect();
         sort_cells(&mut cells);
         let name = if info.name.is_empty() { "temporary".to_string() } else { info.name.clone() };
-        Ok(Object { name, size: size as u32, cells, span: info.span })
+        Ok(Object { name, size: size as u32, cells, span: info.span, constant: false })
     }
 }
 

@@ -159,7 +159,10 @@ impl Body<'_, '_> {
         let dst = self.b.temp();
         let Some(bits) = place.bits else {
             let (width, extend) = self.scalar_shape(place.ty, span)?;
-            self.b.emit(Instr::Load { dst, addr, width, extend, ann });
+            self.b.emit(match self.wants_value(place, ann) {
+                true => Instr::Load { dst, addr, width, extend, ann },
+                false => Instr::CopyLoad { dst, addr, width, extend, ann, keeps: true },
+            });
             return Ok(Operand::Reg(dst));
         };
         if bits.bytewise {
@@ -171,6 +174,22 @@ impl Body<'_, '_> {
         Ok(self.extract(Operand::Reg(dst), bits, place.ty.ty))
     }
 
+    /// Whether reading the place before it is written is a mistake by itself: it is a variable of a scalar type, or the
+    /// access is atomic. What global variables hold is always defined, unless it was copied there.
+    fn wants_value(&self, place: Place, ann: Ann) -> bool {
+        let variable = |reg: Reg| {
+            let declared = self.registers.iter().position(|r| *r == Some(reg));
+            declared.is_some_and(|i| {
+                self.storage[i].is_object() && self.unit.types.is_scalar(self.def.locals[i].ty.ty)
+            })
+        };
+        match place.at {
+            _ if ann.order != Order::Plain => true,
+            Where::Register(_) | Where::Memory(Operand::Const(_), _) => true,
+            Where::Memory(Operand::Reg(reg), _) => variable(reg),
+        }
+    }
+
     /// A unit of bit-fields that is read byte by byte.
     fn load_bytes(&mut self, addr: Operand, bits: Bits, copying: bool, ann: Ann) -> Operand {
         let mut unit = Operand::Const(Value::ZERO);
@@ -178,7 +197,7 @@ impl Body<'_, '_> {
         for byte in 0..u64::from(bits.unit) {
             let (addr, dst) = (self.offset(addr, byte), self.b.temp());
             self.b.emit(match copying {
-                true => Instr::CopyLoad { dst, addr, width, extend, ann },
+                true => Instr::CopyLoad { dst, addr, width, extend, ann, keeps: false },
                 false => Instr::Load { dst, addr, width, extend, ann },
             });
             let shift = Operand::Const(Value(8 * byte));
@@ -252,7 +271,8 @@ impl Body<'_, '_> {
             let width = width_of(u64::from(bits.unit)).unwrap_or(Width::W64);
             let old = self.b.temp();
             // The other fields of the unit may be uninitialised, and stay so as far as C is concerned.
-            self.b.emit(Instr::CopyLoad { dst: old, addr, width, extend: Extend::Zero, ann });
+            let extend = Extend::Zero;
+            self.b.emit(Instr::CopyLoad { dst: old, addr, width, extend, ann, keeps: false });
             let new = self.insert(Operand::Reg(old), value, bits);
             self.b.emit(Instr::Store { addr, value: new, width, ann });
         }

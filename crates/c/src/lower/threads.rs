@@ -210,7 +210,7 @@ impl Body<'_, '_> {
         let dynamic = self.offset(addr, 4);
         let (before, cell) = (self.b.temp(), self.b.temp());
         let (known, twice, first) = (self.b.target(), self.b.target(), self.b.target());
-        self.b.emit(Instr::CopyLoad { dst: before, addr: dynamic, width, extend, ann });
+        self.b.emit(Instr::CopyLoad { dst: before, addr: dynamic, width, extend, ann, keeps: false });
         self.b.branch(Operand::Reg(before), known, first);
         self.b.bind(known);
         self.b.emit(Instr::Load { dst: cell, addr, width, extend, ann });

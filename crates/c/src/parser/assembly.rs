@@ -7,11 +7,13 @@
 mod x86;
 
 use super::{Parser, Res, unsupported};
-use crate::ast::{Expr, StmtKind};
+use crate::ast::{Expr, ExprKind, StmtKind};
+use crate::builtins::Builtin;
 use crate::literal;
 use crate::token::{Keyword, Punct, TokenKind};
+use crate::types::Ty;
 use fencepost_diag::Span;
-use fencepost_ir::Fence;
+use fencepost_ir::{FailKind, Fence};
 
 /// An operand of the assembly.
 struct AsmOperand {
@@ -45,6 +47,11 @@ impl Parser<'_> {
             return Ok(StmtKind::Asm(found));
         }
         let (text, span) = (assembly.text.trim().to_string(), assembly.span);
+        if matches!(text.as_str(), "ud2" | "int3" | "hlt") {
+            let message = format!("{text} is reached");
+            let kind = ExprKind::Builtin(Builtin::Fail(FailKind::Assertion, message), Vec::new());
+            return Ok(StmtKind::Expr(Some(Expr { kind, ty: Ty::VOID.into(), span })));
+        }
         if !assembly.jumps
             && let Some(block) = self.x86_block(assembly)?
         {

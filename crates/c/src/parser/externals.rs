@@ -152,18 +152,7 @@ impl Parser<'_> {
     ) -> Res<GlobalId> {
         match self.scopes.lookup_here(name) {
             Entity::Global(id) => {
-                let old = &self.unit.globals[id.0 as usize];
-                if !self.unit.types.compatible(old.ty.ty, ty.ty) {
-                    let related = old.span;
-                    return Err(Box::new(
-                        Diagnostic::error(
-                            span,
-                            format!("`{}` is declared with another type", self.name(name)),
-                        )
-                        .label(format!("`{}` here", self.show(ty)))
-                        .related(related, "declared before"),
-                    ));
-                }
+                self.check_redeclared(id, name, ty, span)?;
                 let types = &self.unit.types;
                 let global = &mut self.unit.globals[id.0 as usize];
                 global.external &= external;
@@ -177,12 +166,33 @@ impl Parser<'_> {
                     self.scopes.declare(name, Entity::Global(id));
                     return self.declare_global(name, ty, external, thread_local, span);
                 }
+                if self.unit.types.linking && !self.is_internal() && self.linked.contains_key(&name) {
+                    return fail(span, format!("`{}` is declared as something else before", self.name(name)));
+                }
                 let id = self.new_global(self.name(name), ty, external, thread_local, span);
                 self.scopes.declare(name, Entity::Global(id));
                 Ok(id)
             }
             _ => fail(span, format!("`{}` is declared as something else before", self.name(name))),
         }
+    }
+
+    fn check_redeclared(&self, id: GlobalId, name: Symbol, ty: QTy, span: Span) -> Res<()> {
+        let old = &self.unit.globals[id.0 as usize];
+        if self.unit.types.compatible(old.ty.ty, ty.ty) {
+            return Ok(());
+        }
+        let related = old.span;
+        Err(Box::new(
+            Diagnostic::error(span, format!("`{}` is declared with another type", self.name(name)))
+                .label(format!("`{}` here", self.show(ty)))
+                .related(related, "declared before"),
+        ))
+    }
+
+    /// What is declared here is for this file only; a declaration in a block is not, whatever the function around it is.
+    fn is_internal(&self) -> bool {
+        self.declares_internal && self.function.is_none()
     }
 
     /// The variable of that name that another file of the program has declared.
@@ -204,7 +214,7 @@ impl Parser<'_> {
         span: Span,
     ) -> GlobalId {
         let id = GlobalId(self.unit.globals.len() as u32);
-        let internal = self.declares_internal;
+        let internal = self.is_internal();
         self.unit.globals.push(Global { name, ty, init: None, thread_local, external, internal, span });
         id
     }
@@ -241,7 +251,10 @@ impl Parser<'_> {
     /// The function of that name, declared on the way.
     pub(crate) fn declare_function(&mut self, name: Symbol, ty: Ty, span: Span) -> Res<FuncId> {
         // A function has linkage: a declaration in a block means the same function as one outside.
-        let known = self.linked.get(&name).map(|id| Entity::Function(*id));
+        // One for this file only is not that of another file.
+        let here = self.scopes.lookup_here(name);
+        let other = self.is_internal() && self.unit.types.linking && here == Entity::Unknown;
+        let known = self.linked.get(&name).filter(|_| !other).map(|id| Entity::Function(*id));
         match known.unwrap_or_else(|| self.scopes.lookup_here(name)) {
             Entity::Function(id) => {
                 self.scopes.declare(name, Entity::Function(id));
@@ -274,6 +287,9 @@ impl Parser<'_> {
                 }
                 Ok(id)
             }
+            Entity::Unknown if !self.is_internal() && self.linked_global(name).is_some() => {
+                fail(span, format!("`{}` is declared as something else before", self.name(name)))
+            }
             Entity::Unknown | Entity::Local(_) => {
                 let id = FuncId(self.unit.functions.len() as u32);
                 self.unit.functions.push(FunctionDef {
@@ -284,13 +300,16 @@ impl Parser<'_> {
                     labels: Vec::new(),
                     label_values: Default::default(),
                     frame: None,
-                    internal: self.declares_internal,
+                    internal: self.is_internal(),
                     body: None,
                     refused: None,
                     used: None,
                     span,
                 });
                 self.linked.insert(name, id);
+                if !self.is_internal() {
+                    self.external.insert(name, id);
+                }
                 self.scopes.declare(name, Entity::Function(id));
                 Ok(id)
             }
@@ -503,11 +522,15 @@ impl Parser<'_> {
                 return Ok(());
             }
             Storage::Extern => {
-                let known = self.unit.globals.iter().position(|g| g.name == self.interner.text(name));
-                let id = match known {
-                    Some(index) => GlobalId(index as u32),
-                    None => self.new_global(self.name(name), ty, true, specifiers.thread_local, span),
+                // The variable that is visible here, or else the one of that name that all files know.
+                let text = self.interner.text(name);
+                let known = |g: &Global| g.name == text && !g.internal;
+                let id = match (self.scopes.lookup(name), self.unit.globals.iter().position(known)) {
+                    (Entity::Global(id), _) if self.unit.globals[id.0 as usize].name == text => id,
+                    (_, Some(index)) => GlobalId(index as u32),
+                    _ => self.new_global(self.name(name), ty, true, specifiers.thread_local, span),
                 };
+                self.check_redeclared(id, name, ty, span)?;
                 self.scopes.declare(name, Entity::Global(id));
                 return Ok(());
             }

@@ -64,6 +64,8 @@ pub struct Parser<'i> {
     pub strings: rustc_hash::FxHashMap<Vec<u8>, crate::ast::GlobalId>,
     /// All functions by name, whatever scope declared them.
     pub linked: rustc_hash::FxHashMap<Symbol, FuncId>,
+    /// The functions that all files know.
+    pub external: rustc_hash::FxHashMap<Symbol, FuncId>,
     /// The name that nobody declared, if that is the error.
     pub missing: Option<(String, Span)>,
     /// The alignment of `#pragma pack`, and those that it was pushed upon.
@@ -136,6 +138,7 @@ impl<'i> Parser<'i> {
             warnings: Vec::new(),
             strings: Default::default(),
             linked: Default::default(),
+            external: Default::default(),
             missing: None,
             pack: None,
             packs: Vec::new(),
@@ -156,7 +159,8 @@ impl<'i> Parser<'i> {
         self.scopes = Scopes::default();
         self.unit.types.linking = true;
         let functions = &self.unit.functions;
-        self.linked.retain(|_, id| !functions[id.0 as usize].internal);
+        self.external.retain(|_, id| !functions[id.0 as usize].internal);
+        self.linked = self.external.clone();
     }
 
     /// Whether a function of that name is declared or defined further on, outside of all braces.

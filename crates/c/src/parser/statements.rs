@@ -267,6 +267,11 @@ impl Parser<'_> {
         Ok(LabelId(labels.len() as u32 - 1))
     }
 
+    /// A label that only the parser knows.
+    pub(super) fn nameless_label(&mut self, span: Span) -> Res<LabelId> {
+        self.new_label(NAMELESS, true, span)
+    }
+
     /// What follows a label: a statement, or (as GNU C and C23 have it) a declaration or the end of the block.
     fn labelled(&mut self, label: LabelId) -> Res<StmtKind> {
         if self.is(Punct::RBrace) || (self.starts_type() && !self.peek_at(1).is(Punct::Colon)) {

@@ -79,7 +79,9 @@ impl Preprocessor<'_> {
         }
         let built_in = || headers::find(name).map(|text| (format!("<{name}>"), text.to_string()));
         // The headers of a C library rely on what only its own version of these says.
-        if matches!(name, "features.h" | "sys/cdefs.h")
+        let theirs =
+            ["features.h", "sys/cdefs.h", "netinet/in.h", "arpa/inet.h", "linux/types.h", "asm/types.h"];
+        if theirs.contains(&name)
             && let Some(found) = system.iter().find_map(|dir| load(path(dir)))
         {
             return Some(found);

@@ -455,12 +455,14 @@ impl<'p> Machine<'p> {
                 let value = self.load(thread, get(self, addr), *width)?;
                 self.set(thread, *dst, width.extend(*extend, value));
             }
-            Instr::CopyLoad { dst, addr, width, extend, .. } => {
+            Instr::CopyLoad { dst, addr, width, extend, keeps, .. } => {
                 let addr = get(self, addr);
+                let missing = if *keeps { Value::UNDEFINED } else { Value::ZERO };
                 let value = match self.cell(addr, *width)? {
                     Some(_) => self.load(thread, addr, *width)?,
-                    None => self.load(thread, addr, *width).unwrap_or_default(),
+                    None => self.load(thread, addr, *width).unwrap_or(missing),
                 };
+                let value = if value == Value::UNDEFINED { missing } else { value };
                 self.set(thread, *dst, width.extend(*extend, value));
             }
             Instr::Store { addr, value, width, ann } => {
@@ -592,6 +594,11 @@ impl<'p> Machine<'p> {
             Instr::Assert { condition, message } => {
                 if !get(self, condition).is_true() {
                     return Err(format!("assertion fails: {message}"));
+                }
+            }
+            Instr::Defined(value) => {
+                if get(self, value) == Value::UNDEFINED {
+                    return Err("an undefined value is used".into());
                 }
             }
             Instr::Fail { kind, message } => return Err(format!("{kind:?}: {message}")),

@@ -101,6 +101,7 @@ impl Engine for Explore {
             entry(question),
             settings.dependencies,
             &mut found,
+            &question.limits_of_replay(),
         );
         let reporter = Reporter { source: Source { program: &prepared.program, sources } };
         let mut outcome = reporter.outcome(question, &found, unconfirmed);

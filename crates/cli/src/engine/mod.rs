@@ -21,7 +21,7 @@ use fencepost_diag::Diagnostic;
 use fencepost_ir::{Compiled, Span};
 use fencepost_models::prepare::{self, Form, Prepared, Refused, prepare};
 use fencepost_models::registry::Entry;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The engines, in the order in which messages name them.
 pub const ENGINES: &[&dyn Engine] =
@@ -132,6 +132,9 @@ pub fn run(engine: &dyn Engine, question: &Question<'_>) -> Result<Outcome, Trou
     }
 }
 
+/// What a replay gets when the time is up: a finding is worth it.
+const MOMENT: Duration = Duration::from_millis(500);
+
 impl Question<'_> {
     /// The program as an engine wants it.
     pub fn prepare(&self, form: Form) -> Result<Prepared, Trouble> {
@@ -158,6 +161,16 @@ impl Question<'_> {
     /// When to give up.
     pub fn deadline(&self) -> Option<Instant> {
         self.options.timeout.and_then(|time| self.start.checked_add(time))
+    }
+
+    /// How long a counterexample may be replayed: as long as there is time, and a moment if there is none left.
+    pub fn limits_of_replay(&self) -> fencepost_naive::Limits {
+        let left = self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        fencepost_naive::Limits {
+            time: left.map(|left| left.max(MOMENT)),
+            interrupt: Some(&crate::check::INTERRUPT),
+            ..fencepost_naive::Limits::default()
+        }
     }
 
     /// A limit that was hit, with what it was set to.

@@ -3,11 +3,13 @@
 use super::{Engine, Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
-use fencepost_answer::{Finding, FindingKind, Outcome, Place};
+use fencepost_answer::{Finding, FindingKind, Limit, Outcome, Place};
 use fencepost_diag::Diagnostic;
+use fencepost_explore::bytes_in_use;
 use fencepost_ir::{Instr, Language};
 use fencepost_machine::alone::{self, End};
 use fencepost_naive::sequential::fails_at;
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -52,22 +54,30 @@ impl Engine for Run {
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
         let deadline = question.deadline();
-        let stop = || {
-            INTERRUPT.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        let most_bytes = question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000));
+        let limit = || match most_bytes {
+            _ if INTERRUPT.load(Ordering::Relaxed) => Some(Limit::Interrupted),
+            _ if deadline.is_some_and(|deadline| Instant::now() >= deadline) => Some(Limit::Timeout),
+            Some(most) if bytes_in_use().is_some_and(|bytes| bytes > most) => Some(Limit::MaxMemory),
+            _ => None,
         };
+        let reached = Cell::new(None);
+        let stop = || {
+            reached.set(limit());
+            reached.get().is_some()
+        };
+        let unknown = || Ok(Outcome::unknown(question.stop(reached.get().unwrap_or(Limit::Interrupted))));
         match alone::run(&question.compiled.program, &stop) {
             End::Done(_) => {
                 let mut outcome = Outcome::new(Vec::new(), None, Vec::new());
                 outcome.statistics.executions = Some(1);
                 Ok(outcome)
             }
-            End::Interrupted if INTERRUPT.load(Ordering::Relaxed) => {
-                Ok(Outcome::unknown(question.stop(fencepost_answer::Limit::Interrupted)))
-            }
-            End::Interrupted => Ok(Outcome::unknown(question.stop(fencepost_answer::Limit::Timeout))),
+            End::Interrupted => unknown(),
             End::Stopped(at, alone::ASSERTION) if fails_at(&question.compiled.program, at, &stop) => {
                 Ok(Outcome::new(vec![failure(question, at)], None, Vec::new()))
             }
+            End::Stopped(..) if reached.get().is_some() => unknown(),
             End::Stopped((function, at), why) => {
                 let span = question.compiled.program.functions.get(function as usize);
                 let span = span.and_then(|f| f.spans.get(at as usize)).copied().unwrap_or_default();

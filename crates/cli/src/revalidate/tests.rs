@@ -7,6 +7,7 @@ use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::Language;
 use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry;
+use fencepost_naive::confirm;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -55,7 +56,7 @@ fn every_finding_of_the_corpus_is_confirmed() {
                 let program = for_model(program, model);
                 for finding in findings(&program, model) {
                     count.fetch_add(1, Ordering::Relaxed);
-                    let answer = confirmed(&program, entry(model), true, &finding);
+                    let answer = confirmed(&program, entry(model), true, &finding, &Limits::default());
                     if let Err(refused) = answer {
                         let text =
                             format!("{name} {}: {}", model.name(), describe(&finding, &refused).reason);
@@ -172,10 +173,10 @@ fn a_finding_without_an_execution_is_looked_for() {
         let program = for_model(&compile(text), model);
         let found = findings(&program, model);
         assert!(found.len() == 1 && found[0].kind == FindingKind::BadCall, "{found:?}");
-        assert_eq!(confirmed(&program, entry(model), true, &found[0]), Ok(()));
+        assert_eq!(confirmed(&program, entry(model), true, &found[0], &Limits::default()), Ok(()));
         let mut moved = found[0].clone();
         moved.places[0].at.1 += 1;
-        assert!(confirmed(&program, entry(model), true, &moved).is_err());
+        assert!(confirmed(&program, entry(model), true, &moved, &Limits::default()).is_err());
     }
 }
 
@@ -205,10 +206,15 @@ fn what_is_not_confirmed_is_unknown() {
     let (_, program) = corpus().into_iter().find(|(name, _)| name == "litmus_sb_rlx").expect("in the corpus");
     let program = for_model(&program, ModelName::Tso);
     let mut found = explore(&program, &Options::new(ModelName::Tso)).expect("supported");
-    assert_eq!(drop_unconfirmed(&program, entry(ModelName::Tso), true, &mut found).map(|u| u.reason), None);
+    assert_eq!(
+        drop_unconfirmed(&program, entry(ModelName::Tso), true, &mut found, &Limits::default())
+            .map(|u| u.reason),
+        None
+    );
     assert_eq!(found.findings.len(), 1);
     // The same execution under SC, which forbids it.
-    let reason = drop_unconfirmed(&program, entry(ModelName::Sc), true, &mut found).expect("forbidden");
+    let reason = drop_unconfirmed(&program, entry(ModelName::Sc), true, &mut found, &Limits::default())
+        .expect("forbidden");
     let expected = "internal error: counterexample not confirmed (assertion): sc forbids the execution by sc";
     assert_eq!((reason.reason.as_str(), reason.too_large), (expected, false));
     assert!(found.findings.is_empty());
@@ -238,7 +244,7 @@ fn findings_of_random_programs_are_confirmed() {
             let program = for_model(&program, model);
             for finding in findings(&program, model) {
                 count += 1;
-                if let Err(refused) = confirmed(&program, entry(model), true, &finding) {
+                if let Err(refused) = confirmed(&program, entry(model), true, &finding, &Limits::default()) {
                     let text = sketch.clone().text();
                     wrong.push(format!("{}: {}\n{text}", model.name(), describe(&finding, &refused).reason));
                 }

@@ -4,7 +4,7 @@ use super::{Graph, Layout};
 use crate::interpret::Next;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, Trie};
+use crate::path::{EventId, INIT, Kind, NO_NODE, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 
 impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
@@ -17,7 +17,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let same_settling = is_settled && self.settling == other.settling && self.settling != 0;
         self.copy_events(other, kept, same_settling);
         self.settled_events.clone_from(&other.settled_events);
-        self.copy_cells(other, kept);
+        self.copy_cells(other, kept, same_settling);
         self.reads = &other.reads & kept;
         self.writes = &other.writes & kept;
         self.fenced = &other.fenced & kept;
@@ -31,37 +31,90 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         }
     }
 
-    fn copy_events(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
-        let mut changed = kept.clone();
-        if same_settling {
-            changed = kept.without(&other.settled_events);
-            for w in (kept & &other.settled_events & &other.writes).iter() {
-                self.readers[w] = &other.readers[w] & kept;
+    /// Takes the registers of the graph that this is a copy of, or gives them back.
+    pub fn swap_registers(&mut self, other: &mut Graph<M, W>) {
+        std::mem::swap(&mut self.words, &mut other.words);
+    }
+
+    /// A copy of a graph that goes elsewhere has registers of its own.
+    pub fn copy_registers_of(&mut self, other: &Graph<M, W>, layout: &Layout) {
+        self.words.clear();
+        for t in 0..layout.threads() {
+            if self.frontier(layout, t).next == Next::NotStarted {
+                continue;
             }
-        }
-        for e in changed.iter() {
-            self.rf[e] = other.rf[e];
-            self.value[e] = other.value[e];
-            self.node[e] = other.node[e];
-            self.order[e] = other.order[e];
-            self.pre[e].clone_from(&other.pre[e]);
-            self.before[e] = &other.before[e] & kept;
-            self.readers[e] = &other.readers[e] & kept;
-            self.rows[e].clone_from(&other.rows[e]);
+            for i in self.settled[t] as usize..=self.front[t] as usize {
+                self.registers[layout.slot_base[t] + i] = self.words.len() as u32;
+                self.words.extend_from_slice(other.registers(layout, t, i));
+            }
         }
     }
 
-    fn copy_cells(&mut self, other: &Graph<M, W>, kept: &Row<W>) {
-        let cells = other.co.len();
-        self.reserve_cells(cells);
-        for x in cells..self.co.len() {
-            self.init_readers[x] = Row::EMPTY;
-            self.co[x].clear();
+    fn copy_events(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
+        let unsettled;
+        let changed = if same_settling {
+            unsettled = kept.without(&other.settled_events);
+            &unsettled
+        } else {
+            kept
+        };
+        for e in changed.iter() {
+            let event = &mut self.events[e];
+            event.clone_from(&other.events[e]);
+            event.before &= kept;
+            event.readers &= kept;
         }
-        for x in 0..cells {
-            self.init_readers[x] = &other.init_readers[x] & kept;
-            self.co[x].clear();
-            self.co[x].extend(other.co[x].iter().copied().filter(|&w| kept.contains(w as usize)));
+    }
+
+    /// Cells that neither graph has accessed since the settling that they share are the same in both. Without a common
+    /// settling, this one becomes as empty as a new graph first.
+    fn copy_cells(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
+        self.reserve_cells(other.co.len());
+        let mut old = std::mem::take(&mut self.changed);
+        for &x in &old {
+            self.listed[x as usize].1 = false;
+            if same_settling {
+                self.copy_cell(other, x, kept);
+            }
+        }
+        old.clear();
+        self.changed = old;
+        if !same_settling {
+            let mut old = std::mem::take(&mut self.touched);
+            for x in old.drain(..) {
+                self.listed[x as usize].0 = false;
+                self.init_readers[x as usize] = Row::EMPTY;
+                self.co[x as usize].clear();
+            }
+            self.touched = old;
+            for &x in &other.touched {
+                self.listed[x as usize].0 = true;
+                self.touched.push(x);
+                self.copy_cell(other, x, kept);
+            }
+        }
+        for &x in &other.changed {
+            self.change(x);
+            if same_settling {
+                self.copy_cell(other, x, kept);
+            }
+        }
+    }
+
+    /// Copies a cell, and the readers of its settled writes; those of others are copied with the writes.
+    fn copy_cell(&mut self, other: &Graph<M, W>, loc: LocId, kept: &Row<W>) {
+        let x = loc as usize;
+        let list = &mut self.co[x];
+        list.clear();
+        // A cell that only this graph has met is empty in the other one.
+        let Some(writes) = other.co.get(x) else {
+            self.init_readers[x] = Row::EMPTY;
+            return;
+        };
+        list.extend(writes.iter().copied().filter(|&w| kept.contains(w as usize)));
+        self.init_readers[x] = &other.init_readers[x] & kept;
+        for &w in writes.iter().filter(|&&w| other.settled_events.contains(w as usize)) {
+            self.events[w as usize].readers = &other.events[w as usize].readers & kept;
         }
     }
 
@@ -93,9 +146,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         if first <= front {
             let (from, to) = (first as usize, front as usize + 1);
             let slots = layout.slot_base[t] + from..layout.slot_base[t] + to;
-            self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots]);
-            let regs = layout.regs(t, from).start..layout.regs(t, to - 1).end;
-            self.regs[regs.clone()].copy_from_slice(&other.regs[regs]);
+            self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots.clone()]);
+            self.registers[slots.clone()].copy_from_slice(&other.registers[slots]);
         }
         self.set_front(layout, t, front);
     }
@@ -104,9 +156,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn detach_read(&mut self, read: EventId, other: &Graph<M, W>, loc: LocId, layout: &Layout) {
         let r = read as usize;
         self.remove_read(read);
-        match other.rf[r] {
+        match other.events[r].rf {
             INIT => self.init_readers[loc as usize].remove(r),
-            source => self.readers[source as usize].remove(r),
+            source => self.events[source as usize].readers.remove(r),
         }
         self.nonmaximal.remove(r);
         self.revisited.remove(r);
@@ -120,14 +172,49 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout, settling: u64) {
         self.settling = settling;
         self.settled_events.clone_from(&self.present);
+        for x in self.changed.drain(..) {
+            self.listed[x as usize].1 = false;
+        }
         for t in 0..layout.threads() {
             let mut settled = self.front[t];
-            let kind = |index: u32| trie.node(self.node[(layout.base[t] + index) as usize]).kind;
+            let kind = |index: u32| trie.node(self.events[(layout.base[t] + index) as usize].node).kind;
             while settled > 0 && matches!(kind(settled - 1), Kind::Choice | Kind::Fence(_)) {
                 settled -= 1;
             }
             self.settled[t] = settled;
             self.was_started[t] = self.frontier(layout, t).next != Next::NotStarted;
+        }
+    }
+
+    /// Calls `used` for nodes on the ways to which all nodes lie that the graph refers to.
+    pub fn for_each_node_in_use(&self, layout: &Layout, mut used: impl FnMut(NodeId)) {
+        for t in 0..layout.threads() {
+            match self.frontier(layout, t).node {
+                NO_NODE if self.front[t] == 0 => {}
+                NO_NODE => used(self.events[(layout.base[t] + self.front[t]) as usize - 1].node),
+                node => used(node),
+            }
+        }
+        if M::OUT_OF_ORDER {
+            self.present.iter().for_each(|e| used(self.events[e].node));
+        }
+    }
+
+    /// The nodes have got other numbers; nothing is settled any more as far as copies of other graphs are concerned.
+    pub fn renumber(&mut self, numbers: &[NodeId], layout: &Layout, settling: u64) {
+        for e in self.present.iter() {
+            self.events[e].node = numbers[self.events[e].node as usize];
+        }
+        for t in 0..layout.threads() {
+            for i in self.settled[t] as usize..=self.front[t] as usize {
+                let snapshot = &mut self.snapshots[layout.slot_base[t] + i];
+                if snapshot.node != NO_NODE {
+                    snapshot.node = numbers[snapshot.node as usize];
+                }
+            }
+        }
+        if self.settling != 0 {
+            self.settling = settling;
         }
     }
 }

@@ -39,15 +39,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
 
     fn check_orders(&self) -> Result<(), String> {
         let mut events: Vec<usize> = self.present.iter().collect();
-        events.sort_by_cached_key(|&e| self.before[e].iter().count());
+        events.sort_by_cached_key(|&e| self.events[e].before.iter().count());
         let mut older = Row::EMPTY;
         for e in events {
-            ensure(self.before[e] == older, || format!("the time stamp of {e} has a gap"))?;
+            ensure(self.events[e].before == older, || format!("the time stamp of {e} has a gap"))?;
             older.insert(e);
-            let pre = &self.pre[e];
+            let pre = &self.events[e].pre;
             ensure(!pre.contains(e), || format!("{e} comes before itself"))?;
             ensure(pre.is_within(&self.present), || format!("the prefix of {e} is not there"))?;
-            let open = pre.iter().find(|&d| !self.pre[d].is_within(pre));
+            let open = pre.iter().find(|&d| !self.events[d].pre.is_within(pre));
             ensure(open.is_none(), || format!("the prefix of {e} is not closed: {open:?}"))?;
         }
         Ok(())
@@ -57,7 +57,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let mut listed = Row::EMPTY;
         for (x, list) in self.co.iter().enumerate() {
             for &w in list {
-                let at_cell = trie.node(self.node[w as usize]).loc() as usize == x;
+                let at_cell = trie.node(self.events[w as usize].node).loc() as usize == x;
                 ensure(at_cell && !listed.contains(w as usize), || format!("{w} is no write to cell {x}"))?;
                 listed.insert(w as usize);
             }
@@ -65,15 +65,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         ensure(listed == self.writes, || "the coherence lists do not have the writes".into())?;
         let mut known = 0;
         for r in self.reads.iter() {
-            let loc = trie.node(self.node[r]).loc();
-            let source = self.rf[r];
+            let loc = trie.node(self.events[r].node).loc();
+            let source = self.events[r].rf;
             let committed = source == INIT || self.writes.contains(source as usize);
             ensure(committed || M::READS_UNCOMMITTED, || format!("the source of {r} is not there"))?;
             let knows = !committed || self.readers_of(source, loc).contains(r);
             ensure(knows, || format!("the source of {r} does not know it"))?;
             known += usize::from(committed);
         }
-        let of_writes = self.writes.iter().map(|w| self.readers[w].iter().count()).sum::<usize>();
+        let of_writes = self.writes.iter().map(|w| self.events[w].readers.iter().count()).sum::<usize>();
         let of_cells = self.init_readers.iter().map(|row| row.iter().count()).sum::<usize>();
         ensure(of_writes + of_cells == known, || "a source knows what does not read from it".into())
     }

@@ -1,7 +1,6 @@
 //! Where the events and the states of threads lie: the same for all graphs of an exploration.
 
 use crate::path::EventId;
-use std::ops::Range;
 
 /// Where the events and snapshots of each thread lie; the same for all graphs of an exploration.
 #[derive(Clone, Debug)]
@@ -14,8 +13,6 @@ pub struct Layout {
     pub thread_of: Vec<u16>,
     /// Registers per snapshot of each thread.
     pub stride: Vec<usize>,
-    /// First register of each thread's first snapshot, and one past the last at the end.
-    pub reg_base: Vec<usize>,
     /// Threads that are started by others, after the initial ones: by whom, and how many that one had started before.
     pub spawned: Vec<(u16, u32)>,
 }
@@ -25,22 +22,13 @@ impl Layout {
     pub fn new(capacity: &[usize], stride: &[usize], spawned: Vec<(u16, u32)>) -> Layout {
         let mut base = vec![0];
         let mut slot_base = vec![0];
-        let mut reg_base = vec![0];
         let mut thread_of = Vec::new();
         for (t, &room) in capacity.iter().enumerate() {
             base.push(base[t] + room as EventId);
             slot_base.push(slot_base[t] + room + 1);
-            reg_base.push(reg_base[t] + (room + 1) * stride[t]);
             thread_of.resize(thread_of.len() + room, t as u16);
         }
-        Layout { base, slot_base, thread_of, stride: stride.to_vec(), reg_base, spawned }
-    }
-
-    /// Where the registers of a thread lie after `index` of its events.
-    #[inline(always)]
-    pub fn regs(&self, thread: usize, index: usize) -> Range<usize> {
-        let from = self.reg_base[thread] + index * self.stride[thread];
-        from..from + self.stride[thread]
+        Layout { base, slot_base, thread_of, stride: stride.to_vec(), spawned }
     }
 
     /// Number of threads.

@@ -99,7 +99,7 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         false
     }
 
-    fn statics(&self, place: &Place<W>) -> Armv8Static<W> {
+    fn statics(&self, place: &Place<'_, Self::Static, W>) -> Armv8Static<W> {
         let facts = place.facts;
         let write = match place.kind {
             Kind::Write => true,

@@ -98,7 +98,7 @@ pub(crate) fn is_full_fence(fence: Fence) -> bool {
 }
 
 /// What an event needs to exist: a choice what its branches depend on, others the choice they exist by.
-pub(crate) fn existence<W: RowWidth>(place: &Place<W>) -> Row<W> {
+pub(crate) fn existence<S, W: RowWidth>(place: &Place<'_, S, W>) -> Row<W> {
     let mut needs = match place.kind {
         Kind::Choice => &place.facts.ctrl | &place.facts.ctrl_pick,
         Kind::Spawn | Kind::Join | Kind::Free => place.facts.events.clone(),

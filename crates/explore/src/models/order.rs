@@ -61,7 +61,7 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
         false
     }
 
-    fn statics(&self, place: &Place<W>) -> Row<W> {
+    fn statics(&self, place: &Place<'_, Self::Static, W>) -> Row<W> {
         let facts = place.facts;
         let on = |clause, row: &Row<W>| self.clauses.row(clause, row);
         let amo = matches!(place.half, Half::Amo | Half::Waiting) && self.clauses.has(Clause::BeforeAmo);
@@ -76,8 +76,13 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
         match (place.kind, self.which) {
             (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, &facts.writes),
             (Kind::Write, _) => {
+                // The writes before that one come before it.
+                let earlier = match place.last_write {
+                    INIT => Row::EMPTY,
+                    write => Row::single(write as usize),
+                };
                 ordered
-                    | (&place.po_loc & &facts.writes)
+                    | earlier
                     | on(Clause::StoreFence, &(facts.before_fence(orders_writes) & &facts.writes))
             }
             _ => ordered,
@@ -101,7 +106,9 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
         _graph: &Graph<Self, W>,
         node: &Node<Row<W>, W>,
     ) -> Row<W> {
-        self.clauses.row(Clause::Coherence, &node.po_loc)
+        let e = node.event as usize;
+        // Whether something at the cell is earlier in the thread is all that is asked.
+        self.clauses.row(Clause::Coherence, Row::range(e - node.index as usize, e))
     }
 
     fn rows(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, _node: &Node<Row<W>, W>) {}

@@ -80,7 +80,7 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         false
     }
 
-    fn statics(&self, place: &Place<W>) -> PowerStatic<W> {
+    fn statics(&self, place: &Place<'_, Self::Static, W>) -> PowerStatic<W> {
         let facts = place.facts;
         let write = place.kind == Kind::Write;
         let accesses = &facts.reads | &facts.writes;

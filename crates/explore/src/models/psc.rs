@@ -69,7 +69,7 @@ struct Psc<'a, W: RowWidth> {
 }
 
 impl<'a, W: RowWidth> Psc<'a, W> {
-    fn node(&self, e: usize) -> &'a Node<Rc11Static<W>, W> {
+    fn node(&self, e: usize) -> &'a Node<Rc11Static, W> {
         self.trie.node(self.graph.node(e))
     }
 
@@ -172,7 +172,7 @@ impl<'a, W: RowWidth> Psc<'a, W> {
     }
 
     fn po_other_location(&self, e: usize) -> Row<W> {
-        self.po_before(e).without(&self.node(e).po_loc)
+        self.po_before(e).without(&self.trie.po_loc(self.node(e)))
     }
 
     /// SC accesses before the access `y` by the parts of scb that are within hb.

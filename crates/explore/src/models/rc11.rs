@@ -12,6 +12,7 @@
 use super::clause::{Clause, Clauses};
 use super::{joined, last_of, po_rf_prefix, previous};
 use crate::graph::Graph;
+use crate::memory::LocId;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
 use crate::row::{Row, RowWidth};
@@ -39,13 +40,15 @@ pub struct Rc11 {
 
 /// What a path says about an event.
 #[derive(Clone, Debug, Default)]
-pub struct Rc11Static<W: RowWidth> {
+pub struct Rc11Static {
     /// The event before the last release fence, and whether acquire fences stand between the two.
     release_fence: Option<(EventId, bool)>,
+    /// The last fence before it that is an event.
+    fence_event: Option<EventId>,
     /// An acquire fence stands between the previous event of the thread and this one.
     acquire_fence: bool,
-    /// Earlier release writes of the thread to the same cell.
-    earlier_releases: Row<W>,
+    /// The last earlier release write of the thread to the same cell.
+    earlier_release: Option<EventId>,
 }
 
 /// What is known of a committed event.
@@ -91,7 +94,7 @@ impl Rc11 {
 }
 
 impl<W: RowWidth> MemoryModel<W> for Rc11 {
-    type Static = Rc11Static<W>;
+    type Static = Rc11Static;
     type Rows = Rc11Rows<W>;
     const DEPENDENCIES: bool = false;
     const OUT_OF_ORDER: bool = false;
@@ -107,7 +110,7 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
         fence_order(fence) == Order::SeqCst
     }
 
-    fn statics(&self, place: &Place<W>) -> Rc11Static<W> {
+    fn statics(&self, place: &Place<'_, Self::Static, W>) -> Rc11Static {
         let facts = place.facts;
         if self.variant == Variant::Ra {
             // Fences are ordered with each other only, and a write is a release whatever came before it.
@@ -131,20 +134,29 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
             });
             Some((at, acquired))
         });
-        let earlier_releases =
-            facts.annotated(|ann| self.releases(ann.order)) & &place.po_loc & &facts.writes;
-        let earlier_releases = match self.variant {
-            Variant::Rc20 => Row::EMPTY,
-            _ => self.clauses.row(Clause::SequenceSameThread, earlier_releases),
-        };
-        Rc11Static { release_fence, acquire_fence, earlier_releases }
+        let fence_event = facts
+            .fences
+            .iter()
+            .filter(|f| self.clauses.has(Clause::ReleaseFence) && self.is_event_of::<W>(f.fence))
+            .map(|f| last_event(f).map_or(place.first, |before| before + 1))
+            .max();
+        // hb grows along po, so the last one knows what the others know.
+        let releases =
+            |node: &&Node<Rc11Static, W>| node.kind == Kind::Write && self.releases(node.ann.order);
+        let earlier_release = place.same_loc.and_then(|earlier| match Some(earlier).filter(releases) {
+            Some(release) => Some(release.event),
+            None => earlier.statics.earlier_release,
+        });
+        let sequences = self.variant != Variant::Rc20 && self.clauses.has(Clause::SequenceSameThread);
+        let earlier_release = earlier_release.filter(|_| sequences);
+        Rc11Static { release_fence, fence_event, acquire_fence, earlier_release }
     }
 
     fn predecessors(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
-        node: &Node<Rc11Static<W>, W>,
+        node: &Node<Rc11Static, W>,
         source: EventId,
     ) -> Row<W> {
         po_rf_prefix(trie, graph, node, source)
@@ -155,17 +167,12 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
         &self,
         _trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
-        node: &Node<Rc11Static<W>, W>,
+        node: &Node<Rc11Static, W>,
     ) -> Row<W> {
         self.clauses.row(Clause::Coherence, program_order_hb(graph, node))
     }
 
-    fn rows(
-        &self,
-        trie: &Trie<Self, W>,
-        graph: &Graph<Self, W>,
-        node: &Node<Rc11Static<W>, W>,
-    ) -> Rc11Rows<W> {
+    fn rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, node: &Node<Rc11Static, W>) -> Rc11Rows<W> {
         let e = node.event as usize;
         let mut rows = Rc11Rows { hb: program_order_hb(graph, node), ..Rc11Rows::default() };
         if node.index > 0 {
@@ -182,9 +189,7 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
                     }
                 }
             }
-            Kind::Write if graph.order(e) != Order::Plain => {
-                rows.msg = self.message(trie, graph, node, &rows.hb)
-            }
+            Kind::Write if graph.order(e) != Order::Plain => rows.msg = self.message(graph, node, &rows.hb),
             Kind::Join => {
                 let last = last_of(trie, graph, joined(graph, node));
                 if last != INIT {
@@ -213,21 +218,15 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
         !self.clauses.has(Clause::Global) || super::psc::stays_acyclic(trie, graph, *self, event)
     }
 
-    /// Two accesses to a cell, one a write and one not atomic, that hb does not order.
-    fn races(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> Option<(EventId, EventId)> {
-        let accesses = graph.reads() | graph.writes();
-        for a in accesses.iter().filter(|&a| graph.order(a) == Order::Plain) {
-            let node = trie.node(graph.node(a));
-            let conflicting = if node.kind == Kind::Write { &accesses } else { graph.writes() };
-            for b in conflicting.without(&graph.rows(a).hb).iter() {
-                let other = trie.node(graph.node(b));
-                let races = other.loc() == node.loc() && other.thread != node.thread;
-                if races && !graph.rows(b).hb.contains(a) {
-                    return Some((a.min(b) as EventId, a.max(b) as EventId));
-                }
-            }
-        }
-        None
+    /// Two accesses to a cell, one a write and one not atomic, that hb does not order: of several pairs, the first.
+    fn races(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        cells: &[LocId],
+    ) -> Option<(EventId, EventId)> {
+        let pairs = cells.iter().filter_map(|&loc| race_at(trie, graph, loc));
+        pairs.min().map(|(a, b)| (a.min(b) as EventId, a.max(b) as EventId))
     }
 
     fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
@@ -242,9 +241,32 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
     }
 }
 
+/// The first access to a cell that is not atomic and has a race, and the first that it races with.
+fn race_at<W: RowWidth>(trie: &Trie<Rc11, W>, graph: &Graph<Rc11, W>, loc: LocId) -> Option<(usize, usize)> {
+    if loc as usize >= graph.cells() {
+        return None;
+    }
+    let mut accesses = graph.init_readers(loc).clone();
+    for &w in graph.co(loc) {
+        accesses |= graph.readers(w as usize);
+        accesses.insert(w as usize);
+    }
+    let thread = |e: usize| trie.node(graph.node(e)).thread;
+    accesses.iter().filter(|&a| graph.order(a) == Order::Plain).find_map(|a| {
+        let hb = &graph.rows(a).hb;
+        let writes = graph.writes().contains(a);
+        let conflicts = |b: &usize| {
+            (writes || graph.writes().contains(*b))
+                && thread(*b) != thread(a)
+                && !graph.rows(*b).hb.contains(a)
+        };
+        accesses.without(hb).iter().find(conflicts).map(|b| (a, b))
+    })
+}
+
 /// What happens before the event without its own synchronisation.
 #[inline(always)]
-fn program_order_hb<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>) -> Row<W> {
+fn program_order_hb<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static, W>) -> Row<W> {
     let previous = previous(graph, node);
     if previous == INIT {
         return Row::EMPTY;
@@ -259,7 +281,7 @@ fn program_order_hb<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<
 
 /// See [`Rc11Rows::below`]: what the previous event knows, and what the events know that come before this one only.
 #[inline(always)]
-fn below<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static<W>, W>, hb: &Row<W>) -> Row<W> {
+fn below<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static, W>, hb: &Row<W>) -> Row<W> {
     if matches!(node.kind, Kind::Fence(_)) {
         return hb.and(node.event as usize);
     }
@@ -281,13 +303,7 @@ impl Rc11 {
     }
 
     /// What an acquirer of this atomic write learns: everything before each release that heads a sequence with it.
-    fn message<W: RowWidth>(
-        self,
-        trie: &Trie<Self, W>,
-        graph: &Graph<Self, W>,
-        node: &Node<Rc11Static<W>, W>,
-        hb: &Row<W>,
-    ) -> Row<W> {
+    fn message<W: RowWidth>(self, graph: &Graph<Self, W>, node: &Node<Rc11Static, W>, hb: &Row<W>) -> Row<W> {
         let e = node.event as usize;
         let mut msg = Row::EMPTY;
         if self.releases(graph.order(e)) {
@@ -303,17 +319,11 @@ impl Rc11 {
                 msg |= &rows.acc;
             }
         }
-        let first = e - node.index as usize;
-        for f in (first..e).rev() {
-            if matches!(trie.node(graph.node(f)).kind, Kind::Fence(_))
-                && self.clauses.has(Clause::ReleaseFence)
-            {
-                msg |= &graph.rows(f).hb | Row::single(f);
-                break;
-            }
+        if let Some(fence) = node.statics.fence_event {
+            msg |= graph.rows(fence as usize).hb.and(fence as usize);
         }
-        for w in node.statics.earlier_releases.iter() {
-            msg |= &graph.rows(w).hb | Row::single(w);
+        if let Some(w) = node.statics.earlier_release {
+            msg |= graph.rows(w as usize).hb.and(w as usize);
         }
         if node.partner != INIT {
             let source = graph.rf(node.partner as usize);

@@ -9,6 +9,9 @@ use crate::program::{
 };
 use crate::value::Value;
 
+/// What reading a cell without a value is.
+const WRONG: Option<FailKind> = Some(FailKind::Assertion);
+
 const ZERO: Operand = Operand::Const(Value::ZERO);
 
 /// What a memory access is.
@@ -26,10 +29,12 @@ impl Layout<'_, '_> {
         match *instr {
             Instr::Assign { dst, value } => self.assign(reg(dst), rebase_value(value, base), env),
             Instr::Load { dst, addr, width, extend, ann } => {
-                self.load(reg(dst), Access { addr: op(addr), width, extend }, ann.exclusive, true, env)?;
+                self.load(reg(dst), Access { addr: op(addr), width, extend }, ann.exclusive, WRONG, env)?;
             }
-            Instr::CopyLoad { dst, addr, width, extend, .. } => {
-                self.load(reg(dst), Access { addr: op(addr), width, extend }, false, false, env)?;
+            Instr::CopyLoad { dst, addr, width, extend, keeps, .. } => {
+                // Undefined values have no place here: where one would be copied the answer is not known.
+                let unknown = keeps.then_some(FailKind::Unsupported);
+                self.load(reg(dst), Access { addr: op(addr), width, extend }, false, unknown, env)?;
             }
             Instr::Store { addr, value, width, .. } => {
                 self.store(op(addr), op(value), width, false, env)?;
@@ -54,7 +59,7 @@ impl Layout<'_, '_> {
             }
             Instr::Await { dst, addr, width, extend, until, .. } => {
                 let old = self.new_reg();
-                self.load(old, Access { addr: op(addr), width, extend: Extend::Zero }, false, true, env)?;
+                self.load(old, Access { addr: op(addr), width, extend: Extend::Zero }, false, WRONG, env)?;
                 self.wait(old, width, Until { op: until.op, operand: op(until.operand) }, env);
                 if let Some(dst) = dst {
                     self.extend(reg(dst), old, width, extend, env);
@@ -72,7 +77,7 @@ impl Layout<'_, '_> {
                 let owner = Operand::Const(Value(self.thread as u64 + 1));
                 self.compare_exchange((None, Some(reg(dst))), access, ZERO, owner, env)?;
             }
-            Instr::Fence(Fence::Compiler) | Instr::Round(_) => {}
+            Instr::Fence(Fence::Compiler) | Instr::Round(_) | Instr::Defined(_) => {}
             Instr::Fence(fence) => {
                 self.emit(Op::Fence(fence));
             }
@@ -207,7 +212,7 @@ impl Layout<'_, '_> {
         env: &mut Env,
     ) -> Result<(), Unsupported> {
         let (old, new) = (self.new_reg(), self.new_reg());
-        self.load(old, Access { extend: Extend::Zero, ..access }, true, true, env)?;
+        self.load(old, Access { extend: Extend::Zero, ..access }, true, WRONG, env)?;
         if let Some(until) = until {
             self.wait(old, access.width, until, env);
         }
@@ -265,7 +270,7 @@ impl Layout<'_, '_> {
         env: &mut Env,
     ) -> Result<(), Unsupported> {
         let (old, same) = (self.new_reg(), self.new_reg());
-        self.load(old, Access { extend: Extend::Zero, ..access }, true, true, env)?;
+        self.load(old, Access { extend: Extend::Zero, ..access }, true, WRONG, env)?;
         self.set(same, Rvalue::Binary(BinaryOp::Eq, access.width, Extend::Zero, old.into(), expected), env);
         match operand(env, same.into()) {
             Some(Known::Value(value)) if !value.is_true() => {}
@@ -304,7 +309,7 @@ impl Layout<'_, '_> {
     fn unlock(&mut self, addr: Operand, env: &mut Env) -> Result<(), Unsupported> {
         if self.shared.options.owners {
             let (held, same) = (self.new_reg(), self.new_reg());
-            self.load(held, Access { addr, width: Width::W32, extend: Extend::Zero }, false, true, env)?;
+            self.load(held, Access { addr, width: Width::W32, extend: Extend::Zero }, false, WRONG, env)?;
             let owner = Operand::Const(Value(self.thread as u64 + 1));
             self.set(same, Rvalue::Binary(BinaryOp::Eq, Width::W32, Extend::Zero, held.into(), owner), env);
             let message = "a mutex is unlocked by a thread that does not hold it".into();
@@ -368,7 +373,7 @@ impl Layout<'_, '_> {
         dst: Reg,
         access: Access,
         reserve: bool,
-        needs_value: bool,
+        uninitialised: Option<FailKind>,
         env: &mut Env,
     ) -> Result<(), Unsupported> {
         let Access { addr, width, extend } = access;
@@ -384,11 +389,11 @@ impl Layout<'_, '_> {
             }
             None => self.select(&private, addr, width, env),
         };
-        if let Some(valid) = valid.filter(|_| needs_value)
+        if let (Some(valid), Some(kind)) = (valid, uninitialised)
             && !matches!(operand(env, valid.into()), Some(Known::Value(value)) if value.is_true())
         {
             let message = "an uninitialised value is read".into();
-            self.emit(Op::Assert { condition: valid.into(), kind: FailKind::Assertion, message });
+            self.emit(Op::Assert { condition: valid.into(), kind, message });
         }
         // A copy keeps what is known, also of pointers.
         match width {

@@ -72,7 +72,8 @@ variants! { Instr, "an instruction" {
     EndLocal = "end_local" { addr: 0 }
     ThreadLocal = "thread_local" { dst: dst, object: object }
     ObjectSize = "object_size" { dst: dst, addr: addr }
-    CopyLoad = "copy_load" { dst: dst, addr: addr, width: width, extend: extend, ann: ann }
+    CopyLoad = "copy_load" { dst: dst, addr: addr, width: width, extend: extend, ann: ann, keeps: keeps }
+    Defined = "defined" { value: 0 }
     SelfThread = "self_thread" { dst: dst }
     Exit = "exit" { value: 0 }
     Halt = "halt" { }
@@ -124,13 +125,15 @@ impl Text for Object {
         // Not at the end, where the span of an instruction that makes the object comes.
         self.span.print(out);
         print_field(out, "size", &self.size);
+        print_field(out, "constant", &self.constant);
         print_field(out, "cells", &self.cells);
     }
 
     fn parse(parser: &mut Parser) -> Result<Self, Box<Diagnostic>> {
         parser.word("object")?;
         let (name, span) = (Text::parse(parser)?, Span::parse(parser)?);
-        Ok(Object { name, span, size: parser.field("size")?, cells: parser.field("cells")? })
+        let (size, constant) = (parser.field("size")?, parser.field("constant")?);
+        Ok(Object { name, span, size, constant, cells: parser.field("cells")? })
     }
 }
 

@@ -188,8 +188,10 @@ fn c_only() -> impl Strategy<Value = Instr> {
         operand().prop_map(Instr::EndLocal),
         (reg(), 0u32..2).prop_map(|(dst, o)| Instr::ThreadLocal { dst, object: ObjectId(o) }),
         (reg(), operand()).prop_map(|(dst, addr)| Instr::ObjectSize { dst, addr }),
-        (reg(), operand(), width(), extend(), ann())
-            .prop_map(|(dst, addr, width, extend, ann)| Instr::CopyLoad { dst, addr, width, extend, ann }),
+        (reg(), operand(), width(), extend(), ann()).prop_map(|(dst, addr, width, extend, ann)| {
+            Instr::CopyLoad { dst, addr, width, extend, ann, keeps: dst.0 % 2 == 0 }
+        }),
+        operand().prop_map(Instr::Defined),
         reg().prop_map(|dst| Instr::SelfThread { dst }),
         option::of(operand()).prop_map(Instr::Exit),
         Just(Instr::Halt),
@@ -216,6 +218,7 @@ fn object() -> impl Strategy<Value = Object> {
         size,
         cells,
         span,
+        constant: size % 2 == 1,
     })
 }
 

@@ -329,11 +329,10 @@ impl<'c> Plain<'c> {
         spurious: bool,
         effect: Effect,
     ) -> Result<Effect, &'static str> {
-        if effect.value.is_none() && !self.steps.may_read_nothing(&state.processes[p].local) {
+        let Some(input) = self.steps.reads(&state.processes[p].local, effect.value) else {
             state.processes[p].local.status = Status::Failed(FaultKind::Uninitialised);
             return Ok(effect);
-        }
-        let input = effect.value.unwrap_or_default();
+        };
         Ok(self.finish(state, p, input, spurious, effect))
     }
 

@@ -335,11 +335,9 @@ impl Threads<'_> {
     }
 
     fn finish_read(&self, local: &mut Local, value: Option<Value>, spurious: bool, log: &mut Vec<Executed>) {
-        match value {
-            None if !self.steps.may_read_nothing(local) => {
-                local.status = Status::Failed(FaultKind::Uninitialised);
-            }
-            _ => self.steps.finish(local, value.unwrap_or_default(), spurious, log),
+        match self.steps.reads(local, value) {
+            None => local.status = Status::Failed(FaultKind::Uninitialised),
+            Some(value) => self.steps.finish(local, value, spurious, log),
         }
     }
 }

@@ -210,7 +210,7 @@ fn plain_and_volatile_accesses_and_machine_fences_stay() {
     let mut instrs = vec![
         Instr::Load { dst: Reg(0), addr: X, width, extend, ann: volatile },
         Instr::Store { addr: X, value: Reg(0).into(), width, ann: Ann::PLAIN },
-        Instr::CopyLoad { dst: Reg(0), addr: X, width, extend, ann: Ann::PLAIN },
+        Instr::CopyLoad { dst: Reg(0), addr: X, width, extend, ann: Ann::PLAIN, keeps: true },
     ];
     instrs.extend(Fence::ALL.into_iter().filter(|f| !matches!(f, Fence::C11(_))).map(Instr::Fence));
     let source = body(instrs, 1);
@@ -220,7 +220,8 @@ fn plain_and_volatile_accesses_and_machine_fences_stay() {
         }
     }
     let atomic = Ann { volatile: true, ..Ann::order(Order::Acquire) };
-    let source = body(vec![Instr::CopyLoad { dst: Reg(0), addr: X, width, extend, ann: atomic }], 1);
+    let copy = Instr::CopyLoad { dst: Reg(0), addr: X, width, extend, ann: atomic, keeps: true };
+    let source = body(vec![copy], 1);
     assert_eq!(compiled(&source, Target::Power, ""), "r0=copy.volatile; bc r0; isync");
 }
 

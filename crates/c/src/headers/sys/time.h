@@ -1,6 +1,8 @@
 #pragma once
 #include <time.h>
 typedef long suseconds_t;
+#define __suseconds_t_defined 1
+#define __timeval_defined 1
 struct timeval { time_t tv_sec; suseconds_t tv_usec; };
 struct timezone { int tz_minuteswest, tz_dsttime; };
 int gettimeofday(struct timeval *, void *);

@@ -1,7 +1,7 @@
 //! The instructions of x86, in the syntax of GNU's assembler, as C.
 
 use super::{Assembly, fences};
-use crate::ast::{ArithOp, Block, Expr, ExprKind, LocalId, Stmt, StmtKind};
+use crate::ast::{ArithOp, Block, Expr, ExprKind, LabelId, LocalId, Stmt, StmtKind};
 use crate::parser::{Parser, Res, int_expr};
 use crate::types::{QTy, Ty};
 use fencepost_diag::Span;
@@ -51,8 +51,14 @@ impl Parser<'_> {
     pub(super) fn x86_block(&mut self, assembly: Assembly) -> Step<Block> {
         let template = plain(&assembly.text);
         let lines = template.split(['\n', ';']).map(str::trim);
-        // `lock cmpxchg ...` in one line is a prefix and an instruction.
+        // `1: lock cmpxchg ...` in one line is a label, a prefix and an instruction.
         let known: Vec<&str> = lines
+            .flat_map(|line| match line.split_once(':') {
+                Some((number, rest)) if number.chars().all(|c| c.is_ascii_digit()) => {
+                    [&line[..=number.len()], rest.trim()]
+                }
+                _ => ["", line],
+            })
             .flat_map(|line| match line.strip_prefix("lock").map(str::trim) {
                 Some(rest) => ["lock", rest],
                 None => ["", line],
@@ -60,7 +66,10 @@ impl Parser<'_> {
             .filter(|line| !line.is_empty())
             .collect();
         let names: Vec<Option<String>> = assembly.operands.iter().map(|o| o.name.clone()).collect();
-        if known.iter().any(|line| instruction(line, &names).is_none()) {
+        let known_line = |line: &&str| {
+            label(line).is_some() || jump(line).is_some() || instruction(line, &names).is_some()
+        };
+        if !known.iter().all(known_line) {
             return Ok(None);
         }
         self.open_block()?;
@@ -77,8 +86,20 @@ impl Parser<'_> {
         names: &[Option<String>],
     ) -> Step<Vec<Stmt>> {
         let Some(mut t) = self.x86_operands(&assembly)? else { return Ok(None) };
+        let Some(labels) = self.x86_labels(&t, lines)? else { return Ok(None) };
         let mut lock = false;
-        for line in lines {
+        for (at, line) in lines.iter().enumerate() {
+            if let Some((_, label)) = labels.iter().find(|(place, _)| *place == at) {
+                let nothing = Box::new(Stmt { kind: StmtKind::Expr(None), span: t.span });
+                t.stmts.push(Stmt { kind: StmtKind::Label(*label, nothing), span: t.span });
+                continue;
+            }
+            if let Some((condition, target)) = jump(line) {
+                if self.x86_jump(&mut t, condition, target, at, lines, &labels)?.is_none() {
+                    return Ok(None);
+                }
+                continue;
+            }
             let Some((word, args)) = instruction(line, names) else { return Ok(None) };
             if word == "lock" {
                 lock = true;
@@ -93,6 +114,42 @@ impl Parser<'_> {
         Ok(Some(t.stmts))
     }
 
+    /// The labels `1:` and their places among the lines.
+    fn x86_labels(&mut self, t: &Translation, lines: &[&str]) -> Step<Vec<(usize, LabelId)>> {
+        let mut labels = Vec::new();
+        for (at, _) in lines.iter().enumerate().filter(|(_, line)| label(line).is_some()) {
+            labels.push((at, self.nameless_label(t.span)?));
+        }
+        Ok(Some(labels))
+    }
+
+    /// A jump to the next label of that number (`1f`) or to the last one (`1b`).
+    fn x86_jump(
+        &mut self,
+        t: &mut Translation,
+        condition: &str,
+        target: &str,
+        at: usize,
+        lines: &[&str],
+        labels: &[(usize, LabelId)],
+    ) -> Step<()> {
+        let named = |place: usize, number: &str| label(lines[place]) == Some(number);
+        let found = match (target.strip_suffix('f'), target.strip_suffix('b')) {
+            (Some(number), _) => labels.iter().find(|(place, _)| *place > at && named(*place, number)),
+            (_, Some(number)) => labels.iter().rev().find(|(place, _)| *place < at && named(*place, number)),
+            _ => None,
+        };
+        let Some((_, label)) = found else { return Ok(None) };
+        let jump = Stmt { kind: StmtKind::Goto(*label), span: t.span };
+        if condition == "mp" {
+            t.stmts.push(jump);
+            return Ok(Some(()));
+        }
+        let Some(value) = self.x86_condition(t, condition)? else { return Ok(None) };
+        t.stmts.push(Stmt { kind: StmtKind::If(value, Box::new(jump), None), span: t.span });
+        Ok(Some(()))
+    }
+
     /// Variables for the operands in registers, with their values.
     fn x86_operands(&mut self, assembly: &Assembly) -> Step<Translation> {
         let span = assembly.span;
@@ -103,7 +160,11 @@ impl Parser<'_> {
         let mut t = Translation { homes: Vec::new(), fixed: Vec::new(), flags, stmts: Vec::new(), span };
         for operand in &assembly.operands {
             let constraint = operand.constraint.trim_start_matches(['=', '+', '&', '%']);
-            let tied = constraint.parse::<usize>().ok();
+            // `"0"` or `"[name]"`: where that output is.
+            let by_name = constraint.strip_prefix('[').and_then(|c| c.strip_suffix(']'));
+            let named = |name: &str| assembly.operands.iter().position(|o| o.name.as_deref() == Some(name));
+            let tied = constraint.parse::<usize>().ok().or_else(|| by_name.and_then(named));
+            let constraint = if tied.is_some() { "" } else { constraint };
             let letter = constraint.chars().find(|c| "abcdSD".contains(*c));
             let memory = constraint.chars().any(|c| "moV".contains(c))
                 && !constraint.chars().any(|c| "rqQgiInNe".contains(c) || c.is_ascii_digit())
@@ -215,10 +276,17 @@ impl Parser<'_> {
     /// The place in memory that an operand is, if it is one.
     fn x86_memory(&mut self, t: &Translation, arg: &Arg, like: Option<Ty>) -> Step<Expr> {
         match arg {
-            Arg::Operand(n) => Ok(match t.homes.get(*n) {
-                Some(Home::Memory(place)) => Some(place.clone()),
-                _ => None,
-            }),
+            Arg::Operand(n) => {
+                let Some(Home::Memory(place)) = t.homes.get(*n).cloned() else { return Ok(None) };
+                let Some(ty) = like.filter(|_| !self.unit.types.is_scalar(place.ty.ty)) else {
+                    return Ok(Some(place));
+                };
+                // A structure stands for bytes of a size that the instruction says.
+                let address = self.address_of(place, t.span)?;
+                let pointer = self.unit.types.pointer(ty);
+                let address = self.explicit_cast(address, pointer.into(), t.span)?;
+                self.dereference(address, t.span).map(Some)
+            }
             Arg::Pointed(n, displacement) => {
                 let Some(Home::Register(local)) = t.homes.get(*n).cloned() else { return Ok(None) };
                 let Some(ty) = like else { return Ok(None) };
@@ -296,6 +364,7 @@ impl Parser<'_> {
         for arg in args {
             if let Arg::Operand(n) = arg
                 && let Some(Home::Memory(place)) = t.homes.get(*n)
+                && self.unit.types.is_scalar(place.ty.ty)
             {
                 let ty = place.ty.ty;
                 let scalar = self.unit.types.is_integer(ty) || self.unit.types.is_pointer(ty);
@@ -533,6 +602,18 @@ fn known_word(word: &str) -> Option<(&str, Option<char>)> {
     let (base, suffix) = word.split_at(word.len().checked_sub(1)?);
     let suffix = suffix.chars().next().filter(|c| "bwlq".contains(*c))?;
     KNOWN.contains(&base).then_some((base, Some(suffix)))
+}
+
+/// The number of a label.
+fn label(line: &str) -> Option<&str> {
+    line.strip_suffix(':').filter(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// A jump: its condition and its target.
+fn jump(line: &str) -> Option<(&str, &str)> {
+    let (word, target) = line.split_once(char::is_whitespace)?;
+    let condition = word.strip_prefix('j')?;
+    Some((condition, target.trim()))
 }
 
 /// An instruction of one line, with its operands; `None` if it is nothing that is known here.

@@ -1,0 +1,156 @@
+//! Limits hold everywhere: inside a computation that touches nothing shared, in a replay, with any number of workers and at
+//! any depth. Each test has a deadline of its own, with room for a slow machine.
+#![cfg(unix)]
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use support::fencepost;
+
+/// What a run may take beyond its limit: loading, and a machine that does other things as well.
+const SLACK: Duration = Duration::from_secs(15);
+
+const HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\nstatic int x;\n";
+
+/// A program of two threads; `body` is what the second one does.
+fn two_threads(name: &str, body: &str, check: &str) -> PathBuf {
+    let main = "pthread_t t; pthread_create(&t, 0, worker, 0); pthread_join(t, 0);";
+    let worker = format!("static void *worker(void *arg) {{ (void)arg; {body} return 0; }}");
+    file(name, &format!("{HEAD}{worker}\nint main(void) {{ {main} {check} return 0; }}\n"))
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("fencepost-limits-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+/// A loop of `count` iterations that only computes.
+fn computation(count: &str) -> String {
+    format!("unsigned long s = 0; for (unsigned long i = 0; i < {count}; i++) s += i ^ 3; x = s != 7;")
+}
+
+fn run(path: &std::path::Path, arguments: &[&str]) -> (Output, Duration) {
+    let start = Instant::now();
+    let mut all = vec!["check", path.to_str().expect("a path")];
+    all.extend(arguments);
+    let output = fencepost(&all).output().expect("it runs");
+    (output, start.elapsed())
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn a_computation_ends_with_the_time() {
+    let threads = two_threads("long.c", &computation("2000000000000ul"), "");
+    let alone = file(
+        "alone.c",
+        &format!("{HEAD}int main(void) {{ {} return 0; }}\n", computation("2000000000000ul")),
+    );
+    let cases: [(&PathBuf, &[&str]); 7] = [
+        (&threads, &["-m", "sc"]),
+        (&threads, &["-m", "power", "-j", "3"]),
+        (&threads, &["-m", "tso", "--engine", "states"]),
+        (&threads, &["-m", "tso", "--engine", "reduce"]),
+        (&alone, &["-m", "sc"]),
+        (&alone, &["-m", "rc11", "--engine", "explore"]),
+        (&alone, &["-m", "sc", "--engine", "states"]),
+    ];
+    for (path, arguments) in cases {
+        let mut all = arguments.to_vec();
+        all.extend(["--timeout", "1"]);
+        let (output, time) = run(path, &all);
+        assert!(time < Duration::from_secs(1) + SLACK, "{arguments:?}: {time:?}");
+        let said = text(&output);
+        assert!(matches!(output.status.code(), Some(2 | 3)), "{arguments:?}: {said}");
+        assert!(!said.contains(": safe") && !said.contains(": unsafe"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_long_computation_is_no_endless_loop() {
+    // More steps than the explorer once allowed.
+    let path = two_threads("mid.c", &computation("3000000ul"), "assert(x == 1);");
+    let (output, _) = run(&path, &["-m", "sc", "--timeout", "120"]);
+    assert!(text(&output).contains(": safe"), "{}", text(&output));
+}
+
+#[test]
+fn a_loop_that_comes_back_to_where_it_was_is_endless() {
+    let path = two_threads("endless.c", "for (unsigned i = 1; i != 0; i ^= 6) ;", "");
+    for model in ["sc", "rc11", "armv8"] {
+        let (output, time) = run(&path, &["-m", model]);
+        let said = text(&output);
+        assert!(said.contains("FP0503") && output.status.code() == Some(1), "{model}: {said}");
+        assert!(time < SLACK, "{time:?}");
+    }
+}
+
+#[test]
+fn a_computation_ends_with_ctrl_c() {
+    let threads = two_threads("interrupted.c", &computation("2000000000000ul"), "");
+    let alone = file(
+        "interrupted_alone.c",
+        &format!("{HEAD}int main(void) {{ {} return 0; }}\n", computation("2000000000000ul")),
+    );
+    for path in [threads, alone] {
+        let path = path.to_str().expect("a path");
+        let mut child =
+            fencepost(&["check", path, "-m", "sc"]).stdout(Stdio::piped()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_secs(2));
+        let start = Instant::now();
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("it runs");
+        assert!(kill.success());
+        let code = child.wait().expect("it ends").code();
+        assert!(start.elapsed() < SLACK, "{:?}", start.elapsed());
+        assert!(matches!(code, Some(2 | 3)), "{code:?}");
+    }
+}
+
+#[test]
+fn a_computation_ends_with_the_memory() {
+    // What a program of one thread allocates, and the path of one of several.
+    let grows = "for (long i = 0; i < 4000000; i++) { char *p = malloc(4096); p[i & 7] = 1; }";
+    let alone = file("grows.c", &format!("{HEAD}int main(void) {{ {grows} return 0; }}\n"));
+    let (output, time) = run(&alone, &["-m", "sc", "--max-memory", "200", "--timeout", "60"]);
+    assert!(text(&output).contains("memory limit"), "{}", text(&output));
+    assert!(time < Duration::from_secs(60), "{time:?}");
+}
+
+#[test]
+fn a_counterexample_that_is_too_large_is_no_bug_of_ours() {
+    let path = two_threads("late.c", &computation("400000000ul"), "assert(x == 0);");
+    let (output, time) = run(&path, &["-m", "sc", "--timeout", "2"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(time < Duration::from_secs(2) + SLACK, "{time:?}");
+}
+
+#[test]
+fn any_number_of_workers_will_do() {
+    let path = two_threads("small.c", "x = 1;", "assert(x == 1);");
+    for jobs in ["1", "2", "100000", "18446744073709551615"] {
+        let (output, time) = run(&path, &["-m", "sc", "-j", jobs]);
+        assert!(text(&output).contains(": safe"), "-j {jobs}: {}", text(&output));
+        assert!(time < SLACK, "{time:?}");
+    }
+}
+
+#[test]
+fn deep_recursion_has_room() {
+    // Hundreds of exchanges of one cell by two threads: as many visits within each other, and revisits within these.
+    let body = "for (int i = 0; i < 200; i++) __atomic_fetch_add(&x, 1, __ATOMIC_SEQ_CST);";
+    let worker = format!("static void *worker(void *arg) {{ (void)arg; {body} return 0; }}");
+    let main = format!("pthread_t t; pthread_create(&t, 0, worker, 0); {body} pthread_join(t, 0);");
+    let path = file("deep.c", &format!("{HEAD}{worker}\nint main(void) {{ {main} return 0; }}\n"));
+    for (model, jobs) in [("sc", "1"), ("sc", "2"), ("rc11", "2"), ("power", "2")] {
+        let (output, time) = run(&path, &["-m", model, "-j", jobs, "--timeout", "4"]);
+        assert_eq!(output.status.code(), Some(2), "{model} -j {jobs}: {}", text(&output));
+        assert!(time < Duration::from_secs(4) + SLACK, "{model}: {time:?}");
+    }
+}
