@@ -13,7 +13,7 @@ use fencepost_report::litmus::{About, Answer, stopped, table_head, table_line};
 use fencepost_report::report::Failed;
 use fencepost_report::{format, herd};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
@@ -132,14 +132,16 @@ fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
 /// Results that know tests by name, as rows about files. A log does not say its model: it is that of the command line, or that
 /// of the architecture.
 fn by_name(files: &[String], blocks: Vec<herd::Block>, options: &LitmusArgs) -> Vec<Expected> {
-    let mut tests: HashMap<String, (String, &'static str)> = HashMap::new();
+    // Several files may have tests of one name: blocks are taken for them in turn.
+    let mut tests: HashMap<String, VecDeque<(String, &'static str)>> = HashMap::new();
     for path in files {
         if let Ok((test, _)) = read(path) {
-            tests.insert(test.name, (path.clone(), test.arch.default_model()));
+            tests.entry(test.name).or_default().push_back((path.clone(), test.arch.default_model()));
         }
     }
     let row = |block: herd::Block| {
-        let (file, model) = tests.get(&block.name).cloned().unwrap_or((block.name.clone(), "sc"));
+        let next = tests.get_mut(&block.name).and_then(VecDeque::pop_front);
+        let (file, model) = next.unwrap_or((block.name.clone(), "sc"));
         let herd::Block { verdict, holds, states, counts, .. } = block;
         let model = options.model.clone().unwrap_or(model.to_string());
         let (positive, negative) = counts.unzip();

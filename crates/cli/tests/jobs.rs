@@ -27,7 +27,13 @@ fn answer(program: &str, model: &str, jobs: &str, all: &[&str]) -> String {
     // Programs that are too large for a test say nothing: what several workers have done by then is not the same.
     let limit = ["--max-executions", "3000", "--timeout", "120"];
     let fixed = ["check", "--engine", "explore", "--json", "-m", model, "-j", jobs, &path];
-    support::run(&[&fixed, &limit[..], all].concat())
+    without_nodes(&support::run(&[&fixed, &limit[..], all].concat()))
+}
+
+/// How much of the search was done before the first error ended it depends on who was how fast.
+fn without_nodes(text: &str) -> String {
+    let Some((before, after)) = text.split_once("\"nodes\":") else { return text.into() };
+    format!("{before}{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 #[test]

@@ -12,13 +12,14 @@ use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
 use crate::row::RowWidth;
 use crate::view::View;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::ThreadId;
 
 /// Counters that can be read while an exploration runs.
 #[derive(Debug, Default)]
 pub struct Progress {
-    workers: Mutex<Vec<(ThreadId, Stats)>>,
+    workers: Mutex<Vec<(u64, Stats)>>,
 }
 
 impl Progress {
@@ -34,7 +35,7 @@ impl Progress {
 
     /// The counters of the calling worker.
     pub(crate) fn publish(&self, stats: &Stats) {
-        let worker = std::thread::current().id();
+        let worker = worker();
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         match workers.iter_mut().find(|(id, _)| *id == worker) {
             Some((_, old)) => *old = *stats,
@@ -60,6 +61,25 @@ impl Progress {
         }
         Some((stats.executions as f64 / share.min(1.0)) as u64)
     }
+}
+
+thread_local! {
+    static WORKER: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// The number of the calling worker. A worker that goes on in another thread, because its stack is full, keeps it.
+pub(crate) fn worker() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    WORKER.get().unwrap_or_else(|| {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        WORKER.set(Some(number));
+        number
+    })
+}
+
+/// The calling thread goes on for a worker.
+pub(crate) fn go_on_as(worker: u64) {
+    WORKER.set(Some(worker));
 }
 
 /// The share of the whole tree, as an integer.

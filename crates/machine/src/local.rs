@@ -66,6 +66,8 @@ pub enum FaultKind {
     OutOfBounds,
     /// There is a cell of another size, or none that begins there.
     MixedSize,
+    /// A write to an object that is constant.
+    Constant,
     /// The cell has no value yet.
     Uninitialised,
     /// Division by zero.
@@ -107,6 +109,7 @@ impl FaultKind {
             FaultKind::BadPointer => FindingKind::BadPointer,
             FaultKind::OutOfBounds => FindingKind::OutOfBounds,
             FaultKind::MixedSize => FindingKind::MixedSize,
+            FaultKind::Constant => FindingKind::Constant,
             FaultKind::Uninitialised => FindingKind::Uninitialised,
             FaultKind::DivisionByZero => FindingKind::DivisionByZero,
             FaultKind::BadCall => FindingKind::BadCall,
@@ -129,6 +132,7 @@ impl FaultKind {
             FaultKind::BadPointer => "access through a value that is no pointer",
             FaultKind::OutOfBounds => "access outside the object",
             FaultKind::MixedSize => "accesses of different sizes overlap",
+            FaultKind::Constant => "write to a constant object",
             FaultKind::Uninitialised => "read of uninitialised memory",
             FaultKind::DivisionByZero => "division by zero",
             FaultKind::BadCall => "call of something that is no function",

@@ -172,6 +172,9 @@ impl<'c> Steps<'c> {
         let Some(instr) = self.instr(local) else { return self.leave(local, None) };
         let mut next = local.top().pc + 1;
         let mut here = Executed { function: local.top().function, pc: local.top().pc, stored: None };
+        if self.writes_constant(local, instr) {
+            return fail(local, FaultKind::Constant);
+        }
         match instr {
             Instr::Assign { dst, value } => match self.rvalue(local, value) {
                 Some(value) => self.set(local, Some(*dst), value),
@@ -279,6 +282,20 @@ impl<'c> Steps<'c> {
         }
         let object = self.code.program.objects.get(address.as_pointer()?.0.0 as usize)?;
         Some(Value(u64::from(object.size)))
+    }
+
+    /// True if an instruction writes to an object that is constant.
+    fn writes_constant(&self, local: &Local, instr: &Instr) -> bool {
+        let (Instr::Store { addr, width, .. }
+        | Instr::Rmw { addr, width, .. }
+        | Instr::AwaitRmw { addr, width, .. }
+        | Instr::CompareExchange { addr, width, .. }) = instr
+        else {
+            return false;
+        };
+        let address = self.value(local, *addr);
+        let object = address.as_pointer().and_then(|(o, _)| self.code.program.objects.get(o.0 as usize));
+        object.is_some_and(|object| object.constant) && self.code.cell(address, *width).is_some()
     }
 
     fn bad_access(&self, local: &mut Local, instr: &Instr) -> Local1 {

@@ -619,7 +619,15 @@ impl<'p> Stepper<'p> {
             return Some((FindingKind::BadPointer, NO_POINTER));
         };
         if object.cells.iter().any(|cell| cell.offset == offset && widths.contains(&cell.width)) {
-            return None;
+            let writes = matches!(
+                instr,
+                Instr::Store { .. }
+                    | Instr::Rmw { .. }
+                    | Instr::AwaitRmw { .. }
+                    | Instr::CompareExchange { .. }
+            );
+            let constant = object.constant && writes;
+            return constant.then_some((FindingKind::Constant, "write to a constant object"));
         }
         Some(match u64::from(offset) + u64::from(widths[0].bytes()) > u64::from(object.size) {
             true => (FindingKind::OutOfBounds, "access outside the object"),
