@@ -96,8 +96,8 @@ fn suggestions_make_programs_safe_and_none_can_be_left_out() {
                 answer(&path.display().to_string(), model, &[])["verdict"].clone()
             };
             assert_eq!(changed(None), "safe", "{name} {model}: {changes:?}");
-            for left_out in 0..changes.len() {
-                assert_eq!(changed(Some(left_out)), "unsafe", "{name} {model} without {}", changes[left_out]);
+            for (left_out, change) in changes.iter().enumerate() {
+                assert_eq!(changed(Some(left_out)), "unsafe", "{name} {model} without {change}");
             }
             count += 1;
         }

@@ -74,11 +74,11 @@ impl RowForm {
     /// The narrowest form that has room for that many events.
     pub fn for_events(events: usize) -> RowForm {
         match events {
-            ..=64 => RowForm::Words1,
-            ..=128 => RowForm::Words2,
-            ..=256 => RowForm::Words4,
-            ..=512 => RowForm::Words8,
-            ..=1024 => RowForm::Words16,
+            0..=64 => RowForm::Words1,
+            65..=128 => RowForm::Words2,
+            129..=256 => RowForm::Words4,
+            257..=512 => RowForm::Words8,
+            513..=1024 => RowForm::Words16,
             _ => RowForm::Ranges,
         }
     }

@@ -117,7 +117,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         let layout = self.subject.layout;
         let id = |&w: &EventId| {
             let thread = layout.thread_of[w as usize];
-            (u32::from(thread), u32::from(w - layout.base[thread as usize]))
+            (u32::from(thread), w - layout.base[thread as usize])
         };
         let shown = |&&(t, i): &&(u32, u32)| (i as usize) < self.shown(t as usize).len();
         let lists = (0..self.graph.cells() as LocId).map(|x| self.graph.co(x)).map(|list| {
@@ -143,7 +143,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
                 let source = graph.rf(e);
                 let from = (source != INIT).then(|| {
                     let thread = layout.thread_of[source as usize];
-                    (u32::from(thread), u32::from(source - layout.base[thread as usize]))
+                    (u32::from(thread), source - layout.base[thread as usize])
                 });
                 let (raw, order, place) = (value, graph.order(e), place_of(source));
                 let (cell, value) = (self.memory.show(node.loc()), self.show_value(node.loc(), value));

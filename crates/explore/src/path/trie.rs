@@ -148,7 +148,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
     fn facts_for_child(&mut self, id: NodeId, key: Key, code: &Code) -> Box<Facts<W>> {
         let node = &mut self.nodes[id as usize];
         let keeps = M::DEPENDENCIES
-            || node.index % KEPT == 0
+            || node.index.is_multiple_of(KEPT)
             || key.loc == SEGMENT_FULL
             || node.first_child != NO_NODE;
         match &node.facts {
