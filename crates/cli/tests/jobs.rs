@@ -45,7 +45,8 @@ fn the_answer_does_not_depend_on_the_number_of_workers() {
         for model in models {
             for all in [&[][..], &["--all"]] {
                 let one = answer(program, model, "1", all);
-                if one.contains("\"verdict\":\"unknown\"") {
+                // A limit that was hit: what several workers have done by then is not the same.
+                if one.contains("\"stop_reason\":") {
                     continue;
                 }
                 for jobs in ["2", "4"] {
