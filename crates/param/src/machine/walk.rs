@@ -41,6 +41,10 @@ pub fn walk(machine: &Machine, max_states: usize, enough: &mut dyn FnMut() -> bo
         }
         let mut at = initial[random.below(initial.len())].clone();
         for _ in 0..MAX_STEPS {
+            // A step may take thousands of tries where buffers are full.
+            if enough() {
+                return states;
+            }
             let Some(next) = random_step(machine, &at, &mut random) else { break };
             at = next;
             if machine.is_assumed_away(&at) {
