@@ -68,10 +68,8 @@ pub fn suggest(
         places.iter_mut().zip(strongest).for_each(|(place, chosen)| place.chosen = chosen);
     }
     // All places that the counterexample does not visit at once, then each on its own.
-    let visited =
-        |place: &Place| found.findings.iter().flat_map(|f| &f.trace).any(|s| overlaps(s.span, place.span));
     let strongest: Vec<usize> = places.iter().map(|place| place.chosen).collect();
-    places.iter_mut().filter(|place| !visited(place)).for_each(|place| place.chosen = 0);
+    places.iter_mut().filter(|place| !place.is_visited(found)).for_each(|place| place.chosen = 0);
     if search.check(&places)? != Some(Verdict::Safe) {
         places.iter_mut().zip(strongest).for_each(|(place, chosen)| place.chosen = chosen);
     }
@@ -94,8 +92,12 @@ pub fn suggest(
     Ok(Some(Suggestion { changes: changes.collect(), runs: search.runs }))
 }
 
-fn overlaps(a: Span, b: Span) -> bool {
-    a.start < b.end && b.start < a.end
+impl Place {
+    /// Whether a counterexample comes here.
+    fn is_visited(&self, found: &Outcome) -> bool {
+        let overlaps = |span: Span| span.start < self.span.end && self.span.start < span.end;
+        found.findings.iter().flat_map(|finding| &finding.trace).any(|step| overlaps(step.span))
+    }
 }
 
 struct Search<'a> {
@@ -160,9 +162,7 @@ fn places(compiled: &Compiled, found: &Outcome) -> Vec<Place> {
             }
         }
     }
-    let visited =
-        |place: &Place| found.findings.iter().flat_map(|f| &f.trace).any(|s| overlaps(s.span, place.span));
-    places.sort_by_key(visited);
+    places.sort_by_key(|place| place.is_visited(found));
     places
 }
 
