@@ -92,6 +92,7 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "suggest",
+    "full",
     "report",
     "include",
     "malloc-fails",
