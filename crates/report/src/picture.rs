@@ -191,6 +191,7 @@ mod tests {
         let arrow = |from, to, kind| Arrow { from, to, kind, on_cycle: false };
         Picture {
             title: "a & b".into(),
+            threads: Vec::new(),
             boxes: vec![step(1, "W x = 1"), step(2, "R x = 1"), step(1, "W x = 2")],
             arrows: vec![
                 arrow(0, 1, Kind::Rf),
