@@ -126,7 +126,7 @@ fn subsets<T: Copy>(all: &[T]) -> Vec<Vec<T>> {
 }
 
 /// A shortest cycle of `po | rf | co | fr` over accesses.
-fn shortest_cycle(execution: &Execution, preferred: &[usize]) -> Option<Vec<Edge>> {
+pub fn shortest_cycle(execution: &Execution, preferred: &[usize]) -> Option<Vec<Edge>> {
     let n = execution.events.len();
     let fr = execution.fr();
     let relations = [

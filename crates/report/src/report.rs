@@ -21,6 +21,8 @@ pub struct Report<'a> {
     pub sources: &'a SourceMap,
     /// Warnings of the front end.
     pub warnings: &'a [Diagnostic],
+    /// What to try next, if there is no verdict.
+    pub advice: &'a [String],
     /// Time it took.
     pub seconds: f64,
 }

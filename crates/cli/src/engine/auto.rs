@@ -1,12 +1,13 @@
 //! `--engine auto`: asks every engine, tries those that can answer in the order of their ranks, and says which one
 //! answered and why.
 //!
-//! An engine that refuses the program or gives up for a reason of its own leaves it to the next; one that hits a limit of
-//! the user's does not, because the next would start with what is left of it.
+//! An engine that refuses the program or gives up for a reason of its own leaves it to the next. The first one gets a part of
+//! the user's time only, if there are others; other limits of the user's end the work, because the next engine would start
+//! with what is left of them.
 
 use super::{ENGINES, Engine, Fit, Question, ignored};
 use crate::input::Trouble;
-use fencepost_answer::{Outcome, Verdict};
+use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
 
 /// An answer, who gave it, and why that engine.
 pub struct Picked {
@@ -55,6 +56,9 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     }
 }
 
+/// What the first engine may use of the user's time, if another one could go on.
+const FIRST_SHARE: f64 = 0.6;
+
 /// Both say that the program is wrong, and in the same way.
 fn shows_the_same(one: &Outcome, other: &Outcome) -> bool {
     let kinds = |outcome: &Outcome| outcome.findings.iter().map(|f| f.kind).collect::<Vec<_>>();
@@ -70,14 +74,23 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
         let none = || nobody(question);
         return Err(refusal.unwrap_or_else(none).into());
     };
-    let first = engine.run(question);
+    // Some of the user's time is left for others, if there are any.
+    let share = question.options.timeout.filter(|_| !able.as_slice().is_empty());
+    let until = share.and_then(|time| question.start.checked_add(time.mul_f64(FIRST_SHARE)));
+    let first = engine.run(&Question { until, ..*question });
+    let is_late = |reason: &&StopReason| {
+        until.is_some() && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
+    };
     let gave_up = match &first {
         Ok(found) if found.verdict != Verdict::Unknown => None,
-        Ok(found) => found
-            .stop_reason
-            .as_ref()
-            .filter(|reason| reason.is_engines_own())
-            .map(|reason| format!("{} ends in: {reason}", engine.name())),
+        Ok(found) => {
+            found.stop_reason.as_ref().filter(|reason| reason.is_engines_own() || is_late(reason)).map(
+                |reason| match is_late(&reason) {
+                    true => format!("{} ran out of its share of the time", engine.name()),
+                    false => format!("{} ends in: {reason}", engine.name()),
+                },
+            )
+        }
         Err(trouble) => {
             Some(format!("{} says: {}", engine.name(), trouble.error.lines().next().unwrap_or_default()))
         }

@@ -40,6 +40,8 @@ pub struct Question<'a> {
     pub options: &'a CheckArgs,
     /// When the work on the file began.
     pub start: Instant,
+    /// When to give up, if that is before the user's time is over: another engine gets the rest.
+    pub until: Option<Instant>,
 }
 
 /// Whether an engine can take a question.
@@ -94,6 +96,11 @@ const COMMON: &[&str] = &[
     "suggest",
     "full",
     "report",
+    "config",
+    "witness",
+    "baseline",
+    "write-baseline",
+    "color",
     "include",
     "malloc-fails",
     "isystem",
@@ -161,7 +168,7 @@ impl Question<'_> {
 
     /// When to give up.
     pub fn deadline(&self) -> Option<Instant> {
-        self.options.timeout.and_then(|time| self.start.checked_add(time))
+        self.until.or(self.options.timeout.and_then(|time| self.start.checked_add(time)))
     }
 
     /// How long a counterexample may be replayed: as long as there is time, and a moment if there is none left.

@@ -3,7 +3,7 @@
 use super::Printed;
 use crate::report::{Failed, Report, position};
 use fencepost_answer::{
-    Bound, Change, Explanation, Finding, Outcome, Place, Proof, Step, StopReason, Suggestion,
+    Bound, Change, Explanation, Finding, Outcome, Place, Proof, Remedy, Step, StopReason, Suggestion,
 };
 use fencepost_diag::{Diagnostic, Severity, SourceMap, Span};
 use serde::Serialize;
@@ -89,6 +89,7 @@ fn answer(report: &Report<'_>) -> Value {
     add("states", statistics.states.map(Value::from));
     add("transitions", statistics.transitions.map(Value::from));
     add("nodes", statistics.nodes.map(Value::from));
+    add("advice", (!report.advice.is_empty()).then(|| report.advice.into()));
     add("suggestion", suggestion.as_ref().map(|suggestion| suggested(suggestion, sources)));
     if let Some(proof) = proof {
         add_proof(&mut value, proof);
@@ -98,19 +99,20 @@ fn answer(report: &Report<'_>) -> Value {
 
 /// Changes that make the program safe; none if there are none.
 fn suggested(suggestion: &Suggestion, sources: &SourceMap) -> Value {
-    let change = |change: &Change| {
-        let at = position(sources, change.span);
-        json!({
-            "file": at.file,
-            "line": at.line,
-            "column": at.column,
-            "text": sources.expression(change.span),
-            "from": change.from,
-            "to": change.to,
-        })
-    };
-    let changes: Vec<Value> = suggestion.changes.iter().map(change).collect();
+    let changes: Vec<Value> = suggestion.changes.iter().map(|c| change(c, sources)).collect();
     json!({ "changes": changes, "runs": suggestion.runs })
+}
+
+fn change(change: &Change, sources: &SourceMap) -> Value {
+    let at = position(sources, change.span);
+    json!({
+        "file": at.file,
+        "line": at.line,
+        "column": at.column,
+        "text": sources.expression(change.span),
+        "from": change.from,
+        "to": change.to,
+    })
 }
 
 /// What only a proof for any number of processes has.
@@ -160,9 +162,13 @@ fn finding(finding: &Finding, explanation: Option<&Explanation>, sources: &Sourc
         "locations": finding.places.iter().map(place).collect::<Vec<_>>(),
         "trace": finding.trace.iter().map(|s| step(s, sources)).collect::<Vec<_>>(),
     });
-    if let Some(Explanation { sentence, why, threads, again, remedy: _ }) = explanation {
+    if let Some(Explanation { sentence, why, threads, again, remedy }) = explanation {
         value["explanation"] =
             json!({ "sentence": sentence, "why": why, "threads": threads, "again": again });
+        if let Some(Remedy { changes, verdict }) = remedy {
+            let changes: Vec<Value> = changes.iter().map(|c| change(c, sources)).collect();
+            value["explanation"]["remedy"] = json!({ "changes": changes, "verdict": verdict });
+        }
     }
     value
 }

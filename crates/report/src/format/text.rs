@@ -2,7 +2,7 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position, show_seconds};
-use fencepost_answer::{Explanation, Finding, Outcome, Scope, Severity, Step, Suggestion, Verdict};
+use fencepost_answer::{Change, Explanation, Finding, Outcome, Scope, Severity, Step, Suggestion, Verdict};
 use fencepost_diag::{Diagnostic, SourceMap};
 use std::fmt::Write;
 
@@ -32,6 +32,12 @@ pub fn report(report: &Report<'_>) -> Printed {
             );
         }
     }
+    if !report.advice.is_empty() {
+        out.push_str("  try:\n");
+        for line in report.advice {
+            let _ = writeln!(out, "    {line}");
+        }
+    }
     if let Some(suggestion) = &outcome.suggestion {
         out.push_str(&show_suggestion(suggestion, report));
     }
@@ -53,21 +59,15 @@ pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> S
     let mut out = format!(
         "  safe under {model} with these changes, of which none can be left out or be weaker ({runs} runs):\n"
     );
-    for change in &suggestion.changes {
-        let at = position(report.sources, change.span);
-        let text = report.sources.expression(change.span);
-        let _ = writeln!(
-            out,
-            "    {}:{}:{}: {} -> {}: {}",
-            at.file,
-            at.line,
-            at.column,
-            change.from,
-            change.to,
-            text.trim()
-        );
-    }
+    suggestion.changes.iter().for_each(|change| out.push_str(&show_change(change, report.sources)));
     out
+}
+
+fn show_change(change: &Change, sources: &SourceMap) -> String {
+    let at = position(sources, change.span);
+    let text = sources.expression(change.span);
+    let Change { from, to, .. } = change;
+    format!("    {}:{}:{}: {from} -> {to}: {}\n", at.file, at.line, at.column, text.trim())
 }
 
 /// A finding with a snippet of the source and the execution that shows it.
@@ -79,7 +79,7 @@ pub fn finding(finding: &Finding, sources: &SourceMap) -> String {
 fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> String {
     let mut out = render(finding, sources) + "\n";
     let none = Explanation::default();
-    let Explanation { sentence, why, threads, again, remedy: _ } = explanation.unwrap_or(&none);
+    let Explanation { sentence, why, threads, again, remedy } = explanation.unwrap_or(&none);
     if !sentence.is_empty() {
         let _ = writeln!(out, "  {sentence}");
     }
@@ -91,6 +91,15 @@ fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &Sou
         for line in why {
             let _ = writeln!(out, "    {line}");
         }
+    }
+    if let Some(remedy) = remedy {
+        let then = match remedy.verdict {
+            Verdict::Safe => "the program is then safe",
+            Verdict::Unsafe => "other findings stay",
+            Verdict::Unknown => "the rest is unknown",
+        };
+        let _ = writeln!(out, "  this finding alone is impossible with ({then}):");
+        remedy.changes.iter().for_each(|change| out.push_str(&show_change(change, sources)));
     }
     match again {
         0 => {}
