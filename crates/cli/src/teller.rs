@@ -324,7 +324,9 @@ impl<'a> Teller<'a> {
             let own = |t: &&(usize, &Told)| t.1.step.0 == place.thread as usize;
             let steps: Vec<(usize, &Told)> = told.iter().enumerate().filter(|t| own(&t)).collect();
             let at = steps.iter().rev().find(|(_, t)| self.step(t.step).is_some_and(|s| s.at == place.at));
-            end = end.max(at.or(steps.last()).map_or(0, |(i, _)| i + 1));
+            // An assertion is no step: what the thread does behind it is not told.
+            let before = steps.iter().rev().find(|(_, t)| !self.is_behind(t.step, place.at));
+            end = end.max(at.or(before).or(steps.last()).map_or(0, |(i, _)| i + 1));
         }
         for (i, later) in told.iter().enumerate().skip(end) {
             let reads_it = |t: &Told| match self.step(t.step).map(|s| &s.action) {
@@ -338,6 +340,13 @@ impl<'a> Teller<'a> {
             }
         }
         end
+    }
+
+    /// Whether a step comes behind an instruction of a function that it, or a call that leads to it, stands in.
+    fn is_behind(&self, step: StepId, (function, pc): At) -> bool {
+        let Some(step) = self.step(step) else { return false };
+        let mut all = std::iter::once(&step.at).chain(&step.calls);
+        all.find(|at| at.0 == function).is_some_and(|at| at.1 > pc)
     }
 
     /// The next line, and how many steps it tells.

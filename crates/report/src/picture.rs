@@ -2,7 +2,7 @@
 //! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own.
 
 use crate::events::escape_markup;
-use fencepost_answer::picture::{Arrow, Kind, Picture};
+use fencepost_answer::picture::{Kind, Picture};
 use std::fmt::Write;
 
 fn color(kind: Kind) -> &'static str {
@@ -15,7 +15,7 @@ fn color(kind: Kind) -> &'static str {
     }
 }
 
-const COLUMN: usize = 330;
+const COLUMN: usize = 380;
 const BOX: (usize, usize) = (270, 36);
 const ROW: usize = 52;
 const TOP: usize = 70;
@@ -79,11 +79,11 @@ pub fn svg(picture: &Picture) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"12\">\n"
     );
-    out.push_str("<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
+    out.push_str("<style>.name{paint-order:stroke;stroke:white;stroke-width:4px}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
     for kind in Kind::ALL {
         let _ = writeln!(
             out,
-            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
+            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerUnits=\"userSpaceOnUse\" markerWidth=\"10\" markerHeight=\"10\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
             kind.name(),
             color(kind)
         );
@@ -98,9 +98,12 @@ pub fn svg(picture: &Picture) -> String {
             escape_markup(&thread_name(picture, thread))
         );
     }
-    // Arrows first, so that no arrow is drawn over a box.
-    for arrow in &picture.arrows {
-        out.push_str(&curve(picture, *arrow, &left));
+    // Arrows first, so that no arrow is drawn over a box; their names last, so that none is hidden.
+    let mut names = String::new();
+    for number in 0..picture.arrows.len() {
+        let (arrow, name) = curve(picture, number, &left);
+        out.push_str(&arrow);
+        names.push_str(&name);
     }
     for (row, step) in picture.boxes.iter().enumerate() {
         let (x, y) = (left(step.thread), TOP + row * ROW);
@@ -119,6 +122,7 @@ pub fn svg(picture: &Picture) -> String {
             escape_markup(&clipped(&step.place))
         );
     }
+    out.push_str(&names);
     for (line, kind) in shown.into_iter().enumerate() {
         let (y, color) = (legend + line * 18, color(kind));
         let _ = writeln!(
@@ -134,11 +138,12 @@ pub fn svg(picture: &Picture) -> String {
     out
 }
 
-/// From side to side between columns; around the right side within one. Several arrows between the same columns bend at
-/// different places, so that their names do not lie on each other.
-fn curve(picture: &Picture, arrow: Arrow, left: &dyn Fn(u32) -> usize) -> String {
+/// An arrow, and its name, which is drawn above everything else: from side to side between columns, around the right side
+/// within one, and along the left side where it is program order. Names of neighbouring arrows stand at different places.
+fn curve(picture: &Picture, number: usize, left: &dyn Fn(u32) -> usize) -> (String, String) {
+    let arrow = picture.arrows[number];
     let (Some(a), Some(b)) = (picture.boxes.get(arrow.from), picture.boxes.get(arrow.to)) else {
-        return String::new();
+        return (String::new(), String::new());
     };
     let (xa, xb) = (left(a.thread), left(b.thread));
     let shift = match arrow.kind {
@@ -151,13 +156,25 @@ fn curve(picture: &Picture, arrow: Arrow, left: &dyn Fn(u32) -> usize) -> String
     let (start, end, bend) = match xa.cmp(&xb) {
         std::cmp::Ordering::Less => (xa + BOX.0, xb, (xa + BOX.0 + xb) / 2),
         std::cmp::Ordering::Greater => (xa, xb + BOX.0, (xa + xb + BOX.0) / 2),
+        std::cmp::Ordering::Equal if arrow.kind == Kind::Po => (xa, xb, xa.saturating_sub(22)),
         std::cmp::Ordering::Equal => (xa + BOX.0, xb + BOX.0, xa + BOX.0 + 28 + 2 * shift),
     };
     let (name, color) = (arrow.kind.name(), color(arrow.kind));
     let width = if arrow.on_cycle { 3 } else { 1 };
-    format!(
-        "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n<text x=\"{bend}\" y=\"{}\" fill=\"{color}\">{name}</text>\n",
-        (ya + yb) / 2
+    // A point of the curve, another one for the next arrow.
+    let t = 0.3 + 0.1 * (number % 5) as f64;
+    let (u, at) = (1.0 - t, |p: [usize; 4]| p.map(|coordinate| coordinate as f64));
+    let point =
+        |p: [f64; 4]| u * u * u * p[0] + 3.0 * u * u * t * p[1] + 3.0 * u * t * t * p[2] + t * t * t * p[3];
+    let (x, y) = (point(at([start, bend, bend, end])), point(at([ya, ya, yb, yb])));
+    (
+        format!(
+            "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n"
+        ),
+        format!(
+            "<text class=\"name\" x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\" fill=\"{color}\">{name}</text>\n",
+            y + 4.0
+        ),
     )
 }
 
@@ -177,7 +194,7 @@ fn escape_dot(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_answer::picture::Box;
+    use fencepost_answer::picture::{Arrow, Box};
     use fencepost_diag::Span;
 
     fn picture() -> Picture {
