@@ -7,6 +7,10 @@
 use super::{ENGINES, Engine, Fit, Question, ignored};
 use crate::input::Trouble;
 use fencepost_answer::{Outcome, Verdict};
+use std::time::{Duration, Instant};
+
+/// What another engine may take to show the way to a mistake that is known.
+const TIME_TO_SHOW: Duration = Duration::from_millis(500);
 
 /// An answer, who gave it, and why that engine.
 pub struct Picked {
@@ -32,6 +36,8 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     able.sort_by_key(|(rank, ..)| *rank);
     // What has only one execution is run; if that finds a mistake, another engine may show the way there, too.
     let mut found = None;
+    let (mut question, started) = (*question, Instant::now());
+    let question = &mut question;
     if let Some((_, why, engine)) = able.first().filter(|(.., engine)| engine.name() == "run") {
         match engine.run(question) {
             Ok(outcome) => {
@@ -40,6 +46,7 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
                     return Ok(picked);
                 }
                 found = Some(picked);
+                question.until = Some(Instant::now() + TIME_TO_SHOW.max(4 * started.elapsed()));
             }
             Err(trouble) if able.len() == 1 => return Err(trouble),
             Err(_) => {}
