@@ -1,9 +1,9 @@
 //! Coherence, propagation, and what reads read: the clauses between threads.
 
 use super::{By, Kind, Last, Power};
-use crate::aig::{FALSE, Lit, TRUE};
 use crate::symbolic::Formula;
-use crate::word::Word;
+use fencepost_bmc::aig::Lit;
+use fencepost_bmc::limits::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
 /// What was encoded, for lifting.
@@ -21,10 +21,11 @@ pub(crate) struct Encoded {
 
 impl Power {
     /// Adds all clauses between threads. After all threads have run.
-    pub fn finish(&mut self, formula: &mut Formula) {
+    pub fn finish(&mut self, formula: &mut Formula, limits: Limits<'_>) -> Result<(), StopReason> {
+        let within = || limits.reached().map_or(Ok(()), Err);
         let mut writes: FxHashMap<usize, Vec<(usize, Lit)>> = FxHashMap::default();
         for (number, store) in self.stores.iter().enumerate() {
-            for &(cell, when) in store.cells.iter().filter(|(_, when)| *when != FALSE) {
+            for &(cell, when) in store.cells.iter().filter(|(_, when)| *when != Lit::FALSE) {
                 writes.entry(cell).or_default().push((number, when));
             }
         }
@@ -34,9 +35,13 @@ impl Power {
         for &cell in &cells {
             self.coherence(formula, cell);
             self.propagation(formula, cell);
+            within()?;
         }
         self.barriers(formula);
         for read in 0..self.reads.len() {
+            if read % 16 == 0 {
+                within()?;
+            }
             for at in 0..self.reads[read].cells.len() {
                 self.read(formula, read, at);
             }
@@ -45,6 +50,7 @@ impl Power {
             self.store_conditional(formula, store);
         }
         self.final_memory(formula);
+        within()
     }
 
     fn writes(&self, cell: usize) -> Vec<(usize, Lit)> {
@@ -54,12 +60,12 @@ impl Power {
     /// Store `a` comes before store `b` in the coherence order of a cell.
     pub(crate) fn before(&mut self, formula: &mut Formula, cell: usize, a: usize, b: usize) -> Lit {
         if self.stores[a].thread == self.stores[b].thread {
-            return Lit::of(a < b);
+            return Lit::constant(a < b);
         }
         if a > b {
             return !self.before(formula, cell, b, a);
         }
-        *self.encoded.co.entry((cell, a, b)).or_insert_with(|| formula.aig.variable())
+        *self.encoded.co.entry((cell, a, b)).or_insert_with(|| formula.graph.input())
     }
 
     /// Program order is part of it, and it is transitive.
@@ -98,12 +104,12 @@ impl Power {
         if let Some(known) = self.encoded.covers.get(&(cell, store, to)) {
             return known.clone();
         }
-        let when = self.writes(cell).iter().find(|(w, _)| *w == store).map_or(FALSE, |(_, when)| *when);
+        let when = self.writes(cell).iter().find(|(w, _)| *w == store).map_or(Lit::FALSE, |(_, when)| *when);
         let by: By = match self.stores[store].thread == to {
-            true => self.stores[store].commit.clone().iter().map(|&c| formula.aig.and(c, when)).collect(),
+            true => self.stores[store].commit.clone().iter().map(|&c| formula.graph.and(c, when)).collect(),
             false => {
-                let bits: Vec<Lit> = (0..self.contexts).map(|_| formula.aig.variable()).collect();
-                let mut before = FALSE;
+                let bits: Vec<Lit> = (0..self.contexts).map(|_| formula.graph.input()).collect();
+                let mut before = Lit::FALSE;
                 for &bit in &bits {
                     formula.require([!before, bit]);
                     before = bit;
@@ -123,13 +129,13 @@ impl Power {
             let covers: Vec<By> = writes.iter().map(|(w, _)| self.cover(formula, cell, *w, to)).collect();
             for (at, &(w, when)) in writes.iter().enumerate() {
                 // Stores of the same thread behind it: one bit for all of them.
-                let mut later = vec![FALSE; self.contexts];
+                let mut later = vec![Lit::FALSE; self.contexts];
                 for (other, &(v, _)) in writes.iter().enumerate().filter(|(other, _)| *other != at) {
                     let order = self.before(formula, cell, w, v);
                     let same = self.stores[v].thread == self.stores[w].thread;
                     for k in 0..self.contexts {
-                        if same && order == TRUE {
-                            later[k] = formula.aig.or(later[k], covers[other][k]);
+                        if same && order == Lit::TRUE {
+                            later[k] = formula.graph.or(later[k], covers[other][k]);
                         } else if !same {
                             formula.require([!when, !order, !covers[other][k], covers[at][k]]);
                         }
@@ -159,10 +165,11 @@ impl Power {
         let (commit, reached) = (self.stores[w].commit.clone(), self.stores[w].reached[to].clone());
         let fences = self.seen_fences(formula, w, to);
         for k in 0..self.contexts {
-            let (now, before) = (covers[at][k], if k == 0 { FALSE } else { covers[at][k - 1] });
+            let (now, before) = (covers[at][k], if k == 0 { Lit::FALSE } else { covers[at][k - 1] });
+            formula.require([!now, before, self.live[k]]);
             for r in 0..self.threads {
                 let active = self.active[r][k];
-                if active == FALSE {
+                if active == Lit::FALSE {
                     continue;
                 }
                 if r == from {
@@ -177,10 +184,10 @@ impl Power {
                 for (other, &(v, _)) in writes.iter().enumerate() {
                     if self.stores[v].thread == r {
                         let order = self.before(formula, cell, w, v);
-                        reasons.push(formula.aig.and(order, covers[other][k]));
+                        reasons.push(formula.graph.and(order, covers[other][k]));
                     }
                 }
-                formula.require(reasons);
+                formula.require(&reasons);
             }
         }
     }
@@ -194,7 +201,7 @@ impl Power {
             if barrier.fence == Kind::Sync || barrier.thread == from || barrier.thread == to {
                 continue;
             }
-            let seen = formula.aig.variable();
+            let seen = formula.graph.input();
             for k in 0..self.contexts {
                 formula.require([!barrier.guard, !barrier.reaches[from][k], commit[k], seen]);
             }
@@ -213,7 +220,7 @@ impl Power {
             Last::Event(store) => self.cover(formula, cell, store, to),
             Last::Mux(c, a, b) => {
                 let (a, b) = (self.own_cover(formula, cell, a, to), self.own_cover(formula, cell, b, to));
-                super::mux(&mut formula.aig, c, &a, &b)
+                super::mux(&mut formula.graph, c, &a, &b)
             }
         };
         self.encoded.own_covers.insert((cell, own, to), by.clone());
@@ -251,7 +258,7 @@ impl Power {
                     continue;
                 }
                 let (here, there) = (self.cover(formula, cell, w, p), self.cover(formula, cell, w, to));
-                let seen = formula.aig.variable();
+                let seen = formula.graph.input();
                 for k in 0..self.contexts {
                     formula.require([!guard, !here[k], commit[k], seen]);
                     formula.require([!guard, !seen, !reach[k], there[k]]);
@@ -267,7 +274,7 @@ impl Power {
         }
         let (thread, init) = (self.reads[read].thread, self.reads[read].init.clone());
         let cover = self.cover(formula, cell, store, thread);
-        let seen = formula.aig.variable();
+        let seen = formula.graph.input();
         formula.require([!init[0], !seen]);
         for k in 1..self.contexts {
             formula.require([!init[k], cover[k - 1], !seen]);
@@ -286,17 +293,17 @@ impl Power {
             return known;
         }
         let lit = match self.lasts[last] {
-            Last::None => FALSE,
+            Last::None => Lit::FALSE,
             Last::Event(own) if what == 0 => self.before(formula, cell, store, own),
             Last::Event(read) if what == 1 => self.seen(formula, read, cell, store),
             Last::Event(read) => {
                 let own = self.reads[read].cells.iter().find(|c| c.cell == cell).map(|c| c.own);
                 let seen = self.seen(formula, read, cell, store);
                 match own {
-                    None => FALSE,
+                    None => Lit::FALSE,
                     Some(own) => {
                         let before = self.resolve(formula, 0, own, cell, store);
-                        formula.aig.or(seen, before)
+                        formula.graph.or(seen, before)
                     }
                 }
             }
@@ -305,7 +312,7 @@ impl Power {
                     self.resolve(formula, what, a, cell, store),
                     self.resolve(formula, what, b, cell, store),
                 );
-                formula.aig.mux(c, a, b)
+                formula.graph.mux(c, a, b)
             }
         };
         self.encoded.resolved.insert(key, lit);
@@ -325,22 +332,21 @@ impl Power {
             let covered = self.resolve(formula, 0, own, cell, w);
             let earlier = self.resolve(formula, 1, last_read, cell, w);
             formula.require([!when, !earlier, seen, covered]);
-            visible.push(formula.aig.and(seen, !covered));
+            visible.push(formula.graph.and(seen, !covered));
         }
         for (i, &(w, _)) in foreign.iter().enumerate() {
             let mut last = visible[i];
             for (j, &(v, _)) in foreign.iter().enumerate().filter(|(j, _)| *j != i) {
                 let later = self.before(formula, cell, w, v);
-                let hides = formula.aig.and(visible[j], later);
-                last = formula.aig.and(last, !hides);
+                let hides = formula.graph.and(visible[j], later);
+                last = formula.graph.and(last, !hides);
             }
-            let stored = self.stores[w].value.clone();
-            let same = value.equals(&mut formula.aig, &stored);
-            formula.require([!when, !last, same]);
+            let from = formula.graph.and(when, last);
+            formula.equal_if(from, &value, &self.stores[w].value);
         }
-        let any = formula.aig.any(visible);
-        let same = value.equals(&mut formula.aig, &own_value);
-        formula.require([!when, any, same]);
+        let any = formula.graph.or_all(&visible);
+        let own = formula.graph.and(when, !any);
+        formula.equal_if(own, &value, &own_value);
     }
 
     /// No store of another thread comes between what the load-reserve read and the store-conditional.
@@ -363,13 +369,13 @@ impl Power {
     /// The last load that took a reservation took it for the cell.
     fn reserves(&mut self, formula: &mut Formula, last: usize, cell: usize) -> Lit {
         match self.lasts[last] {
-            Last::None => FALSE,
+            Last::None => Lit::FALSE,
             Last::Event(read) => {
-                self.reads[read].cells.iter().find(|c| c.cell == cell).map_or(FALSE, |c| c.when)
+                self.reads[read].cells.iter().find(|c| c.cell == cell).map_or(Lit::FALSE, |c| c.when)
             }
             Last::Mux(c, a, b) => {
                 let (a, b) = (self.reserves(formula, a, cell), self.reserves(formula, b, cell));
-                formula.aig.mux(c, a, b)
+                formula.graph.mux(c, a, b)
             }
         }
     }
@@ -378,24 +384,20 @@ impl Power {
         let Some(finals) = self.finals.clone() else { return };
         for (cell, word) in finals.iter().enumerate() {
             let writes = self.writes(cell);
-            let equal = |formula: &mut Formula, last: Lit, value: &Word| {
-                let same = word.equals(&mut formula.aig, value);
-                formula.require([!last, same]);
-            };
-            let mut none = TRUE;
+            let mut none = Lit::TRUE;
             for &(w, when) in &writes {
                 let mut last = when;
                 for &(v, its) in writes.iter().filter(|(v, _)| *v != w) {
                     let later = self.before(formula, cell, w, v);
-                    let hides = formula.aig.and(its, later);
-                    last = formula.aig.and(last, !hides);
+                    let hides = formula.graph.and(its, later);
+                    last = formula.graph.and(last, !hides);
                 }
                 let value = self.stores[w].value.clone();
-                equal(formula, last, &value);
-                none = formula.aig.and(none, !when);
+                formula.equal_if(last, word, &value);
+                none = formula.graph.and(none, !when);
             }
             let initial = self.initial[cell].clone();
-            equal(formula, none, &initial);
+            formula.equal_if(none, word, &initial);
         }
     }
 }
