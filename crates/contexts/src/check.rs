@@ -76,6 +76,8 @@ pub struct Options<'a> {
     pub unroll: u32,
     /// Mutexes know their owners, as in C.
     pub owners: bool,
+    /// Loops do not go back after a round that did nothing.
+    pub skip_idle: bool,
     /// Limits.
     pub limits: Limits<'a>,
     /// Is told each number of contexts that is tried, with the size of the formula and the effort so far.
@@ -85,12 +87,13 @@ pub struct Options<'a> {
 impl Options<'_> {
     /// With this unroll bound, and nothing else.
     pub fn new(unroll: u32) -> Self {
-        Options { unroll, owners: false, limits: Limits::default(), progress: None }
+        Options { unroll, owners: false, skip_idle: true, limits: Limits::default(), progress: None }
     }
 }
 
 fn flat_program(program: &Program, options: &Options<'_>) -> Result<Flat, Unsupported> {
-    let settings = flat::Options { owners: options.owners, ..flat::Options::new(options.unroll) };
+    let Options { unroll, owners, skip_idle, .. } = *options;
+    let settings = flat::Options { owners, skip_idle, ..flat::Options::new(unroll) };
     let flat = flatten(program, settings).map_err(|e| Unsupported { what: e.what, span: e.span })?;
     if flat.threads.len() > 63 {
         return Err(Unsupported { what: "more than 63 threads".into(), span: Span::default() });
@@ -125,13 +128,13 @@ impl<'a> Query<'a> {
         program: &Program,
         flat: &Flat,
         options: &Options<'a>,
-        contexts: u32,
+        contexts: RangeInclusive<u32>,
         complete: bool,
     ) -> Result<Query<'a>, Failed> {
         let cells = Cells::new(flat)?;
         let (mut formula, mut power) =
             symbolic::run(flat, &cells, complete, options.limits, |formula, shapes| {
-                Power::new(flat, &cells, formula, shapes, contexts, complete)
+                Power::new(flat, &cells, formula, shapes, contexts.clone(), complete)
             })?;
         let observed = match &program.property {
             Property::Final(condition) if complete => {
@@ -205,7 +208,7 @@ pub fn check(
         size: Size::default(),
     };
     let last = *contexts.end();
-    let mut query = match Query::new(program, &flat, options, last, false) {
+    let mut query = match Query::new(program, &flat, options, contexts.clone(), false) {
         Ok(query) => query,
         Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
         Err(Failed::Stopped(reason)) => {
@@ -217,6 +220,10 @@ pub fn check(
     for bound in contexts {
         if let Some(progress) = options.progress {
             progress(bound, query.size());
+        }
+        // Nothing more is asked for: the solver may simplify with what is a clause, not with what is assumed.
+        if bound == last && limit == Lit::FALSE {
+            query.solver.require(&query.formula.graph, &[bad]);
         }
         let answer = query.solve(bound, bad);
         outcome.size = query.size();
@@ -273,7 +280,7 @@ pub fn states_up_to(
     contexts: RangeInclusive<u32>,
 ) -> Result<Result<Vec<BTreeSet<Vec<Value>>>, StopReason>, Unsupported> {
     let flat = flat_program(program, options)?;
-    let mut query = match Query::new(program, &flat, options, *contexts.end(), true) {
+    let mut query = match Query::new(program, &flat, options, contexts.clone(), true) {
         Ok(query) => query,
         Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
         Err(Failed::Stopped(reason)) => return Ok(Err(reason)),

@@ -9,12 +9,15 @@
 //! * `cov(w, q)[k]`: the store `w`, or one behind it in coherence order, has reached thread `q` by context `k`.
 //!     - it is closed: `co(w, v) & cov(v, q)[k] => cov(w, q)[k]`;
 //!     - what is new in a context of `r` is a store of `r` that may be propagated, or is before such a one.
-//! * `seen(e, w)`: `cov` when the read `e` was initialised. A read reads the last store seen that is not before the own one.
+//! * A read reads the last store that was there when it was initialised, or the own one if that is later.
 //!
-//! `order.rs` has the clauses about coherence and propagation, `lift.rs` makes a run of a solution.
+//! Nothing is said about what arrives at a thread that does nothing, such as `main` while it waits: all that is committed can arrive there at once, and nobody notices.
+//!
+//! `order.rs` has the clauses about coherence and propagation, `reads.rs` those about reads, `lift.rs` makes a run of a solution.
 
 mod lift;
 mod order;
+mod reads;
 
 pub use lift::PowerRun;
 
@@ -24,6 +27,7 @@ use fencepost_bmc::word::Word;
 use fencepost_ir::Fence;
 use fencepost_ir::flat::{Flat, Phase, phases};
 use rustc_hash::FxHashMap;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 /// For each context, whether something is done by then.
@@ -143,6 +147,8 @@ pub struct Power {
     pub(crate) threads: usize,
     /// Something may happen in a context: what a bound is asked for with.
     pub(crate) live: Vec<Lit>,
+    /// Threads that do something beside others.
+    pub(crate) busy: Vec<bool>,
     /// `active[p][k]`, only where something may happen.
     pub(crate) active: Vec<Vec<Lit>>,
     pub(crate) lasts: Vec<Last>,
@@ -162,26 +168,29 @@ pub struct Power {
 }
 
 impl Power {
-    /// For a program and a number of contexts. If `complete`, only runs in which all threads end are of interest.
+    /// For a program and numbers of contexts. If `complete`, only runs in which all threads end are of interest.
     pub fn new(
         flat: &Flat,
         cells: &Cells,
         formula: &mut Formula,
         shapes: &Shapes,
-        contexts: u32,
+        contexts: RangeInclusive<u32>,
         complete: bool,
     ) -> Power {
-        let (contexts, threads) = (contexts as usize, flat.threads.len());
+        let (least, contexts, threads) =
+            (*contexts.start() as usize, *contexts.end() as usize, flat.threads.len());
         let phases = phases(flat).unwrap_or_default();
         let initial = cells.initial_words(&mut formula.graph);
         let busy: Vec<bool> =
             (0..threads).map(|p| p > 0 || phases.is_empty() || works(flat, &phases)).collect();
-        let live: Vec<Lit> = (0..contexts).map(|_| formula.graph.input()).collect();
+        let mut live = vec![Lit::TRUE; contexts];
+        live.iter_mut().skip(least).for_each(|live| *live = formula.graph.input());
         let active = schedule(formula, &busy, &live);
         Power {
             contexts,
             threads,
             live,
+            busy,
             active,
             lasts: vec![Last::None],
             last_number: FxHashMap::default(),
@@ -200,6 +209,11 @@ impl Power {
     /// What to assume for runs with at most so many contexts.
     pub fn at_most(&self, contexts: u32) -> Vec<Lit> {
         (0u32..).zip(&self.live).map(|(k, &live)| live.complement_if(k >= contexts)).collect()
+    }
+
+    /// The threads that something of a thread has to reach.
+    pub(crate) fn others(&self, thread: usize) -> Vec<usize> {
+        (0..self.threads).filter(|&q| q != thread && self.busy[q]).collect()
     }
 
     fn always(&self) -> By {
@@ -604,7 +618,7 @@ impl Memory for Power {
         let all = (fence == Kind::Sync).then(|| self.done(formula, thread));
         for q in 0..self.threads {
             let reach = match &all {
-                _ if q == thread => commit.clone(),
+                _ if q == thread || !self.busy[q] => commit.clone(),
                 Some(all) => all.clone(),
                 None => self.done(formula, thread),
             };

@@ -88,6 +88,7 @@ pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let options = contexts::Options {
         unroll: question.options.unroll,
         owners,
+        skip_idle: true,
         limits,
         progress: watched.then_some(&watch as &(dyn Fn(u32, Size) + Sync)),
     };

@@ -42,10 +42,21 @@ impl Power {
             let at = (store.thread, store.step as u32);
             run.commit.insert(at, when(&store.commit));
             for &(cell, _) in store.cells.iter().filter(|(_, when)| values.of(*when)) {
-                for q in (0..self.threads).filter(|&q| q != store.thread) {
+                for q in self.others(store.thread) {
                     if let Some(cover) = self.encoded.covers.get(&(cell, number, q)) {
                         run.reach.insert((at.0, at.1, q), when(cover));
                     }
+                }
+                // Idle threads are reached at once, unless by then a store behind it is there.
+                let now = when(&store.commit);
+                let behind = |v: usize| {
+                    self.stores[v].thread != store.thread
+                        && when(&self.stores[v].commit) < now
+                        && self.is_before(values, cell, number, v)
+                };
+                let hidden = self.writes(cell).iter().any(|&(v, its)| values.of(its) && behind(v));
+                for q in (0..self.threads).filter(|&q| !self.busy[q] && q != store.thread && !hidden) {
+                    run.reach.insert((at.0, at.1, q), now);
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! Coherence, propagation, and what reads read: the clauses between threads.
 
+use super::reads::Reading;
 use super::{By, Kind, Last, Power};
 use crate::symbolic::Formula;
-use fencepost_bmc::aig::Lit;
+use fencepost_bmc::aig::{Lit, Values};
 use fencepost_bmc::limits::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
@@ -14,9 +15,8 @@ pub(crate) struct Encoded {
     co: FxHashMap<(usize, usize, usize), Lit>,
     /// By cell, store and thread.
     pub covers: FxHashMap<(usize, usize, usize), By>,
-    seen: FxHashMap<(usize, usize, usize), Lit>,
-    resolved: FxHashMap<(u8, usize, usize, usize), Lit>,
     own_covers: FxHashMap<(usize, usize, usize), By>,
+    pub(super) reading: Reading,
 }
 
 impl Power {
@@ -42,9 +42,7 @@ impl Power {
             if read % 16 == 0 {
                 within()?;
             }
-            for at in 0..self.reads[read].cells.len() {
-                self.read(formula, read, at);
-            }
+            self.read(formula, read);
         }
         for store in 0..self.stores.len() {
             self.store_conditional(formula, store);
@@ -53,7 +51,7 @@ impl Power {
         within()
     }
 
-    fn writes(&self, cell: usize) -> Vec<(usize, Lit)> {
+    pub(super) fn writes(&self, cell: usize) -> Vec<(usize, Lit)> {
         self.encoded.writes.get(&cell).cloned().unwrap_or_default()
     }
 
@@ -66,6 +64,15 @@ impl Power {
             return !self.before(formula, cell, b, a);
         }
         *self.encoded.co.entry((cell, a, b)).or_insert_with(|| formula.graph.input())
+    }
+
+    /// The same in a solution.
+    pub(super) fn is_before(&self, values: &Values, cell: usize, a: usize, b: usize) -> bool {
+        match self.stores[a].thread == self.stores[b].thread {
+            true => a < b,
+            false if a > b => !self.is_before(values, cell, b, a),
+            false => self.encoded.co.get(&(cell, a, b)).is_some_and(|&lit| values.of(lit)),
+        }
     }
 
     /// Program order is part of it, and it is transitive.
@@ -125,30 +132,47 @@ impl Power {
 
     fn propagation(&mut self, formula: &mut Formula, cell: usize) {
         let writes = self.writes(cell);
-        for to in 0..self.threads {
+        for to in self.others(usize::MAX) {
             let covers: Vec<By> = writes.iter().map(|(w, _)| self.cover(formula, cell, *w, to)).collect();
+            let lasts = self.last_covers(formula, &writes, &covers);
             for (at, &(w, when)) in writes.iter().enumerate() {
-                // Stores of the same thread behind it: one bit for all of them.
-                let mut later = vec![Lit::FALSE; self.contexts];
-                for (other, &(v, _)) in writes.iter().enumerate().filter(|(other, _)| *other != at) {
-                    let order = self.before(formula, cell, w, v);
-                    let same = self.stores[v].thread == self.stores[w].thread;
-                    for k in 0..self.contexts {
-                        if same && order == Lit::TRUE {
-                            later[k] = formula.graph.or(later[k], covers[other][k]);
-                        } else if !same {
+                for (other, &(v, _)) in writes.iter().enumerate() {
+                    if self.stores[v].thread != self.stores[w].thread {
+                        let order = self.before(formula, cell, w, v);
+                        for k in 0..self.contexts {
                             formula.require([!when, !order, !covers[other][k], covers[at][k]]);
                         }
                     }
                 }
-                for k in 0..self.contexts {
-                    formula.require([!when, !later[k], covers[at][k]]);
+                for (k, &(_, later)) in lasts[at].iter().enumerate() {
+                    formula.require([!when, !later, covers[at][k]]);
                 }
+            }
+            for (at, &(w, _)) in writes.iter().enumerate() {
                 if self.stores[w].thread != to {
-                    self.news(formula, cell, (w, to), &writes, &covers, at);
+                    self.news(formula, cell, (w, to), &writes, &covers[at], &lasts);
                 }
             }
         }
+    }
+
+    /// For each store and context: it is the last of its thread's stores that are covered; a later one is covered.
+    pub(super) fn last_covers(
+        &self,
+        formula: &mut Formula,
+        writes: &[(usize, Lit)],
+        covers: &[By],
+    ) -> Vec<Vec<(Lit, Lit)>> {
+        let mut later = vec![vec![Lit::FALSE; self.contexts]; self.threads];
+        let mut lasts = vec![Vec::new(); writes.len()];
+        for (at, &(w, _)) in writes.iter().enumerate().rev() {
+            let later = &mut later[self.stores[w].thread];
+            for (k, &cover) in covers[at].iter().enumerate() {
+                lasts[at].push((formula.graph.and(cover, !later[k]), later[k]));
+                later[k] = formula.graph.or(later[k], cover);
+            }
+        }
+        lasts
     }
 
     /// What a store, or one behind it, needs to reach a thread in a context.
@@ -158,14 +182,14 @@ impl Power {
         cell: usize,
         (w, to): (usize, usize),
         writes: &[(usize, Lit)],
-        covers: &[By],
-        at: usize,
+        cover: &By,
+        lasts: &[Vec<(Lit, Lit)>],
     ) {
         let from = self.stores[w].thread;
         let (commit, reached) = (self.stores[w].commit.clone(), self.stores[w].reached[to].clone());
         let fences = self.seen_fences(formula, w, to);
         for k in 0..self.contexts {
-            let (now, before) = (covers[at][k], if k == 0 { Lit::FALSE } else { covers[at][k - 1] });
+            let (now, before) = (cover[k], if k == 0 { Lit::FALSE } else { cover[k - 1] });
             formula.require([!now, before, self.live[k]]);
             for r in 0..self.threads {
                 let active = self.active[r][k];
@@ -180,14 +204,17 @@ impl Power {
                     }
                     continue;
                 }
-                let mut reasons = vec![!now, before, !active];
+                // It is before a store of the active thread: if before any, then before the last that is covered.
+                let mut some = vec![!now, before, !active];
                 for (other, &(v, _)) in writes.iter().enumerate() {
-                    if self.stores[v].thread == r {
-                        let order = self.before(formula, cell, w, v);
-                        reasons.push(formula.graph.and(order, covers[other][k]));
+                    if self.stores[v].thread != r {
+                        continue;
                     }
+                    let order = self.before(formula, cell, w, v);
+                    formula.require([!now, before, !active, !lasts[other][k].0, order]);
+                    some.push(lasts[other][k].0);
                 }
-                formula.require(&reasons);
+                formula.require(&some);
             }
         }
     }
@@ -232,7 +259,7 @@ impl Power {
         for at in 0..self.barriers.len() {
             let (p, guard) = (self.barriers[at].thread, self.barriers[at].guard);
             let owns = self.barriers[at].own.clone();
-            for to in (0..self.threads).filter(|&to| to != p) {
+            for to in self.others(p) {
                 let reach = self.barriers[at].reaches[to].clone();
                 for (cell, &own) in owns.iter().enumerate().filter(|(_, own)| **own != 0) {
                     let cover = self.own_cover(formula, cell, own, to);
@@ -263,119 +290,6 @@ impl Power {
                     formula.require([!guard, !here[k], commit[k], seen]);
                     formula.require([!guard, !seen, !reach[k], there[k]]);
                 }
-            }
-        }
-    }
-
-    /// A read was initialised when the store, or one behind it, had reached its thread.
-    fn seen(&mut self, formula: &mut Formula, read: usize, cell: usize, store: usize) -> Lit {
-        if let Some(&known) = self.encoded.seen.get(&(read, cell, store)) {
-            return known;
-        }
-        let (thread, init) = (self.reads[read].thread, self.reads[read].init.clone());
-        let cover = self.cover(formula, cell, store, thread);
-        let seen = formula.graph.input();
-        formula.require([!init[0], !seen]);
-        for k in 1..self.contexts {
-            formula.require([!init[k], cover[k - 1], !seen]);
-            formula.require([init[k - 1], !cover[k - 1], seen]);
-        }
-        // A read that is done in the last context at the latest: nothing that comes then is seen.
-        self.encoded.seen.insert((read, cell, store), seen);
-        seen
-    }
-
-    /// Walks through the last events on all ways: `what` 0: the store is before the last own one; 1: it was seen by the last read; 2: it is what the
-    /// load-reserve read, or before that.
-    fn resolve(&mut self, formula: &mut Formula, what: u8, last: usize, cell: usize, store: usize) -> Lit {
-        let key = (what, last, cell, store);
-        if let Some(&known) = self.encoded.resolved.get(&key) {
-            return known;
-        }
-        let lit = match self.lasts[last] {
-            Last::None => Lit::FALSE,
-            Last::Event(own) if what == 0 => self.before(formula, cell, store, own),
-            Last::Event(read) if what == 1 => self.seen(formula, read, cell, store),
-            Last::Event(read) => {
-                let own = self.reads[read].cells.iter().find(|c| c.cell == cell).map(|c| c.own);
-                let seen = self.seen(formula, read, cell, store);
-                match own {
-                    None => Lit::FALSE,
-                    Some(own) => {
-                        let before = self.resolve(formula, 0, own, cell, store);
-                        formula.graph.or(seen, before)
-                    }
-                }
-            }
-            Last::Mux(c, a, b) => {
-                let (a, b) = (
-                    self.resolve(formula, what, a, cell, store),
-                    self.resolve(formula, what, b, cell, store),
-                );
-                formula.graph.mux(c, a, b)
-            }
-        };
-        self.encoded.resolved.insert(key, lit);
-        lit
-    }
-
-    fn read(&mut self, formula: &mut Formula, read: usize, at: usize) {
-        let thread = self.reads[read].thread;
-        let part = &self.reads[read].cells[at];
-        let (cell, when, own, last_read) = (part.cell, part.when, part.own, part.last_read);
-        let (value, own_value) = (part.value.clone(), part.own_value.clone());
-        let foreign: Vec<(usize, Lit)> =
-            self.writes(cell).into_iter().filter(|(w, _)| self.stores[*w].thread != thread).collect();
-        let mut visible = Vec::with_capacity(foreign.len());
-        for &(w, _) in &foreign {
-            let seen = self.seen(formula, read, cell, w);
-            let covered = self.resolve(formula, 0, own, cell, w);
-            let earlier = self.resolve(formula, 1, last_read, cell, w);
-            formula.require([!when, !earlier, seen, covered]);
-            visible.push(formula.graph.and(seen, !covered));
-        }
-        for (i, &(w, _)) in foreign.iter().enumerate() {
-            let mut last = visible[i];
-            for (j, &(v, _)) in foreign.iter().enumerate().filter(|(j, _)| *j != i) {
-                let later = self.before(formula, cell, w, v);
-                let hides = formula.graph.and(visible[j], later);
-                last = formula.graph.and(last, !hides);
-            }
-            let from = formula.graph.and(when, last);
-            formula.equal_if(from, &value, &self.stores[w].value);
-        }
-        let any = formula.graph.or_all(&visible);
-        let own = formula.graph.and(when, !any);
-        formula.equal_if(own, &value, &own_value);
-    }
-
-    /// No store of another thread comes between what the load-reserve read and the store-conditional.
-    fn store_conditional(&mut self, formula: &mut Formula, store: usize) {
-        let Some(reservation) = self.stores[store].reservation else { return };
-        let thread = self.stores[store].thread;
-        for (cell, when) in self.stores[store].cells.clone() {
-            let reserved = self.reserves(formula, reservation, cell);
-            formula.require([!when, reserved]);
-            for (v, its) in self.writes(cell) {
-                if self.stores[v].thread != thread {
-                    let before = self.before(formula, cell, v, store);
-                    let read = self.resolve(formula, 2, reservation, cell, v);
-                    formula.require([!when, !its, !before, read]);
-                }
-            }
-        }
-    }
-
-    /// The last load that took a reservation took it for the cell.
-    fn reserves(&mut self, formula: &mut Formula, last: usize, cell: usize) -> Lit {
-        match self.lasts[last] {
-            Last::None => Lit::FALSE,
-            Last::Event(read) => {
-                self.reads[read].cells.iter().find(|c| c.cell == cell).map_or(Lit::FALSE, |c| c.when)
-            }
-            Last::Mux(c, a, b) => {
-                let (a, b) = (self.reserves(formula, a, cell), self.reserves(formula, b, cell));
-                formula.graph.mux(c, a, b)
             }
         }
     }
