@@ -94,6 +94,7 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "suggest",
+    "full",
     "report",
     "include",
     "malloc-fails",
