@@ -8,6 +8,10 @@
 use super::{ENGINES, Engine, Fit, Question, ignored};
 use crate::input::Trouble;
 use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
+use std::time::{Duration, Instant};
+
+/// What another engine may take to show the way to a mistake that is known.
+const TIME_TO_SHOW: Duration = Duration::from_millis(500);
 
 /// An answer, who gave it, and why that engine.
 pub struct Picked {
@@ -35,6 +39,8 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     able.sort_by_key(|(rank, ..)| *rank);
     // What has only one execution is run; if that finds a mistake, another engine may show the way there, too.
     let mut found = None;
+    let (mut question, started) = (*question, Instant::now());
+    let question = &mut question;
     if let Some((_, why, engine)) = able.first().filter(|(.., engine)| engine.name() == "run") {
         match engine.run(question) {
             Ok(outcome) => {
@@ -43,6 +49,7 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
                     return Ok(picked);
                 }
                 found = Some(picked);
+                question.until = Some(Instant::now() + TIME_TO_SHOW.max(4 * started.elapsed()));
             }
             Err(trouble) if able.len() == 1 => return Err(trouble),
             Err(_) => {}
@@ -77,9 +84,10 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
     // Some of the user's time is left for others, if there are any.
     let share = question.options.timeout.filter(|_| !able.as_slice().is_empty());
     let until = share.and_then(|time| question.start.checked_add(time.mul_f64(FIRST_SHARE)));
+    let until = until.into_iter().chain(question.until).min();
     let first = engine.run(&Question { until, ..*question });
     let is_late = |reason: &&StopReason| {
-        until.is_some() && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
+        share.is_some() && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
     };
     let gave_up = match &first {
         Ok(found) if found.verdict != Verdict::Unknown => None,

@@ -40,7 +40,8 @@ pub struct Question<'a> {
     pub options: &'a CheckArgs,
     /// When the work on the file began.
     pub start: Instant,
-    /// When to give up, if that is before the user's time is over: another engine gets the rest.
+    /// When to give up, whatever the user's limit: another engine gets the rest of the time, or an answer is there and this would
+    /// only be a better one.
     pub until: Option<Instant>,
 }
 
@@ -168,7 +169,8 @@ impl Question<'_> {
 
     /// When to give up.
     pub fn deadline(&self) -> Option<Instant> {
-        self.until.or(self.options.timeout.and_then(|time| self.start.checked_add(time)))
+        let limit = self.options.timeout.and_then(|time| self.start.checked_add(time));
+        limit.into_iter().chain(self.until).min()
     }
 
     /// How long a counterexample may be replayed: as long as there is time, and a moment if there is none left.
