@@ -1,0 +1,16 @@
+/*
+ * A local array of constant characters is cleared.
+ * expect: sc=unsafe tso=unsafe pso=unsafe ra=unsafe rc11=unsafe power=unsafe armv8=unsafe
+ * why: C leaves the write undefined (6.7.3).
+ */
+#include <string.h>
+
+static void clear(char *p) {
+    memset(p, 0, 4);
+}
+
+int main(void) {
+    const char name[4] = "abc";
+    clear((char *)name);
+    return name[0];
+}
