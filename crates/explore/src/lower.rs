@@ -3,6 +3,7 @@
 use crate::code::{
     Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, Undefined, frame_reg,
 };
+use crate::debug::Debug;
 use crate::liveness::{live_registers, may_wait, tails};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
@@ -54,6 +55,7 @@ pub fn lower(
         counters.push(own.chain(entered).collect::<Vec<u16>>());
     }
     code.is_process = program.is_process();
+    code.debug = Debug::new(program);
     code.out_of_order = out_of_order;
     code.in_pieces = !mixed.is_empty();
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });

@@ -7,6 +7,10 @@
 use super::{ENGINES, Engine, Fit, Question, ignored};
 use crate::input::Trouble;
 use fencepost_answer::{Outcome, Verdict};
+use std::time::{Duration, Instant};
+
+/// What another engine may take to show the way to a mistake that is known.
+const TIME_TO_SHOW: Duration = Duration::from_millis(500);
 
 /// An answer, who gave it, and why that engine.
 pub struct Picked {
@@ -14,6 +18,8 @@ pub struct Picked {
     pub engine: &'static dyn Engine,
     /// In a few words.
     pub why: String,
+    /// Another engine was tried first.
+    pub surprising: bool,
     /// The answer.
     pub outcome: Outcome,
 }
@@ -32,14 +38,17 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     able.sort_by_key(|(rank, ..)| *rank);
     // What has only one execution is run; if that finds a mistake, another engine may show the way there, too.
     let mut found = None;
+    let (mut question, started) = (*question, Instant::now());
+    let question = &mut question;
     if let Some((_, why, engine)) = able.first().filter(|(.., engine)| engine.name() == "run") {
         match engine.run(question) {
             Ok(outcome) => {
-                let picked = Picked { engine: *engine, why: why.clone(), outcome };
+                let picked = Picked { engine: *engine, why: why.clone(), surprising: false, outcome };
                 if picked.outcome.verdict != Verdict::Unsafe || able.len() == 1 {
                     return Ok(picked);
                 }
                 found = Some(picked);
+                question.until = Some(Instant::now() + TIME_TO_SHOW.max(4 * started.elapsed()));
             }
             Err(trouble) if able.len() == 1 => return Err(trouble),
             Err(_) => {}
@@ -86,11 +95,11 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
             if let Ok(outcome) = engine.run(question)
                 && outcome.verdict != Verdict::Unknown
             {
-                return Ok(Picked { engine, why, outcome });
+                return Ok(Picked { engine, why, surprising: true, outcome });
             }
         }
     }
-    first.map(|outcome| Picked { engine, why, outcome })
+    first.map(|outcome| Picked { engine, why, surprising: false, outcome })
 }
 
 /// No engine honours all options that were given.

@@ -40,6 +40,8 @@ pub struct Question<'a> {
     pub options: &'a CheckArgs,
     /// When the work on the file began.
     pub start: Instant,
+    /// When to give up, whatever the user's limit: an answer is there, and this would only be a better one.
+    pub until: Option<Instant>,
 }
 
 /// Whether an engine can take a question.
@@ -92,6 +94,7 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "suggest",
+    "full",
     "report",
     "include",
     "malloc-fails",
@@ -160,7 +163,8 @@ impl Question<'_> {
 
     /// When to give up.
     pub fn deadline(&self) -> Option<Instant> {
-        self.options.timeout.and_then(|time| self.start.checked_add(time))
+        let limit = self.options.timeout.and_then(|time| self.start.checked_add(time));
+        limit.into_iter().chain(self.until).min()
     }
 
     /// How long a counterexample may be replayed: as long as there is time, and a moment if there is none left.

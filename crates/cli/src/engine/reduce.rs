@@ -189,8 +189,14 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     };
     let defaults = CheckArgs::default();
     let compiled = input::read(&name, model, &defaults)?;
-    let question =
-        Question { file: &name, compiled: &compiled, model, options: &defaults, start: Instant::now() };
+    let question = Question {
+        file: &name,
+        compiled: &compiled,
+        model,
+        options: &defaults,
+        start: Instant::now(),
+        until: None,
+    };
     let prepared = question.prepare(Form::STATES)?;
     let reduced =
         reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(|e| {
