@@ -196,6 +196,7 @@ fn program(seed: u64, model: ModelName, bytes: bool) -> Program {
             shown: 2,
             filter: None,
         }),
+        ..Program::default()
     }
 }
 
