@@ -291,6 +291,13 @@ impl Run<'_> {
     }
 
     fn step(&self, at: usize, instr: &Instr, mut state: State) -> Result<Vec<(usize, State)>, Outcome> {
+        if let &Instr::Store { addr, value, width, ann } = instr
+            && ann.order == Order::Plain
+            && at < self.alone
+            && self.store(&mut state, Address::of(addr), value, width)?
+        {
+            return Ok(vec![(at + 1, state)]);
+        }
         match instr {
             _ if at >= self.alone && state.stored.is_some() => return Err(Outcome::Used),
             Instr::Assign { dst, value } => {
@@ -319,11 +326,6 @@ impl Run<'_> {
             Instr::Assert { condition, .. } => {
                 self.truth(self.operand(&state, *condition))?;
                 return Ok(vec![(at + 1, state)]);
-            }
-            &Instr::Store { addr, value, width, ann } if ann.order == Order::Plain && at < self.alone => {
-                if self.store(&mut state, Address::of(addr), value, width)? {
-                    return Ok(vec![(at + 1, state)]);
-                }
             }
             &(Instr::Load { dst, addr, width, extend, ann }
             | Instr::CopyLoad { dst, addr, width, extend, ann, .. })

@@ -565,8 +565,8 @@ impl<'p> Replayer<'p> {
     /// Where the cell of the next access of the instruction is by the record.
     fn next_cell(&self, thread: u32, led: &Led) -> Option<(u32, Width)> {
         let at = led.run.at();
-        let next = self.steps(thread)[led.next.min(self.steps(thread).len())..].iter();
-        let step = next.skip_while(|step| is_silent(step, at)).next().filter(|step| step.at == at)?;
+        let mut steps = self.steps(thread).iter().skip(led.next);
+        let step = steps.find(|step| !is_silent(step, at)).filter(|step| step.at == at)?;
         match step.action {
             RecordedAction::Read { extent, .. } | RecordedAction::Write { extent, .. } => Some(extent),
             _ => None,
