@@ -7,7 +7,7 @@
 
 use fencepost_answer::StopReason;
 use fencepost_explore::{Action, Exploration, Finding, FindingKind};
-use fencepost_ir::{Program, Value};
+use fencepost_ir::{Program, Value, Width};
 use fencepost_models::{Entry, Model};
 use fencepost_naive::{
     Claim, Limits, Rebuilt, Recorded, RecordedAction, RecordedStep, Refused, confirm_within, summarise,
@@ -120,11 +120,14 @@ fn describe(finding: &Finding, refused: &Refused) -> Unconfirmed {
 
 /// The finding in the words of the replay.
 pub fn record(finding: &Finding, kind: FindingKind) -> Recorded {
+    let extent = |id: u32| finding.cells.get(id as usize).copied().unwrap_or((0, Width::W8));
     let action = |action: &Action| match action.clone() {
-        Action::Read { cell, raw, order, from, .. } => {
-            RecordedAction::Read { cell, value: Value(raw), order, from }
+        Action::Read { id, cell, raw, order, from, .. } => {
+            RecordedAction::Read { cell, value: Value(raw), order, from, extent: extent(id) }
         }
-        Action::Write { cell, raw, order, .. } => RecordedAction::Write { cell, value: Value(raw), order },
+        Action::Write { id, cell, raw, order, .. } => {
+            RecordedAction::Write { cell, value: Value(raw), order, extent: extent(id) }
+        }
         Action::Choose { value } => RecordedAction::Choose(value),
         Action::Fence => RecordedAction::Fence,
         Action::Spawn { thread } => RecordedAction::Spawn(thread),

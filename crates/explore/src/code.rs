@@ -248,6 +248,32 @@ pub enum Op {
         value: Arg,
         width: Width,
     },
+    /// Reads the cell that has the byte `at` of an access in pieces (`pieces.rs`); the whole cell.
+    LoadPiece {
+        dst: u16,
+        addr: Arg,
+        at: u16,
+        width: Width,
+        ann: Ann,
+        undefined: Undefined,
+    },
+    /// Writes it.
+    StorePiece {
+        addr: Arg,
+        at: u16,
+        value: u16,
+        width: Width,
+        ann: Ann,
+    },
+    /// A computation about an access in pieces; `place` lists its address and the register that says how far it is.
+    Piece {
+        what: PieceOp,
+        dst: u16,
+        a: Arg,
+        b: Arg,
+        place: u32,
+        width: Width,
+    },
     ObjectSize {
         dst: u16,
         addr: Arg,
@@ -261,6 +287,21 @@ pub enum Op {
     Cut {
         entered: u16,
     },
+}
+
+/// Computations about an access in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceOp {
+    /// Whether one cell is just where the access is; also if there can be no access at all.
+    Fits,
+    /// Whether the access has the whole of the next cell.
+    Covers,
+    /// How far the access is behind the next cell.
+    Advance,
+    /// What was read so far, `a`, with the part of the next cell, whose content is `b`.
+    Gather(Undefined),
+    /// What the next cell holds, `a`, with its part of the stored value, `b`.
+    Merge,
 }
 
 /// The read of a compare-exchange: its annotation when it fails, and the value that makes it succeed.
@@ -306,9 +347,8 @@ impl PrivateObject {
         if let Some(at) = cells.iter().position(|c| u64::from(c.offset) == offset && c.width == width) {
             return Ok(at);
         }
-        let inside = offset.checked_add(u64::from(width.bytes())).is_some_and(|end| {
-            cells.iter().any(|c| u64::from(c.offset) < end && u64::from(c.offset + c.width.bytes()) > offset)
-        });
+        let end = offset.checked_add(u64::from(width.bytes()));
+        let inside = end.is_some_and(|end| end <= u64::from(self.object.size));
         Err(if inside { BadAccess::MixedSize(u32::MAX) } else { BadAccess::OutOfBounds })
     }
 }
@@ -356,6 +396,8 @@ pub struct Code {
     pub out_of_order: bool,
     /// The program starts as one thread, whose return ends the process.
     pub is_process: bool,
+    /// Whether some access may go in pieces.
+    pub in_pieces: bool,
     /// Whether objects are made or freed at run time.
     pub uses_objects: bool,
     /// Initial threads: function and arguments.

@@ -242,14 +242,18 @@ impl<'a> Collector<'a> {
         let mut error = false;
         for (kind, places, object) in found {
             error |= !kind.is_warning() && !kind.is_unknown();
-            self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
-                kind: *kind,
-                places: places.clone(),
-                calls: places.iter().map(|place| view.calls_to(place)).collect(),
-                object,
-                made: view.made(),
-                steps: view.steps(),
-                coherence: view.coherence(),
+            self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| {
+                let (steps, cells) = view.steps();
+                Finding {
+                    kind: *kind,
+                    places: places.clone(),
+                    calls: places.iter().map(|place| view.calls_to(place)).collect(),
+                    object,
+                    cells,
+                    made: view.made(),
+                    steps,
+                    coherence: view.coherence(),
+                }
             });
         }
         if error && self.stop_at_error {
@@ -274,6 +278,7 @@ impl<'a> Collector<'a> {
             places: places.clone(),
             calls: Vec::new(),
             object: None,
+            cells: Vec::new(),
             made: Vec::new(),
             steps: Vec::new(),
             coherence: Vec::new(),

@@ -6,13 +6,13 @@
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
 use crate::interpret::Patience;
-use crate::memory::Memory;
+use crate::memory::{Memory, ObjectKey};
 use crate::model::MemoryModel;
 use crate::path::Trie;
 use crate::progress::Progress;
 use crate::row::RowWidth;
 use crate::segments::Position;
-use fencepost_ir::Location;
+use fencepost_ir::{Location, Width};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -51,6 +51,14 @@ pub enum Need {
     Registers(usize),
     /// No room, but caution with the reads of a cell: see `waiting`.
     Caution(Location),
+    /// No room, but an access in pieces, or a layout that has a cell there: see `pieces`. The access is that of an
+    /// instruction; where it cannot go in pieces, or does already, the place is asked for.
+    Mixed {
+        /// Function and instruction.
+        at: (u32, u32),
+        /// Object, offset and width; nothing for an object that nobody else can reach.
+        place: Option<(ObjectKey, u32, Width)>,
+    },
 }
 
 /// What is done to a cell that could hide a race or be part of one: see `waiting`.

@@ -2,7 +2,7 @@
 //! dependencies go through it. Whoever follows operations (liveness, the path trie, the lowering) asks this table; a new
 //! operation has a row here, and the compiler asks for it.
 
-use crate::code::{Arg, Op, Pc};
+use crate::code::{Arg, Op, Pc, PieceOp};
 use crate::path::Kind;
 
 /// Where control goes after an operation.
@@ -165,6 +165,18 @@ impl Op {
             Op::Local { dst: defines, .. } => Effect { defines, flow: Constant, makes: true, ..NOTHING },
             Op::Alloc { dst: defines, size, .. } => {
                 Effect { defines, uses: one(size), flow: Operands, makes: true, ..NOTHING }
+            }
+            Op::LoadPiece { dst, addr, at, .. } => event(Kind::Read, dst, two(addr, Arg::Reg(at))),
+            Op::StorePiece { addr, at, value, .. } => {
+                event(Kind::Write, 0, [Some(addr), Some(Arg::Reg(value)), Some(Arg::Reg(at))])
+            }
+            // Where the cells are depends on nothing that is read; the values do.
+            Op::Piece { what, dst: defines, a, b, place, .. } => {
+                let flow = match what {
+                    PieceOp::Gather(_) | PieceOp::Merge => Operands,
+                    PieceOp::Fits | PieceOp::Covers | PieceOp::Advance => Constant,
+                };
+                Effect { defines, uses: two(a, b), list: Some(place), flow, ..NOTHING }
             }
             Op::ObjectSize { dst: defines, addr: a } | Op::Owns { dst: defines, a } => {
                 Effect { defines, uses: one(a), flow: Operands, ..NOTHING }

@@ -5,9 +5,10 @@ use crate::interpret::{END_OF_THREAD, FaultKind, Next};
 use crate::memory::{BadAccess, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind};
+use crate::pieces::unordered;
 use crate::row::{Row, RowWidth};
 use crate::view::View;
-use fencepost_ir::{FailKind, ObjectId, Order, Program, Value};
+use fencepost_ir::{FailKind, Instr, ObjectId, Order, Program, Value, Width};
 
 pub use fencepost_answer::FindingKind;
 
@@ -31,6 +32,8 @@ pub struct Finding {
     pub calls: Vec<Calls>,
     /// The object that it is about.
     pub object: Option<String>,
+    /// Offset in its object and width of each cell, by the number that it has in the steps.
+    pub cells: Vec<(u32, Width)>,
     /// Names of objects on the heap, and who made them.
     pub made: Vec<(String, Place)>,
     /// The execution, thread by thread.
@@ -120,6 +123,16 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
             };
             found.push((kind, vec![Place { thread: t as u32, at: fault.at }], object));
         }
+    }
+    if view.subject.code.in_pieces
+        && let Some((a, b)) = unordered(view)
+    {
+        // What the threads read and write from there on is nothing that could be relied upon.
+        found.clear();
+        let object = view.object_at(a).and_then(|o| view.object_name(o));
+        let places = vec![view.place(a as usize), view.place(b as usize)];
+        found.push((FindingKind::MixedSize, places, object));
+        return found;
     }
     if let Some((a, b)) = race {
         found.push((
@@ -360,9 +373,7 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
         program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize))
     };
     let message = |place: &Place| match instr(place) {
-        Some(fencepost_ir::Instr::Assert { message, .. } | fencepost_ir::Instr::Fail { message, .. }) => {
-            Some(message.clone())
-        }
+        Some(Instr::Assert { message, .. } | Instr::Fail { message, .. }) => Some(message.clone()),
         _ => None,
     };
     let own = finding.places.first().and_then(message);
@@ -370,8 +381,8 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
         FindingKind::Assertion => own.unwrap_or_else(|| "this assertion fails".into()),
         FindingKind::Misuse => {
             let default = match finding.places.first().and_then(instr) {
-                Some(fencepost_ir::Instr::Lock(_)) => "a mutex is locked that was destroyed",
-                Some(fencepost_ir::Instr::Join { .. }) => {
+                Some(Instr::Lock(_)) => "a mutex is locked that was destroyed",
+                Some(Instr::Join { .. }) => {
                     "a thread is joined that does not exist, or that was joined or detached before"
                 }
                 _ => "a mutex is unlocked by a thread that does not hold it",
@@ -380,8 +391,11 @@ pub fn headline(program: &Program, finding: &Finding) -> String {
         }
         FindingKind::Unsupported => own.unwrap_or_else(|| {
             match finding.places.first().and_then(instr) {
-                Some(fencepost_ir::Instr::Call { .. }) | None => "the calls are nested too deeply",
-                Some(_) => "one thread accesses an object by different sizes, in a program with threads",
+                Some(Instr::Call { .. }) | None => "the calls are nested too deeply",
+                Some(Instr::CopyLoad { .. } | Instr::Load { .. } | Instr::Store { .. }) => {
+                    "memory of which only some bytes have a value is accessed with another size"
+                }
+                Some(_) => "one thread accesses an object atomically and by different sizes",
             }
             .into()
         }),

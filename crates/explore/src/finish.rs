@@ -5,6 +5,7 @@ use crate::collect::Finished;
 use crate::graph::Graph;
 use crate::interpret::{Machine, Next, Snapshot};
 use crate::model::MemoryModel;
+use crate::pieces::{asks, unordered};
 use crate::row::RowWidth;
 use crate::view::View;
 use crate::visit::{Explorer, can_join};
@@ -31,6 +32,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if !self.is_atomic(graph) || (M::OUT_OF_ORDER && (0..layout.threads()).any(disagreed)) {
             self.collector.stats.blocked += 1;
             return;
+        }
+        if self.subject.code.in_pieces {
+            let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
+            if let Some(need) = unordered(&view).and_then(|(piece, _)| asks(&view, piece)) {
+                return self.control.overflow(need);
+            }
         }
         let races = self.model.races(&self.trie, graph, self.suspects.cells());
         let stuck = self.is_stuck_for_ever(graph);

@@ -4,6 +4,7 @@ use crate::code::{
     ALLOCATIONS, Arg, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, MAX_REGISTERS, Op, Pc, PrivateObject,
     RESERVATION, RESULT, ROUND, SPAWNS, Target, Undefined,
 };
+use crate::control::Need;
 use crate::memory::{BadAccess, Identity, LocId, Memory, NO_LOC, Storage};
 use crate::model::MemoryModel;
 use crate::path::{Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, SEGMENT_FULL, SEGMENT_PRIVATE, Trie};
@@ -183,7 +184,7 @@ impl Endless {
 }
 
 /// Where local execution stopped.
-enum Stop {
+pub(crate) enum Stop {
     Event(Pc, LocId, u64),
     Segment(Pc, LocId),
     Other(Next),
@@ -203,6 +204,8 @@ pub struct Machine<'a, M> {
     pub thread: u16,
     /// Set when the registers need more words.
     pub needs_room: bool,
+    /// Set when an access hits no cell as it is, and another layout, or going in pieces, would help.
+    pub mixed: Option<Need>,
     /// How many events the thread has made.
     pub events: usize,
     /// Where the unroll bound stopped the thread: the node and what led from there, so that it can go on after all.
@@ -229,7 +232,17 @@ impl<'a, M> Machine<'a, M> {
         patience: &'a dyn Patience,
     ) -> Machine<'a, M> {
         let cut_at = (NO_NODE, Outcomes::NONE);
-        Machine { code, memory, model, thread: thread as u16, needs_room: false, events: 0, cut_at, patience }
+        Machine {
+            code,
+            memory,
+            model,
+            thread: thread as u16,
+            needs_room: false,
+            mixed: None,
+            events: 0,
+            cut_at,
+            patience,
+        }
     }
 
     /// Prepares the registers of a thread that is about to run a function.
@@ -343,7 +356,7 @@ impl<'a, M> Machine<'a, M> {
         }
     }
 
-    fn fault(&self, pc: Pc, kind: FaultKind) -> Stop {
+    pub(crate) fn fault(&self, pc: Pc, kind: FaultKind) -> Stop {
         Stop::Other(Next::Failed(Fault { kind, at: self.code.source[pc as usize] }))
     }
 
@@ -428,6 +441,14 @@ impl<'a, M> Machine<'a, M> {
                     let stop = self.access(pc, get(frame, addr), width, value);
                     return self.checked_write(pc, stop);
                 }
+                Op::LoadPiece { addr, at, width, .. } => {
+                    return self.piece_access(pc, get(frame, addr), frame[at as usize], width, 0);
+                }
+                Op::StorePiece { addr, at, value, width, .. } => {
+                    let (address, value) = (get(frame, addr), frame[value as usize]);
+                    let stop = self.piece_access(pc, address, frame[at as usize], width, value);
+                    return self.checked_write(pc, stop);
+                }
                 Op::Choice { .. } => return Stop::Event(pc, NO_LOC, 0),
                 Op::Skip { addr, width } => {
                     if M::OUT_OF_ORDER {
@@ -467,7 +488,7 @@ impl<'a, M> Machine<'a, M> {
                     let word = match self.private_cell(frame, object, addr, width) {
                         Ok((word, known)) if known || undefined != Undefined::Mistake => word,
                         Ok(_) => return self.fault(pc, FaultKind::Uninitialised(object)),
-                        Err(kind) => return self.fault(pc, kind),
+                        Err(kind) => return self.private_fault(pc, kind),
                     };
                     frame[dst as usize] = undefined.taken(width.extend(extend, Value(frame[word])).0);
                     if let Some(segment) = self.private_segment::<W>(object, fp + word) {
@@ -477,7 +498,7 @@ impl<'a, M> Machine<'a, M> {
                 Op::PrivateStore { object, addr, value, width } => {
                     let word = match self.private_cell(frame, object, addr, width) {
                         Ok((word, _)) => word,
-                        Err(kind) => return self.fault(pc, kind),
+                        Err(kind) => return self.private_fault(pc, kind),
                     };
                     frame[word] = width.zero_extend(Value(get(frame, value))).0;
                     let flags = self.code.privates[object as usize].at as usize;
@@ -654,6 +675,12 @@ impl<'a, M> Machine<'a, M> {
             {
                 return Err(Stop::Event(pc, NO_LOC, END_OF_THREAD));
             }
+            Op::Piece { what, dst, a, b, place, width } => {
+                let frame = &mut regs[base..];
+                let [addr, at] = [0, 1].map(|i| get(frame, self.code.lists[place as usize][i]));
+                let computed = self.piece(pc, what, (addr, width, at), get(frame, a), get(frame, b));
+                frame[dst as usize] = computed.map_err(|kind| self.fault(pc, kind))?;
+            }
             Op::ObjectSize { dst, addr } => {
                 let object = Value(get(&regs[base..], addr)).as_pointer();
                 let size = object.and_then(|(object, _)| self.memory.size(object)).unwrap_or(0);
@@ -744,7 +771,12 @@ impl<'a, M> Machine<'a, M> {
     fn access(&mut self, pc: Pc, address: u64, width: Width, value: u64) -> Stop {
         match self.memory.resolve(address, width) {
             Ok(loc) => Stop::Event(pc, loc, value),
-            Err(bad) => self.fault(pc, FaultKind::BadAccess(bad)),
+            Err(bad) => {
+                if let BadAccess::MixedSize(_) = bad {
+                    self.ask(pc, address, width);
+                }
+                self.fault(pc, FaultKind::BadAccess(bad))
+            }
         }
     }
 }

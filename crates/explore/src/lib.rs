@@ -19,6 +19,7 @@ pub mod memory;
 pub mod model;
 pub mod models;
 pub mod path;
+mod pieces;
 mod progress;
 mod races;
 pub mod ranges;

@@ -9,7 +9,7 @@ use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
     Property, Reg, Rvalue, Until, Width, private::private_objects,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Something that this engine does not run.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,13 @@ pub struct Unsupported {
 }
 
 /// Lowers a program, for a model that commits events out of program order or for one that does not, and for one with
-/// races or without.
-pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code, Unsupported> {
+/// races or without. The accesses of `mixed` go in pieces where they must.
+pub fn lower(
+    program: &Program,
+    out_of_order: bool,
+    races: bool,
+    mixed: &FxHashSet<(u32, u32)>,
+) -> Result<Code, Unsupported> {
     let mut code = Code::default();
     let mut counters = Vec::new();
     for (index, function) in program.functions.iter().enumerate() {
@@ -38,6 +43,7 @@ pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code,
             out_of_order,
             ends_objects: ends_objects(program),
             marks_births: races && has_release_fence(program),
+            mixed,
         };
         lowering.place_private_objects();
         lowering.run()?;
@@ -51,6 +57,7 @@ pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code,
     code.is_process = program.is_process();
     code.debug = Debug::new(program);
     code.out_of_order = out_of_order;
+    code.in_pieces = !mixed.is_empty();
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
     code.uses_objects = code.ops.iter().any(lives);
     code.defines = code.ops.iter().map(Op::defines).collect();
@@ -104,9 +111,9 @@ fn ends_objects(program: &Program) -> EndsObjects {
     EndsObjects { at_exit: at_return || any(|instr| matches!(instr, Instr::Local { .. })), at_return }
 }
 
-struct Lowering<'a> {
+pub(crate) struct Lowering<'a> {
     function: &'a Function,
-    code: &'a mut Code,
+    pub(crate) code: &'a mut Code,
     index: u32,
     /// Words of the frame so far.
     regs: u16,
@@ -119,6 +126,7 @@ struct Lowering<'a> {
     out_of_order: bool,
     ends_objects: EndsObjects,
     marks_births: bool,
+    mixed: &'a FxHashSet<(u32, u32)>,
 }
 
 /// A mutex cell: 0 when free, the owner's number plus one otherwise.
@@ -129,7 +137,7 @@ fn label(target: Label) -> Pc {
     target.0 | LABEL
 }
 
-fn arg(operand: Operand) -> Arg {
+pub(crate) fn arg(operand: Operand) -> Arg {
     match operand {
         Operand::Reg(reg) => Arg::Reg(frame_reg(reg)),
         Operand::Const(value) => Arg::Const(value.0),
@@ -137,7 +145,7 @@ fn arg(operand: Operand) -> Arg {
 }
 
 /// What a load makes of a value that nobody wrote.
-fn undefined(instr: &Instr) -> Undefined {
+pub(crate) fn undefined(instr: &Instr) -> Undefined {
     match instr {
         Instr::CopyLoad { keeps: true, .. } => Undefined::Kept,
         Instr::CopyLoad { keeps: false, .. } => Undefined::Zero,
@@ -165,14 +173,18 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Gives private objects their words of the frame. Cells that overlap, and very many, stay in memory.
+    /// Gives private objects their words of the frame. Cells that overlap, very many, and those that are accessed with
+    /// other sizes, stay in memory.
     fn place_private_objects(&mut self) {
         let found = private_objects(self.function);
         let mut numbers = Vec::new();
         for &at in &found.made_by {
             let Instr::Local { object, .. } = &self.function.body[at as usize] else { continue };
             let overlap = object.cells.windows(2).any(|w| w[0].offset + w[0].width.bytes() > w[1].offset);
-            if overlap || object.cells.len() > PrivateObject::MAX_CELLS {
+            let number = found.made_by.iter().position(|&made| made == at).map(|k| k as u32);
+            let accesses = (0..).zip(&found.object).filter(|(_, object)| **object == number);
+            let mixed = accesses.into_iter().any(|(at, _)| self.mixed.contains(&(self.index, at)));
+            if overlap || mixed || object.constant || object.cells.len() > PrivateObject::MAX_CELLS {
                 numbers.push(None);
                 continue;
             }
@@ -201,12 +213,12 @@ impl Lowering<'_> {
         }
     }
 
-    fn temporary(&mut self) -> u16 {
+    pub(crate) fn temporary(&mut self) -> u16 {
         self.regs += 1;
         self.regs - 1
     }
 
-    fn push(&mut self, op: Op) {
+    pub(crate) fn push(&mut self, op: Op) {
         self.code.ops.push(op);
     }
 
@@ -215,7 +227,7 @@ impl Lowering<'_> {
         self.push(op);
     }
 
-    fn here(&self) -> Pc {
+    pub(crate) fn here(&self) -> Pc {
         self.code.ops.len() as Pc
     }
 
@@ -242,6 +254,9 @@ impl Lowering<'_> {
     fn instruction(&mut self, at: usize, instr: &Instr) -> Result<(), Unsupported> {
         if let Some(object) = self.private[at] {
             self.private_object(object, instr);
+            return Ok(());
+        }
+        if self.mixed.contains(&(self.index, at as u32)) && self.in_pieces(instr) {
             return Ok(());
         }
         match *instr {
@@ -319,7 +334,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn load(
+    pub(crate) fn load(
         &mut self,
         dst: Reg,
         addr: Arg,
@@ -336,7 +351,7 @@ impl Lowering<'_> {
         self.push(Op::Load { dst, addr, width, extend, ann, half, failure: None, undefined });
     }
 
-    fn store(&mut self, addr: Arg, value: Arg, width: Width, ann: Ann) {
+    pub(crate) fn store(&mut self, addr: Arg, value: Arg, width: Width, ann: Ann) {
         self.push(Op::Store { addr, value, width, ann, half: Half::None, pick: None });
     }
 
@@ -400,7 +415,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn list(&mut self, args: &[Operand]) -> u32 {
+    pub(crate) fn list(&mut self, args: &[Operand]) -> u32 {
         self.code.lists.push(args.iter().copied().map(arg).collect());
         self.code.lists.len() as u32 - 1
     }
@@ -718,7 +733,7 @@ mod tests {
         let rmw = Instr::Rmw { dst: None, addr, width, extend, op, operand, read: ann, write: ann };
         function.push(rmw, fencepost_ir::Span::default());
         let program = Program { functions: vec![function], ..Program::default() };
-        let code = lower(&program, false, false).expect("supported");
+        let code = lower(&program, false, false, &FxHashSet::default()).expect("supported");
         assert!(matches!(code.ops[0], Op::Load { half: Half::Amo, .. }));
         assert!(matches!(code.ops[1], Op::Modify { op: RmwOp::Add, .. }));
         assert!(matches!(code.ops[2], Op::Store { half: Half::Amo, .. }));

@@ -3,6 +3,10 @@
 //! Global objects have declared cells. An object made at run time is identified by who made it, how many it had made
 //! before, where, and how large it is, so that it is the same object in every execution that makes it; its cells are
 //! decided by the first access at a place. Where declared cells overlap (unions) the first access decides too.
+//!
+//! An access that hits no cell exactly goes through the cells that it overlaps, in pieces (`pieces.rs`). Where that will not do,
+//! because the access is atomic or others access the place at the same time, the exploration starts over with a layout
+//! ([`Layouts`]) that has a cell there.
 
 use fencepost_ir::{Location, Object, ObjectId, Program, Span, Value, Width};
 use rustc_hash::FxHashMap;
@@ -56,8 +60,80 @@ pub struct Identity {
     pub storage: Storage,
 }
 
+/// An object in words that mean the same in every attempt at an exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ObjectKey {
+    /// A declared one, by its number.
+    Global(u32),
+    /// One made at run time: by whom, and how many it had made before.
+    Made(u16, u32),
+    /// A thread's copy of a global one.
+    ThreadLocal(u16, u32),
+}
+
+impl Identity {
+    fn key(self) -> ObjectKey {
+        match self.storage {
+            Storage::ThreadLocal => ObjectKey::ThreadLocal(self.thread, self.site),
+            _ => ObjectKey::Made(self.thread, self.number),
+        }
+    }
+}
+
+/// Where the cells of an object are that is accessed with several sizes.
+#[derive(Clone, Debug)]
+struct Layout {
+    /// Cells that must be there, as offset and width; they do not overlap.
+    cells: Vec<(u32, Width)>,
+    /// The width of the others, where nothing is declared.
+    grain: Width,
+    /// No layout will do: what is wrong with the object is said.
+    given_up: bool,
+}
+
+/// The layouts of the objects that need one.
+#[derive(Clone, Debug, Default)]
+pub struct Layouts(FxHashMap<ObjectKey, Layout>);
+
+impl Layouts {
+    /// Asks for a cell. If another one must be there, no layout will do.
+    pub fn ask(&mut self, key: ObjectKey, offset: u32, width: Width) {
+        let fresh = || Layout { cells: Vec::new(), grain: width, given_up: false };
+        let layout = self.0.entry(key).or_insert_with(fresh);
+        if layout.cells.iter().any(|&cell| overlap(cell, (offset, width))) {
+            layout.given_up = true;
+            return;
+        }
+        layout.grain = width;
+        layout.cells.push((offset, width));
+        layout.cells.sort();
+    }
+}
+
+fn overlap((a, a_width): (u32, Width), (b, b_width): (u32, Width)) -> bool {
+    let end = |offset: u32, width: Width| u64::from(offset) + u64::from(width.bytes());
+    u64::from(a) < end(b, b_width) && u64::from(b) < end(a, a_width)
+}
+
+/// The part of an access that one cell has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The cell.
+    pub loc: LocId,
+    /// Bytes of the cell before the first one that is accessed.
+    pub skipped: u32,
+    /// Bytes of it that are accessed.
+    pub taken: u32,
+    /// Bytes that it has.
+    pub bytes: u32,
+    /// No declared cell of the object is there.
+    pub padding: bool,
+}
+
 #[derive(Clone, Debug)]
 struct ObjectInfo {
+    key: ObjectKey,
+    layout: Option<Layout>,
     name: String,
     size: u32,
     storage: Storage,
@@ -76,6 +152,79 @@ struct ObjectInfo {
     met: Vec<(u32, Width, LocId)>,
 }
 
+impl ObjectInfo {
+    /// The cell that an object with a layout has at a place: one that must be there, a declared one, or the widest that
+    /// fits between these and is no wider than the grain.
+    fn laid_out(&self, offset: u32) -> (u32, Width) {
+        let Some(layout) = &self.layout else { return (offset, Width::W8) };
+        let has = |cell: (u32, Width)| overlap(cell, (offset, Width::W8));
+        if let Some(&cell) = layout.cells.iter().find(|&&cell| has(cell)) {
+            return cell;
+        }
+        let free = |cell: (u32, Width)| !layout.cells.iter().any(|&other| overlap(other, cell));
+        let declared = || self.declared.iter().map(|&(o, w, _)| (o, w));
+        if let Some(cell) = self.declared_at(offset).filter(|&cell| free(cell)) {
+            return cell;
+        }
+        let unused = |cell| self.free_form || !declared().any(|other| overlap(other, cell) && free(other));
+        let fits = |&(o, w): &(u32, Width)| o + w.bytes() <= self.size && free((o, w)) && unused((o, w));
+        aligned(offset, layout.grain).find(fits).unwrap_or((offset, Width::W8))
+    }
+
+    /// The cell for a byte that no access has met: that of the layout, a declared one, or the widest between
+    /// those that were met that reaches no further than the access.
+    fn without_cell(&self, offset: u32, end: u32) -> (u32, Width) {
+        if self.layout.is_some() {
+            return self.laid_out(offset);
+        }
+        if let Some(cell) = self.declared_at(offset) {
+            return cell;
+        }
+        let after = self.met.partition_point(|c| c.0 <= offset);
+        let met = self.met.get(after).map_or(end, |c| c.0);
+        let declared = match self.free_form {
+            true => end,
+            false => self.declared.get(self.declared.partition_point(|c| c.0 <= offset)).map_or(end, |c| c.0),
+        };
+        let end = end.min(met).min(declared);
+        let fits = |&(o, w): &(u32, Width)| o == offset && o + w.bytes() <= end;
+        aligned(offset, Width::W64).find(fits).unwrap_or((offset, Width::W8))
+    }
+
+    /// The declared cell that has a byte, where declared cells do not overlap.
+    fn declared_at(&self, offset: u32) -> Option<(u32, Width)> {
+        let after = self.declared.partition_point(|c| c.0 <= offset);
+        let (o, w, _) = *self.declared.get(after.checked_sub(1)?)?;
+        (!self.free_form && offset < o + w.bytes()).then_some((o, w))
+    }
+
+    /// What stands in a cell at first, byte by byte; nothing, if some byte has no value. Padding is zero.
+    fn initial(&self, offset: u32, width: Width) -> Option<u64> {
+        let first = self.declared.partition_point(|c| c.0 < offset);
+        let mut here = self.declared[first..].iter().take_while(|c| c.0 == offset);
+        if let Some(&(_, _, init)) = here.find(|c| c.1 == width) {
+            return init;
+        }
+        let mut value = 0;
+        for byte in 0..width.bytes() {
+            let at = offset + byte;
+            let mut inside = self.declared.iter().filter(|&&(o, w, _)| overlap((o, w), (at, Width::W8)));
+            let is_padding = inside.clone().next().is_none();
+            let known = inside.find_map(|&(o, _, init)| init.map(|init| init >> (8 * (at - o)) & 0xff));
+            let zero = self.zeroed || (is_padding && !self.declared.is_empty());
+            value |= known.or(zero.then_some(0))? << (8 * byte);
+        }
+        Some(value)
+    }
+}
+
+/// The aligned cells around a byte, widest first.
+fn aligned(offset: u32, widest: Width) -> impl Iterator<Item = (u32, Width)> {
+    let widths = [Width::W64, Width::W32, Width::W16, Width::W8];
+    let fits = move |w: &Width| w.bytes() <= widest.bytes();
+    widths.into_iter().filter(fits).map(move |w| (offset & !(w.bytes() - 1), w))
+}
+
 /// All cells of a program, as far as they were met.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -83,20 +232,26 @@ pub struct Memory {
     made: FxHashMap<Identity, ObjectId>,
     cells: Vec<(Location, Width)>,
     init: Vec<Option<u64>>,
+    layouts: Layouts,
 }
 
 impl Memory {
     /// The program's global objects.
-    pub fn new(program: &Program) -> Memory {
-        let mut memory =
-            Memory { objects: Vec::new(), made: FxHashMap::default(), cells: Vec::new(), init: Vec::new() };
-        for object in &program.objects {
-            memory.add(object, Storage::Global);
+    pub fn new(program: &Program, layouts: &Layouts) -> Memory {
+        let mut memory = Memory {
+            objects: Vec::new(),
+            made: FxHashMap::default(),
+            cells: Vec::new(),
+            init: Vec::new(),
+            layouts: layouts.clone(),
+        };
+        for (number, object) in (0..).zip(&program.objects) {
+            memory.add(object, Storage::Global, ObjectKey::Global(number));
         }
         memory
     }
 
-    fn add(&mut self, object: &Object, storage: Storage) -> ObjectId {
+    fn add(&mut self, object: &Object, storage: Storage, key: ObjectKey) -> ObjectId {
         let mut declared: Vec<_> = object
             .cells
             .iter()
@@ -105,7 +260,11 @@ impl Memory {
         declared.sort_by_key(|c| c.0);
         let overlap = declared.windows(2).any(|w| w[0].0 + w[0].1.bytes() > w[1].0);
         let id = ObjectId(self.objects.len() as u32);
+        let layout = self.layouts.0.get(&key).cloned();
+        let as_declared = !overlap && layout.is_none();
         self.objects.push(ObjectInfo {
+            key,
+            layout,
             name: object.name.clone(),
             size: object.size,
             storage,
@@ -118,7 +277,7 @@ impl Memory {
             met: Vec::new(),
         });
         // The cells of global objects get the lowest numbers, in order.
-        if storage == Storage::Global && !overlap {
+        if storage == Storage::Global && as_declared {
             for cell in &object.cells {
                 let _ = self.cell(id, cell.offset, cell.width);
             }
@@ -138,10 +297,13 @@ impl Memory {
             return id;
         }
         let id = match template {
-            Some(object) => self.add(object, identity.storage),
+            Some(object) => self.add(object, identity.storage, identity.key()),
             None => {
                 let id = ObjectId(self.objects.len() as u32);
+                let key = identity.key();
                 self.objects.push(ObjectInfo {
+                    key,
+                    layout: self.layouts.0.get(&key).cloned(),
                     name: format!("allocation {}.{}", identity.thread, identity.number),
                     size: identity.size,
                     storage: identity.storage,
@@ -201,30 +363,65 @@ impl Memory {
         if end > u64::from(info.size) {
             return Err(BadAccess::OutOfBounds);
         }
+        if info.layout.is_some() {
+            return match info.laid_out(offset) == (offset, width) {
+                true => Ok(self.add_cell(object, offset, width)),
+                false => Err(BadAccess::MixedSize(object.0)),
+            };
+        }
         let first = info.declared.partition_point(|c| c.0 < offset);
         let mut here = info.declared[first..].iter().take_while(|c| c.0 == offset);
-        let declared = here.find(|c| c.1 == width);
-        let overlaps = |o: u32, w: Width| u64::from(o) < end && u64::from(o + w.bytes()) > u64::from(offset);
+        let declared = here.any(|c| c.1 == width);
         // Cells that were met do not overlap each other, so that one of the neighbours does if any does.
         let at = info.met.partition_point(|c| c.0 < offset);
-        if info.met[at.saturating_sub(1)..].iter().take(2).any(|&(o, w, _)| overlaps(o, w)) {
+        let near = &info.met[at.saturating_sub(1)..];
+        if near.iter().take(2).any(|&(o, w, _)| overlap((o, w), (offset, width))) {
             return Err(BadAccess::MixedSize(object.0));
         }
-        if declared.is_none() && !info.free_form {
-            let inside = info.declared.iter().any(|&(o, w, _)| overlaps(o, w));
-            return Err(if inside { BadAccess::MixedSize(object.0) } else { BadAccess::OutOfBounds });
+        if !declared && !info.free_form {
+            return Err(BadAccess::MixedSize(object.0));
         }
-        let init = match declared {
-            Some(&(_, _, init)) => init,
-            None => info.zeroed.then_some(0),
-        };
+        Ok(self.add_cell(object, offset, width))
+    }
+
+    fn add_cell(&mut self, object: ObjectId, offset: u32, width: Width) -> LocId {
+        let init = self.objects[object.0 as usize].initial(offset, width);
         let loc = self.cells.len() as LocId;
         self.cells.push((Location { object, offset }, width));
         self.init.push(init);
         let met = &mut self.objects[object.0 as usize].met;
         let at = met.partition_point(|c| c.0 < offset);
         met.insert(at, (offset, width, loc));
-        Ok(loc)
+        loc
+    }
+
+    /// The cell that has the byte `at` of an access within an object, and what the access has of it. Where there is none, one is made.
+    pub fn piece(&mut self, address: u64, width: Width, at: u32) -> Option<Piece> {
+        let (object, start) = Value(address).as_pointer()?;
+        let info = self.objects.get(object.0 as usize)?;
+        let offset = start.checked_add(at)?;
+        let end = start.checked_add(width.bytes()).filter(|&end| end <= info.size && offset < end)?;
+        let after = info.met.partition_point(|c| c.0 <= offset);
+        let before = after.checked_sub(1).map(|i| info.met[i]).filter(|c| offset < c.0 + c.1.bytes());
+        let (cell, cell_width, loc) = match before {
+            Some(met) => met,
+            None => {
+                let (cell, cell_width) = info.without_cell(offset, end);
+                (cell, cell_width, self.add_cell(object, cell, cell_width))
+            }
+        };
+        let info = &self.objects[object.0 as usize];
+        let padding = !info.declared.is_empty() && !info.free_form && info.declared_at(cell).is_none();
+        let (skipped, bytes) = (offset - cell, cell_width.bytes());
+        Some(Piece { loc, skipped, taken: (bytes - skipped).min(end - offset), bytes, padding })
+    }
+
+    /// What an access may ask a layout for: the object, unless none will do.
+    pub fn may_ask(&self, address: u64) -> Option<(ObjectKey, u32)> {
+        let (object, offset) = Value(address).as_pointer()?;
+        let info = self.objects.get(object.0 as usize)?;
+        let given_up = info.layout.as_ref().is_some_and(|layout| layout.given_up);
+        (!given_up).then_some((info.key, offset))
     }
 
     /// Where the cell is.

@@ -471,7 +471,11 @@ impl<W: RowWidth> Facts<W> {
     }
 
     fn pass_read(&mut self, op: &Op, event: EventId, loc: LocId) {
-        let Op::Load { dst, addr, ann, half, .. } = *op else { return };
+        let (dst, addr, ann, half) = match *op {
+            Op::Load { dst, addr, ann, half, .. } => (dst, addr, ann, half),
+            Op::LoadPiece { dst, addr, ann, .. } => (dst, addr, ann, Half::None),
+            _ => return,
+        };
         let me = Row::single(event as usize);
         self.addr_po |= self.dep(addr);
         self.picked_reads |= self.pick(addr) | &self.ctrl_pick;
@@ -489,7 +493,11 @@ impl<W: RowWidth> Facts<W> {
     }
 
     fn pass_write(&mut self, op: &Op, event: EventId) {
-        let Op::Store { addr, ann, half, .. } = *op else { return };
+        let (addr, ann, half) = match *op {
+            Op::Store { addr, ann, half, .. } => (addr, ann, half),
+            Op::StorePiece { addr, ann, .. } => (addr, ann, Half::None),
+            _ => return,
+        };
         self.addr_po |= self.dep(addr);
         self.writes.insert(event as usize);
         self.note(event, ann, half);

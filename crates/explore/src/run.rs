@@ -7,13 +7,14 @@ use crate::control::{Caution, Control, Limits, Need, StopReason};
 use crate::findings::Finding;
 use crate::graph::Layout;
 use crate::lower::{Unsupported, lower};
-use crate::memory::Memory;
+use crate::memory::{Layouts, Memory};
 use crate::model::MemoryModel;
 use crate::models::armv8::Armv8;
 use crate::models::clause::{Clause, Clauses};
 use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
+use crate::pieces::goes_in_pieces;
 use crate::progress;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::segments::in_order;
@@ -191,10 +192,11 @@ fn explore_model<M: AnyWidth>(
     options: &Options<'_>,
 ) -> Result<Exploration, Unsupported> {
     let (out_of_order, races) = (<M as MemoryModel<Sparse>>::OUT_OF_ORDER, <M as MemoryModel<Sparse>>::RACES);
-    let mut code = lower(program, out_of_order, races)?;
+    let (mut mixed, mut layouts) = (FxHashSet::default(), Layouts::default());
+    let mut code = lower(program, out_of_order, races, &mixed)?;
     code.section_lock = options.section_lock;
-    let mut memory = Memory::new(program);
-    let question = Question::new(program, &mut memory);
+    let mut memory = Memory::new(program, &layouts);
+    let mut question = Question::new(program, &mut memory);
     let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
     let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
@@ -233,6 +235,24 @@ fn explore_model<M: AnyWidth>(
                 if let Caution::Cells(cells) = &mut caution {
                     cells.insert(cell);
                 }
+            }
+            Err(Need::Mixed { at, place }) => {
+                match place {
+                    // Objects that are made at run time get other numbers now.
+                    None => {
+                        mixed.insert(at);
+                        layouts = Layouts::default();
+                    }
+                    Some((object, offset, width)) => {
+                        if !goes_in_pieces(program, at) || !mixed.insert(at) {
+                            layouts.ask(object, offset, width);
+                        }
+                    }
+                }
+                code = lower(program, out_of_order, races, &mixed)?;
+                code.section_lock = options.section_lock;
+                memory = Memory::new(program, &layouts);
+                question = Question::new(program, &mut memory);
             }
             Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
             Err(Need::Thread(parent, number)) => {

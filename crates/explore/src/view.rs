@@ -11,7 +11,7 @@ use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
 use crate::row::RowWidth;
 use crate::visit::Subject;
-use fencepost_ir::Value;
+use fencepost_ir::{Value, Width};
 use rustc_hash::FxHashMap;
 
 /// A graph with all that is needed to read it.
@@ -48,7 +48,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     pub fn undefined(&self, event: usize) -> Undefined {
         let pc = self.trie.node(self.graph.node(event)).pc();
         match self.code().ops[pc as usize] {
-            Op::Load { undefined, .. } => undefined,
+            Op::Load { undefined, .. } | Op::LoadPiece { undefined, .. } => undefined,
             _ => Undefined::Atomic,
         }
     }
@@ -90,20 +90,23 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         places
     }
 
-    /// The execution, thread by thread, for people.
-    pub fn steps(&self) -> Vec<Vec<Step>> {
+    /// The execution, thread by thread, for people, and the offsets and widths of its cells.
+    pub fn steps(&self) -> (Vec<Vec<Step>>, Vec<(u32, Width)>) {
         let threads = 0..self.subject.layout.threads();
         let mut steps: Vec<Vec<Step>> =
             threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect();
         // Cells are numbered as a worker meets them; what is shown must not depend on that.
-        let mut numbers = FxHashMap::default();
+        let (mut numbers, mut cells) = (FxHashMap::default(), Vec::new());
         for step in steps.iter_mut().flatten() {
             if let Action::Read { id, .. } | Action::Write { id, .. } = &mut step.action {
-                let next = numbers.len() as u32;
-                *id = *numbers.entry(*id).or_insert(next);
+                let (location, width) = self.memory.location(*id);
+                *id = *numbers.entry(*id).or_insert_with(|| {
+                    cells.push((location.offset, width));
+                    cells.len() as u32 - 1
+                });
             }
         }
-        steps
+        (steps, cells)
     }
 
     /// The events of a thread that are shown: those up to its first gap.

@@ -137,8 +137,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 snapshot = machine.go_on(&mut self.trie, regs);
                 rounds += 1;
             }
-            let needs_room = machine.needs_room;
-            let snapshot = self.checked(thread, 0, snapshot, needs_room);
+            let (needs_room, mixed) = (machine.needs_room, machine.mixed);
+            let snapshot = self.checked(thread, 0, snapshot, needs_room, mixed);
             graph.set_snapshot(layout, thread, 0, snapshot);
             graph.set_front(layout, thread, 0);
         } else {
@@ -551,7 +551,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             }
             let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
             let mut next = machine.advance(&mut self.trie, node_id, registers);
-            let mut needs_room = machine.needs_room;
+            let (mut needs_room, mut mixed) = (machine.needs_room, machine.mixed);
             let mut rounds = 0;
             while next.next == Next::Cut && !needs_room && rounds < ROUNDS {
                 rounds += 1;
@@ -564,9 +564,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
                 (machine.events, machine.cut_at) = (index + 1, cut_at);
                 next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
-                needs_room = machine.needs_room;
+                (needs_room, mixed) = (machine.needs_room, machine.mixed);
             }
-            let mut next = self.checked(thread, index + 1, next, needs_room);
+            let mut next = self.checked(thread, index + 1, next, needs_room, mixed);
             (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
             graph.set_snapshot(layout, thread, index + 1, next);
             graph.set_front(layout, thread, index as u32 + 1);
@@ -595,7 +595,17 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// A snapshot whose event has no room stops the exploration; it starts again with more.
     #[inline(always)]
-    fn checked(&mut self, thread: usize, index: usize, snapshot: Snapshot, needs_room: bool) -> Snapshot {
+    fn checked(
+        &mut self,
+        thread: usize,
+        index: usize,
+        snapshot: Snapshot,
+        needs_room: bool,
+        mixed: Option<Need>,
+    ) -> Snapshot {
+        if let Some(need) = mixed {
+            self.control.overflow(need);
+        }
         if needs_room {
             self.control.overflow(Need::Registers(thread));
         }

@@ -5,10 +5,16 @@
 //! the value on that way, one of them stands for all. An interval whose values are used as they are (in arithmetic, as an
 //! address, stored, passed on) is listed value by value; so assumptions cut a large range before it is listed.
 //!
+//! As long as there is no other thread, a value that is stored and loaded again from the same address is still the value: `x =
+//! nondet(); assume(x < 3);` cuts the range of a global `x` as well. Values that go on from there count as used.
+//!
 //! Each interval is followed through the function from the choice on by an abstract run that knows of a register that it is the
 //! value, or a constant, or anything. A comparison that the interval does not decide divides it.
 
-use crate::program::{BinaryOp, Function, Instr, Label, Operand, Program, Reg, Rvalue, UnaryOp, Width};
+use crate::annotation::Order;
+use crate::program::{
+    BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Program, Reg, Rvalue, UnaryOp, Width,
+};
 use crate::property::Property;
 use crate::value::Value;
 use fencepost_diag::Span;
@@ -43,10 +49,46 @@ pub fn split_choices(program: &Program) -> Result<Program, TooMany> {
         return Ok(program);
     }
     inline_choices(&mut program);
-    for function in &mut program.functions {
-        split_function(function)?;
+    let may_start = may_start_threads(&program);
+    let main = program.threads.first().filter(|_| program.threads.len() == 1).map(|t| t.function.0);
+    for (f, function) in (0..).zip(&mut program.functions) {
+        // Up to here there is but one thread.
+        let alone = if Some(f) == main { alone_until(function, &may_start) } else { 0 };
+        split_function(function, alone)?;
     }
     Ok(program)
+}
+
+/// The functions that may start a thread, themselves or by what they call.
+fn may_start_threads(program: &Program) -> Vec<bool> {
+    let mut may = vec![false; program.functions.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (f, function) in program.functions.iter().enumerate() {
+            if !may[f] && function.body.iter().any(|instr| starts(instr, &may)) {
+                may[f] = true;
+                changed = true;
+            }
+        }
+    }
+    may
+}
+
+fn starts(instr: &Instr, may: &[bool]) -> bool {
+    match instr {
+        Instr::Spawn { .. } | Instr::Call { callee: Callee::Pointer(_), .. } => true,
+        Instr::Call { callee: Callee::Function(f), .. } => may[f.0 as usize],
+        _ => false,
+    }
+}
+
+/// The first instruction of the function that a process begins with at which there may be another thread.
+fn alone_until(function: &Function, may: &[bool]) -> usize {
+    let first = function.body.iter().position(|instr| starts(instr, may));
+    let Some(first) = first else { return function.body.len() };
+    let behind = (first..).zip(&function.body[first..]);
+    behind.flat_map(|(at, instr)| instr.successors(at as u32)).map(|to| to as usize).fold(first, usize::min)
 }
 
 /// Calls of functions that only choose are choices.
@@ -59,7 +101,7 @@ fn inline_choices(program: &mut Program) {
     };
     let choices: Vec<Option<(i64, i64)>> = program.functions.iter().map(chooses).collect();
     for instr in program.functions.iter_mut().flat_map(|f| &mut f.body) {
-        if let Instr::Call { dst: Some(dst), callee: crate::program::Callee::Function(id), .. } = instr
+        if let Instr::Call { dst: Some(dst), callee: Callee::Function(id), .. } = instr
             && let Some((first, last)) = choices[id.0 as usize]
         {
             *instr = Instr::Nondet { dst: *dst, first, last };
@@ -71,13 +113,13 @@ fn count(first: i64, last: i64) -> u128 {
     (i128::from(last) - i128::from(first) + 1).max(0) as u128
 }
 
-fn split_function(function: &mut Function) -> Result<(), TooMany> {
+fn split_function(function: &mut Function, alone: usize) -> Result<(), TooMany> {
     let mut plans: BTreeMap<usize, Vec<Choice>> = BTreeMap::new();
     for (at, instr) in function.body.iter().enumerate() {
         if let Instr::Nondet { dst, first, last } = *instr
             && count(first, last) > u128::from(FEW)
         {
-            let choices = divide(function, at, dst, first, last);
+            let choices = divide(function, alone, at, dst, first, last);
             let listed: u128 = choices.iter().filter(|c| c.used).map(|c| count(c.first, c.last)).sum();
             if listed > u128::from(LISTED) {
                 let span = function.spans.get(at).copied().unwrap_or_default();
@@ -101,12 +143,12 @@ struct Choice {
 }
 
 /// Divides the values of the choice at `at`.
-fn divide(function: &Function, at: usize, dst: Reg, first: i64, last: i64) -> Vec<Choice> {
+fn divide(function: &Function, alone: usize, at: usize, dst: Reg, first: i64, last: i64) -> Vec<Choice> {
     let mut pending = vec![(first, last)];
     let mut done: Vec<Choice> = Vec::new();
     while let Some((first, last)) = pending.pop() {
         let room = done.len() + pending.len() < INTERVALS;
-        match (Run { function, first, last }).follow(at, dst) {
+        match (Run { function, alone, first, last }).follow(at, dst) {
             Outcome::Split(point) if room && first < last => {
                 // In the middle of three parts, the value is the constant.
                 let before = (first <= point.saturating_sub(1) && point > first).then(|| (first, point - 1));
@@ -142,17 +184,67 @@ enum Known {
 }
 
 /// What is known of all registers, by number; nothing of those that are not listed.
-type State = BTreeMap<u32, Known>;
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+struct State {
+    registers: BTreeMap<u32, Known>,
+    /// Where the value was stored.
+    stored: Option<(Address, Width)>,
+}
+
+/// The operand of an address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Address {
+    Register(u32),
+    Constant(u64),
+}
+
+impl Address {
+    fn of(operand: Operand) -> Address {
+        match operand {
+            Operand::Reg(reg) => Address::Register(reg.0),
+            Operand::Const(value) => Address::Constant(value.0),
+        }
+    }
+
+    /// Whether they are surely in different objects.
+    fn is_apart(self, other: Address) -> bool {
+        let object = |address| match address {
+            Address::Constant(value) => Value(value).as_pointer().map(|(object, _)| object),
+            Address::Register(_) => None,
+        };
+        object(self).zip(object(other)).is_some_and(|(a, b)| a != b)
+    }
+}
+
+impl State {
+    fn get(&self, reg: &u32) -> Option<&Known> {
+        self.registers.get(reg)
+    }
+
+    fn insert(&mut self, reg: u32, known: Known) {
+        self.registers.insert(reg, known);
+    }
+
+    fn remove(&mut self, reg: &u32) {
+        self.registers.remove(reg);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.registers.is_empty() && self.stored.is_none()
+    }
+}
 
 struct Run<'f> {
     function: &'f Function,
+    /// There is no other thread before this instruction.
+    alone: usize,
     first: i64,
     last: i64,
 }
 
 impl Run<'_> {
     fn follow(&self, at: usize, dst: Reg) -> Outcome {
-        let mut state = State::new();
+        let mut state = State::default();
         state.insert(dst.0, self.chosen());
         let mut work = vec![(at + 1, state)];
         let mut seen: HashSet<(usize, State)> = HashSet::new();
@@ -199,8 +291,19 @@ impl Run<'_> {
     }
 
     fn step(&self, at: usize, instr: &Instr, mut state: State) -> Result<Vec<(usize, State)>, Outcome> {
+        if let &Instr::Store { addr, value, width, ann } = instr
+            && ann.order == Order::Plain
+            && at < self.alone
+            && self.store(&mut state, Address::of(addr), value, width)?
+        {
+            return Ok(vec![(at + 1, state)]);
+        }
         match instr {
+            _ if at >= self.alone && state.stored.is_some() => return Err(Outcome::Used),
             Instr::Assign { dst, value } => {
+                if state.stored.is_some_and(|(address, _)| address == Address::Register(dst.0)) {
+                    return Err(Outcome::Used);
+                }
                 match self.value(&state, value)? {
                     Some(known) => state.insert(dst.0, known),
                     None => state.remove(&dst.0),
@@ -224,6 +327,25 @@ impl Run<'_> {
                 self.truth(self.operand(&state, *condition))?;
                 return Ok(vec![(at + 1, state)]);
             }
+            &(Instr::Load { dst, addr, width, extend, ann }
+            | Instr::CopyLoad { dst, addr, width, extend, ann, .. })
+                if ann.order == Order::Plain && state.stored.is_some() =>
+            {
+                let known = self.load(&state, Address::of(addr), width, extend)?;
+                match known {
+                    Some(known) => state.insert(dst.0, known),
+                    None => state.remove(&dst.0),
+                }
+                let overwritten = |(address, _)| address == Address::Register(dst.0);
+                return if state.stored.is_some_and(overwritten) {
+                    Err(Outcome::Used)
+                } else {
+                    Ok(vec![(at + 1, state)])
+                };
+            }
+            Instr::Jump(_) => {}
+            // Whatever else is done may look at memory.
+            _ if state.stored.is_some() => return Err(Outcome::Used),
             _ => {}
         }
         let mut used = false;
@@ -235,6 +357,49 @@ impl Run<'_> {
             state.remove(&reg.0);
         });
         Ok(instr.successors(at as u32).map(|next| (next as usize, state.clone())).collect())
+    }
+
+    /// A store while there is one thread: whether the value, or nothing that matters, was stored.
+    fn store(&self, state: &mut State, to: Address, value: Operand, width: Width) -> Result<bool, Outcome> {
+        let address_is_value =
+            matches!(to, Address::Register(reg) if state.get(&reg) == Some(&Known::Chosen));
+        let chosen = self.operand(state, value) == Some(Known::Chosen);
+        match state.stored {
+            _ if address_is_value => Err(Outcome::Used),
+            Some((address, w)) if chosen => match (address, w) == (to, width) {
+                true => Ok(true),
+                false => Err(Outcome::Used),
+            },
+            Some((address, w)) if address == to && w == width => {
+                state.stored = None;
+                Ok(true)
+            }
+            Some((address, _)) if address.is_apart(to) => Ok(true),
+            Some(_) => Err(Outcome::Used),
+            None if chosen => {
+                state.stored = Some((to, width));
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// A load while the value is in memory.
+    fn load(
+        &self,
+        state: &State,
+        from: Address,
+        width: Width,
+        extend: Extend,
+    ) -> Result<Option<Known>, Outcome> {
+        match state.stored {
+            Some((address, w)) if address == from && w == width => match extend {
+                Extend::Sign => self.converted(UnaryOp::SignExtend, width),
+                Extend::Zero => self.converted(UnaryOp::ZeroExtend, width),
+            },
+            Some((address, _)) if address.is_apart(from) => Ok(None),
+            _ => Err(Outcome::Used),
+        }
     }
 
     fn value(&self, state: &State, value: &Rvalue) -> Result<Option<Known>, Outcome> {

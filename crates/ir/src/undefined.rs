@@ -12,6 +12,7 @@
 
 use crate::annotation::Order;
 use crate::program::{Callee, Function, Instr, Label, Object, Operand, Program, Reg, RmwOp, Rvalue, UnaryOp};
+use crate::value::Value;
 use std::collections::BTreeMap;
 
 /// Adds the checks to all functions.
@@ -131,7 +132,10 @@ impl Known {
 
     /// What an instruction tells other functions.
     fn notice(&mut self, program: &Program, f: usize, (_, instr): (u32, &Instr), set: &[u64]) -> bool {
-        let undefined = |operand: Operand| matches!(operand, Operand::Reg(reg) if contains(set, reg));
+        let undefined = |operand: Operand| match operand {
+            Operand::Reg(reg) => contains(set, reg),
+            Operand::Const(value) => value == Value::UNDEFINED,
+        };
         let mut changed = false;
         let mut learn =
             |fact: &mut bool, value: bool| changed |= value && !std::mem::replace(fact, *fact | value);
@@ -139,6 +143,7 @@ impl Known {
             Instr::CopyLoad { keeps, .. } => learn(&mut self.any, *keeps),
             Instr::Store { value, .. } | Instr::StoreExclusive { value, .. } => {
                 learn(&mut self.stored, undefined(*value));
+                learn(&mut self.any, *value == Operand::Const(Value::UNDEFINED));
             }
             Instr::CompareExchange { desired, .. } => learn(&mut self.stored, undefined(*desired)),
             Instr::Rmw { operand, .. } | Instr::AwaitRmw { operand, .. } => {

@@ -482,9 +482,13 @@ fn template(object: &Object, storage: Storage) -> Memory {
     let size = object.size as usize;
     let constant = object.constant;
     let mut memory = Memory { bytes: vec![0; size], known: vec![false; size], storage, live: true, constant };
-    // What is between the cells of a global object is zero, as all of it is that has no other value.
-    if storage == Storage::Static {
-        memory.known.fill(true);
+    // What is between the cells is zero; of a global object all is that has no other value.
+    memory.known.fill(true);
+    if storage != Storage::Static {
+        for Cell { offset, width, .. } in &object.cells {
+            let end = ((offset + width.bytes()) as usize).min(size);
+            memory.known[(*offset as usize).min(end)..end].fill(false);
+        }
     }
     for Cell { offset, width, init } in &object.cells {
         let (at, bytes) = (*offset as usize, width.bytes() as usize);

@@ -5,7 +5,9 @@ use crate::events::Events;
 use crate::findings::ProblemKind;
 use crate::interpret::{Interpreter, Memory, Step, fault};
 use crate::run::{End, Place, Register, Run, Undefined};
-use fencepost_ir::{Ann, BinaryOp, Extend, Instr, Operand, Order, Reg, RmwOp, Span, Until, Value, Width};
+use fencepost_ir::{
+    Ann, BinaryOp, Extend, Instr, Location, ObjectId, Operand, Order, Reg, RmwOp, Span, Until, Value, Width,
+};
 
 /// The cell of a mutex: 0 when it is free, else the number of its owner plus one.
 const MUTEX: Width = Width::W32;
@@ -38,8 +40,16 @@ impl Interpreter<'_> {
         let (addr, width) = address(instr);
         let addr = run.operand(addr);
         let Some(value) = addr.value else { return Ok(unknown_address(run, instr)) };
-        let location = match self.world.resolve(value, width) {
+        let resolved = self.world.resolve(value, width);
+        if self.goes_in_pieces(&run, instr, value, width, &resolved) {
+            return self.in_pieces(run, instr, span);
+        }
+        let location = match resolved {
             Ok(location) => location,
+            Err(ProblemKind::MixedSize) if self.is_led_to(value, width) => {
+                let (object, offset) = value.as_pointer().unwrap_or((ObjectId(0), 0));
+                Location { object, offset }
+            }
             Err(kind) => return fault(run, kind),
         };
         let reads_only = matches!(instr, Instr::Load { .. } | Instr::CopyLoad { .. } | Instr::Await { .. });
@@ -53,6 +63,7 @@ impl Interpreter<'_> {
             span,
             at: run.at(),
             private: self.world.is_private(location.object),
+            piece: false,
             initial: self.world.initial(location, width),
         };
         let mistake = run.private_mistake(&place, instr);
@@ -60,7 +71,7 @@ impl Interpreter<'_> {
             run.note(kind, place.at);
         }
         // An engine may end the thread here, or keep the object where others could reach it and go on.
-        let ended = (mistake.is_some() && matches!(self.memory, Memory::Next(_))).then(|| run.clone());
+        let ended = (mistake.is_some() && matches!(self.memory, Memory::Next(..))).then(|| run.clone());
         let step = self.perform(run, instr, &place)?;
         let Some(ended) = ended else { return Ok(step) };
         let mut outcomes = match step {
@@ -176,7 +187,7 @@ impl Interpreter<'_> {
     }
 }
 
-fn address(instr: &Instr) -> (Operand, Width) {
+pub(crate) fn address(instr: &Instr) -> (Operand, Width) {
     match *instr {
         Instr::Load { addr, width, .. }
         | Instr::CopyLoad { addr, width, .. }

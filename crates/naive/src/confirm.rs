@@ -7,6 +7,8 @@
 //!    affair, it gets what its source stores here, as soon as that is known, and the two numberings must agree one to one.
 //! 2. Reads-from must connect equal values of one cell, and coherence must be an order of all writes of each cell.
 //! 3. The cat model must allow the execution.
+//!    Cells must not overlap: the record says where they are, and an access that hits none as it is goes in pieces
+//!    (`pieces`), which must be ordered with what others do there.
 //! 4. What is claimed must be true of it (`findings`): a failed assertion or another mistake of a thread happens at that
 //!    instruction of that thread; two accesses at those places race by the model's `race`; an access at that place is not
 //!    over before the life of its object ends at the other place; a read at that place reads uninitialised memory; all
@@ -22,15 +24,17 @@ use crate::combine::{Whole, joins_agree, set_order, skeleton, thread_fence};
 use crate::findings::{Problem, ProblemKind, Site, holds};
 use crate::interpret::{Assertions, Interpreter, Memory, Rules, Step};
 use crate::live::Live;
+use crate::pieces::unordered;
 use crate::run::{End, Frame, Register, Role, Run, Start, Trace, TraceEvent};
 use crate::world::{Storage, World};
 use crate::{Limits, Stop};
 use fencepost_ir::{
     EventKind, Execution, Fence, FunctionId, Instr, Location, Order, Program, Relation, ThreadId, Value,
+    Width,
 };
 use fencepost_models::Model;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -75,6 +79,8 @@ pub enum RecordedAction {
         order: Order,
         /// The write that it reads; `None` is the initial one.
         from: Option<StepId>,
+        /// Where the cell is in its object, and how wide.
+        extent: (u32, Width),
     },
     /// Writes memory.
     Write {
@@ -84,6 +90,8 @@ pub enum RecordedAction {
         value: Value,
         /// The memory order.
         order: Order,
+        /// Where the cell is in its object, and how wide.
+        extent: (u32, Width),
     },
     /// Chooses; for a `Nondet` the number above its first value, for others anything.
     Choose(u64),
@@ -273,6 +281,13 @@ impl<'p> Replayer<'p> {
             return wrong(format!("{} forbids the execution by {axioms}", self.model.name()));
         }
         let whole = Whole { world: &self.world, chosen: &traces, starts: &starts, execution: &execution };
+        if cells_overlap(&execution) {
+            return wrong("cells overlap");
+        }
+        let mixed = unordered(&whole, self.model).iter().any(|&(.., disputed)| !disputed);
+        if mixed && self.recorded.kind != ProblemKind::MixedSize {
+            return wrong("other threads access a cell at the same time as one that accesses it in pieces");
+        }
         match holds(&whole, self.model, self.recorded.kind, &self.recorded.sites) {
             true => Ok(()),
             false => wrong(format!("the execution shows no {} there", self.recorded.kind.name())),
@@ -391,7 +406,7 @@ impl<'p> Replayer<'p> {
     /// The run of a thread that the record leads furthest.
     fn thread(&self, thread: u32, start: &Start) -> Result<Replayed, Refused> {
         let steps = self.steps(thread);
-        let first = self.interpreter(thread, None).start(start.clone());
+        let first = self.interpreter(thread, None, None).start(start.clone());
         let mut todo = vec![Led { run: first, next: 0, matched: Vec::new(), idle: 0, left_behind: None }];
         let (mut furthest, mut open, mut stuck) = (0, None, None);
         while let Some(mut led) = todo.pop() {
@@ -417,10 +432,16 @@ impl<'p> Replayer<'p> {
         }
     }
 
-    fn interpreter(&self, thread: u32, read: Option<Option<Value>>) -> Interpreter<'_> {
+    fn interpreter(
+        &self,
+        thread: u32,
+        read: Option<Option<Value>>,
+        cell: Option<(u32, Width)>,
+    ) -> Interpreter<'_> {
         let (assertions, thread_fence) = (Assertions::EndOrGoOn, self.thread_fence);
         let rules = Rules { spins: None, assertions, thread_fence };
-        Interpreter { world: &self.world, thread: ThreadId(thread), memory: Memory::Next(read), rules }
+        let memory = Memory::Next(read, cell);
+        Interpreter { world: &self.world, thread: ThreadId(thread), memory, rules }
     }
 
     /// One instruction, as far as the record allows it.
@@ -472,7 +493,8 @@ impl<'p> Replayer<'p> {
                 }
                 let result = self.results.get(&other).copied();
                 let span = function.spans.get(at.1 as usize).copied().unwrap_or_default();
-                led.run = self.interpreter(thread, None).joined(led.run, ThreadId(other), dst, result, span);
+                led.run =
+                    self.interpreter(thread, None, None).joined(led.run, ThreadId(other), dst, result, span);
                 led.next += 1;
                 return Ok(vec![(led, None)]);
             }
@@ -492,7 +514,8 @@ impl<'p> Replayer<'p> {
             Some(instr) if reads(instr) => led.run.comes_round(&self.live),
             _ => None,
         };
-        let interpreter = self.interpreter(thread, self.next_read(thread, &led));
+        let interpreter =
+            self.interpreter(thread, self.next_read(thread, &led), self.next_cell(thread, &led));
         let outcomes = match interpreter.step(led.run.clone())? {
             Step::Runs(runs) => runs.into_iter().map(|run| (run, None)).collect(),
             Step::End(run, end) => vec![(run, Some(end))],
@@ -513,7 +536,7 @@ impl<'p> Replayer<'p> {
 
     /// An instruction that makes no event and has one outcome.
     fn local(&self, thread: u32, mut led: Led) -> Result<Vec<(Led, Option<End>)>, Refused> {
-        let (run, end) = match self.interpreter(thread, None).step(led.run)? {
+        let (run, end) = match self.interpreter(thread, None, None).step(led.run)? {
             Step::End(run, end) => (Some(run), Some(end)),
             Step::Runs(runs) => (runs.into_iter().next(), None),
             Step::Some(_) | Step::Perhaps(_) => (None, None),
@@ -535,6 +558,17 @@ impl<'p> Replayer<'p> {
                 let learnt = self.learnt.get(&(thread, number as u32)).copied();
                 Some(if foreign { learnt } else { Some(*value) })
             }
+            _ => None,
+        }
+    }
+
+    /// Where the cell of the next access of the instruction is by the record.
+    fn next_cell(&self, thread: u32, led: &Led) -> Option<(u32, Width)> {
+        let at = led.run.at();
+        let mut steps = self.steps(thread).iter().skip(led.next);
+        let step = steps.find(|step| !is_silent(step, at)).filter(|step| step.at == at)?;
+        match step.action {
+            RecordedAction::Read { extent, .. } | RecordedAction::Write { extent, .. } => Some(extent),
             _ => None,
         }
     }
@@ -600,19 +634,20 @@ impl<'p> Replayer<'p> {
 
     /// Whether a step is an event, as far as the event is known.
     fn is_same(&self, step: &RecordedStep, event: &TraceEvent) -> bool {
-        let access = |cell: &str, value: Value, order: Order, kind: EventKind| {
+        let access = |cell: &str, value: Value, order: Order, extent: (u32, Width), kind: EventKind| {
             let known = event.value.is_none_or(|v| v == value || self.is_foreign(value));
             event.kind == kind
+                && event.location.is_some_and(|location| extent == (location.offset, event.width))
                 && event.ann.order == order
                 && known
                 && event.location.is_some_and(|location| self.is_cell(cell, location))
         };
         match (&step.action, &event.role) {
-            (RecordedAction::Read { cell, value, order, .. }, Role::None) => {
-                access(cell, *value, *order, EventKind::Read)
+            (RecordedAction::Read { cell, value, order, extent, .. }, Role::None) => {
+                access(cell, *value, *order, *extent, EventKind::Read)
             }
-            (RecordedAction::Write { cell, value, order }, Role::None) => {
-                access(cell, *value, *order, EventKind::Write)
+            (RecordedAction::Write { cell, value, order, extent }, Role::None) => {
+                access(cell, *value, *order, *extent, EventKind::Write)
             }
             (RecordedAction::Spawn(thread), Role::Spawn(child, _)) => *thread == child.0,
             (RecordedAction::Join(thread), Role::Join(other, _)) => *thread == other.0,
@@ -710,6 +745,14 @@ impl<'p> Replayer<'p> {
         }
         Ok(())
     }
+}
+
+/// Whether two cells of an execution have a byte in common.
+fn cells_overlap(execution: &Execution) -> bool {
+    let cells: BTreeSet<(Location, u32)> =
+        execution.events.iter().filter_map(|e| Some((e.location?, e.width.bytes()))).collect();
+    let mut neighbours = cells.iter().zip(cells.iter().skip(1));
+    neighbours.any(|((a, width), (b, _))| a.object == b.object && a.offset + width > b.offset)
 }
 
 fn replayed(led: Led, end: End) -> Replayed {

@@ -6,6 +6,8 @@
 //!   Under SC, TSO and PSO it is over if it is before the end in program order and reads-from. POWER and ARMv8 commit
 //!   events out of order, and when an access is surely over is a matter of definition there: what their `hb` (and `lob`)
 //!   order is over, what not even program order and reads-from order is not, and what lies between is *disputed*.
+//! * mixed sizes: a piece of an access that hits no cell as it is (`pieces`), and an access by another thread to its cell that is
+//!   not over before it, nor it before that one, in the sense of the lines above.
 //! * use before allocation, under language models: an access that does not happen after what its object's maker did
 //!   once it had made it.
 //! * double free: two ends of one life, in whatever order.
@@ -17,6 +19,7 @@
 //!   its life.
 
 use crate::combine::Whole;
+use crate::pieces::unordered;
 use crate::run::{End, Role, Undefined};
 use crate::world::Storage;
 pub use fencepost_answer::FindingKind as ProblemKind;
@@ -97,6 +100,9 @@ fn mistakes(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
     if let Some(race) = model.relation(whole.execution, "race") {
         let pairs = race.pairs().filter(|&(a, b)| a < b);
         pairs.for_each(|(a, b)| add(ProblemKind::DataRace, vec![whole.site(a), whole.site(b)], false));
+    }
+    for (a, b, disputed) in unordered(whole, model) {
+        add(ProblemKind::MixedSize, vec![whole.site(a), whole.site(b)], disputed);
     }
     lifetimes(whole, model, &mut add);
     births(whole, model, &mut add);

@@ -16,7 +16,7 @@ use crate::world::{Identity, Storage, World};
 use crate::{Limits, Stop};
 use fencepost_ir::{
     Callee, FailKind, Fence, FunctionId, Instr, Location, ObjectId, Operand, Reg, Rvalue, Span, ThreadId,
-    Value,
+    Value, Width,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,8 +38,9 @@ pub enum Memory<'p> {
         /// Accesses that read the initial value.
         from_init: &'p BTreeSet<u32>,
     },
-    /// What the next load reads, if it may read anything, as far as it is known.
-    Next(Option<Option<Value>>),
+    /// What the next load reads, if it may read anything, as far as it is known; and where the cell of the next access
+    /// is in its object, if there is one.
+    Next(Option<Option<Value>>, Option<(u32, Width)>),
 }
 
 impl Memory<'_> {
@@ -53,7 +54,7 @@ impl Memory<'_> {
             }
             Memory::Known { from_init, .. } if from_init.contains(&run.accesses) => vec![Some(initial)],
             Memory::Known { values, .. } => vec![values.get(&run.accesses).copied()],
-            Memory::Next(value) => value.into_iter().collect(),
+            Memory::Next(value, _) => value.into_iter().collect(),
         }
     }
 }

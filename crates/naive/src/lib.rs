@@ -26,6 +26,7 @@ mod findings;
 mod interpret;
 mod key;
 mod live;
+mod pieces;
 mod replay;
 mod run;
 pub mod sequential;

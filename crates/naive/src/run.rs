@@ -52,6 +52,8 @@ pub struct TraceEvent {
     pub ann: Ann,
     /// Made by a read-modify-write or compare-exchange instruction.
     pub amo: bool,
+    /// It is a piece of an access that hits no cell as it is (`pieces`).
+    pub piece: bool,
     /// What a read makes of an undefined value.
     pub undefined: Undefined,
     /// Source.
@@ -198,8 +200,21 @@ pub struct Place {
     pub at: (u32, u32),
     /// Nobody else can access it.
     pub private: bool,
+    /// The access is wider or narrower than the cell.
+    pub piece: bool,
     /// Its initial value, if it has one.
     pub initial: Option<Value>,
+}
+
+/// How far an access in pieces is.
+#[derive(Clone, Copy)]
+pub struct Pieces {
+    /// Bytes that are done.
+    pub done: u32,
+    /// What was read so far.
+    pub so_far: Register,
+    /// What stands in the cell that is to be written next, once it was read.
+    pub cell: Option<Register>,
 }
 
 /// A run in progress.
@@ -238,6 +253,8 @@ pub struct Run {
     pub made: u32,
     /// How many threads it has started.
     pub started: u32,
+    /// How far it is in an access that goes in pieces.
+    pub pieces: Option<Pieces>,
     /// How many accesses to private cells it has made.
     pub silent: u32,
     /// Where it was at reads since it last changed something.
@@ -282,6 +299,7 @@ impl Run {
             ended: BTreeSet::new(),
             made: 0,
             started: 0,
+            pieces: None,
             silent: 0,
             history: Vec::new(),
             rounds: Vec::new(),
@@ -400,6 +418,7 @@ impl Run {
             value: Some(Value::ZERO),
             ann: Ann::PLAIN,
             amo: false,
+            piece: false,
             undefined: Undefined::Atomic,
             span,
             at: self.at(),
@@ -427,6 +446,7 @@ impl Run {
             value,
             ann,
             amo: false,
+            piece: place.piece,
             undefined: Undefined::Atomic,
             span: place.span,
             at: place.at,

@@ -80,9 +80,13 @@ struct Judge<'p> {
 impl Judge<'_> {
     fn place(&mut self, id: u64, object: &Object, zero: bool) {
         self.sizes.insert(id, (u64::from(object.size), false));
-        if zero {
-            self.bytes.extend((0..u64::from(object.size)).map(|at| ((id, at), 0)));
-        }
+        // Padding is zero.
+        let has = |at: u64| {
+            object.cells.iter().any(|c| (c.offset..c.offset + c.width.bytes()).contains(&(at as u32)))
+        };
+        let padding = |at: &u64| object.cells.len() < object.size as usize && !has(*at);
+        let zeros = (0..u64::from(object.size)).filter(|at| zero || padding(at));
+        self.bytes.extend(zeros.map(|at| ((id, at), 0)));
         for cell in &object.cells {
             let Some(value) = cell.init else { continue };
             for byte in 0..cell.width.bytes() {

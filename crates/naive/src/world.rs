@@ -74,6 +74,20 @@ impl Thing {
     }
 }
 
+impl Thing {
+    /// What a byte holds at first, if anything.
+    fn first_byte(&self, at: u32) -> Option<u8> {
+        let has = |c: &&Cell| (c.offset..c.offset + c.width.bytes()).contains(&at);
+        let mut cells = self.object.cells.iter().filter(has).peekable();
+        if cells.peek().is_none() {
+            // Padding of what is declared is zero.
+            return (self.zeroed || !self.object.cells.is_empty()).then_some(0);
+        }
+        let known = cells.find_map(|c| c.init.map(|value| (value.0 >> (8 * (at - c.offset))) as u8));
+        known.or(self.zeroed.then_some(0))
+    }
+}
+
 /// All objects and threads met so far.
 pub struct World<'p> {
     /// The program.
@@ -183,9 +197,42 @@ impl<'p> World<'p> {
         let cells = &thing.object.cells;
         match cells.iter().any(|c| c.offset == offset && c.width == width) {
             true => Ok(location),
-            false if cells.iter().any(|c| overlaps(c.offset, c.width)) => Err(ProblemKind::MixedSize),
-            false => Err(ProblemKind::OutOfBounds),
+            false => Err(ProblemKind::MixedSize),
         }
+    }
+
+    /// The cell that has the byte `at` of an access, where the access hits none as it is: one that was met, a declared one, or else
+    /// the widest that is aligned and no longer than what is left before the next.
+    pub fn cell_at(&self, address: Value, width: Width, at: u32) -> Option<(Location, Width)> {
+        let (id, start) = address.as_pointer()?;
+        let mut things = self.things.borrow_mut();
+        let thing = things.get_mut(id.0 as usize)?;
+        let (byte, end) = (start + at, start + width.bytes());
+        let mut cells = thing.met.clone();
+        if !thing.free_form {
+            cells.extend(thing.object.cells.iter().map(|c| (c.offset, c.width)));
+        }
+        let known = cells.iter().find(|(o, w)| (*o..o + w.bytes()).contains(&byte)).copied();
+        let (offset, cell) = known.unwrap_or_else(|| {
+            let room = cells.iter().map(|&(o, _)| o).filter(|&o| o > byte).fold(end, u32::min) - byte;
+            let fits = |w: &&Width| byte.is_multiple_of(w.bytes()) && w.bytes() <= room;
+            (byte, *Width::ALL.iter().rev().find(fits).unwrap_or(&Width::W8))
+        });
+        if !thing.met.contains(&(offset, cell)) {
+            thing.met.push((offset, cell));
+        }
+        Some((Location { object: id, offset }, cell))
+    }
+
+    /// Whether no declared cell of a declared object is there.
+    pub fn is_padding(&self, location: Location, width: Width) -> bool {
+        let (start, end) = (location.offset, location.offset + width.bytes());
+        let padding = |thing: &Thing| {
+            let cells = &thing.object.cells;
+            let overlaps = |c: &Cell| c.offset < end && c.offset + c.width.bytes() > start;
+            !cells.is_empty() && !thing.free_form && !cells.iter().any(overlaps)
+        };
+        self.look(location.object, padding) == Some(true)
     }
 
     /// Whether the cell must not be written.
@@ -206,10 +253,12 @@ impl<'p> World<'p> {
     pub fn initial(&self, location: Location, width: Width) -> Option<Value> {
         let value = |thing: &Thing| {
             let same = |c: &&Cell| c.offset == location.offset && c.width == width;
-            match thing.object.cells.iter().find(same) {
-                Some(cell) => cell.init.map(|value| width.zero_extend(value)),
-                None => thing.zeroed.then_some(Value::ZERO),
+            if let Some(cell) = thing.object.cells.iter().find(same) {
+                return cell.init.map(|value| width.zero_extend(value));
             }
+            let bytes = (location.offset..location.offset + width.bytes()).map(|at| thing.first_byte(at));
+            let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
+            Some(Value(bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))))
         };
         self.look(location.object, value).flatten()
     }

@@ -1,6 +1,6 @@
 /*
- * One thread writes an int and another, which has joined it, reads its bytes: accesses of two threads have one size here.
- * expect: all=FP0310
+ * One thread writes an int and another, which has joined it, reads its bytes: the accesses are ordered, and C says what the bytes are.
+ * expect: all=safe
  */
 #include <pthread.h>
 #include <stdlib.h>

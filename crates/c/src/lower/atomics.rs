@@ -205,7 +205,10 @@ impl Body<'_, '_> {
     pub(super) fn through(&mut self, pointer: &Expr) -> Res<Place> {
         let inner = strip_casts(self.unit, pointer);
         if let ExprKind::AddrOf(place) = &inner.kind {
-            return self.place(place);
+            let place = self.place(place)?;
+            // An array becomes a pointer to its first element.
+            let element = self.unit.types.pointee(inner.ty.ty).filter(|to| to.ty != place.ty.ty);
+            return Ok(Place { ty: element.unwrap_or(place.ty), ..place });
         }
         let Some(to) = self.unit.types.pointee(inner.ty.ty) else {
             return fail(pointer.span, "expected a pointer");

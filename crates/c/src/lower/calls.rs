@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind};
 use crate::parser::{Res, fail, unsupported};
 use crate::types::TypeKind;
 use fencepost_diag::Span;
-use fencepost_ir::{Ann, Callee, Cell, Instr, Object, Operand, Reg, Value, Width};
+use fencepost_ir::{Ann, Callee, Cell, FailKind, Instr, Object, Operand, Reg, Value, Width};
 
 const ZERO: Operand = Operand::Const(Value::ZERO);
 
@@ -35,6 +35,11 @@ impl Body<'_, '_> {
             ExprKind::Function(id) => {
                 let def = &self.unit.functions[id.0 as usize];
                 if def.body.is_none() {
+                    if must_not_be_reached(&def.name) {
+                        let (kind, message) = (FailKind::Unsupported, format!("`{}` has no body", def.name));
+                        self.b.emit(Instr::Fail { kind, message });
+                        return Ok(Operand::Const(Value::ZERO));
+                    }
                     return self.no_body(&def.name, span);
                 }
                 // What a variadic function does not name goes to memory; others cannot reach it.
@@ -203,4 +208,11 @@ impl Body<'_, '_> {
             _ => fail(expr.span, "this struct value is not supported here"),
         }
     }
+}
+
+/// Functions that are declared so that a call of them which the compiler cannot remove fails to link.
+fn must_not_be_reached(name: &str) -> bool {
+    ["link_error", "compiletime_assert", "_bad_", "wrong_size", "build_bug"]
+        .iter()
+        .any(|part| name.contains(part))
 }

@@ -154,19 +154,24 @@ fn insert_bits(cell: &mut Cell, start: u64, width: u64, value: u64) {
 }
 
 impl Body<'_, '_> {
-    /// Makes constants the initial values of a private object, so that no stores are needed. Without labels the
-    /// declaration is reached exactly once for every object that its block makes.
+    /// Makes constants the initial values of an object that is private, or that is `const` and must not be written at all, so
+    /// that no stores are needed. Without labels the declaration is reached exactly once for every object that its
+    /// block makes.
     pub(super) fn fold_initialiser(&mut self, local: LocalId, init: &Init) -> bool {
         let index = local.0 as usize;
         let private = self.storage[index] == super::Storage::Private;
         let ty = self.def.locals[index].ty;
-        if !private || !self.def.labels.is_empty() || ty.quals.has(crate::types::Quals::ATOMIC) {
+        let constant = self.is_constant(ty);
+        if !(private || constant) || !self.def.labels.is_empty() || ty.quals.has(crate::types::Quals::ATOMIC)
+        {
             return false;
         }
         let (Some(place), Some(cells)) = (self.made_at[index], self.unit.types.cells(ty)) else {
             return false;
         };
-        let start = init.zero_rest.then_some(Value::ZERO);
+        let overlap =
+            |w: &[crate::layout::TypeCell]| w[0].offset + u64::from(w[0].width.bytes()) > w[1].offset;
+        let start = (init.zero_rest || cells.windows(2).any(overlap)).then_some(Value::ZERO);
         let mut values: Vec<Cell> =
             cells.iter().map(|c| Cell { offset: c.offset as u32, width: c.width, init: start }).collect();
         let mut places = Places::of(&values);
@@ -179,10 +184,22 @@ impl Body<'_, '_> {
         }
         sort_cells(&mut values);
         match self.b.at(place) {
-            Some(Instr::Local { object, .. }) => object.cells = values,
+            Some(Instr::Local { object, .. }) => {
+                object.cells = values;
+                object.constant = constant;
+            }
             _ => return false,
         }
         true
+    }
+
+    /// Whether an object of the type is one that must not be written: `const`, or an array of such.
+    fn is_constant(&self, ty: QTy) -> bool {
+        let element = match self.unit.types.kind(ty.ty) {
+            crate::types::TypeKind::Array(of, _) => return self.is_constant(of.with(ty.quals)),
+            _ => ty.quals,
+        };
+        element.has(crate::types::Quals::CONST) && !element.has(crate::types::Quals::VOLATILE)
     }
 
     /// Initialises a variable where its declaration stands.
@@ -199,8 +216,38 @@ impl Body<'_, '_> {
         if init.zero_rest {
             self.zero_cells(at, ty, &init.items, span)?;
         }
+        self.zero_behind(at, ty, &init.items, span)?;
         for item in &init.items {
             self.init_item(at, item)?;
+        }
+        Ok(())
+    }
+
+    /// Zeroes what is left of a union whose member with an initialiser is shorter than another one. C leaves these bytes
+    /// unspecified; they may be copied.
+    fn zero_behind(&mut self, at: Where, ty: QTy, items: &[InitItem], span: Span) -> Res<()> {
+        let Where::Memory(base, offset) = at else { return Ok(()) };
+        let cells = self.cells(ty, span)?;
+        if cells.windows(2).all(|w| w[0].offset + u64::from(w[0].width.bytes()) <= w[1].offset) {
+            return Ok(());
+        }
+        let sizes = items.iter().map(|i| (i.offset, i.offset + self.unit.types.size(i.ty.ty).unwrap_or(0)));
+        let written: Vec<(u64, u64)> = sizes.collect();
+        let covered = |byte: u64| written.iter().any(|range| (range.0..range.1).contains(&byte));
+        for cell in self.disjoint_cells(QTy::plain(ty.ty), span)? {
+            let bytes = cell.offset..cell.offset + u64::from(cell.width.bytes());
+            let open: Vec<u64> = bytes.clone().filter(|&byte| !covered(byte)).collect();
+            // Cells that nobody writes are zeroed as a whole.
+            if open.len() as u64 == bytes.end - bytes.start {
+                continue;
+            }
+            for byte in open {
+                let mark = self.b.mark();
+                let addr = self.offset(base, offset + byte);
+                let value = Operand::Const(Value::ZERO);
+                self.b.emit(Instr::Store { addr, value, width: Width::W8, ann: Ann::PLAIN });
+                self.b.release(mark);
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::builder::Target;
 use super::{Body, Scope, Storage};
 use crate::ast::{Block, Expr, LabelId, LocalId, Stmt, StmtKind};
 use crate::parser::{Res, fail};
-use fencepost_ir::{BinaryOp, Extend, FailKind, Instr, Operand, Value, Width};
+use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Instr, Operand, Value, Width};
 use std::rc::Rc;
 
 impl Body<'_, '_> {
@@ -87,6 +87,21 @@ impl Body<'_, '_> {
                     self.b.emit(Instr::EndLocal(Operand::Reg(reg)));
                 }
                 self.make_object(local)
+            }
+            // Who has kept its address sees that it has no value any more. A jump back needs a label that came before.
+            Storage::Shared if self.labels.iter().any(Option::is_some) => {
+                let ty = self.def.locals[local.0 as usize].ty;
+                let (Some(reg), span) = (self.registers[local.0 as usize], self.b.span) else {
+                    return Ok(());
+                };
+                for cell in self.disjoint_cells(ty, span)? {
+                    let mark = self.b.mark();
+                    let addr = self.offset(Operand::Reg(reg), cell.offset);
+                    let value = Operand::Const(Value::UNDEFINED);
+                    self.b.emit(Instr::Store { addr, value, width: cell.width, ann: Ann::PLAIN });
+                    self.b.release(mark);
+                }
+                Ok(())
             }
             _ => Ok(()),
         }

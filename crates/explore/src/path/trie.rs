@@ -11,7 +11,7 @@ use super::{
     EventId, Facts, INIT, Key, Kind, NO_NODE, Node, NodeId, Outcomes, Place, SEGMENT_CALL, SEGMENT_FULL,
     SEGMENT_PRIVATE,
 };
-use crate::code::{Code, HIDDEN, Half, Op, Pc, Target};
+use crate::code::{Arg, Code, HIDDEN, Half, Op, Pc, Target};
 use crate::memory::{LocId, NO_LOC};
 use crate::model::MemoryModel;
 use crate::row::{Row, RowWidth};
@@ -304,6 +304,17 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
                     Half::Amo => facts.last_amo_read,
                     Half::Exclusive => facts.reservation.map_or(INIT, |(event, _)| event),
                 };
+            }
+            Op::LoadPiece { addr, ann, .. } => {
+                node.ann = ann;
+                addr_row = facts.dep(addr);
+                pick |= facts.pick(addr);
+            }
+            Op::StorePiece { addr, value, ann, .. } => {
+                node.ann = ann;
+                addr_row = facts.dep(addr);
+                data = facts.dep(Arg::Reg(value));
+                pick |= facts.pick(Arg::Reg(value)) | facts.pick(addr);
             }
             // Of the others the kind says all.
             _ => {}

@@ -278,10 +278,13 @@ impl Parser<'_> {
         match arg {
             Arg::Operand(n) => {
                 let Some(Home::Memory(place)) = t.homes.get(*n).cloned() else { return Ok(None) };
-                let Some(ty) = like.filter(|_| !self.unit.types.is_scalar(place.ty.ty)) else {
+                let size = |ty: Ty| self.unit.types.size(ty);
+                let bytes =
+                    |ty: &Ty| !self.unit.types.is_scalar(place.ty.ty) || size(place.ty.ty) != size(*ty);
+                let Some(ty) = like.filter(bytes) else {
                     return Ok(Some(place));
                 };
-                // A structure stands for bytes of a size that the instruction says.
+                // A structure or a character stands for bytes of a size that the instruction says.
                 let address = self.address_of(place, t.span)?;
                 let pointer = self.unit.types.pointer(ty);
                 let address = self.explicit_cast(address, pointer.into(), t.span)?;
@@ -369,6 +372,10 @@ impl Parser<'_> {
                 let ty = place.ty.ty;
                 let scalar = self.unit.types.is_integer(ty) || self.unit.types.is_pointer(ty);
                 let fits = scalar && size.is_none_or(|size| self.unit.types.size(ty) == Some(size));
+                // A character stands for any bytes.
+                if !fits && self.unit.types.size(ty) == Some(1) {
+                    continue;
+                }
                 return Ok(fits.then_some(ty));
             }
         }
