@@ -58,3 +58,18 @@ proptest! {
         }
     }
 }
+
+/// A store behind a fence cannot be what brings the fence to another thread: third threads' stores have to be there before.
+#[test]
+fn a_fence_does_not_wait_for_what_comes_after_it() {
+    for fences in [["sync", "lwsync"], ["lwsync", "sync"]] {
+        let program = support::parse(&format!(
+            "shared x, y; process A {{ reg r; r := x; fence {}; x := 2; }} process B {{ reg r; r := x; fence {}; y := 1; }}
+             process C {{ y := 2; fence sync; x := 1; }} observe A.r, B.r, x, y; exists x == 2;",
+            fences[0], fences[1]
+        ));
+        for contexts in 3..=4 {
+            assert_eq!(encoded(&program, contexts), machine(&program, contexts), "{contexts}, {fences:?}");
+        }
+    }
+}

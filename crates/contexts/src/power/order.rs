@@ -272,7 +272,8 @@ impl Power {
         }
     }
 
-    /// Stores of third threads that had reached the fence's thread when it was committed.
+    /// Stores of third threads that had reached the fence's thread when it was committed. In the context in which the fence goes on, only own stores can cover them there: those before
+    /// the fence, for the others come after it.
     fn seen_stores(&mut self, formula: &mut Formula, at: usize, to: usize, reach: &By) {
         let (p, guard, commit) =
             (self.barriers[at].thread, self.barriers[at].guard, self.barriers[at].commit.clone());
@@ -285,10 +286,13 @@ impl Power {
                     continue;
                 }
                 let (here, there) = (self.cover(formula, cell, w, p), self.cover(formula, cell, w, to));
+                let own = self.barriers[at].own[cell];
+                let covered = self.before_own(formula, own, cell, w);
                 let seen = formula.graph.input();
                 for k in 0..self.contexts {
+                    let before = if k == 0 { Lit::FALSE } else { there[k - 1] };
                     formula.require([!guard, !here[k], commit[k], seen]);
-                    formula.require([!guard, !seen, !reach[k], there[k]]);
+                    formula.require([!guard, !seen, !reach[k], before, covered]);
                 }
             }
         }
