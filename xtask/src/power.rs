@@ -1,6 +1,6 @@
 //! `cargo xtask power PART [--bin PATH] [--seconds S] [--most K] [--every N] [--litmus FOLDER]`: the figures and comparisons of the operational POWER.
 //!
-//! * `tables`: Tables 3 to 8 of paper 000 beside ours, as they stand in `docs/BENCHMARKS-power.md`. CPU seconds are user and system time of the process.
+//! * `tables`: Tables 3 to 8 of paper 000 beside ours, as they stand in `docs/BENCHMARKS.md`. CPU seconds are user and system time of the process.
 //! * `confirm`: every bug of these programs: found by the encoding (which replays it on the machine) with how many contexts at least, by the machine, and by the
 //!   explorer under the axiomatic model, at the same place.
 //! * `litmus`: the PPC litmus tests: final states of the machine and of the encoding with 1 to `--most` contexts, verdicts of the encoding with the most, of the
@@ -122,8 +122,10 @@ fn children() -> f64 {
     fields.skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
+/// Programs of the C corpus, and those that only these tables need.
 fn source(name: &str) -> String {
-    format!("crates/c/corpus/{name}.c")
+    let own = format!("crates/contexts/corpus/{name}.c");
+    if Path::new(&own).exists() { own } else { format!("crates/c/corpus/{name}.c") }
 }
 
 /// An answer of `check`, and its CPU seconds.

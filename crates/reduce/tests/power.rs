@@ -125,6 +125,7 @@ fn peterson() {
 #[test]
 fn what_is_not_in_the_language_is_refused() {
     let program = parse("shared x; process A { reg r; r := fetch_add(x, 1); }");
-    let refused = reduce_power(&program, &Options { contexts: 2, unroll: 2, owners: false }).expect_err("refused");
+    let refused =
+        reduce_power(&program, &Options { contexts: 2, unroll: 2, owners: false }).expect_err("refused");
     assert_eq!(refused.what, "a read-modify-write or a mutex in this translation");
 }

@@ -174,6 +174,9 @@ fn encoded_within(
         }),
     };
     // How far it came, or with how many contexts it goes wrong.
+    if let (contexts::Verdict::Unknown, Some(bound)) = (found.verdict, found.completed) {
+        outcome.assumes.push(format!("nothing is wrong with at most {bound} contexts"));
+    }
     let reached = found.found_at.or(found.completed);
     outcome.bounds.extend(reached.map(|bound| Bound::new(BoundName::Contexts, bound)));
     if found.cut && found.found_at.is_none() && reached.is_some() {

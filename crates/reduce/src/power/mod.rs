@@ -23,13 +23,13 @@ mod process;
 use crate::Unsupported;
 use crate::promising::code::{Code, number};
 use fencepost_diag::Span;
-use std::collections::BTreeSet;
-use std::ops::Range;
 use fencepost_ir::flat::{self, Flat, Op, Phase};
 use fencepost_ir::{
-    Ann, BinaryOp, Extend, Fence, Function, FunctionId, Instr, Object, ObjectId, Observable, Operand, Program,
-    Property, Reg, Rvalue, Thread, Value, Width,
+    Ann, BinaryOp, Extend, Fence, Function, FunctionId, Instr, Object, ObjectId, Observable, Operand,
+    Program, Property, Reg, Rvalue, Thread, Value, Width,
 };
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// How to translate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +81,10 @@ pub fn reduce_power(program: &Program, options: &Options) -> Result<Program, Uns
     let function = std::mem::take(&mut translation.code.function);
     let mut result = Program { name: program.name.clone(), ..Program::default() };
     result.objects = flat.objects.clone();
+    // Objects of which nothing is shared are names only; C has no objects without cells.
+    for object in result.objects.iter_mut().filter(|object| object.cells.is_empty()) {
+        *object = Object::scalar(object.name.clone(), Width::W8, Value::ZERO, object.span);
+    }
     result.objects.extend(layout.objects());
     result.property = property(program, &translation.bases);
     result.functions = vec![function];
@@ -143,9 +147,8 @@ struct Place {
 fn cells(flat: &Flat) -> Result<Vec<Place>, Unsupported> {
     let mut cells = Vec::new();
     for (o, object) in (0u32..).zip(&flat.objects) {
-        let refuse = |what: &str| {
-            Err(Unsupported { what: format!("`{}`, {what},", object.name), span: object.span })
-        };
+        let refuse =
+            |what: &str| Err(Unsupported { what: format!("`{}`, {what},", object.name), span: object.span });
         for cell in &object.cells {
             // What a context begins with is guessed as a number of 32 bits.
             if cell.width == Width::W64 {
@@ -154,7 +157,11 @@ fn cells(flat: &Flat) -> Result<Vec<Place>, Unsupported> {
             let Some(initial) = cell.init else {
                 return refuse("a shared object without a value");
             };
-            cells.push(Place { address: Value::pointer(ObjectId(o), cell.offset), width: cell.width, initial });
+            cells.push(Place {
+                address: Value::pointer(ObjectId(o), cell.offset),
+                width: cell.width,
+                initial,
+            });
         }
     }
     Ok(cells)

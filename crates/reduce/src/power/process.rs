@@ -3,9 +3,7 @@
 use super::{Array, Translation};
 use crate::promising::code::number;
 use fencepost_ir::flat::Op;
-use fencepost_ir::{
-    BinaryOp, Extend, Fence, Instr, Label, Operand, Reg, Rvalue, UnaryOp, Value, Width,
-};
+use fencepost_ir::{BinaryOp, Extend, Fence, Instr, Label, Operand, Reg, Rvalue, UnaryOp, Value, Width};
 use std::ops::Range;
 
 /// What a process knows of itself: registers.
@@ -367,8 +365,7 @@ impl Translation<'_> {
         let (own_init, addresses) = (self.get(Array::OwnInit, own), self.get(Array::Addresses, own));
         let init = self.context(thread, &[knows.fences.into(), address, own_init, addresses]);
         let committed = self.get(Array::Committed, own);
-        let after =
-            [init, knows.control.into(), knows.known.into(), address_committed, committed];
+        let after = [init, knows.control.into(), knows.known.into(), address_committed, committed];
         let commit = self.context(thread, &after);
         let at = self.at(thread, cell, init);
         let (from, own_number) = (self.get(Array::From, at), self.get(Array::OwnNumber, own));
