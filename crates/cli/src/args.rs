@@ -1,9 +1,11 @@
 //! The command line.
 
 use crate::engine;
+use crate::terminal::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fencepost_machine::promising::{Bounds, Consistency};
+use fencepost_models::mapping::Target;
 use fencepost_report::format::{self, FORMATS};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +17,9 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// When text has colours
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
 }
 
 /// The commands. There is one value of it in a process, so its size does not matter.
@@ -37,6 +42,26 @@ pub enum Command {
     Schema,
     /// List the memory models, or show one
     Models(ModelsArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Write manual pages into a folder
+    Man(ManArgs),
+}
+
+/// Options of `completions`.
+#[derive(Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Args)]
+pub struct ManArgs {
+    /// Where to write them
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// Options of `reduce`.
@@ -134,6 +159,18 @@ fn engines() -> impl TypedValueParser<Value = EngineChoice> {
         "auto" => EngineChoice::Auto,
         _ => EngineChoice::Named(name),
     })
+}
+
+/// The words of `--mapping`, for `--help`.
+fn mappings() -> String {
+    let mut text =
+        String::from("How C11 atomics are compiled for a hardware model: words with commas between them");
+    for target in Target::ALL {
+        for (word, about) in target.mappings() {
+            text += &format!("\n  {:6} {word:14} {about}", target.name());
+        }
+    }
+    text
 }
 
 /// The names of the formats.
@@ -249,7 +286,7 @@ fn contexts(text: &str) -> Result<Contexts, String> {
 }
 
 /// Options of `check`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct CheckArgs {
     /// C files, programs in the papers' small language, folders of them, or - for standard input
     #[arg(required = true, value_name = "FILE.c or FILE.fp")]
@@ -297,7 +334,7 @@ pub struct CheckArgs {
     #[arg(short, long)]
     pub quiet: bool,
     /// How C11 atomics are compiled for a hardware model, where there is more than one way
-    #[arg(long, value_name = "WORDS", default_value = "")]
+    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true, long_help = mappings())]
     pub mapping: String,
     /// Whether dependencies of the source order accesses under power and armv8
     #[arg(long, value_enum, default_value = "source")]
@@ -315,6 +352,9 @@ pub struct CheckArgs {
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
+    /// Tell the whole execution: leave nothing out, fold nothing
+    #[arg(long)]
+    pub full: bool,
     /// If it is unsafe, find memory orders or fences that make it safe, as weak as possible, by running it again
     #[arg(long)]
     pub suggest: bool,
@@ -360,6 +400,18 @@ pub struct CheckArgs {
     /// Write the whole answer as one self-contained page: source, steps, picture
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Write the first counterexample under sc as a violation witness of the software verification competition
+    #[arg(long, value_name = "FILE.graphml")]
+    pub witness: Option<PathBuf>,
+    /// Read this instead of the fencepost.toml in the folder of the first path or above it
+    #[arg(long, value_name = "FILE.toml")]
+    pub config: Option<PathBuf>,
+    /// Findings that are known: only others make the exit code
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write all findings as a baseline
+    #[arg(long, value_name = "FILE")]
+    pub write_baseline: Option<PathBuf>,
     /// What checks the SC program that a reduction gives (reduce)
     #[arg(long, value_enum, default_value = "states")]
     pub backend: Backend,
@@ -445,12 +497,28 @@ pub struct LitmusArgs {
     /// Give a test up after this many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub timeout: Option<Duration>,
+    /// Draw an execution that satisfies the condition; where the model has none, the one that it forbids, with the axiom
+    #[arg(long, value_name = "FILE.svg")]
+    pub svg: Option<PathBuf>,
+    /// Draw all executions on one page
+    #[arg(long, value_name = "FILE.html")]
+    pub executions: Option<PathBuf>,
     /// Write an execution that satisfies the condition as a Graphviz graph (one test only)
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
 }
 
 impl LitmusArgs {
+    /// The option that asks for a picture, if there is one.
+    pub fn drawn(&self) -> Option<&'static str> {
+        match (&self.dot, &self.svg, &self.executions) {
+            (Some(_), _, _) => Some("--dot"),
+            (_, Some(_), _) => Some("--svg"),
+            (_, _, Some(_)) => Some("--executions"),
+            (None, None, None) => None,
+        }
+    }
+
     /// Whether standard output is JSON only.
     pub fn is_json(&self) -> bool {
         self.json || self.format == "json"

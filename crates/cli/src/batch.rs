@@ -4,7 +4,7 @@ use crate::args::LitmusArgs;
 use crate::args::workers;
 use crate::litmus::{Answered, Settings, answer, read};
 use crate::model::Choice;
-use crate::{exit, input, print};
+use crate::{drawing, exit, input, print};
 use fencepost_answer::{Limit, StopReason};
 use fencepost_diag::SourceFile;
 use fencepost_litmus::LitmusTest;
@@ -74,8 +74,9 @@ struct Summary {
 pub fn run(options: &LitmusArgs) -> u8 {
     let start = Instant::now();
     match prepare(options) {
-        Ok((jobs, ..)) if options.dot.is_some() && jobs.len() != 1 => {
-            eprintln!("error: --dot takes one test under one model, not {}", jobs.len());
+        Ok((jobs, ..)) if options.drawn().is_some() && jobs.len() != 1 => {
+            let option = options.drawn().unwrap_or_default();
+            eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
             exit::BAD_INPUT
         }
         Ok((jobs, models, expected, skipped)) => {
@@ -216,13 +217,13 @@ fn joined(root: &Path, file: &str) -> PathBuf {
 
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
     // One worker finds the same witness every time.
-    let workers = if options.dot.is_some() { 1 } else { workers(options.jobs) };
+    let workers = if options.drawn().is_some() { 1 } else { workers(options.jobs) };
     let settings = Settings {
         unroll: options.unroll,
         jobs: 1,
         timeout: options.timeout,
         max_nodes: (workers > 1).then_some(OWN_SHARE),
-        witness: options.dot.is_some(),
+        witness: options.drawn().is_some(),
         engine: options.engine,
         contexts: options.contexts,
         interrupt: &INTERRUPT,
@@ -304,12 +305,31 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
         Some(reason) if reason.is_bug() => return Some(unanswered(reason.to_string().into(), true)),
         Some(_) => return failure(format!("{}: {}", job.path, stopped(outcome))),
     }
-    if let Err(error) = write_dot(options, &answered) {
+    if let Err(error) = write_dot(options, &answered).and_then(|()| write_pictures(options, &answered, model))
+    {
         return failure(error);
     }
     let about = About { file: &file.name, name: &test.name, model: model.name() };
     Some(Ok(Answer::new(&about, answered.quantifier, outcome, answered.seconds)))
 }
+
+/// Draws the test, where files for that were named.
+fn write_pictures(options: &LitmusArgs, answered: &Answered, model: &Choice) -> Result<(), String> {
+    let drawn: [(&Option<PathBuf>, Draw); 2] =
+        [(&options.svg, drawing::svg), (&options.executions, drawing::page)];
+    for (path, draw) in drawn {
+        let Some(path) = path else { continue };
+        match draw(answered, model) {
+            Ok(text) => std::fs::write(path, text)
+                .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?,
+            Err(why) => eprintln!("{why}: {} was not written", path.display()),
+        }
+    }
+    Ok(())
+}
+
+/// Makes a picture of a test under a model, or says why there is none.
+type Draw = fn(&Answered, &Choice) -> Result<String, String>;
 
 /// Writes the witness, if a file for it was named.
 fn write_dot(options: &LitmusArgs, answered: &Answered) -> Result<(), String> {

@@ -1,24 +1,66 @@
-//! `fencepost check`: programs, from a file to an answer. Reads like the pipeline.
+//! `fencepost check`: programs, from files to answers. Reads like the pipeline. Many programs are checked side by side, each
+//! by one worker, and printed in order; one program has all workers.
 
 use crate::args::{CheckArgs, EngineChoice};
+use crate::baseline::{self, Known};
 use crate::engine::{self, Engine, Question, auto};
 use crate::input::{self, Trouble};
-use crate::{exit, print, suggest};
-use fencepost_answer::Outcome;
+use crate::project::{self, Project};
+use crate::{advice, buffered, exit, print, suggest};
+use fencepost_answer::{Outcome, Severity, Verdict};
+use fencepost_diag::SourceFile;
 use fencepost_ir::Compiled;
 use fencepost_models::registry::{self, Entry};
 use fencepost_report::format::{Format, Printed};
 use fencepost_report::report::{Failed, Report, exit_code};
-use fencepost_report::{html, picture};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use fencepost_report::{graphml, html, picture};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 pub static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
+/// One file under one model.
+struct Job {
+    file: String,
+    model: &'static Entry,
+    options: CheckArgs,
+    /// The verdict that the project, or a comment in the file, expects.
+    expected: Option<Verdict>,
+    /// There are others: what is drawn has names of its own.
+    several: bool,
+}
+
+/// What came of a job.
+struct Done {
+    printed: Printed,
+    code: u8,
+    verdict: Option<Verdict>,
+    /// Its findings, warnings aside.
+    findings: Vec<Known>,
+}
+
+/// Counts for the last lines.
+#[derive(Default)]
+struct Summary {
+    verdicts: [usize; 3],
+    failed: usize,
+    as_expected: usize,
+    /// Files and models whose verdict is not the expected one, in words.
+    unexpected: Vec<String>,
+    /// Findings that the baseline knows.
+    known: usize,
+    found: BTreeSet<Known>,
+    worst: u8,
+}
+
 /// Runs the command: every file under every model, and the exit code of the worst answer.
 pub fn run(options: &CheckArgs) -> u8 {
-    let jobs = match jobs(options) {
-        Ok(jobs) => jobs,
+    let start = Instant::now();
+    let (jobs, baseline) = match plan(options) {
+        Ok(plan) => plan,
         Err(error) => {
             print::err(&error);
             return exit::BAD_INPUT;
@@ -28,28 +70,37 @@ pub fn run(options: &CheckArgs) -> u8 {
     let format = options.format();
     let [head, between, tail] = format.document;
     print::out(head);
-    let mut worst = exit::OK;
-    for (number, (name, model)) in jobs.iter().enumerate() {
-        let (printed, code) = check(name, model, options, format).unwrap_or_else(|trouble| {
-            let Trouble { error, diagnostics, sources } = &trouble;
-            let failed = Failed { file: name, error, diagnostics, sources };
-            ((format.failed)(&failed), exit::BAD_INPUT)
-        });
-        print::err(&printed.errors);
-        print::out(if number > 0 { between } else { "" });
-        print::out(&printed.output);
-        worst = worst.max(code);
-        if is_interrupted() {
-            break;
+    let summary = Mutex::new(Summary::default());
+    let first = AtomicBool::new(true);
+    run_jobs(&jobs, options.workers(), format, &|job, done| {
+        print::err(&done.printed.errors);
+        print::out(if first.swap(false, Ordering::Relaxed) { "" } else { between });
+        let shown = if format.name == "text" { print::show } else { print::out };
+        shown(&done.printed.output);
+        if let Ok(mut summary) = summary.lock() {
+            summary.add(job, done, baseline.as_ref());
         }
-    }
+    });
     print::out(tail);
-    worst
+    let summary = summary.into_inner().unwrap_or_default();
+    if jobs.len() > 1 && format.name == "text" {
+        print::show(&summary.text(start.elapsed()));
+    }
+    if let Some(path) = &options.write_baseline
+        && let Err(error) = baseline::write(path, &summary.found)
+    {
+        print::err(&error);
+        return exit::BAD_INPUT;
+    }
+    summary.worst
 }
 
-/// What is checked under what; the error is a whole message.
-fn jobs(options: &CheckArgs) -> Result<Vec<(String, &'static Entry)>, String> {
-    let models = options.model.split(',').map(find_model).collect::<Result<Vec<_>, _>>()?;
+/// What is checked under what, and the findings that are known; the error is a whole message.
+fn plan(options: &CheckArgs) -> Result<(Vec<Job>, Option<BTreeSet<Known>>), String> {
+    let project = match &options.config {
+        Some(file) => Project::read(file)?,
+        None => Project::find(options.paths.first().map_or(Path::new("."), PathBuf::as_path))?,
+    };
     let mut files = Vec::new();
     for path in options.paths.iter().take(if options.link { 1 } else { usize::MAX }) {
         let found = input::files(path, input::PROGRAMS)?;
@@ -58,11 +109,139 @@ fn jobs(options: &CheckArgs) -> Result<Vec<(String, &'static Entry)>, String> {
         }
         files.extend(found);
     }
-    let drawn = [&options.dot, &options.svg, &options.report].into_iter().any(Option::is_some);
-    if files.len() * models.len() > 1 && drawn {
-        return Err("error: --dot, --svg and --report are about one program under one model\n".into());
+    // A single file is asked about, whatever its comments expect.
+    let batch = options.paths.iter().any(|path| path.is_dir());
+    let mut jobs = Vec::new();
+    for file in files {
+        let own = project.models(&file).filter(|_| !is_given(options, "model"));
+        let names = own.map_or_else(|| options.model.clone(), |names| names.join(","));
+        let text = if batch { std::fs::read_to_string(&file).unwrap_or_default() } else { String::new() };
+        for model in names.split(',').map(find_model) {
+            let model = model?;
+            let comment = project::expected_by_comment(&text, model.name);
+            let expected = project.expected(&file, model.name).or(comment);
+            let options = with_project(options, &project, &file);
+            jobs.push(Job { file: file.clone(), model, options, expected, several: false });
+        }
     }
-    Ok(files.into_iter().flat_map(|file| models.iter().map(move |model| (file.clone(), *model))).collect())
+    let several = jobs.len() > 1;
+    if several && options.workers() > 1 {
+        for job in &mut jobs {
+            (job.options.jobs, job.options.quiet) = (Some(1), true);
+        }
+    }
+    jobs.iter_mut().for_each(|job| job.several = several);
+    let baseline = options.baseline.as_deref().map(baseline::read).transpose()?;
+    Ok((jobs, baseline))
+}
+
+fn is_given(options: &CheckArgs, name: &str) -> bool {
+    options.given.iter().any(|given| given == name)
+}
+
+/// The options for a file: what the command line does not say, the project does.
+fn with_project(options: &CheckArgs, project: &Project, file: &str) -> CheckArgs {
+    let mut own = options.clone();
+    if let Some(unroll) = project.unroll(file).filter(|_| !is_given(options, "unroll")) {
+        own.unroll = unroll;
+    }
+    if let (Some(seconds), None) = (project.timeout(file), options.timeout) {
+        own.timeout = Duration::try_from_secs_f64(seconds).ok();
+    }
+    let folder = |dir: &String| project.folder.join(dir).display().to_string();
+    own.include_dirs.extend(project.include.iter().map(folder));
+    own.defines.extend(project.define.iter().cloned());
+    own
+}
+
+/// Runs all jobs, several at a time, and hands them over in their order.
+fn run_jobs(jobs: &[Job], workers: usize, format: &Format, told: &(dyn Fn(&Job, Done) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let waiting: Mutex<(Vec<Option<Done>>, usize)> = Mutex::new(((0..jobs.len()).map(|_| None).collect(), 0));
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(index).filter(|_| !is_interrupted()) else { return };
+            let done = run_job(job, format);
+            let Ok(mut waiting) = waiting.lock() else { return };
+            waiting.0[index] = Some(done);
+            loop {
+                let at = waiting.1;
+                let Some(done) = waiting.0.get_mut(at).and_then(Option::take) else { break };
+                told(&jobs[at], done);
+                waiting.1 += 1;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..workers.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+}
+
+fn run_job(job: &Job, format: &Format) -> Done {
+    check(job, format).unwrap_or_else(|trouble| {
+        let Trouble { error, diagnostics, sources } = &trouble;
+        let failed = Failed { file: &job.file, error, diagnostics, sources };
+        let printed = (format.failed)(&failed);
+        Done { printed, code: exit::BAD_INPUT, verdict: None, findings: Vec::new() }
+    })
+}
+
+impl Summary {
+    fn add(&mut self, job: &Job, done: Done, baseline: Option<&BTreeSet<Known>>) {
+        let Done { mut code, verdict, findings, .. } = done;
+        match verdict {
+            Some(verdict) => self.verdicts[verdict as usize] += 1,
+            None => self.failed += 1,
+        }
+        if let (Some(verdict), Some(baseline)) = (verdict, baseline) {
+            let known = findings.iter().filter(|finding| baseline.contains(finding)).count();
+            self.known += known;
+            if verdict == Verdict::Unsafe && known == findings.len() {
+                code = exit::OK;
+            }
+        }
+        match (verdict, job.expected) {
+            (Some(verdict), Some(expected)) if verdict == expected => {
+                self.as_expected += 1;
+                code = exit::OK;
+            }
+            (Some(verdict), Some(expected)) => {
+                let (file, model) = (&job.file, job.model.name);
+                self.unexpected.push(format!(
+                    "{file} under {model}: {}, expected {}",
+                    verdict.name(),
+                    expected.name()
+                ));
+                code = code.max(fencepost_report::report::exit::UNSAFE);
+            }
+            _ => {}
+        }
+        self.found.extend(findings);
+        self.worst = self.worst.max(code);
+    }
+
+    fn text(&self, time: Duration) -> String {
+        let [safe, wrong, unknown] = self.verdicts;
+        let mut counts = vec![format!("{safe} safe"), format!("{wrong} unsafe")];
+        let mut add = |count: usize, what: &str| {
+            if count > 0 {
+                counts.push(format!("{count} {what}"));
+            }
+        };
+        add(unknown, "unknown");
+        add(self.failed, "without an answer");
+        add(self.as_expected, "as expected");
+        add(self.unexpected.len(), "not as expected");
+        add(self.known, "of the findings known");
+        let time = fencepost_report::report::show_seconds(time.as_secs_f64());
+        let mut text = format!("{} ({time})\n", counts.join(", "));
+        for line in &self.unexpected {
+            text += &format!("  {line}\n");
+        }
+        text
+    }
 }
 
 /// An answer about a file, and what it is about.
@@ -74,21 +253,50 @@ pub struct Checked {
     /// The engine that answered.
     pub engine: &'static str,
     /// Why that engine, if the user did not choose it.
-    pub picked: Option<String>,
+    pub picked: Option<Why>,
     /// The answer.
     pub outcome: Outcome,
     /// Time it took.
     pub seconds: f64,
 }
 
+/// Why an engine was picked, and whether that is a surprise.
+pub struct Why {
+    /// In a few words.
+    pub words: String,
+    /// Another engine was tried first.
+    pub surprising: bool,
+}
+
 /// Checks one file.
 pub fn answer(name: &str, model: &'static Entry, options: &CheckArgs) -> Result<Checked, Trouble> {
+    answer_about(&input::source(name)?, model, options)
+}
+
+/// Checks a text.
+pub fn answer_about(
+    file: &SourceFile,
+    model: &'static Entry,
+    options: &CheckArgs,
+) -> Result<Checked, Trouble> {
     let start = Instant::now();
-    let compiled = input::read(name, model, options)?;
+    let name = file.name.as_str();
+    let compiled = input::compile(file, model, options)?;
     let (engine, picked, mut outcome) = solve(name, &compiled, model, options, start)?;
+    let mut assumed = advice::assumptions(&compiled, model, &options.mapping);
+    assumed.append(&mut outcome.assumes);
+    outcome.assumes = assumed;
     outcome.assumes.extend(compiled.left_out.map(String::from));
+    if outcome.explanations.is_empty() {
+        outcome.explanations = buffered::explain(&compiled.program, &compiled.sources, &outcome.findings);
+    }
     if options.suggest {
         outcome.suggestion = suggest::suggest(name, &compiled, model, options, &outcome)?;
+        let wrong = outcome.findings.iter().position(|finding| finding.kind.severity() == Severity::Error);
+        let remedy = suggest::remedy(name, &compiled, model, options, &outcome)?;
+        if let Some(explanation) = wrong.and_then(|wrong| outcome.explanations.get_mut(wrong)) {
+            explanation.remedy = remedy;
+        }
     }
     let seconds = start.elapsed().as_secs_f64();
     Ok(Checked { model, compiled, engine: engine.name(), picked, outcome, seconds })
@@ -101,12 +309,13 @@ pub fn solve(
     model: &'static Entry,
     options: &CheckArgs,
     start: Instant,
-) -> Result<(&'static dyn Engine, Option<String>, Outcome), Trouble> {
-    let question = Question { file: name, compiled, model, options, start };
+) -> Result<(&'static dyn Engine, Option<Why>, Outcome), Trouble> {
+    let question = Question { file: name, compiled, model, options, start, until: None };
     match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;
-            Ok((picked.engine, Some(picked.why), picked.outcome))
+            let why = Why { words: picked.why, surprising: picked.surprising };
+            Ok((picked.engine, Some(why), picked.outcome))
         }
         EngineChoice::Named(name) => match engine::find(name) {
             Some(engine) => Ok((engine, None, engine::run(engine, &question)?)),
@@ -121,31 +330,39 @@ pub fn is_interrupted() -> bool {
 }
 
 /// Checks one file: what to print, and the exit code.
-fn check(
-    name: &str,
-    model: &'static Entry,
-    options: &CheckArgs,
-    format: &Format,
-) -> Result<(Printed, u8), Trouble> {
-    let checked = answer(name, model, options)?;
+fn check(job: &Job, format: &Format) -> Result<Done, Trouble> {
+    let Job { file, model, options, .. } = job;
+    let checked = answer(file, model, options)?;
+    let sources = &checked.compiled.sources;
+    let advice = advice::next(&checked, file, options);
     let report = Report {
-        file: name,
+        file,
         model: model.name,
         engine: checked.engine,
-        picked: checked.picked.as_deref(),
+        picked: checked.picked.as_ref().map(|why| why.words.as_str()),
+        surprising: checked.picked.as_ref().is_some_and(|why| why.surprising),
         outcome: &checked.outcome,
-        sources: &checked.compiled.sources,
+        sources,
         warnings: &checked.compiled.warnings,
+        advice: &advice,
         seconds: checked.seconds,
     };
-    draw(&report, options)?;
-    Ok(((format.report)(&report), exit_code(&checked.outcome)))
+    draw(&report, job)?;
+    let wrong = checked.outcome.findings.iter().filter(|f| f.kind.severity() != Severity::Warning);
+    let findings = wrong.map(|finding| Known::new(file, model.name, finding, sources)).collect();
+    Ok(Done {
+        printed: (format.report)(&report),
+        code: exit_code(&checked.outcome),
+        verdict: Some(checked.outcome.verdict),
+        findings,
+    })
 }
 
 /// Writes pictures and the page, where the user wants them.
-fn draw(report: &Report<'_>, options: &CheckArgs) -> Result<(), Trouble> {
+fn draw(report: &Report<'_>, job: &Job) -> Result<(), Trouble> {
+    let options = &job.options;
     let picture = report.outcome.picture.as_ref();
-    if picture.is_none() && (options.dot.is_some() || options.svg.is_some()) {
+    if picture.is_none() && (options.dot.is_some() || options.svg.is_some()) && !job.several {
         print::err("note: there is no counterexample to draw\n");
     }
     let command = std::env::args().collect::<Vec<_>>().join(" ");
@@ -153,14 +370,28 @@ fn draw(report: &Report<'_>, options: &CheckArgs) -> Result<(), Trouble> {
         (&options.dot, picture.map(picture::dot)),
         (&options.svg, picture.map(picture::svg)),
         (&options.report, options.report.as_ref().map(|_| html::page(report, &command))),
+        (&options.witness, options.witness.as_ref().and_then(|_| graphml::witness(report))),
     ];
+    if options.witness.is_some() && files[3].1.is_none() && !job.several {
+        print::err("note: there is no violation under sc to write a witness of\n");
+    }
     for (path, text) in files {
         if let (Some(path), Some(text)) = (path, text) {
-            std::fs::write(path, text)
+            let path = if job.several { own_path(path, &job.file, job.model.name) } else { path.clone() };
+            std::fs::write(&path, text)
                 .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?;
         }
     }
     Ok(())
+}
+
+/// `out.html` of one of several programs: `out-queue-tso.html`.
+fn own_path(path: &Path, file: &str, model: &str) -> PathBuf {
+    let text =
+        |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |p| p.to_string_lossy().into_owned());
+    let (stem, ending) = (text(path.file_stem()), text(path.extension()));
+    let program = text(Path::new(file).file_stem());
+    path.with_file_name(format!("{stem}-{program}-{model}.{ending}"))
 }
 
 /// Ctrl-C ends the work and gives what was found; a second one ends the process at once.

@@ -81,17 +81,21 @@ const OTHERS: &[(&[&str], &str, &str)] = &[
     (&["o", "so", "a", "out"], "compiled code", "give the C program that it was made of"),
 ];
 
-/// Reads a program. What is none of the languages below is taken for C.
+/// Reads a program.
 pub fn read(name: &str, model: &Entry, options: &CheckArgs) -> Result<Compiled, Trouble> {
-    let ending = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or("");
-    if let Some((_, what, advice)) = OTHERS.iter().find(|(endings, ..)| endings.contains(&ending)) {
-        return Err(format!("error: {name} is {what}, by its name\n  {advice}").into());
+    compile(&source(name)?, model, options)
+}
+
+/// Compiles a program. What is none of the languages below is taken for C.
+pub fn compile(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Compiled, Trouble> {
+    match ending(&file.name) {
+        "fp" => Ok(fencepost_lang::compile(file)?),
+        _ => compile_c(file, model, options),
     }
-    let file = source(name)?;
-    match ending {
-        "fp" => Ok(fencepost_lang::compile(&file)?),
-        _ => compile_c(&file, model, options),
-    }
+}
+
+fn ending(name: &str) -> &str {
+    Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or("")
 }
 
 /// A file as text; bytes that are not UTF-8, as in old comments, become replacement characters.
@@ -102,7 +106,11 @@ fn read_source(name: &str) -> std::io::Result<String> {
     })
 }
 
-fn source(name: &str) -> Result<SourceFile, Trouble> {
+/// The text of a program.
+pub fn source(name: &str) -> Result<SourceFile, Trouble> {
+    if let Some((_, what, advice)) = OTHERS.iter().find(|(endings, ..)| endings.contains(&ending(name))) {
+        return Err(format!("error: {name} is {what}, by its name\n  {advice}").into());
+    }
     if name == "-" {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);

@@ -9,6 +9,11 @@ pub fn out(text: &str) {
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
 
+/// Writes text for people to standard output: with colours and in lines that fit, where it is a terminal.
+pub fn show(text: &str) {
+    out(&crate::terminal::dress(text));
+}
+
 /// Writes to standard error.
 pub fn err(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());

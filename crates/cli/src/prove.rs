@@ -1,6 +1,7 @@
 //! `fencepost prove`: parameterized systems, for any number of processes.
 
 use crate::args::{ProveArgs, workers};
+use crate::check::{INTERRUPT, handle_interrupts};
 use crate::input::Trouble;
 use crate::{exit, print};
 use fencepost_diag::{SourceFile, SourceMap};
@@ -17,6 +18,7 @@ use std::time::Instant;
 
 /// Runs the command: each file on its own, and the exit code of the worst answer.
 pub fn run(options: &ProveArgs) -> u8 {
+    handle_interrupts();
     let [head, between, tail] = options.format().document;
     print::out(head);
     let run = |(number, path): (usize, &PathBuf)| {
@@ -35,7 +37,8 @@ fn run_one(name: &str, options: &ProveArgs) -> u8 {
         ((format.failed)(&Failed { file: name, error, diagnostics, sources }), exit::BAD_INPUT)
     });
     print::err(&printed.errors);
-    print::out(&printed.output);
+    let shown = if format.name == "text" { print::show } else { print::out };
+    shown(&printed.output);
     code
 }
 
@@ -59,6 +62,7 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         timeout: options.timeout,
         max_memory: options.max_memory,
         keep_search: options.search_dot.is_some() || options.search_svg.is_some(),
+        interrupt: Some(&INTERRUPT),
         ..Options::default()
     };
     let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
@@ -85,6 +89,8 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         model: model.name(),
         engine: "prove",
         picked: None,
+        surprising: false,
+        advice: &[],
         outcome: &outcome,
         sources: &sources,
         warnings: &found.warnings,

@@ -8,7 +8,7 @@
 use crate::args::CheckArgs;
 use crate::check;
 use crate::input::Trouble;
-use fencepost_answer::{Change, Outcome, Suggestion, Verdict};
+use fencepost_answer::{Change, Finding, Outcome, Remedy, Severity, Suggestion, Verdict};
 use fencepost_diag::Span;
 use fencepost_ir::{Ann, Compiled, Fence, Instr, Language, Order, Program};
 use fencepost_models::registry::Entry;
@@ -84,12 +84,80 @@ pub fn suggest(
             }
         }
     }
-    let changes = places.iter().filter(|place| place.chosen > 0).map(|place| Change {
+    Ok(Some(Suggestion { changes: changes_of(&places), runs: search.runs }))
+}
+
+/// Runs that are made at most to find a change against one finding.
+const MOST_RUNS: u64 = 60;
+
+/// The weakest change at one place or at two that makes the first finding impossible, whatever else is wrong with the
+/// program; `None` if there is none, or none was found in time. Only places that the counterexample visits are tried.
+pub fn remedy(
+    name: &str,
+    compiled: &Compiled,
+    model: &'static Entry,
+    options: &CheckArgs,
+    found: &Outcome,
+) -> Result<Option<Remedy>, Trouble> {
+    let wrong = found.findings.iter().find(|finding| finding.kind.severity() == Severity::Error);
+    let (Verdict::Unsafe, Some(wrong)) = (found.verdict, wrong) else { return Ok(None) };
+    let limit = options.timeout.unwrap_or(MOST_TIME);
+    // All errors are looked for: that another one is found first says nothing about this one.
+    let options = &CheckArgs { all: true, suggest: false, ..options.clone() };
+    let mut search = Search { name, compiled, model, options, end: Instant::now() + limit, runs: 0 };
+    let mut places = places(compiled, found);
+    places.retain(|place| place.is_visited(found));
+    for changes in tries(&places) {
+        if search.runs >= MOST_RUNS {
+            break;
+        }
+        places.iter_mut().for_each(|place| place.chosen = 0);
+        changes.iter().for_each(|&(place, chosen)| places[place].chosen = chosen);
+        let Some(outcome) = search.solve(&places)? else { return Ok(None) };
+        let ended = outcome.stop_reason.is_none() && outcome.verdict != Verdict::Unknown;
+        if ended && !outcome.findings.iter().any(|other| is_same(wrong, other)) {
+            return Ok(Some(Remedy { changes: changes_of(&places), verdict: outcome.verdict }));
+        }
+    }
+    Ok(None)
+}
+
+/// Changes at one place, then at two, the weakest first: places and the strengths there.
+fn tries(places: &[Place]) -> Vec<Vec<(usize, usize)>> {
+    let strengths = |i: usize| 1..places[i].strengths.len();
+    let mut one: Vec<Vec<(usize, usize)>> =
+        (0..places.len()).flat_map(|i| strengths(i).map(move |chosen| vec![(i, chosen)])).collect();
+    let mut two = Vec::new();
+    for first in &one {
+        let later = one.iter().filter(|second| second[0].0 > first[0].0);
+        two.extend(later.map(|second| vec![first[0], second[0]]));
+    }
+    let cost = |changes: &Vec<(usize, usize)>| changes.iter().map(|(_, chosen)| *chosen).sum::<usize>();
+    one.sort_by_key(cost);
+    two.sort_by_key(cost);
+    one.extend(two);
+    one
+}
+
+/// Whether two findings are the same fault: of one kind at the same places.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    let spans = |finding: &Finding| {
+        let mut spans: Vec<Span> = finding.places.iter().map(|place| place.span).collect();
+        spans.sort();
+        spans.dedup();
+        spans
+    };
+    one.kind == other.kind && spans(one) == spans(other)
+}
+
+fn changes_of(places: &[Place]) -> Vec<Change> {
+    let changed = places.iter().filter(|place| place.chosen > 0);
+    let change = |place: &Place| Change {
         span: place.span,
         from: place.strengths[0].name(),
         to: place.strengths[place.chosen].name(),
-    });
-    Ok(Some(Suggestion { changes: changes.collect(), runs: search.runs }))
+    };
+    changed.map(change).collect()
 }
 
 impl Place {
@@ -112,6 +180,11 @@ struct Search<'a> {
 impl Search<'_> {
     /// The verdict with these strengths; `None` if time is over. Bounds count as they do for any *safe*.
     fn check(&mut self, places: &[Place]) -> Result<Option<Verdict>, Trouble> {
+        Ok(self.solve(places)?.map(|outcome| outcome.verdict))
+    }
+
+    /// The answer with these strengths; `None` if time is over.
+    fn solve(&mut self, places: &[Place]) -> Result<Option<Outcome>, Trouble> {
         let now = Instant::now();
         if now >= self.end || check::is_interrupted() {
             return Ok(None);
@@ -120,10 +193,8 @@ impl Search<'_> {
         let program = changed(&self.compiled.program, places);
         let compiled = Compiled { program, ..self.compiled.clone() };
         let (.., outcome) = check::solve(self.name, &compiled, self.model, self.options, now)?;
-        Ok(match outcome.verdict {
-            Verdict::Unknown if Instant::now() >= self.end => None,
-            verdict => Some(verdict),
-        })
+        let late = outcome.verdict == Verdict::Unknown && Instant::now() >= self.end;
+        Ok((!late).then_some(outcome))
     }
 }
 

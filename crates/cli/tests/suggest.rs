@@ -105,6 +105,38 @@ fn suggestions_make_programs_safe_and_none_can_be_left_out() {
     assert!(count >= 15, "{count} suggestions");
 }
 
+/// What makes one finding impossible, applied to the text: that finding is not found any more, whatever else is.
+#[test]
+fn a_remedy_makes_its_finding_impossible() {
+    let folder = Folder(std::env::temp_dir().join(format!("fencepost-remedy-{}", std::process::id())));
+    std::fs::create_dir_all(&folder.0).expect("a folder");
+    let mut count = 0;
+    for (name, models) in PROGRAMS {
+        let file = format!("crates/c/corpus/{name}.c");
+        let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let text = std::fs::read_to_string(top.join(&file)).expect("in the corpus");
+        for model in *models {
+            let found = answer(&file, model, &["--suggest"]);
+            let first = &found["findings"][0];
+            let remedy = &first["explanation"]["remedy"];
+            let Some(changes) = remedy["changes"].as_array() else { continue };
+            assert!((1..=2).contains(&changes.len()), "{name} {model}: {remedy}");
+            let mut sorted: Vec<&Value> = changes.iter().collect();
+            sorted.sort_by_key(|c| std::cmp::Reverse((c["line"].as_u64(), c["column"].as_u64())));
+            let changed = sorted.iter().fold(text.clone(), |text, change| apply(&text, change));
+            let path = folder.0.join(format!("{name}.c"));
+            std::fs::write(&path, changed).expect("written");
+            let then = answer(&path.display().to_string(), model, &["--all"]);
+            assert_eq!(then["verdict"], remedy["verdict"], "{name} {model}: {remedy}");
+            let place = |finding: &Value| (finding["code"].clone(), finding["locations"][0]["line"].clone());
+            let all = then["findings"].as_array().expect("findings");
+            assert!(all.iter().all(|other| place(other) != place(first)), "{name} {model}: {then}");
+            count += 1;
+        }
+    }
+    assert!(count >= 8, "{count} remedies");
+}
+
 #[test]
 fn where_no_order_helps_it_says_so() {
     let found = answer("crates/c/corpus/finding_deadlock.c", "rc20", &["--suggest"]);

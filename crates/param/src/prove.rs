@@ -27,6 +27,8 @@ pub struct Options {
     pub timeout: Option<Duration>,
     /// Limit of the process's memory, in megabytes.
     pub max_memory: Option<u64>,
+    /// Stop when this becomes true, with what was found.
+    pub interrupt: Option<&'static AtomicBool>,
     /// Keep the search for a picture of it.
     pub keep_search: bool,
     /// Check the invariant of a safe answer again.
@@ -44,6 +46,7 @@ impl Default for Options {
             max_nodes: None,
             timeout: None,
             max_memory: None,
+            interrupt: None,
             keep_search: false,
             recheck: true,
             events_under_sc: false,
@@ -434,6 +437,9 @@ impl<'a> Limits<'a> {
             && self.started.elapsed() >= time
         {
             return Some(reached(Limit::Timeout, time.as_secs_f64()));
+        }
+        if self.options.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+            return Some(StopReason::limit(Limit::Interrupted));
         }
         let megabytes = self.options.max_memory?;
         if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(64)

@@ -6,15 +6,19 @@
 //! * [`herd`]: answers to litmus tests in the text form of herd7.
 //! * [`compare`]: how answers differ from reference results.
 //! * [`events`]: events and executions in words.
+//! * [`execution`]: an execution as a picture.
 //! * [`side_by_side`]: tables with a column per model.
 //! * [`dot`]: one execution as a graph.
+//! * [`graphml`]: a counterexample as a witness of the software verification competition.
 //! * [`html`]: the whole answer as one page.
 //! * [`picture`]: a counterexample as a graph and as a picture.
 
 pub mod compare;
 pub mod dot;
 pub mod events;
+pub mod execution;
 pub mod format;
+pub mod graphml;
 pub mod herd;
 pub mod html;
 pub mod litmus;

@@ -2,7 +2,7 @@
 //! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own.
 
 use crate::events::escape_markup;
-use fencepost_answer::picture::{Arrow, Kind, Picture};
+use fencepost_answer::picture::{Kind, Picture};
 use std::fmt::Write;
 
 fn color(kind: Kind) -> &'static str {
@@ -10,10 +10,12 @@ fn color(kind: Kind) -> &'static str {
         Kind::Rf => "#c62828",
         Kind::Co => "#1565c0",
         Kind::Fr => "#c76a00",
+        Kind::Po => "#555555",
+        Kind::Dependency => "#7b1fa2",
     }
 }
 
-const COLUMN: usize = 330;
+const COLUMN: usize = 380;
 const BOX: (usize, usize) = (270, 36);
 const ROW: usize = 52;
 const TOP: usize = 70;
@@ -27,8 +29,11 @@ fn threads(picture: &Picture) -> Vec<u32> {
 }
 
 /// What stands above a column.
-fn thread_name(thread: u32) -> String {
-    format!("thread {thread}")
+fn thread_name(picture: &Picture, thread: u32) -> String {
+    match picture.threads.get(thread as usize) {
+        Some(name) => name.clone(),
+        None => format!("thread {thread}"),
+    }
 }
 
 /// As a graph in the DOT language.
@@ -36,7 +41,11 @@ pub fn dot(picture: &Picture) -> String {
     let mut out = String::from("digraph counterexample {\n  node [shape=box, fontname=\"monospace\"];\n");
     let _ = writeln!(out, "  label=\"{}\";", escape_dot(&picture.title));
     for thread in threads(picture) {
-        let _ = writeln!(out, "  subgraph cluster_{thread} {{\n    label=\"{}\";", thread_name(thread));
+        let _ = writeln!(
+            out,
+            "  subgraph cluster_{thread} {{\n    label=\"{}\";",
+            escape_dot(&thread_name(picture, thread))
+        );
         let mut last = None;
         for (i, step) in picture.boxes.iter().enumerate().filter(|(_, step)| step.thread == thread) {
             let label = format!("{}\\n{}", escape_dot(&step.event), escape_dot(&step.place));
@@ -64,15 +73,17 @@ pub fn dot(picture: &Picture) -> String {
 pub fn svg(picture: &Picture) -> String {
     let threads = threads(picture);
     let legend = TOP + picture.boxes.len() * ROW + 10;
-    let (width, height) = ((threads.len().max(1) * COLUMN + 60).max(480), legend + 3 * 18 + 12);
+    let shown: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|kind| picture.arrows.iter().any(|arrow| arrow.kind == *kind)).collect();
+    let (width, height) = ((threads.len().max(1) * COLUMN + 60).max(480), legend + shown.len() * 18 + 12);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"12\">\n"
     );
-    out.push_str("<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
-    for kind in [Kind::Rf, Kind::Co, Kind::Fr] {
+    out.push_str("<style>.name{paint-order:stroke;stroke:white;stroke-width:4px}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
+    for kind in Kind::ALL {
         let _ = writeln!(
             out,
-            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
+            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerUnits=\"userSpaceOnUse\" markerWidth=\"10\" markerHeight=\"10\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
             kind.name(),
             color(kind)
         );
@@ -84,12 +95,15 @@ pub fn svg(picture: &Picture) -> String {
             out,
             "<text x=\"{}\" y=\"50\" font-weight=\"bold\">{}</text>",
             left(thread),
-            thread_name(thread)
+            escape_markup(&thread_name(picture, thread))
         );
     }
-    // Arrows first, so that no arrow is drawn over a box.
-    for arrow in &picture.arrows {
-        out.push_str(&curve(picture, *arrow, &left));
+    // Arrows first, so that no arrow is drawn over a box; their names last, so that none is hidden.
+    let mut names = String::new();
+    for number in 0..picture.arrows.len() {
+        let (arrow, name) = curve(picture, number, &left);
+        out.push_str(&arrow);
+        names.push_str(&name);
     }
     for (row, step) in picture.boxes.iter().enumerate() {
         let (x, y) = (left(step.thread), TOP + row * ROW);
@@ -108,7 +122,8 @@ pub fn svg(picture: &Picture) -> String {
             escape_markup(&clipped(&step.place))
         );
     }
-    for (line, kind) in [Kind::Rf, Kind::Co, Kind::Fr].into_iter().enumerate() {
+    out.push_str(&names);
+    for (line, kind) in shown.into_iter().enumerate() {
         let (y, color) = (legend + line * 18, color(kind));
         let _ = writeln!(
             out,
@@ -123,29 +138,43 @@ pub fn svg(picture: &Picture) -> String {
     out
 }
 
-/// From side to side between columns; around the right side within one. Several arrows between the same columns bend at
-/// different places, so that their names do not lie on each other.
-fn curve(picture: &Picture, arrow: Arrow, left: &dyn Fn(u32) -> usize) -> String {
+/// An arrow, and its name, which is drawn above everything else: from side to side between columns, around the right side
+/// within one, and along the left side where it is program order. Names of neighbouring arrows stand at different places.
+fn curve(picture: &Picture, number: usize, left: &dyn Fn(u32) -> usize) -> (String, String) {
+    let arrow = picture.arrows[number];
     let (Some(a), Some(b)) = (picture.boxes.get(arrow.from), picture.boxes.get(arrow.to)) else {
-        return String::new();
+        return (String::new(), String::new());
     };
     let (xa, xb) = (left(a.thread), left(b.thread));
     let shift = match arrow.kind {
         Kind::Rf => 0,
         Kind::Co => 6,
-        Kind::Fr => 12,
+        Kind::Fr | Kind::Po | Kind::Dependency => 12,
     };
     let middle = |row: usize| TOP + row * ROW + BOX.1 / 2 + shift - 6;
     let (ya, yb) = (middle(arrow.from), middle(arrow.to));
     let (start, end, bend) = match xa.cmp(&xb) {
         std::cmp::Ordering::Less => (xa + BOX.0, xb, (xa + BOX.0 + xb) / 2),
         std::cmp::Ordering::Greater => (xa, xb + BOX.0, (xa + xb + BOX.0) / 2),
+        std::cmp::Ordering::Equal if arrow.kind == Kind::Po => (xa, xb, xa.saturating_sub(22)),
         std::cmp::Ordering::Equal => (xa + BOX.0, xb + BOX.0, xa + BOX.0 + 28 + 2 * shift),
     };
     let (name, color) = (arrow.kind.name(), color(arrow.kind));
-    format!(
-        "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" marker-end=\"url(#{name})\"/>\n<text x=\"{bend}\" y=\"{}\" fill=\"{color}\">{name}</text>\n",
-        (ya + yb) / 2
+    let width = if arrow.on_cycle { 3 } else { 1 };
+    // A point of the curve, another one for the next arrow.
+    let t = 0.3 + 0.1 * (number % 5) as f64;
+    let (u, at) = (1.0 - t, |p: [usize; 4]| p.map(|coordinate| coordinate as f64));
+    let point =
+        |p: [f64; 4]| u * u * u * p[0] + 3.0 * u * u * t * p[1] + 3.0 * u * t * t * p[2] + t * t * t * p[3];
+    let (x, y) = (point(at([start, bend, bend, end])), point(at([ya, ya, yb, yb])));
+    (
+        format!(
+            "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n"
+        ),
+        format!(
+            "<text class=\"name\" x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\" fill=\"{color}\">{name}</text>\n",
+            y + 4.0
+        ),
     )
 }
 
@@ -165,7 +194,7 @@ fn escape_dot(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_answer::picture::Box;
+    use fencepost_answer::picture::{Arrow, Box};
     use fencepost_diag::Span;
 
     fn picture() -> Picture {
@@ -176,9 +205,10 @@ mod tests {
             span: Span::default(),
             marked: false,
         };
-        let arrow = |from, to, kind| Arrow { from, to, kind };
+        let arrow = |from, to, kind| Arrow { from, to, kind, on_cycle: false };
         Picture {
             title: "a & b".into(),
+            threads: Vec::new(),
             boxes: vec![step(1, "W x = 1"), step(2, "R x = 1"), step(1, "W x = 2")],
             arrows: vec![
                 arrow(0, 1, Kind::Rf),
@@ -201,6 +231,6 @@ mod tests {
     fn svg_is_escaped_and_draws_what_there_is() {
         let svg = svg(&picture());
         assert!(svg.contains("a &amp; b") && svg.contains("f(&quot;&lt;a&gt;&quot;)"), "{svg}");
-        assert_eq!(svg.matches("<path d=\"M").count(), 3 + 3 + 3, "arrow heads, arrows, the legend: {svg}");
+        assert_eq!(svg.matches("<path d=\"M").count(), 5 + 3 + 3, "arrow heads, arrows, the legend: {svg}");
     }
 }

@@ -13,12 +13,16 @@ pub struct Report<'a> {
     pub engine: &'static str,
     /// Why that engine, if the user did not choose it.
     pub picked: Option<&'a str>,
+    /// That engine is not the one that is tried first: people are told.
+    pub surprising: bool,
     /// The answer.
     pub outcome: &'a Outcome,
     /// The files that its spans are about.
     pub sources: &'a SourceMap,
     /// Warnings of the front end.
     pub warnings: &'a [Diagnostic],
+    /// What to try next, if there is no verdict.
+    pub advice: &'a [String],
     /// Time it took.
     pub seconds: f64,
 }

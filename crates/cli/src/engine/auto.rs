@@ -1,12 +1,17 @@
 //! `--engine auto`: asks every engine, tries those that can answer in the order of their ranks, and says which one
 //! answered and why.
 //!
-//! An engine that refuses the program or gives up for a reason of its own leaves it to the next; one that hits a limit of
-//! the user's does not, because the next would start with what is left of it.
+//! An engine that refuses the program or gives up for a reason of its own leaves it to the next. The first one gets a part of
+//! the user's time only, if there are others; other limits of the user's end the work, because the next engine would start
+//! with what is left of them.
 
 use super::{ENGINES, Engine, Fit, Question, ignored};
 use crate::input::Trouble;
-use fencepost_answer::{Outcome, Verdict};
+use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
+use std::time::{Duration, Instant};
+
+/// What another engine may take to show the way to a mistake that is known.
+const TIME_TO_SHOW: Duration = Duration::from_millis(500);
 
 /// An answer, who gave it, and why that engine.
 pub struct Picked {
@@ -14,6 +19,8 @@ pub struct Picked {
     pub engine: &'static dyn Engine,
     /// In a few words.
     pub why: String,
+    /// Another engine was tried first.
+    pub surprising: bool,
     /// The answer.
     pub outcome: Outcome,
 }
@@ -32,14 +39,17 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     able.sort_by_key(|(rank, ..)| *rank);
     // What has only one execution is run; if that finds a mistake, another engine may show the way there, too.
     let mut found = None;
+    let (mut question, started) = (*question, Instant::now());
+    let question = &mut question;
     if let Some((_, why, engine)) = able.first().filter(|(.., engine)| engine.name() == "run") {
         match engine.run(question) {
             Ok(outcome) => {
-                let picked = Picked { engine: *engine, why: why.clone(), outcome };
+                let picked = Picked { engine: *engine, why: why.clone(), surprising: false, outcome };
                 if picked.outcome.verdict != Verdict::Unsafe || able.len() == 1 {
                     return Ok(picked);
                 }
                 found = Some(picked);
+                question.until = Some(Instant::now() + TIME_TO_SHOW.max(4 * started.elapsed()));
             }
             Err(trouble) if able.len() == 1 => return Err(trouble),
             Err(_) => {}
@@ -52,6 +62,9 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
         (answer, None) => answer,
     }
 }
+
+/// What the first engine may use of the user's time, if another one could go on.
+const FIRST_SHARE: f64 = 0.6;
 
 /// Both say that the program is wrong, and in the same way.
 fn shows_the_same(one: &Outcome, other: &Outcome) -> bool {
@@ -68,14 +81,24 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
         let none = || nobody(question);
         return Err(refusal.unwrap_or_else(none).into());
     };
-    let first = engine.run(question);
+    // Some of the user's time is left for others, if there are any.
+    let share = question.options.timeout.filter(|_| !able.as_slice().is_empty());
+    let until = share.and_then(|time| question.start.checked_add(time.mul_f64(FIRST_SHARE)));
+    let until = until.into_iter().chain(question.until).min();
+    let first = engine.run(&Question { until, ..*question });
+    let is_late = |reason: &&StopReason| {
+        share.is_some() && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
+    };
     let gave_up = match &first {
         Ok(found) if found.verdict != Verdict::Unknown => None,
-        Ok(found) => found
-            .stop_reason
-            .as_ref()
-            .filter(|reason| reason.is_engines_own())
-            .map(|reason| format!("{} ends in: {reason}", engine.name())),
+        Ok(found) => {
+            found.stop_reason.as_ref().filter(|reason| reason.is_engines_own() || is_late(reason)).map(
+                |reason| match is_late(&reason) {
+                    true => format!("{} ran out of its share of the time", engine.name()),
+                    false => format!("{} ends in: {reason}", engine.name()),
+                },
+            )
+        }
         Err(trouble) => {
             Some(format!("{} says: {}", engine.name(), trouble.error.lines().next().unwrap_or_default()))
         }
@@ -86,11 +109,11 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
             if let Ok(outcome) = engine.run(question)
                 && outcome.verdict != Verdict::Unknown
             {
-                return Ok(Picked { engine, why, outcome });
+                return Ok(Picked { engine, why, surprising: true, outcome });
             }
         }
     }
-    first.map(|outcome| Picked { engine, why, outcome })
+    first.map(|outcome| Picked { engine, why, surprising: false, outcome })
 }
 
 /// No engine honours all options that were given.

@@ -40,6 +40,9 @@ pub struct Question<'a> {
     pub options: &'a CheckArgs,
     /// When the work on the file began.
     pub start: Instant,
+    /// When to give up, whatever the user's limit: another engine gets the rest of the time, or an answer is there and this would
+    /// only be a better one.
+    pub until: Option<Instant>,
 }
 
 /// Whether an engine can take a question.
@@ -92,7 +95,13 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "suggest",
+    "full",
     "report",
+    "config",
+    "witness",
+    "baseline",
+    "write-baseline",
+    "color",
     "include",
     "malloc-fails",
     "isystem",
@@ -160,7 +169,8 @@ impl Question<'_> {
 
     /// When to give up.
     pub fn deadline(&self) -> Option<Instant> {
-        self.options.timeout.and_then(|time| self.start.checked_add(time))
+        let limit = self.options.timeout.and_then(|time| self.start.checked_add(time));
+        limit.into_iter().chain(self.until).min()
     }
 
     /// How long a counterexample may be replayed: as long as there is time, and a moment if there is none left.

@@ -188,8 +188,14 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     };
     let defaults = CheckArgs::default();
     let compiled = input::read(&name, model, &defaults)?;
-    let question =
-        Question { file: &name, compiled: &compiled, model, options: &defaults, start: Instant::now() };
+    let question = Question {
+        file: &name,
+        compiled: &compiled,
+        model,
+        options: &defaults,
+        start: Instant::now(),
+        until: None,
+    };
     let reduced = match super::power::takes(&question) {
         true if options.rounds.or(options.age).is_some() => {
             return Err("error: --rounds and --age are for tso; the bound of power is --contexts"

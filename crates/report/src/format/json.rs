@@ -2,7 +2,9 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position};
-use fencepost_answer::{Bound, Change, Finding, Outcome, Place, Proof, Step, StopReason, Suggestion};
+use fencepost_answer::{
+    Bound, Change, Explanation, Finding, Outcome, Place, Proof, Remedy, Step, StopReason, Suggestion,
+};
 use fencepost_diag::{Diagnostic, Severity, SourceMap, Span};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -46,6 +48,7 @@ fn answer(report: &Report<'_>) -> Value {
         assumes,
         statistics,
         findings,
+        explanations,
         picture: _,
         observed: _,
         suggestion,
@@ -63,7 +66,11 @@ fn answer(report: &Report<'_>) -> Value {
         "blocked": statistics.blocked,
         "cut": statistics.cut,
         "seconds": report.seconds,
-        "findings": findings.iter().map(|f| finding(f, sources)).collect::<Vec<_>>(),
+        "findings": findings
+            .iter()
+            .enumerate()
+            .map(|(i, f)| finding(f, explanations.get(i), sources))
+            .collect::<Vec<_>>(),
         "diagnostics": diagnostics(report.warnings, sources),
     });
     let mut add = |key: &str, field: Option<Value>| {
@@ -82,6 +89,7 @@ fn answer(report: &Report<'_>) -> Value {
     add("states", statistics.states.map(Value::from));
     add("transitions", statistics.transitions.map(Value::from));
     add("nodes", statistics.nodes.map(Value::from));
+    add("advice", (!report.advice.is_empty()).then(|| report.advice.into()));
     add("suggestion", suggestion.as_ref().map(|suggestion| suggested(suggestion, sources)));
     if let Some(proof) = proof {
         add_proof(&mut value, proof);
@@ -91,19 +99,20 @@ fn answer(report: &Report<'_>) -> Value {
 
 /// Changes that make the program safe; none if there are none.
 fn suggested(suggestion: &Suggestion, sources: &SourceMap) -> Value {
-    let change = |change: &Change| {
-        let at = position(sources, change.span);
-        json!({
-            "file": at.file,
-            "line": at.line,
-            "column": at.column,
-            "text": sources.expression(change.span),
-            "from": change.from,
-            "to": change.to,
-        })
-    };
-    let changes: Vec<Value> = suggestion.changes.iter().map(change).collect();
+    let changes: Vec<Value> = suggestion.changes.iter().map(|c| change(c, sources)).collect();
     json!({ "changes": changes, "runs": suggestion.runs })
+}
+
+fn change(change: &Change, sources: &SourceMap) -> Value {
+    let at = position(sources, change.span);
+    json!({
+        "file": at.file,
+        "line": at.line,
+        "column": at.column,
+        "text": sources.expression(change.span),
+        "from": change.from,
+        "to": change.to,
+    })
 }
 
 /// What only a proof for any number of processes has.
@@ -137,7 +146,7 @@ fn bound(bound: &Bound, sources: &SourceMap) -> Value {
     value
 }
 
-fn finding(finding: &Finding, sources: &SourceMap) -> Value {
+fn finding(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> Value {
     let place = |place: &Place| {
         let mut value = location(place.span, place.thread.unwrap_or(0), sources);
         if !place.label.is_empty() {
@@ -145,14 +154,23 @@ fn finding(finding: &Finding, sources: &SourceMap) -> Value {
         }
         value
     };
-    json!({
+    let mut value = json!({
         "code": finding.kind.code(),
         "kind": finding.kind.name(),
         "severity": finding.kind.severity().name(),
         "message": finding.message,
         "locations": finding.places.iter().map(place).collect::<Vec<_>>(),
         "trace": finding.trace.iter().map(|s| step(s, sources)).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(Explanation { sentence, why, threads, again, remedy }) = explanation {
+        value["explanation"] =
+            json!({ "sentence": sentence, "why": why, "threads": threads, "again": again });
+        if let Some(Remedy { changes, verdict }) = remedy {
+            let changes: Vec<Value> = changes.iter().map(|c| change(c, sources)).collect();
+            value["explanation"]["remedy"] = json!({ "changes": changes, "verdict": verdict });
+        }
+    }
+    value
 }
 
 fn step(step: &Step, sources: &SourceMap) -> Value {

@@ -1,0 +1,135 @@
+//! What to try next when there is no verdict, and what an answer takes for granted about the compiler.
+
+use crate::args::{CheckArgs, EngineChoice};
+use crate::check::Checked;
+use crate::engine::{ENGINES, Fit, Question, ignored};
+use fencepost_answer::{BoundName, Limit, StopReason, Verdict};
+use fencepost_ir::{Compiled, Instr, Language, Order, Program};
+use fencepost_models::mapping::Target;
+use fencepost_models::registry::Entry;
+use std::time::Instant;
+
+/// Options that may lead to a verdict, the most promising first, a line each.
+pub fn next(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<String> {
+    let outcome = &checked.outcome;
+    let (Verdict::Unknown, Some(reason)) = (outcome.verdict, &outcome.stop_reason) else { return Vec::new() };
+    let mut lines = Vec::new();
+    let cut = outcome.bounds.iter().any(|bound| bound.name == BoundName::Unroll);
+    match reason {
+        StopReason::CutEverything | StopReason::NoneWithinBounds if cut => {
+            lines.push(format!("a larger bound: --unroll {}", options.unroll.saturating_mul(2).max(1)));
+        }
+        StopReason::Limit { limit, value } => {
+            if options.unroll > 1 && checked.engine != "states" {
+                lines.push(format!("a smaller bound: --unroll {}", options.unroll / 2));
+            }
+            match (limit, value) {
+                (Limit::Timeout, Some(seconds)) => {
+                    lines.push(format!("more time: --timeout {}", seconds * 4.0))
+                }
+                (Limit::MaxMemory, Some(mb)) => lines.push(format!("more memory: --max-memory {}", mb * 2.0)),
+                (Limit::MaxExecutions, Some(n)) => {
+                    lines.push(format!("more executions: --max-executions {}", n * 4.0))
+                }
+                _ => {}
+            }
+        }
+        StopReason::TooLargeToConfirm(_) => {
+            lines.push("more time for the check: a larger --timeout, or none".into())
+        }
+        _ => {}
+    }
+    if !reason.is_bug() {
+        lines.extend(other_engines(checked, file, options));
+    }
+    lines
+}
+
+/// Engines that take the program and did not answer.
+fn other_engines(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<String> {
+    let mut asked = options.clone();
+    asked.engine = EngineChoice::Auto;
+    // Options of one engine may be no options of another one.
+    asked.given.clear();
+    let question = Question {
+        file,
+        compiled: &checked.compiled,
+        model: checked.model,
+        options: &asked,
+        start: Instant::now(),
+        until: None,
+    };
+    let able = ENGINES.iter().filter(|engine| {
+        engine.name() != checked.engine
+            && ignored(**engine, &asked).is_none()
+            && !matches!(engine.fit(&question), Fit::Refuses(_))
+    });
+    able.map(|engine| format!("another engine: --engine {} ({})", engine.name(), engine.about())).collect()
+}
+
+/// What a *safe* takes for granted about the way from the source to the machine.
+pub fn assumptions(compiled: &Compiled, model: &Entry, words: &str) -> Vec<String> {
+    if compiled.language != Language::C {
+        return Vec::new();
+    }
+    match model.target {
+        Some(target) => vec![mapping(target, words)],
+        None if matches!(model.name, "rc11" | "rc20") && has_relaxed_loads_and_stores(&compiled.program) => {
+            vec!["which has no load buffering".into()]
+        }
+        None => Vec::new(),
+    }
+}
+
+/// `as compiled for ARMv8 (lse, ldar)`.
+fn mapping(target: Target, words: &str) -> String {
+    let name = match target {
+        Target::Tso => "x86",
+        Target::Pso => "SPARC in PSO mode",
+        Target::Power => "POWER",
+        Target::Armv8 => "ARMv8",
+    };
+    // Words about the same thing stand side by side in the list, the default first.
+    let pairs = target.mappings().chunks(2);
+    let chosen = pairs.filter_map(|pair| {
+        let given = words.split(',').map(str::trim).rfind(|word| pair.iter().any(|(name, _)| name == word));
+        given.or(pair.first().map(|(name, _)| *name))
+    });
+    // How a relaxed load is compiled is worth a word only where it is not a load.
+    let chosen: Vec<&str> = chosen.filter(|word| *word != "bare" && *word != "split").collect();
+    match chosen.is_empty() {
+        true => format!("as compiled for {name}"),
+        false => format!("as compiled for {name} ({})", chosen.join(", ")),
+    }
+}
+
+fn has_relaxed_loads_and_stores(program: &Program) -> bool {
+    let all = || program.functions.iter().flat_map(|function| &function.body);
+    let loads = |instr: &Instr| matches!(instr, Instr::Load { ann, .. } if ann.order == Order::Relaxed);
+    let stores = |instr: &Instr| matches!(instr, Instr::Store { ann, .. } if ann.order == Order::Relaxed);
+    all().any(loads) && all().any(stores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mapping_has_its_words() {
+        assert_eq!(mapping(Target::Armv8, ""), "as compiled for ARMv8 (lse, ldar)");
+        assert_eq!(mapping(Target::Armv8, "llsc,rcpc"), "as compiled for ARMv8 (llsc, rcpc)");
+        assert_eq!(mapping(Target::Power, "branch"), "as compiled for POWER (leading-sync, branch)");
+        assert_eq!(mapping(Target::Pso, ""), "as compiled for SPARC in PSO mode");
+    }
+
+    /// The words of `--mapping` come in pairs.
+    #[test]
+    fn words_about_the_same_stand_side_by_side() {
+        for target in Target::ALL {
+            for pair in target.mappings().chunks(2) {
+                let first = pair.first().map_or("", |(_, about)| about);
+                assert!(first.ends_with("(default)") && pair.len() == 2, "{pair:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The pages of the book about findings are made of the table of findings, and are what it says now. `INSTA_UPDATE=always`
+//! writes them.
+
+use fencepost_answer::kind::{Entry, Severity, TABLE};
+use std::path::PathBuf;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/book/src")
+}
+
+fn page(entry: &Entry) -> String {
+    let severity = match entry.severity {
+        Severity::Error => "An error: the verdict is *unsafe*.",
+        Severity::Warning => "A warning: it changes neither verdict nor exit code.",
+        Severity::Unknown => "The program goes where the engine cannot follow: the verdict is *unknown*.",
+    };
+    let mut text = format!(
+        "# {}: {}\n\n{severity}\n\n**What it means.** {}.\n\n**What to do.** {}.\n",
+        entry.code, entry.name, entry.meaning, entry.advice
+    );
+    if !entry.examples.is_empty() {
+        text += "\n**Programs that show it.**\n\n";
+        for example in entry.examples {
+            let path = if example.contains('/') {
+                example.to_string()
+            } else {
+                format!("crates/c/corpus/{example}")
+            };
+            text += &format!("- `{path}`\n");
+        }
+    }
+    text
+}
+
+fn index() -> String {
+    let mut text = String::from("# Findings\n\n`fencepost explain CODE` says the same on the terminal.\n\n");
+    for entry in TABLE {
+        text += &format!("- [{}: {}]({}.md)\n", entry.code, entry.name, entry.code);
+    }
+    text
+}
+
+#[test]
+fn the_pages_of_findings_are_current() {
+    let mut pages: Vec<(String, String)> = vec![("findings/README.md".into(), index())];
+    pages.extend(TABLE.iter().map(|entry| (format!("findings/{}.md", entry.code), page(entry))));
+    for (name, text) in pages {
+        let path = folder().join(&name);
+        if std::env::var("INSTA_UPDATE").as_deref() == Ok("always") {
+            std::fs::write(&path, &text).expect("written");
+        }
+        let there = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(there, text, "{name} is not what the table says");
+    }
+}
+
+/// Every page that the summary names is there, and every page is named.
+#[test]
+fn the_summary_is_complete() {
+    let summary = std::fs::read_to_string(folder().join("SUMMARY.md")).expect("a summary");
+    let named: Vec<&str> = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    for name in named.iter().filter(|name| !name.is_empty()) {
+        assert!(folder().join(name).is_file(), "{name} is missing");
+    }
+    for part in ["engines", "models"] {
+        for entry in std::fs::read_dir(folder().join(part)).expect("a folder").flatten() {
+            let name = format!("{part}/{}", entry.file_name().to_string_lossy());
+            assert!(named.contains(&name.as_str()), "{name} is not in the summary");
+        }
+    }
+}
+
+/// There is a page for every model and every engine.
+#[test]
+fn models_and_engines_have_pages() {
+    for model in fencepost_models::registry::MODELS {
+        assert!(folder().join(format!("models/{}.md", model.name)).is_file(), "{}", model.name);
+    }
+    for engine in ["explore", "states", "reduce", "bmc", "run", "prove"] {
+        assert!(folder().join(format!("engines/{engine}.md")).is_file(), "{engine}");
+    }
+}
