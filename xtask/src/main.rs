@@ -9,11 +9,14 @@
 //!
 //! `cargo xtask growth` measures programs whose cost says something; see `growth.rs`.
 //!
+//! `cargo xtask power` prints the tables of the operational POWER and compares its engines; see `power.rs`.
+//!
 //! `cargo xtask csmith` compares random sequential C programs with the machine's C compiler; see `csmith.rs`.
 
 mod csmith;
 mod family;
 mod growth;
+mod power;
 mod round_trip;
 
 use std::process::ExitCode;
@@ -30,7 +33,7 @@ const PARTS: [&str; 3] = ["family", "larger", "c"];
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     if args.next().as_deref() != Some("campaign") {
-        return Err("the tasks are `campaign`, `csmith` and `growth`".into());
+        return Err("the tasks are `campaign`, `csmith`, `growth` and `power`".into());
     }
     let mut options = Options { parts: Vec::new(), every: 1, larger: 5000, seconds: 300 };
     while let Some(arg) = args.next() {
@@ -56,6 +59,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some("growth") {
         return growth::run(std::env::args().skip(2));
+    }
+    if std::env::args().nth(1).as_deref() == Some("power") {
+        return power::run(std::env::args().skip(2));
     }
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,

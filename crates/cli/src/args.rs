@@ -70,7 +70,7 @@ pub struct ReduceArgs {
     /// A program in C or in the papers' small language
     #[arg(value_name = "FILE")]
     pub path: PathBuf,
-    /// Memory model to reduce from: tso
+    /// Memory model to reduce from: tso or power
     #[arg(short, long, default_value = "tso")]
     pub model: String,
     /// At most this many rounds per thread
@@ -79,6 +79,12 @@ pub struct ReduceArgs {
     /// Stores wait at most this many rounds [default: 2]
     #[arg(long, value_name = "K")]
     pub age: Option<u32>,
+    /// At most this many contexts (power) [default: 5]
+    #[arg(long, value_name = "K")]
+    pub contexts: Option<u32>,
+    /// How often a loop may go back (power)
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub unroll: u32,
     /// Where to write the SC program
     #[arg(short, value_name = "FILE.c or FILE.fp")]
     pub output: PathBuf,

@@ -186,8 +186,11 @@ fn observe(power: &mut Power, formula: &mut Formula, cells: &Cells, observed: &[
     observed.iter().map(value).collect()
 }
 
+/// Bounds that a first, small formula is for: it is there soon, and much is found with few contexts.
+const FIRST: u32 = 4;
+
 /// Checks the assertions of a program, as compiled for POWER, in all runs with at most so many contexts: first few of them, and more until
-/// something goes wrong. There is one formula, for the largest number.
+/// something goes wrong. A formula is for several numbers of contexts: those beyond the bound are switched off by assumptions.
 ///
 /// A run that is found has to be replayed on the machine by the caller.
 pub fn check(
@@ -207,48 +210,74 @@ pub fn check(
         run: None,
         size: Size::default(),
     };
-    let last = *contexts.end();
-    let mut query = match Query::new(program, &flat, options, contexts.clone(), false) {
-        Ok(query) => query,
-        Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
-        Err(Failed::Stopped(reason)) => {
-            outcome.stopped(reason);
-            return Ok(outcome);
-        }
+    let (first, last) = (*contexts.start(), *contexts.end());
+    let stages = match last - first.min(last) < FIRST {
+        true => vec![contexts],
+        false => vec![first..=first + FIRST - 1, first + FIRST..=last],
     };
-    let (bad, limit) = (query.goes_wrong(false), query.goes_wrong(true));
-    for bound in contexts {
-        if let Some(progress) = options.progress {
-            progress(bound, query.size());
-        }
-        // Nothing more is asked for: the solver may simplify with what is a clause, not with what is assumed.
-        if bound == last && limit == Lit::FALSE {
-            query.solver.require(&query.formula.graph, &[bad]);
-        }
-        let answer = query.solve(bound, bad);
-        outcome.size = query.size();
-        match answer {
-            Answer::Unsat => outcome.completed = Some(bound),
-            Answer::Stopped(reason) => {
+    for stage in stages {
+        let is_last = *stage.end() == last;
+        let mut query = match Query::new(program, &flat, options, stage.clone(), false) {
+            Ok(query) => query,
+            Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
+            Err(Failed::Stopped(reason)) => {
                 outcome.stopped(reason);
                 return Ok(outcome);
             }
-            Answer::Sat(values) => {
-                outcome.verdict = Verdict::Unsafe;
-                outcome.found_at = Some(bound);
-                outcome.run = Some(query.power.lift(&query.formula, &values, bound));
-                outcome.finding = query.formula.bad.iter().find(|bad| values.of(bad.when)).map(finding_of);
-                return Ok(outcome);
-            }
+        };
+        if query.deepen(stage, is_last, options, &mut outcome) {
+            break;
         }
     }
-    match query.solve(last, limit) {
-        Answer::Unsat => outcome.verdict = Verdict::Safe,
-        Answer::Stopped(reason) => outcome.stopped(reason),
-        Answer::Sat(_) => outcome.reason = Some("the library model cannot follow the program".into()),
-    }
-    outcome.size = query.size();
     Ok(outcome)
+}
+
+impl Query<'_> {
+    /// Asks with more and more contexts. True if the outcome is final.
+    fn deepen(
+        &mut self,
+        contexts: RangeInclusive<u32>,
+        is_last: bool,
+        options: &Options<'_>,
+        outcome: &mut Outcome,
+    ) -> bool {
+        let (bad, limit) = (self.goes_wrong(false), self.goes_wrong(true));
+        let last = *contexts.end();
+        for bound in contexts {
+            if let Some(progress) = options.progress {
+                progress(bound, self.size());
+            }
+            // Nothing more is asked for: the solver may simplify with what is a clause, not with what is assumed.
+            if bound == last && limit == Lit::FALSE {
+                self.solver.require(&self.formula.graph, &[bad]);
+            }
+            let answer = self.solve(bound, bad);
+            outcome.size = self.size();
+            match answer {
+                Answer::Unsat => outcome.completed = Some(bound),
+                Answer::Stopped(reason) => {
+                    outcome.stopped(reason);
+                    return true;
+                }
+                Answer::Sat(values) => {
+                    outcome.verdict = Verdict::Unsafe;
+                    outcome.found_at = Some(bound);
+                    outcome.run = Some(self.power.lift(&self.formula, &values, bound));
+                    outcome.finding = self.formula.bad.iter().find(|bad| values.of(bad.when)).map(finding_of);
+                    return true;
+                }
+            }
+        }
+        if is_last {
+            match self.solve(last, limit) {
+                Answer::Unsat => outcome.verdict = Verdict::Safe,
+                Answer::Stopped(reason) => outcome.stopped(reason),
+                Answer::Sat(_) => outcome.reason = Some("the library model cannot follow the program".into()),
+            }
+            outcome.size = self.size();
+        }
+        is_last
+    }
 }
 
 fn finding_of(bad: &symbolic::Bad) -> Finding {
@@ -263,12 +292,15 @@ impl Outcome {
     }
 }
 
+/// Final states: the values that a final condition observes.
+pub type States = BTreeSet<Vec<Value>>;
+
 /// The final states of all complete runs with at most that many contexts: what the final condition observes.
 pub fn states(
     program: &Program,
     options: &Options<'_>,
     contexts: u32,
-) -> Result<Result<BTreeSet<Vec<Value>>, StopReason>, Unsupported> {
+) -> Result<Result<States, StopReason>, Unsupported> {
     let all = states_up_to(program, options, contexts..=contexts)?;
     Ok(all.map(|mut all| all.pop().unwrap_or_default()))
 }
@@ -278,7 +310,7 @@ pub fn states_up_to(
     program: &Program,
     options: &Options<'_>,
     contexts: RangeInclusive<u32>,
-) -> Result<Result<Vec<BTreeSet<Vec<Value>>>, StopReason>, Unsupported> {
+) -> Result<Result<Vec<States>, StopReason>, Unsupported> {
     let flat = flat_program(program, options)?;
     let mut query = match Query::new(program, &flat, options, contexts.clone(), true) {
         Ok(query) => query,

@@ -15,6 +15,7 @@
 //!
 //! `order.rs` has the clauses about coherence and propagation, `reads.rs` those about reads, `lift.rs` makes a run of a solution.
 
+mod established;
 mod lift;
 mod order;
 mod reads;

@@ -3,6 +3,7 @@
 //! * [`tso`]: both translations of `[ABP]` M. F. Atig, A. Bouajjani, G. Parlato, Getting rid of store-buffers in TSO
 //!   analysis, CAV 2011: at most k + 1 rounds per thread, or stores that wait at most k rounds. [`layout`] says where the
 //!   copies of the shared variables stand, [`helpers`] has the procedures of the paper's figures 2 to 5.
+//! * [`power`]: the translation of `[AABN17]` from the POWER machine with a bounded number of contexts, repaired.
 //! * [`promising`]: the translation of `[AAGKV]` from the promising semantics, bounded by promises and view switches.
 //! * [`start`]: threads that `main` starts first, as threads that run from the start.
 //! * [`c`]: an SC program as C with pthreads, for outside tools.
@@ -10,11 +11,13 @@
 pub mod c;
 pub mod helpers;
 pub mod layout;
+pub mod power;
 pub mod promising;
 pub mod start;
 pub mod tso;
 
 pub use c::print_c;
+pub use power::reduce_power;
 pub use promising::reduce_promising;
 pub use start::{Moved, moved, start_at_once};
 pub use tso::{Bound, NO_ROOM, Options, Origins, reduce_tso, reduce_with_origins};

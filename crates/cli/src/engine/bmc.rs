@@ -14,6 +14,9 @@ use fencepost_models::prepare::Form;
 /// The engine.
 pub struct Bmc;
 
+/// Choices stay symbols: nobody has to say how many values they have.
+const FORM: Form = Form { divide_choices: false, ..Form::STATES };
+
 impl Engine for Bmc {
     fn name(&self) -> &'static str {
         "bmc"
@@ -35,7 +38,7 @@ impl Engine for Bmc {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
-        let prepared = question.prepare(Form::STATES)?;
+        let prepared = question.prepare(FORM)?;
         let settings = settings(question);
         let found = bmc::check(&prepared.program, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
         let mut outcome = answer(question, &prepared.program, &found);

@@ -2,7 +2,7 @@
 
 use super::states::{search, with_limits};
 use super::{Fit, Question};
-use crate::args::Contexts;
+use crate::args::{Backend, Contexts, ReduceArgs};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::is_watched;
@@ -11,6 +11,7 @@ use fencepost_contexts::{self as contexts, Limits, PowerRun, Size};
 use fencepost_ir::{Language, Program};
 use fencepost_machine::power::{self, schedule};
 use fencepost_models::prepare::Form;
+use fencepost_reduce as reduction;
 
 /// Contexts that are tried if the user names none.
 const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
@@ -69,12 +70,75 @@ pub fn states(question: &Question<'_>) -> Result<Outcome, Trouble> {
     Ok(describe(outcome, question))
 }
 
-/// The encoding: deepens until something is found or the last bound is reached.
+/// The runs with few contexts, then with more until something is found or the last bound is reached: by the encoding, or by the back end that was asked for.
 pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let prepared = question.prepare(FORM)?;
-    let program = &prepared.program;
-    let owners = question.compiled.language == Language::C;
+    match question.options.given.iter().any(|given| given == "backend") {
+        true => translated(question, &prepared.program),
+        false => encoded(question, &prepared.program),
+    }
+}
+
+/// The translation to a sequential program, one for each number of contexts, and the back end for it. The run of what goes wrong is that of the encoding.
+fn translated(question: &Question<'_>, program: &Program) -> Result<Outcome, Trouble> {
     let Contexts { first, last } = question.options.contexts.unwrap_or(DEFAULT);
+    let owners = question.compiled.language == Language::C;
+    let (mut answer, mut done) = (None, None);
+    for contexts in first..=last {
+        let options = reduction::power::Options { contexts, unroll: question.options.unroll, owners };
+        let reduced =
+            reduction::reduce_power(program, &options).map_err(|e| question.refuse(&e.what, e.span))?;
+        let outcome = match question.options.backend {
+            Backend::Bmc => super::bmc::reduced(question, &reduced)?.0,
+            Backend::Cbmc => super::cbmc::run(question, &reduced)?,
+            Backend::States => {
+                let why = "error: --backend states is for tso: the program that a reduction of power gives guesses numbers";
+                return Err(format!(
+                    "{why}\nhint: --backend bmc or cbmc; without --backend the runs are encoded directly"
+                )
+                .into());
+            }
+        };
+        match outcome.verdict {
+            Verdict::Safe => done = Some(contexts),
+            Verdict::Unsafe => {
+                let found = encoded_within(question, program, contexts, contexts)?;
+                if found.verdict == Verdict::Safe {
+                    let why = "the translation finds something wrong, the encoding does not";
+                    return Ok(describe(Outcome::unknown(StopReason::NotConfirmed(why.into())), question));
+                }
+                return Ok(found);
+            }
+            Verdict::Unknown => {
+                answer = Some(outcome);
+                break;
+            }
+        }
+    }
+    let mut outcome = answer.unwrap_or_else(|| Outcome::new(Vec::new(), None, Vec::new()));
+    if let Some(done) = done {
+        // The translation is loop-free: what the unroll bound cuts is not seen behind it.
+        outcome.bounds = vec![
+            Bound::new(BoundName::Contexts, done),
+            Bound::new(BoundName::Unroll, question.options.unroll),
+        ];
+    }
+    Ok(describe(outcome, question))
+}
+
+/// The encoding: deepens until something is found or the last bound is reached.
+fn encoded(question: &Question<'_>, program: &Program) -> Result<Outcome, Trouble> {
+    let Contexts { first, last } = question.options.contexts.unwrap_or(DEFAULT);
+    encoded_within(question, program, first, last)
+}
+
+fn encoded_within(
+    question: &Question<'_>,
+    program: &Program,
+    first: u32,
+    last: u32,
+) -> Result<Outcome, Trouble> {
+    let owners = question.compiled.language == Language::C;
     let watch = |bound: u32, size: Size| {
         let Size { variables, clauses, conflicts } = size;
         eprintln!("contexts {bound}: {variables} variables, {clauses} clauses, {conflicts} conflicts");
@@ -110,12 +174,26 @@ pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
         }),
     };
     // How far it came, or with how many contexts it goes wrong.
+    if let (contexts::Verdict::Unknown, Some(bound)) = (found.verdict, found.completed) {
+        outcome.assumes.push(format!("nothing is wrong with at most {bound} contexts"));
+    }
     let reached = found.found_at.or(found.completed);
     outcome.bounds.extend(reached.map(|bound| Bound::new(BoundName::Contexts, bound)));
     if found.cut && found.found_at.is_none() && reached.is_some() {
         outcome.bounds.push(Bound::new(BoundName::Unroll, question.options.unroll));
     }
     Ok(describe(outcome, question))
+}
+
+/// The sequential program that `fencepost reduce -m power` asks for.
+pub fn written(question: &Question<'_>, args: &ReduceArgs) -> Result<Program, Trouble> {
+    let prepared = question.prepare(FORM)?;
+    let options = reduction::power::Options {
+        contexts: args.contexts.unwrap_or(DEFAULT.last),
+        unroll: args.unroll,
+        owners: question.compiled.language == Language::C,
+    };
+    reduction::reduce_power(&prepared.program, &options).map_err(|e| question.refuse(&e.what, e.span))
 }
 
 /// A run that the solver gave, done again by the rules of the machine.

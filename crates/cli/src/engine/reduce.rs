@@ -183,7 +183,6 @@ fn bound(model: &str, rounds: Option<u32>, age: Option<u32>) -> Result<reduction
 /// Writes the SC program that `fencepost reduce` asks for.
 pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let name = options.path.display().to_string();
-    let bound = bound(&options.model, options.rounds, options.age)?;
     let Some(model) = registry::find(&options.model) else {
         return Err(format!("error: there is no model `{}`", options.model).into());
     };
@@ -197,12 +196,26 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
         start: Instant::now(),
         until: None,
     };
-    let prepared = question.prepare(Form::STATES)?;
-    let reduced =
-        reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(|e| {
-            let error = fencepost_diag::Diagnostic::error(e.span, format!("{} cannot be reduced", e.what));
-            Trouble::about(&compiled.sources, error)
-        })?;
+    let reduced = match super::power::takes(&question) {
+        true if options.rounds.or(options.age).is_some() => {
+            return Err("error: --rounds and --age are for tso; the bound of power is --contexts"
+                .to_string()
+                .into());
+        }
+        true => super::power::written(&question, options)?,
+        false if options.contexts.is_some() => {
+            return Err(format!("error: --contexts is for power, not for {}", model.name).into());
+        }
+        false => {
+            let bound = bound(&options.model, options.rounds, options.age)?;
+            let prepared = question.prepare(Form::STATES)?;
+            reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(|e| {
+                let error =
+                    fencepost_diag::Diagnostic::error(e.span, format!("{} cannot be reduced", e.what));
+                Trouble::about(&compiled.sources, error)
+            })?
+        }
+    };
     let out = options.output.display().to_string();
     let text = match out.rsplit('.').next() {
         Some("fp") => fencepost_lang::print(&reduced),

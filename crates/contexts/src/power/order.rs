@@ -16,6 +16,8 @@ pub(crate) struct Encoded {
     /// By cell, store and thread.
     pub covers: FxHashMap<(usize, usize, usize), By>,
     own_covers: FxHashMap<(usize, usize, usize), By>,
+    pub(super) settled: FxHashMap<(usize, usize, usize), By>,
+    pub(super) known: FxHashMap<(usize, usize, usize), By>,
     pub(super) reading: Reading,
 }
 
@@ -34,14 +36,11 @@ impl Power {
         self.encoded.writes = writes;
         for &cell in &cells {
             self.coherence(formula, cell);
-            self.propagation(formula, cell);
-            within()?;
+            self.propagation(formula, cell, &within)?;
         }
         self.barriers(formula);
         for read in 0..self.reads.len() {
-            if read % 16 == 0 {
-                within()?;
-            }
+            within()?;
             self.read(formula, read);
         }
         for store in 0..self.stores.len() {
@@ -130,17 +129,23 @@ impl Power {
         by
     }
 
-    fn propagation(&mut self, formula: &mut Formula, cell: usize) {
+    fn propagation(
+        &mut self,
+        formula: &mut Formula,
+        cell: usize,
+        within: &dyn Fn() -> Result<(), StopReason>,
+    ) -> Result<(), StopReason> {
         let writes = self.writes(cell);
         for to in self.others(usize::MAX) {
             let covers: Vec<By> = writes.iter().map(|(w, _)| self.cover(formula, cell, *w, to)).collect();
             let lasts = self.last_covers(formula, &writes, &covers);
             for (at, &(w, when)) in writes.iter().enumerate() {
+                within()?;
                 for (other, &(v, _)) in writes.iter().enumerate() {
                     if self.stores[v].thread != self.stores[w].thread {
                         let order = self.before(formula, cell, w, v);
-                        for k in 0..self.contexts {
-                            formula.require([!when, !order, !covers[other][k], covers[at][k]]);
+                        for (&there, &here) in covers[other].iter().zip(covers[at].iter()) {
+                            formula.require([!when, !order, !there, here]);
                         }
                     }
                 }
@@ -150,10 +155,12 @@ impl Power {
             }
             for (at, &(w, _)) in writes.iter().enumerate() {
                 if self.stores[w].thread != to {
+                    within()?;
                     self.news(formula, cell, (w, to), &writes, &covers[at], &lasts);
                 }
             }
         }
+        Ok(())
     }
 
     /// For each store and context: it is the last of its thread's stores that are covered; a later one is covered.
@@ -244,7 +251,7 @@ impl Power {
         }
         let by = match self.lasts[own] {
             Last::None => self.always(),
-            Last::Event(store) => self.cover(formula, cell, store, to),
+            Last::Event(store) => self.settled(formula, cell, store, to),
             Last::Mux(c, a, b) => {
                 let (a, b) = (self.own_cover(formula, cell, a, to), self.own_cover(formula, cell, b, to));
                 super::mux(&mut formula.graph, c, &a, &b)
@@ -272,7 +279,8 @@ impl Power {
         }
     }
 
-    /// Stores of third threads that had reached the fence's thread when it was committed.
+    /// Stores of third threads that had reached the fence's thread when it was committed. In the context in which the fence goes on, only own stores can cover them there: those before
+    /// the fence, for the others come after it.
     fn seen_stores(&mut self, formula: &mut Formula, at: usize, to: usize, reach: &By) {
         let (p, guard, commit) =
             (self.barriers[at].thread, self.barriers[at].guard, self.barriers[at].commit.clone());
@@ -284,11 +292,14 @@ impl Power {
                 if thread == p || thread == to {
                     continue;
                 }
-                let (here, there) = (self.cover(formula, cell, w, p), self.cover(formula, cell, w, to));
+                let (here, there) = (self.cover(formula, cell, w, p), self.settled(formula, cell, w, to));
+                let own = self.barriers[at].own[cell];
+                let covered = self.before_own(formula, own, cell, w);
                 let seen = formula.graph.input();
                 for k in 0..self.contexts {
+                    let before = if k == 0 { Lit::FALSE } else { there[k - 1] };
                     formula.require([!guard, !here[k], commit[k], seen]);
-                    formula.require([!guard, !seen, !reach[k], there[k]]);
+                    formula.require([!guard, !seen, !reach[k], before, covered]);
                 }
             }
         }

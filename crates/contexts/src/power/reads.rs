@@ -200,7 +200,7 @@ impl Power {
     }
 
     /// The store is before the last own one.
-    fn before_own(&mut self, formula: &mut Formula, own: usize, cell: usize, store: usize) -> Lit {
+    pub(super) fn before_own(&mut self, formula: &mut Formula, own: usize, cell: usize, store: usize) -> Lit {
         match self.lasts[own] {
             Last::None => Lit::FALSE,
             Last::Event(own) => self.before(formula, cell, store, own),

@@ -18,7 +18,7 @@
 //!
 //! Timestamps of a cell are 0..=T, where T is the number of its writes, or 2K and one for each fence and thread if that is less.
 
-mod code;
+pub(crate) mod code;
 mod thread;
 
 use crate::Unsupported;
