@@ -79,6 +79,8 @@ impl Pass<'_, '_> {
                 let guard = s.guard;
                 self.event(s, guard, unit, EventKind::Fence(*fence));
             }
+            // A copy of a thread ends where it would start or join others.
+            Instr::Spawn { .. } | Instr::Join { .. } if self.is_copy() => return Ok(None),
             Instr::Spawn { dst, callee, args } => self.spawn(s, *dst, callee, args)?,
             Instr::Join { thread, dst } => self.join(s, *thread, *dst),
             Instr::Lock(addr) => self.lock(s, *addr, None),
@@ -96,7 +98,7 @@ impl Pass<'_, '_> {
             }
             Instr::Nondet { dst, first, last } => self.choose(s, *dst, *first, *last),
             // Threads are unrolled in the order of their starts, and an address is resolved among the objects that are there.
-            Instr::Alloc { .. } if self.thread.0 != 0 => {
+            Instr::Alloc { .. } if self.original.0 != 0 => {
                 return self.refuse("memory that a thread other than the first allocates");
             }
             Instr::Alloc { .. }
@@ -106,7 +108,7 @@ impl Pass<'_, '_> {
             | Instr::ThreadLocal { .. }
             | Instr::ObjectSize { .. } => return self.object(instr, state),
             Instr::SelfThread { dst } => {
-                let number = Value(u64::from(self.thread.0));
+                let number = Value(u64::from(self.original.0));
                 self.set(s, Some(*dst), Held::constant(number));
             }
             Instr::Exit(value) => {
@@ -313,7 +315,7 @@ impl Pass<'_, '_> {
 
     /// What stands in a mutex that the running thread holds.
     fn owner(&self) -> Held {
-        Held::constant(Value(if self.options.c { u64::from(self.thread.0) + 1 } else { 1 }))
+        Held::constant(Value(if self.options.c { u64::from(self.original.0) + 1 } else { 1 }))
     }
 
     /// Locks a mutex, or tries to.
