@@ -14,6 +14,7 @@
 mod csmith;
 mod family;
 mod growth;
+mod promising;
 mod round_trip;
 
 use std::process::ExitCode;
@@ -56,6 +57,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some("growth") {
         return growth::run(std::env::args().skip(2));
+    }
+    if std::env::args().nth(1).as_deref() == Some("promising") {
+        return promising::run(std::env::args().skip(2));
     }
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,

@@ -18,6 +18,8 @@ fn main() {
             }
         }
     }
-    println!("{programs} programs, K = 0..={most}: {differences} differ; {unconfirmed} runs were not confirmed");
+    println!(
+        "{programs} programs, K = 0..={most}: {differences} differ; {unconfirmed} runs were not confirmed"
+    );
     std::process::exit(i32::from(differences > 0));
 }

@@ -2,14 +2,14 @@
 
 use super::encode::{Encoding, encode};
 use super::lift::{Run, lift};
-use super::{Bounds, Unsupported};
+use super::{Active, Bounds, Unsupported};
 use crate::aig::{Lit, Values};
 use crate::check::{Finding, Statistics, Verdict};
 use crate::finals::Finals;
 use crate::lift::{Mistake, mistake};
 use crate::limits::{Limits, StopReason};
 use crate::solver::{Answer, Solver};
-use crate::symbolic::{self, Failed, Fault, FaultKind, Unrolled, unroll};
+use crate::symbolic::{self, EventKind, Failed, Fault, FaultKind, InstanceId, Unrolled, unroll};
 use fencepost_diag::Span;
 use fencepost_ir::{Program, Property, Quantifier, Value};
 use std::collections::BTreeSet;
@@ -85,8 +85,11 @@ pub fn check(
         unconfirmed: 0,
         statistics: Statistics::default(),
     };
+    if find_in_pairs(program, options, confirm, &mut outcome)? {
+        return Ok(outcome);
+    }
     for asked in ladder(options.bounds) {
-        let mut query = match Query::new(program, options, asked) {
+        let mut query = match Query::new(program, options, asked, Active::All) {
             Ok(query) => query,
             Err(Failed::Stopped(reason)) => {
                 outcome.stop = Some(reason);
@@ -109,6 +112,68 @@ pub fn check(
     Ok(outcome)
 }
 
+/// K of runs of two threads.
+const PAIR_BOUND: usize = 4;
+/// With fences in fewer threads the whole formula is small enough.
+const MANY_THREADS: usize = 3;
+/// Most pairs that are tried.
+const MOST_PAIRS: usize = 40;
+
+/// Where many threads have fences, most mistakes need two of the threads only, and those runs have much smaller formulas. True if one
+/// was found; nothing else follows from this.
+fn find_in_pairs(
+    program: &Program,
+    options: &Options<'_>,
+    confirm: &mut Confirm<'_>,
+    outcome: &mut Outcome,
+) -> Result<bool, Unsupported> {
+    let asked = Asked { total: options.bounds.total.min(PAIR_BOUND), promises: 0 };
+    let Ok(unrolled) = unroll(program, &options.symbolic) else { return Ok(false) };
+    for (a, b) in pairs(&unrolled) {
+        let Ok(mut query) = Query::new(program, options, asked, Active::Two(a, b)) else { return Ok(false) };
+        let mut tried = outcome.clone();
+        let done = query.answer(asked, options.bounds.views, confirm, &mut tried);
+        if done && tried.verdict == Verdict::Unsafe {
+            *outcome = tried;
+            outcome.statistics = query.statistics();
+            return Ok(true);
+        }
+        if done {
+            return Ok(false);
+        }
+    }
+    Ok(false)
+}
+
+/// Pairs of threads with fences, those that run different functions first.
+fn pairs(unrolled: &Unrolled) -> Vec<(InstanceId, InstanceId)> {
+    let fenced = |t: &InstanceId| {
+        let mut events = unrolled.threads[t.0 as usize].events.clone();
+        events.any(|event| matches!(unrolled.events[event as usize].kind, EventKind::Fence(_)))
+    };
+    let starts = |t: &InstanceId| {
+        let mut events = unrolled.threads[t.0 as usize].events.clone();
+        events.any(|event| matches!(unrolled.events[event as usize].kind, EventKind::Spawn(_)))
+    };
+    let all = (0..unrolled.threads.len() as u32).map(InstanceId);
+    if all.clone().filter(fenced).count() <= MANY_THREADS {
+        return Vec::new();
+    }
+    let threads: Vec<InstanceId> = all.filter(|t| !starts(t)).collect();
+    let mut met = BTreeSet::new();
+    let mut pairs = Vec::new();
+    for (index, &a) in threads.iter().enumerate() {
+        for &b in &threads[index + 1..] {
+            let functions =
+                (unrolled.threads[a.0 as usize].function, unrolled.threads[b.0 as usize].function);
+            let known = !met.insert(functions);
+            pairs.push(((known, functions.0 == functions.1), (a, b)));
+        }
+    }
+    pairs.sort_by_key(|(rank, _)| *rank);
+    pairs.into_iter().map(|(_, pair)| pair).take(MOST_PAIRS).collect()
+}
+
 /// The bounds to try: K doubles, first without promises, then with more and more.
 fn ladder(bounds: Bounds) -> Vec<Asked> {
     let mut totals: Vec<usize> =
@@ -117,7 +182,12 @@ fn ladder(bounds: Bounds) -> Vec<Asked> {
     let mut all = Vec::new();
     for promises in 0..=bounds.promises.min(bounds.total) {
         // A promise that nobody reads is of no use.
-        all.extend(totals.iter().filter(|k| **k > promises || **k == bounds.total).map(|&total| Asked { total, promises }));
+        all.extend(
+            totals
+                .iter()
+                .filter(|k| **k > promises || **k == bounds.total)
+                .map(|&total| Asked { total, promises }),
+        );
     }
     all
 }
@@ -129,7 +199,7 @@ pub fn final_states(
     confirm: &mut Confirm<'_>,
 ) -> Result<(BTreeSet<Vec<Value>>, u64), Failed> {
     let asked = Asked { total: options.bounds.total, promises: options.bounds.promises };
-    let mut query = Query::new(program, options, asked)?;
+    let mut query = Query::new(program, options, asked, Active::All)?;
     let (mut states, mut unconfirmed) = (BTreeSet::new(), 0);
     while let Some((state, run, values)) = query.final_state(asked).map_err(Failed::Stopped)? {
         match confirm(&run) {
@@ -158,15 +228,21 @@ struct Query<'p, 'a> {
 }
 
 impl<'p, 'a> Query<'p, 'a> {
-    fn new(program: &'p Program, options: &Options<'a>, asked: Asked) -> Result<Query<'p, 'a>, Failed> {
+    fn new(
+        program: &'p Program,
+        options: &Options<'a>,
+        asked: Asked,
+        active: Active,
+    ) -> Result<Query<'p, 'a>, Failed> {
         let symbolic = symbolic::Options { copies: asked.promises as u32, ..options.symbolic };
         let mut unrolled = unroll(program, &symbolic)?;
         let bounds = Bounds { total: asked.total, promises: asked.promises, views: options.bounds.views };
-        let encoding = encode(program, &mut unrolled, &bounds)
+        let encoding = encode(program, &mut unrolled, &bounds, active)
             .map_err(|Unsupported { what, span }| Failed::Unsupported { what, span })?;
         let finals = match &program.property {
             Property::Final(condition) => {
-                let mut finals = Finals::new(&mut unrolled, &mut |u, cell| encoding.last_value(u, cell), condition);
+                let mut finals =
+                    Finals::new(&mut unrolled, &mut |u, cell| encoding.last_value(u, cell), condition);
                 finals.complete = unrolled.graph.and(finals.complete, encoding.complete);
                 Some(finals)
             }
@@ -264,7 +340,9 @@ impl<'p, 'a> Query<'p, 'a> {
 
     fn fault(&self, values: &Values) -> Option<Fault> {
         let happens = |fault: &&Fault| {
-            values.of(fault.guard) && !matches!(fault.kind, FaultKind::Limit(_)) && values.of(alive(&self.unrolled, &self.encoding, fault))
+            values.of(fault.guard)
+                && !matches!(fault.kind, FaultKind::Limit(_))
+                && values.of(alive(&self.unrolled, &self.encoding, fault))
         };
         self.unrolled.faults.iter().find(happens).cloned()
     }
@@ -272,7 +350,8 @@ impl<'p, 'a> Query<'p, 'a> {
     fn finding(&self, fault: Option<Fault>, values: &Values) -> Finding {
         match fault {
             Some(fault) => {
-                let kind = mistake(self.program, &self.unrolled, values, &fault.kind).unwrap_or(Mistake::Assertion);
+                let kind =
+                    mistake(self.program, &self.unrolled, values, &fault.kind).unwrap_or(Mistake::Assertion);
                 Finding {
                     kind,
                     message: fault.message.clone(),
@@ -340,7 +419,12 @@ fn alive(unrolled: &Unrolled, encoding: &Encoding, fault: &Fault) -> Lit {
 }
 
 /// Something goes wrong; something is met that cannot be followed.
-fn faults(program: &Program, unrolled: &mut Unrolled, encoding: &Encoding, finals: Option<&Finals>) -> (Lit, Lit) {
+fn faults(
+    program: &Program,
+    unrolled: &mut Unrolled,
+    encoding: &Encoding,
+    finals: Option<&Finals>,
+) -> (Lit, Lit) {
     let (mut bad, mut limit) = (Vec::new(), Vec::new());
     for fault in unrolled.faults.clone() {
         let alive = alive(unrolled, encoding, &fault);

@@ -5,7 +5,7 @@ use super::ghosts::Ghost;
 use super::slots::{Sizes, Slots};
 use super::state::{Seen, State};
 use super::unary::Unary;
-use super::{Bounds, Unsupported};
+use super::{Active, Bounds, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, Unrolled};
@@ -106,10 +106,11 @@ pub fn encode(
     program: &Program,
     unrolled: &mut Unrolled,
     bounds: &Bounds,
+    active: Active,
 ) -> Result<Encoding, Unsupported> {
     check_supported(program, unrolled)?;
     let mut graph = std::mem::take(&mut unrolled.graph);
-    let encoding = Encoder::new(program, unrolled, &mut graph, bounds).and_then(|mut encoder| {
+    let encoding = Encoder::new(program, unrolled, &mut graph, (bounds, active)).and_then(|mut encoder| {
         encoder.run()?;
         Ok(encoder.finish(bounds))
     });
@@ -123,9 +124,17 @@ pub fn encode(
 fn check_supported(program: &Program, unrolled: &Unrolled) -> Result<(), Unsupported> {
     let refuse = |what: &str, span: Span| Err(Unsupported { what: what.into(), span });
     for event in &unrolled.events {
-        let instr = program.functions.get(event.function as usize).and_then(|f| f.body.get(event.pc as usize));
+        let instr =
+            program.functions.get(event.function as usize).and_then(|f| f.body.get(event.pc as usize));
         match (&event.kind, instr) {
-            (_, Some(fencepost_ir::Instr::Lock(_) | fencepost_ir::Instr::TryLock { .. } | fencepost_ir::Instr::Unlock(_))) => {
+            (
+                _,
+                Some(
+                    fencepost_ir::Instr::Lock(_)
+                    | fencepost_ir::Instr::TryLock { .. }
+                    | fencepost_ir::Instr::Unlock(_),
+                ),
+            ) => {
                 return refuse("a mutex", event.span);
             }
             (EventKind::Read { access, .. } | EventKind::Write { access, .. }, _)
@@ -139,7 +148,10 @@ fn check_supported(program: &Program, unrolled: &Unrolled) -> Result<(), Unsuppo
             _ => {}
         }
     }
-    let flag = unrolled.cells.iter().any(|cell| cell.shared && unrolled.objects[cell.object as usize].name == "alive");
+    let flag = unrolled
+        .cells
+        .iter()
+        .any(|cell| cell.shared && unrolled.objects[cell.object as usize].name == "alive");
     if flag {
         return refuse("memory that is freed while others use it", Span::default());
     }
@@ -171,7 +183,7 @@ impl<'u> Encoder<'u> {
         program: &Program,
         unrolled: &'u Unrolled,
         graph: &mut Graph,
-        bounds: &Bounds,
+        (bounds, active): (&Bounds, Active),
     ) -> Result<Encoder<'u>, Unsupported> {
         let mut graph = std::mem::take(graph);
         let mut formula = Formula::new();
@@ -185,12 +197,18 @@ impl<'u> Encoder<'u> {
             count += usize::from(cell.shared);
         }
         let settles_ends = matches!(program.property, Property::Final(_)) || reads_after_join(unrolled);
-        let survey = Survey::new(unrolled, &places, count);
-        let sizes = survey.sizes(unrolled, bounds, settles_ends);
+        let takes_part: Vec<bool> = (0..unrolled.threads.len() as u32)
+            .map(|t| {
+                unrolled.threads[t as usize].copy_of.is_none() && active.includes(unrolled, InstanceId(t))
+            })
+            .collect();
+        let takes_part = |event: &Event| takes_part[event.thread.0 as usize];
+        let survey = Survey::new(unrolled, &places, count, &takes_part);
+        let sizes = survey.sizes(unrolled, bounds, settles_ends, &takes_part);
         let slots = Slots::new(&mut graph, &mut formula, &sizes, &survey.writers);
-        let fences = Fences::new(&mut graph, &mut formula, unrolled, &sizes)?;
+        let fences = Fences::new(&mut graph, &mut formula, unrolled, &sizes, &takes_part)?;
         let may_stop = survey.updated.contains(&true) || bounds.promises > 0;
-        let alive = alive(unrolled, &mut graph, &mut formula, may_stop);
+        let alive = alive(unrolled, &mut graph, &mut formula, may_stop, &takes_part);
         let events = unrolled.events.len();
         let mut encoder = Encoder {
             unrolled,
@@ -307,7 +325,10 @@ impl<'u> Encoder<'u> {
 
     /// The shared cells that an access may touch.
     pub fn cells_of(&self, cells: &[(CellId, Lit)]) -> Vec<(usize, Lit)> {
-        cells.iter().filter_map(|(cell, lit)| self.places[cell.0 as usize].map(|place| (place, *lit))).collect()
+        cells
+            .iter()
+            .filter_map(|(cell, lit)| self.places[cell.0 as usize].map(|place| (place, *lit)))
+            .collect()
     }
 
     /// A place of an event among those of its thread.
@@ -323,6 +344,14 @@ impl<'u> Encoder<'u> {
         self.note_promises(event.thread, id, &mut state);
         let done = self.graph.and(event.guard, self.alive[id.0 as usize]);
         self.records[id.0 as usize].done = Some(done);
+        if done == Lit::FALSE {
+            if let EventKind::Spawn(child) = event.kind {
+                self.starts[child.0 as usize] = Some(state.clone());
+            }
+            self.records[id.0 as usize].time = Some(state.time.clone());
+            self.after[id.0 as usize] = Some(state);
+            return;
+        }
         match &event.kind {
             EventKind::Read { access, value, undefined } => {
                 let cells = self.cells_of(&access.cells);
@@ -334,7 +363,8 @@ impl<'u> Encoder<'u> {
             }
             EventKind::Fence(_) if is_fence(event) => {
                 state = self.settle(event.thread, self.index(id), state);
-                let seen = self.fences.pass(&mut self.graph, &mut self.formula, (id, event.thread), done, &state);
+                let seen =
+                    self.fences.pass(&mut self.graph, &mut self.formula, (id, event.thread), done, &state);
                 state = State::mux(&mut self.graph, done, &seen, &state);
                 self.no_open_promise(id, done);
             }
@@ -368,7 +398,14 @@ impl<'u> Encoder<'u> {
     }
 
     /// A read: of what the thread has seen last, or of a slot with a newer message, which switches its view.
-    fn read(&mut self, id: EventId, done: Lit, cells: &[(usize, Lit)], (value, undefined): (&Word, Lit), state: &mut State) {
+    fn read(
+        &mut self,
+        id: EventId,
+        done: Lit,
+        cells: &[(usize, Lit)],
+        (value, undefined): (&Word, Lit),
+        state: &mut State,
+    ) {
         let seen = state.select(&mut self.graph, cells);
         let mut reads = Vec::new();
         let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
@@ -473,10 +510,19 @@ impl<'u> Encoder<'u> {
         state.replace(&mut self.graph, cells, done, &written);
         state.time = self.later(&state.time, &fills);
         let record = &mut self.records[id.0 as usize];
-        (record.seen, record.fills, record.fulfils, record.placed) = (Some(written), fills, fulfils, Some(placed));
+        (record.seen, record.fills, record.fulfils, record.placed) =
+            (Some(written), fills, fulfils, Some(placed));
     }
 
-    fn fill_slots(&mut self, id: EventId, done: Lit, cells: &[(usize, Lit)], value: &Word, stamp: &Unary, time: &Unary) -> Vec<Lit> {
+    fn fill_slots(
+        &mut self,
+        id: EventId,
+        done: Lit,
+        cells: &[(usize, Lit)],
+        value: &Word,
+        stamp: &Unary,
+        time: &Unary,
+    ) -> Vec<Lit> {
         debug_assert!(self.records[id.0 as usize].fills.is_empty());
         let mut fills = Vec::new();
         for number in 1..=self.slots.len() {
@@ -537,7 +583,8 @@ impl<'u> Encoder<'u> {
         let last = |thread: &crate::symbolic::ThreadInstance| thread.events.clone().last();
         all.extend(self.unrolled.threads.iter().filter_map(last).map(|event| self.alive[event as usize]));
         let complete = graph.and_all(&all);
-        let cells = (0u32..).zip(&self.places).filter(|(_, place)| place.is_some()).map(|(cell, _)| CellId(cell));
+        let cells =
+            (0u32..).zip(&self.places).filter(|(_, place)| place.is_some()).map(|(cell, _)| CellId(cell));
         let encoding = Encoding {
             formula: self.formula,
             cells: cells.collect(),
@@ -586,8 +633,7 @@ impl Encoding {
             return info.last.clone().unwrap_or(initial);
         };
         let graph = &mut unrolled.graph;
-        let mut newest =
-            Seen { stamp: Unary::zero(0), value: initial, unset: Lit::FALSE, dirty: Lit::FALSE };
+        let mut newest = Seen { stamp: Unary::zero(0), value: initial, unset: Lit::FALSE, dirty: Lit::FALSE };
         for (thread, end) in unrolled.threads.iter().zip(&self.ends) {
             if let (Some(end), None) = (end, thread.copy_of) {
                 let joined = Seen::join(graph, &newest, &end.cells[place]);
@@ -609,8 +655,16 @@ fn reads_after_join(unrolled: &Unrolled) -> bool {
 }
 
 /// For each event: its thread has not stopped before; true if threads have no reason to stop.
-fn alive(unrolled: &Unrolled, graph: &mut Graph, formula: &mut Formula, may_stop: bool) -> Vec<Lit> {
-    let mut alive = vec![Lit::TRUE; unrolled.events.len()];
+fn alive(
+    unrolled: &Unrolled,
+    graph: &mut Graph,
+    formula: &mut Formula,
+    may_stop: bool,
+    takes_part: &dyn Fn(&Event) -> bool,
+) -> Vec<Lit> {
+    let original = |event: &Event| unrolled.threads[event.thread.0 as usize].copy_of.is_none();
+    let lit = |event: &Event| Lit::constant(takes_part(event) || !original(event));
+    let mut alive: Vec<Lit> = unrolled.events.iter().map(lit).collect();
     if !may_stop {
         return alive;
     }
@@ -618,6 +672,9 @@ fn alive(unrolled: &Unrolled, graph: &mut Graph, formula: &mut Formula, may_stop
         let mut before = Lit::TRUE;
         for number in thread.events.clone() {
             let event = &unrolled.events[number as usize];
+            if !takes_part(event) {
+                break;
+            }
             // The halves of a read-modify-write are one step.
             let lit = match &event.kind {
                 EventKind::Write { rmw: Some(read), .. } => alive[read.0 as usize],
@@ -641,7 +698,12 @@ struct Survey {
 }
 
 impl Survey {
-    fn new(unrolled: &Unrolled, places: &[Option<usize>], count: usize) -> Survey {
+    fn new(
+        unrolled: &Unrolled,
+        places: &[Option<usize>],
+        count: usize,
+        takes_part: &dyn Fn(&Event) -> bool,
+    ) -> Survey {
         let mut survey = Survey {
             writes: vec![0; count],
             updates: vec![0; count],
@@ -649,7 +711,7 @@ impl Survey {
             writers: vec![Vec::new(); count],
             value: (0, false),
         };
-        for event in unrolled.events.iter().filter(|e| unrolled.threads[e.thread.0 as usize].copy_of.is_none()) {
+        for event in unrolled.events.iter().filter(|event| takes_part(event)) {
             let EventKind::Write { access, value, rmw, .. } = &event.kind else { continue };
             survey.value.0 = survey.value.0.max(value.len() as u32);
             survey.value.1 |= value.fill() != Lit::FALSE;
@@ -666,7 +728,13 @@ impl Survey {
     }
 
     /// As few timestamps as are enough: one for each message that is read, and one for each that is compared with others.
-    fn sizes(&self, unrolled: &Unrolled, bounds: &Bounds, settles_ends: bool) -> Sizes {
+    fn sizes(
+        &self,
+        unrolled: &Unrolled,
+        bounds: &Bounds,
+        settles_ends: bool,
+        takes_part: &dyn Fn(&Event) -> bool,
+    ) -> Sizes {
         let writes: usize = self.writes.iter().sum();
         // What is read after something went wrong is not counted.
         let slots = (bounds.total + bounds.promises).min(writes);
@@ -674,7 +742,8 @@ impl Survey {
             is_fence(event) || matches!(event.kind, EventKind::Spawn(_) | EventKind::Join(_))
         };
         let threads = unrolled.threads.iter().filter(|thread| thread.copy_of.is_none()).count();
-        let places = unrolled.events.iter().filter(compared).count() + if settles_ends { threads } else { 0 };
+        let places = unrolled.events.iter().filter(|event| takes_part(event)).filter(compared).count()
+            + if settles_ends { threads } else { 0 };
         let stamps = |cell: usize| {
             let updates = if self.updated[cell] { slots + 2 * self.updates[cell] } else { 0 };
             self.writes[cell].min(slots + places + updates)

@@ -7,7 +7,7 @@ use super::state::{Seen, State};
 use super::unary::Unary;
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
-use crate::symbolic::{EventId, InstanceId, Unrolled};
+use crate::symbolic::{Event, EventId, InstanceId, Unrolled};
 use crate::word::Word;
 use std::rc::Rc;
 
@@ -40,9 +40,10 @@ impl Fences {
         formula: &mut Formula,
         unrolled: &Unrolled,
         sizes: &Sizes,
+        takes_part: &dyn Fn(&Event) -> bool,
     ) -> Result<Fences, Unsupported> {
-        let original = |thread: InstanceId| unrolled.threads[thread.0 as usize].copy_of.is_none();
-        let all: Vec<_> = unrolled.events.iter().filter(|e| is_fence(e) && original(e.thread)).collect();
+        let all: Vec<_> =
+            unrolled.events.iter().filter(|event| is_fence(event) && takes_part(event)).collect();
         let several = all.iter().any(|event| event.thread != all[0].thread);
         let count = if several { all.len() } else { 0 };
         let bits: usize = sizes.stamps.iter().map(|stamps| stamps + sizes.value.0 as usize).sum();

@@ -81,7 +81,8 @@ impl Encoder<'_> {
             for ghost in 0..self.ghosts.len() {
                 let picks = self.picks(ghost, number);
                 self.slots.fill(&mut self.graph, &mut self.formula, number, picks);
-                let cells: Vec<(usize, Lit)> = self.slots.get(number).cell.iter().copied().enumerate().collect();
+                let cells: Vec<(usize, Lit)> =
+                    self.slots.get(number).cell.iter().copied().enumerate().collect();
                 let stamp = self.slots.get(number).stamp.clone();
                 for (cell, is) in cells {
                     let here = self.graph.and(picks, is);
@@ -103,8 +104,10 @@ impl Encoder<'_> {
         };
         let last = events.iter().rposition(|e| matches!(e.kind, EventKind::Spawn(_) | EventKind::Join(_)));
         let last = last.unwrap_or(spawn);
-        let count = |wanted: fn(&EventKind) -> bool| events.iter().filter(|event| wanted(&event.kind)).count();
-        let joins_all = count(|kind| matches!(kind, EventKind::Join(_))) >= count(|kind| matches!(kind, EventKind::Spawn(_)));
+        let count =
+            |wanted: fn(&EventKind) -> bool| events.iter().filter(|event| wanted(&event.kind)).count();
+        let joins_all = count(|kind| matches!(kind, EventKind::Join(_)))
+            >= count(|kind| matches!(kind, EventKind::Spawn(_)));
         let between = events[spawn..=last].iter().find(writes);
         let after = events[last..].iter().find(writes).filter(|_| !joins_all);
         match between.or(after) {
@@ -139,7 +142,14 @@ impl Encoder<'_> {
     }
 
     /// The promises that a write may fulfil.
-    pub fn fulfil_promises(&mut self, id: EventId, done: Lit, cells: &[(usize, Lit)], value: &Word, stamp: &Unary) -> Vec<Lit> {
+    pub fn fulfil_promises(
+        &mut self,
+        id: EventId,
+        done: Lit,
+        cells: &[(usize, Lit)],
+        value: &Word,
+        stamp: &Unary,
+    ) -> Vec<Lit> {
         let thread = self.unrolled.events[id.0 as usize].thread;
         let ghosts = self.ghosts_of(thread);
         let index = self.index(id) as usize;
@@ -223,7 +233,9 @@ impl Encoder<'_> {
         let before = self.ghosts[ghost].before[index];
         match &event.kind {
             EventKind::Read { access, value, undefined } => {
-                if let EventKind::Read { value: same, undefined: likewise, .. } = &unrolled.events[main.0 as usize].kind {
+                if let EventKind::Read { value: same, undefined: likewise, .. } =
+                    &unrolled.events[main.0 as usize].kind
+                {
                     self.formula.equal_if(before, &value.pairs(same));
                     self.formula.equal_if(before, &[(*undefined, *likewise)]);
                 }
@@ -232,14 +244,22 @@ impl Encoder<'_> {
             }
             EventKind::Write { access, value, rmw, .. } => {
                 let cells = self.cells_of(&access.cells);
-                self.ghost_write(ghost, (event.guard, before), main, &cells, (value, rmw.is_some()), &mut state);
+                self.ghost_write(
+                    ghost,
+                    (event.guard, before),
+                    main,
+                    &cells,
+                    (value, rmw.is_some()),
+                    &mut state,
+                );
             }
             EventKind::Fence(_) if is_fence(event) => {
                 if let Some(after) = self.after[main.0 as usize].clone() {
                     let stopped = self.graph.or(state.stopped, event.guard);
                     let here = self.graph.and(before, event.guard);
                     let beyond = State { stopped, ..state.clone() };
-                    state = State::mux(&mut self.graph, here, &State { stopped: Lit::FALSE, ..after }, &beyond);
+                    state =
+                        State::mux(&mut self.graph, here, &State { stopped: Lit::FALSE, ..after }, &beyond);
                 }
             }
             _ => {}
@@ -289,7 +309,15 @@ impl Encoder<'_> {
     }
 
     /// The view after an access: the thread's own up to the promise.
-    fn put(&mut self, before: Lit, main: EventId, cells: &[(usize, Lit)], guard: Lit, own: Seen, state: &mut State) {
+    fn put(
+        &mut self,
+        before: Lit,
+        main: EventId,
+        cells: &[(usize, Lit)],
+        guard: Lit,
+        own: Seen,
+        state: &mut State,
+    ) {
         let read = match &self.records[main.0 as usize].seen {
             Some(seen) => {
                 let stamp = Unary::mux(&mut self.graph, before, &seen.stamp, &own.stamp);
@@ -392,4 +420,3 @@ impl Encoder<'_> {
         }
     }
 }
-

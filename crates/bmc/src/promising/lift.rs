@@ -62,7 +62,8 @@ pub struct Run {
 
 /// The run up to a fault, or to its end.
 pub fn lift(unrolled: &Unrolled, encoding: &Encoding, values: &Values, fault: Option<&Fault>) -> Run {
-    let from_start = unrolled.threads.iter().filter(|t| t.spawned.is_none() && t.copy_of.is_none()).count() as u32;
+    let from_start =
+        unrolled.threads.iter().filter(|t| t.spawned.is_none() && t.copy_of.is_none()).count() as u32;
     let number = |t: u32| (t < from_start).then_some(t);
     let threads = unrolled.threads.len();
     let mut lifter = Lifter {
@@ -367,7 +368,13 @@ impl Lifter<'_> {
         self.push(t, Value::ZERO, false, (None, None, false));
     }
 
-    fn push(&mut self, t: usize, choice: Value, spurious: bool, (reads, writes, fulfils): (Option<Place>, Option<Place>, bool)) {
+    fn push(
+        &mut self,
+        t: usize,
+        choice: Value,
+        spurious: bool,
+        (reads, writes, fulfils): (Option<Place>, Option<Place>, bool),
+    ) {
         if let Some(thread) = self.numbers[t] {
             self.moves.push(Planned::Step { thread, choice, spurious, reads, writes, fulfils });
         }

@@ -45,6 +45,30 @@ pub use check::{Asked, Options, Outcome, check, final_states};
 pub use lift::{Place, Planned, Run};
 
 use crate::check::Unsupported;
+use crate::symbolic::{EventKind, InstanceId, Unrolled};
+
+/// The threads that take part in a run; the others have not moved yet. What goes wrong in such a run goes wrong, and the formula is
+/// smaller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Active {
+    /// All.
+    All,
+    /// These two, and those that start others.
+    Two(InstanceId, InstanceId),
+}
+
+impl Active {
+    /// True if a thread takes part.
+    pub fn includes(self, unrolled: &Unrolled, thread: InstanceId) -> bool {
+        let events = unrolled.threads[thread.0 as usize].events.clone();
+        let starts =
+            || events.clone().any(|e| matches!(unrolled.events[e as usize].kind, EventKind::Spawn(_)));
+        match self {
+            Active::All => true,
+            Active::Two(a, b) => thread == a || thread == b || starts(),
+        }
+    }
+}
 
 /// Bounds on runs, those of the formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

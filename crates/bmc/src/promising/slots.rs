@@ -106,7 +106,14 @@ impl Slots {
     }
 
     /// A thread takes the timestamp of one of several cells where the condition holds.
-    pub fn take(&self, formula: &mut Formula, condition: Lit, thread: u32, cells: &[(usize, Lit)], stamp: &Unary) {
+    pub fn take(
+        &self,
+        formula: &mut Formula,
+        condition: Lit,
+        thread: u32,
+        cells: &[(usize, Lit)],
+        stamp: &Unary,
+    ) {
         for &(cell, chosen) in cells {
             let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
             let stamps = self.owners[cell].len();

@@ -57,9 +57,9 @@ impl State {
     pub fn mux(graph: &mut Graph, condition: Lit, a: &State, b: &State) -> State {
         let cells = match Rc::ptr_eq(&a.cells, &b.cells) {
             true => a.cells.clone(),
-            false => {
-                Rc::new(a.cells.iter().zip(b.cells.iter()).map(|(x, y)| Seen::mux(graph, condition, x, y)).collect())
-            }
+            false => Rc::new(
+                a.cells.iter().zip(b.cells.iter()).map(|(x, y)| Seen::mux(graph, condition, x, y)).collect(),
+            ),
         };
         State {
             time: Unary::mux(graph, condition, &a.time, &b.time),
@@ -72,7 +72,9 @@ impl State {
     pub fn join(graph: &mut Graph, a: &State, b: &State) -> State {
         State {
             time: Unary::max(graph, &a.time, &b.time),
-            cells: Rc::new(a.cells.iter().zip(b.cells.iter()).map(|(x, y)| Seen::join(graph, x, y)).collect()),
+            cells: Rc::new(
+                a.cells.iter().zip(b.cells.iter()).map(|(x, y)| Seen::join(graph, x, y)).collect(),
+            ),
             stopped: Lit::FALSE,
         }
     }
@@ -80,7 +82,8 @@ impl State {
     /// The view of one of several cells.
     pub fn select(&self, graph: &mut Graph, cells: &[(usize, Lit)]) -> Seen {
         let mut rest = cells.iter();
-        let mut seen = rest.next().map_or_else(|| self.cells[0].clone(), |(cell, _)| self.cells[*cell].clone());
+        let mut seen =
+            rest.next().map_or_else(|| self.cells[0].clone(), |(cell, _)| self.cells[*cell].clone());
         for &(cell, chosen) in rest {
             seen = Seen::mux(graph, chosen, &self.cells[cell], &seen);
         }

@@ -403,8 +403,8 @@ impl Pass<'_, '_> {
             // What happened before in this thread's open section comes before the new thread, too.
             let spawned = Some((self.thread, unit));
             let child = self.add_thread(function, args.clone(), guard, spawned);
-            self.event(state, guard, unit, EventKind::Spawn(child));
             self.step(guard, None).spawns = Some(child);
+            self.event(state, guard, unit, EventKind::Spawn(child));
             let this = Word::constant(Value(u64::from(child.0)));
             number.word = Word::mux(&mut self.graph, named, &this, &number.word);
         }
@@ -442,8 +442,8 @@ impl Pass<'_, '_> {
         if guard == Lit::FALSE {
             return;
         }
-        self.event(state, guard, unit, EventKind::Join(candidates.clone()));
         self.step(guard, None).joins = candidates.clone();
+        self.event(state, guard, unit, EventKind::Join(candidates.clone()));
         if let [(only, _)] = candidates[..] {
             let joined = Rc::make_mut(&mut state.joined);
             if let Err(at) = joined.binary_search(&only) {

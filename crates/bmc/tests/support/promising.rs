@@ -8,9 +8,9 @@ use fencepost_bmc::symbolic;
 use fencepost_ir::{ObjectId, Program, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::{self as machine, Bounds};
-use std::collections::BTreeSet;
 #[allow(unused_imports)]
 pub use programs::{family, text};
+use std::collections::BTreeSet;
 
 /// A run of the encoding as a plan for the machine.
 pub fn plan(run: &Run) -> Vec<Planned> {
@@ -18,13 +18,15 @@ pub fn plan(run: &Run) -> Vec<Planned> {
         encoding::Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
             Planned::Step { thread, choice, spurious, reads, writes, fulfils }
         }
-        encoding::Planned::Promise { thread, object, offset, width, value, place, touches } => Planned::Promise {
-            thread,
-            cell: (Value::pointer(ObjectId(object), offset), width),
-            value,
-            place,
-            touches,
-        },
+        encoding::Planned::Promise { thread, object, offset, width, value, place, touches } => {
+            Planned::Promise {
+                thread,
+                cell: (Value::pointer(ObjectId(object), offset), width),
+                value,
+                place,
+                touches,
+            }
+        }
     };
     run.moves.iter().map(convert).collect()
 }
@@ -36,7 +38,11 @@ pub fn by_machine(program: &Program, bounds: Bounds) -> BTreeSet<Vec<Value>> {
 }
 
 /// The final states of the encoding within K, and how many of its runs the machine does not confirm.
-pub fn by_encoding(program: &Program, bounds: Bounds, errors: &mut Vec<String>) -> (BTreeSet<Vec<Value>>, u64) {
+pub fn by_encoding(
+    program: &Program,
+    bounds: Bounds,
+    errors: &mut Vec<String>,
+) -> (BTreeSet<Vec<Value>>, u64) {
     let total = usize::from(bounds.total.expect("a bound"));
     let promises = bounds.promises.map_or(total, usize::from);
     let options = encoding::Options {

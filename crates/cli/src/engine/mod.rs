@@ -8,6 +8,7 @@ mod cbmc;
 mod explore;
 mod power;
 mod promising;
+mod promising_encoding;
 mod reduce;
 mod run;
 mod states;
@@ -40,6 +41,8 @@ pub struct Question<'a> {
     pub options: &'a CheckArgs,
     /// When the work on the file began.
     pub start: Instant,
+    /// When an engine has to give up that is only tried.
+    pub trial: Option<Instant>,
 }
 
 /// Whether an engine can take a question.
@@ -160,7 +163,8 @@ impl Question<'_> {
 
     /// When to give up.
     pub fn deadline(&self) -> Option<Instant> {
-        self.options.timeout.and_then(|time| self.start.checked_add(time))
+        let limit = self.options.timeout.and_then(|time| self.start.checked_add(time));
+        limit.into_iter().chain(self.trial).min()
     }
 
     /// How long a counterexample may be replayed: as long as there is time, and a moment if there is none left.

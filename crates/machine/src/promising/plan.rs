@@ -86,11 +86,18 @@ impl Replayer {
         let (state, trace) = replay(&code, &plain, &moves)?;
         let spent = self.spent(&code, &moves)?;
         let over = |most: Option<u16>, used: u16| most.is_some_and(|most| used > most);
-        if over(bounds.total, spent.0 + spent.1) || over(bounds.promises, spent.0) || over(bounds.views, spent.1) {
+        if over(bounds.total, spent.0 + spent.1)
+            || over(bounds.promises, spent.0)
+            || over(bounds.views, spent.1)
+        {
             return Err(format!("it spends {} promises and {} view switches", spent.0, spent.1));
         }
-        let finding = wrong(&code, &plain, &state)
-            .map(|(kind, message, place)| Finding { kind, message, places: vec![place], trace });
+        let finding = wrong(&code, &plain, &state).map(|(kind, message, place)| Finding {
+            kind,
+            message,
+            places: vec![place],
+            trace,
+        });
         let observed = match &self.prepared.property {
             Property::Final(condition) if ended(&state) => Some(plain.observed(&state, condition)),
             _ => None,
@@ -100,7 +107,8 @@ impl Replayer {
 
     /// What a run spends, by the canonical machine.
     fn spent(&self, code: &Code<'_>, moves: &[Move]) -> Result<(u16, u16), String> {
-        let threads = Threads { steps: Steps { code, config: &self.config }, updates: has_updates(code.program) };
+        let threads =
+            Threads { steps: Steps { code, config: &self.config }, updates: has_updates(code.program) };
         let mut certifier = Certifier::new(threads, Consistency::Strong, &self.domain);
         let synchronises = needs_message_views(code.program);
         let mut memory = Memory::new(code.initial_memory(), code.program.threads.len(), synchronises);
@@ -116,7 +124,9 @@ impl Replayer {
             {
                 match certifier.certify(&locals[before], &memory, before) {
                     Certified::Yes(switches) => views += switches,
-                    Certified::No | Certified::Limit => return Err("a thread cannot fulfil its promises".into()),
+                    Certified::No | Certified::Limit => {
+                        return Err("a thread cannot fulfil its promises".into());
+                    }
                 }
             }
             match &step.act {
@@ -131,7 +141,12 @@ impl Replayer {
                         let child = locals.len();
                         locals.push(threads.steps.start(function, &args, child, &mut Vec::new()));
                         memory.start(thread);
-                        threads.steps.finish(&mut locals[thread], Value(child as u64), false, &mut Vec::new());
+                        threads.steps.finish(
+                            &mut locals[thread],
+                            Value(child as u64),
+                            false,
+                            &mut Vec::new(),
+                        );
                     }
                     Next::Join(other) => {
                         let other = other.0 as usize;
@@ -145,7 +160,13 @@ impl Replayer {
                     next => {
                         let length = cell_of(&next).map_or(0, |cell| memory.cells[cell].len());
                         let action = unflip(*action, length);
-                        views += u16::from(threads.apply(&mut locals[thread], &mut memory, thread, action, &mut Vec::new()));
+                        views += u16::from(threads.apply(
+                            &mut locals[thread],
+                            &mut memory,
+                            thread,
+                            action,
+                            &mut Vec::new(),
+                        ));
                     }
                 },
             }
@@ -161,7 +182,9 @@ fn ended(state: &State) -> bool {
 
 fn cell_of(next: &Next) -> Option<usize> {
     match next {
-        Next::Load(cell) | Next::Await(cell) | Next::Update(cell) | Next::Store(cell, _) => Some(cell.0 as usize),
+        Next::Load(cell) | Next::Await(cell) | Next::Update(cell) | Next::Store(cell, _) => {
+            Some(cell.0 as usize)
+        }
         _ => None,
     }
 }
@@ -239,7 +262,10 @@ fn moves(code: &Code<'_>, config: &Config, plain: &Plain<'_>, plan: &[Planned]) 
                         let message = order.number(cell, *reads);
                         let old = plain.value(&state, cell, message);
                         let written = old.is_some_and(|old| {
-                            matches!(steps.update(&process.local, old, *spurious), crate::step::Update::Write(_))
+                            matches!(
+                                steps.update(&process.local, old, *spurious),
+                                crate::step::Update::Write(_)
+                            )
                         });
                         match written {
                             true => Action::Update(message, place(&mut order, cell, true)),
