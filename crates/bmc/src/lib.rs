@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * [`aig`]: an and-inverter graph with structural hashing; [`word`] and [`arithmetic`]: symbolic words on it, as short as
-//!   their values allow; [`cnf`]: its clauses.
+//!   their values allow; [`shape`]: what is known of a cell; [`cnf`]: its clauses; [`solver`]: CaDiCaL.
 //! * [`symbolic`]: each thread unrolled and inlined once into guarded events. It knows nothing of what orders them; its
 //!   documentation says what a half that does has to do.
 //! * [`limits`]: time and memory.
@@ -23,6 +23,7 @@ pub mod limits;
 pub mod promising;
 pub mod proof;
 pub mod sc;
+pub mod shape;
 pub mod solver;
 pub mod symbolic;
 pub mod word;

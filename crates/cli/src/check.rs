@@ -102,7 +102,7 @@ pub fn solve(
     options: &CheckArgs,
     start: Instant,
 ) -> Result<(&'static dyn Engine, Option<String>, Outcome), Trouble> {
-    let question = Question { file: name, compiled, model, options, start, trial: None };
+    let question = Question { file: name, compiled, model, options, start, until: None };
     match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;

@@ -237,9 +237,9 @@ fn with_machine(
                 Ok(states) => states,
                 Err(stop) => {
                     let limit = match stop {
-                        contexts::Stop::Timeout => StopReason::Timeout,
-                        contexts::Stop::Memory => StopReason::MaxMemory,
-                        contexts::Stop::Interrupted => StopReason::Interrupted,
+                        contexts::StopReason::Timeout => StopReason::Timeout,
+                        contexts::StopReason::Memory | contexts::StopReason::Size => StopReason::MaxMemory,
+                        contexts::StopReason::Interrupted => StopReason::Interrupted,
                     };
                     return Ok(stopped(Reason::limit(limit), statistics, None));
                 }

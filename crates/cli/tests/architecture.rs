@@ -22,7 +22,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("machine", &["answer", "ir", "models", "diag"]),
     ("reduce", &["answer", "ir", "models", "diag"]),
     ("bmc", &["answer", "ir", "models", "diag"]),
-    ("contexts", &["answer", "ir", "models", "diag"]),
+    // The graph, the words and the solver are those of `bmc`.
+    ("contexts", &["answer", "bmc", "ir", "models", "diag"]),
     ("param", &["answer", "diag"]),
     ("report", &["answer", "ir", "diag"]),
     ("fencepost", &["*"]),

@@ -154,3 +154,18 @@ fn deep_recursion_has_room() {
         assert!(time < Duration::from_secs(4) + SLACK, "{model}: {time:?}");
     }
 }
+
+/// The run of a program without threads finds its mistake at once; showing the way there may take a moment, not what is left
+/// of the time, and not longer on the way back.
+#[test]
+fn a_known_mistake_is_shown_within_a_moment() {
+    let body = "for (int i = 0; i < 40000; i++) { a[i % 64] += i; b = a[(i * 7) % 64] + b; } assert(b == 1);";
+    let path = file("known.c", &format!("{HEAD}static int a[64], b;\nint main(void) {{ {body} return 0; }}\n"));
+    for arguments in [&["-m", "sc"][..], &["-m", "sc", "--engine", "explore", "--timeout", "1"]] {
+        let (output, time) = run(&path, arguments);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let expected = if arguments.len() == 2 { "unsafe" } else { "unknown" };
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+        assert!(time < SLACK, "{arguments:?}: {time:?}");
+    }
+}

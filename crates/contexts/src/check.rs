@@ -1,13 +1,15 @@
 //! From a program to an answer.
 
-use crate::aig::Lit;
 use crate::power::{Power, PowerRun};
-use crate::solver::{Limits, Size, Solver, Stop};
-use crate::symbolic::{self, Cells, Formula, Unsupported};
-use crate::word::Word;
+use crate::symbolic::{self, Cells, Failed, Formula, Unsupported, zero};
+use fencepost_bmc::aig::Lit;
+use fencepost_bmc::limits::{Limits, StopReason};
+use fencepost_bmc::solver::{Answer, Solver};
+use fencepost_bmc::word::Word;
 use fencepost_ir::flat::{self, Flat, Op, flatten};
 use fencepost_ir::{FailKind, Fence, Observable, Program, Property, Span, Value};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// The answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,17 @@ pub struct Finding {
     pub kind: FailKind,
 }
 
+/// Sizes and effort.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Size {
+    /// Variables of the solver.
+    pub variables: u64,
+    /// Clauses that were added.
+    pub clauses: u64,
+    /// Conflicts so far.
+    pub conflicts: u64,
+}
+
 /// The outcome of a check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
@@ -40,8 +53,12 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unroll bound may have cut something.
     pub cut: bool,
+    /// The largest number of contexts within which it is known that nothing goes wrong.
+    pub completed: Option<u32>,
+    /// The number of contexts with which something was found.
+    pub found_at: Option<u32>,
     /// Why there is no answer: a limit.
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
     /// Why there is no answer, in words.
     pub reason: Option<String>,
     /// What went wrong.
@@ -59,86 +76,28 @@ pub struct Options<'a> {
     pub unroll: u32,
     /// Mutexes know their owners, as in C.
     pub owners: bool,
+    /// Loops do not go back after a round that did nothing.
+    pub skip_idle: bool,
     /// Limits.
     pub limits: Limits<'a>,
-    /// Is told the size of the formula before it is solved.
-    pub progress: Option<&'a (dyn Fn(Size) + Sync)>,
+    /// Is told each number of contexts that is tried, with the size of the formula and the effort so far.
+    pub progress: Option<&'a (dyn Fn(u32, Size) + Sync)>,
 }
 
 impl Options<'_> {
     /// With this unroll bound, and nothing else.
     pub fn new(unroll: u32) -> Self {
-        Options { unroll, owners: false, limits: Limits::default(), progress: None }
+        Options { unroll, owners: false, skip_idle: true, limits: Limits::default(), progress: None }
     }
 }
 
 fn flat_program(program: &Program, options: &Options<'_>) -> Result<Flat, Unsupported> {
-    let settings = flat::Options { owners: options.owners, ..flat::Options::new(options.unroll) };
+    let Options { unroll, owners, skip_idle, .. } = *options;
+    let settings = flat::Options { owners, skip_idle, ..flat::Options::new(unroll) };
     let flat = flatten(program, settings).map_err(|e| Unsupported { what: e.what, span: e.span })?;
     if flat.threads.len() > 63 {
         return Err(Unsupported { what: "more than 63 threads".into(), span: Span::default() });
     }
-    Ok(flat)
-}
-
-fn unknown(stop: Option<Stop>, reason: &str, size: Size, cut: bool) -> Outcome {
-    let reason = match stop {
-        Some(Stop::Timeout) => "the time limit was reached",
-        Some(Stop::Memory) => "the memory limit was reached",
-        Some(Stop::Interrupted) => "the search was interrupted",
-        None => reason,
-    };
-    Outcome {
-        verdict: Verdict::Unknown,
-        cut,
-        stop,
-        reason: Some(reason.into()),
-        finding: None,
-        run: None,
-        size,
-    }
-}
-
-/// What must not happen, and what we cannot follow.
-fn targets(formula: &mut Formula) -> (Lit, Lit) {
-    let bad: Vec<Lit> =
-        formula.bad.iter().filter(|bad| bad.kind != FailKind::Unsupported).map(|bad| bad.when).collect();
-    let limit: Vec<Lit> =
-        formula.bad.iter().filter(|bad| bad.kind == FailKind::Unsupported).map(|bad| bad.when).collect();
-    (formula.aig.any(bad), formula.aig.any(limit))
-}
-
-fn solver_of<'a>(formula: &Formula, options: &Options<'a>) -> Solver<'a> {
-    let mut solver = Solver::new(options.limits);
-    for clause in &formula.clauses {
-        solver.require(&formula.aig, clause);
-    }
-    solver
-}
-
-fn safe(size: Size, cut: bool) -> Outcome {
-    Outcome { verdict: Verdict::Safe, cut, stop: None, reason: None, finding: None, run: None, size }
-}
-
-fn finding_of(bad: &symbolic::Bad) -> Finding {
-    Finding { message: bad.message.clone(), span: bad.span, thread: bad.thread, kind: bad.kind }
-}
-
-/// A program for POWER, run symbolically with a number of contexts.
-struct PowerFormula {
-    formula: Formula,
-    power: Power,
-    flat: Flat,
-    cells: Cells,
-}
-
-fn power_formula(
-    program: &Program,
-    options: &Options<'_>,
-    contexts: u32,
-    complete: bool,
-) -> Result<PowerFormula, Unsupported> {
-    let flat = flat_program(program, options)?;
     flat::phases(&flat).map_err(|e| Unsupported { what: e.what, span: e.span })?;
     for step in flat.threads.iter().flat_map(|thread| &thread.code) {
         let refuse = |what: String| Err(Unsupported { what, span: step.span });
@@ -151,54 +110,157 @@ fn power_formula(
             _ => {}
         }
     }
-    let cells = Cells::new(&flat)?;
-    let (mut formula, mut power) = symbolic::run(&flat, &cells, complete, |formula, shapes| {
-        Power::new(&flat, &cells, formula, shapes, contexts, complete)
-    })?;
-    if complete {
-        power.finals(&mut formula);
-    }
-    power.finish(&mut formula);
-    Ok(PowerFormula { formula, power, flat, cells })
+    Ok(flat)
 }
 
-/// Checks the assertions of a program, as compiled for POWER, in all runs with at most that many contexts.
+/// A program for POWER in a solver, with a most number of contexts.
+struct Query<'a> {
+    formula: Formula,
+    power: Power,
+    solver: Solver<'a>,
+    /// The values that a final condition observes.
+    observed: Vec<Word>,
+}
+
+impl<'a> Query<'a> {
+    /// Unrolls and encodes. If `complete`, only runs in which all threads end are of interest.
+    fn new(
+        program: &Program,
+        flat: &Flat,
+        options: &Options<'a>,
+        contexts: RangeInclusive<u32>,
+        complete: bool,
+    ) -> Result<Query<'a>, Failed> {
+        let cells = Cells::new(flat)?;
+        let (mut formula, mut power) =
+            symbolic::run(flat, &cells, complete, options.limits, |formula, shapes| {
+                Power::new(flat, &cells, formula, shapes, contexts.clone(), complete)
+            })?;
+        let observed = match &program.property {
+            Property::Final(condition) if complete => {
+                observe(&mut power, &mut formula, &cells, &condition.observed)
+            }
+            _ => Vec::new(),
+        };
+        power.finish(&mut formula, options.limits)?;
+        let mut solver = Solver::new(options.limits);
+        solver.require_all(&formula.graph, &formula.clauses)?;
+        Ok(Query { formula, power, solver, observed })
+    }
+
+    fn size(&self) -> Size {
+        Size {
+            variables: self.solver.variables(),
+            clauses: self.solver.clauses(),
+            conflicts: self.solver.conflicts(),
+        }
+    }
+
+    /// Something of a kind goes wrong.
+    fn goes_wrong(&mut self, unsupported: bool) -> Lit {
+        let of_kind = |bad: &&symbolic::Bad| (bad.kind == FailKind::Unsupported) == unsupported;
+        let when: Vec<Lit> = self.formula.bad.iter().filter(of_kind).map(|bad| bad.when).collect();
+        self.formula.graph.or_all(&when)
+    }
+
+    fn solve(&mut self, contexts: u32, goal: Lit) -> Answer {
+        let mut assumed = self.power.at_most(contexts);
+        assumed.push(goal);
+        self.solver.solve(&self.formula.graph, &assumed)
+    }
+}
+
+/// The values of what is observed at the end.
+fn observe(power: &mut Power, formula: &mut Formula, cells: &Cells, observed: &[Observable]) -> Vec<Word> {
+    let finals = power.finals(formula);
+    let value = |observable: &Observable| match *observable {
+        Observable::Register { thread, reg } => {
+            formula.registers[thread.0 as usize].get(&reg.0).cloned().unwrap_or_else(zero)
+        }
+        Observable::Memory { object, offset, width } => {
+            let cell = cells.at(Value::pointer(object, offset), width);
+            let word = cell.map_or_else(zero, |cell| finals[cell].clone());
+            word.extend(width, fencepost_ir::Extend::Sign)
+        }
+    };
+    observed.iter().map(value).collect()
+}
+
+/// Checks the assertions of a program, as compiled for POWER, in all runs with at most so many contexts: first few of them, and more until
+/// something goes wrong. There is one formula, for the largest number.
 ///
 /// A run that is found has to be replayed on the machine by the caller.
-pub fn check(program: &Program, options: &Options<'_>, contexts: u32) -> Result<Outcome, Unsupported> {
-    let PowerFormula { mut formula, power, flat, .. } = power_formula(program, options, contexts, false)?;
-    let (bad, limit) = targets(&mut formula);
-    let mut solver = solver_of(&formula, options);
-    if let Some(progress) = options.progress {
-        progress(solver.size());
-    }
-    let solve = |solver: &mut Solver<'_>, goal: Lit| match goal.constant() {
-        Some(false) => Ok(None),
-        _ => solver.solve(&formula.aig, &[goal]),
+pub fn check(
+    program: &Program,
+    options: &Options<'_>,
+    contexts: RangeInclusive<u32>,
+) -> Result<Outcome, Unsupported> {
+    let flat = flat_program(program, options)?;
+    let mut outcome = Outcome {
+        verdict: Verdict::Unknown,
+        cut: flat.cuts,
+        completed: None,
+        found_at: None,
+        stop: None,
+        reason: None,
+        finding: None,
+        run: None,
+        size: Size::default(),
     };
-    let found = solve(&mut solver, bad);
-    let size = solver.size();
-    Ok(match found {
-        Err(stop) => unknown(Some(stop), "", size, flat.cuts),
-        Ok(Some(values)) => {
-            let run = power.lift(&formula, &values);
-            let bad = formula.bad.iter().find(|bad| values.lit(bad.when)).map(finding_of);
-            Outcome {
-                verdict: Verdict::Unsafe,
-                cut: flat.cuts,
-                stop: None,
-                reason: None,
-                finding: bad,
-                run: Some(run),
-                size,
+    let last = *contexts.end();
+    let mut query = match Query::new(program, &flat, options, contexts.clone(), false) {
+        Ok(query) => query,
+        Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
+        Err(Failed::Stopped(reason)) => {
+            outcome.stopped(reason);
+            return Ok(outcome);
+        }
+    };
+    let (bad, limit) = (query.goes_wrong(false), query.goes_wrong(true));
+    for bound in contexts {
+        if let Some(progress) = options.progress {
+            progress(bound, query.size());
+        }
+        // Nothing more is asked for: the solver may simplify with what is a clause, not with what is assumed.
+        if bound == last && limit == Lit::FALSE {
+            query.solver.require(&query.formula.graph, &[bad]);
+        }
+        let answer = query.solve(bound, bad);
+        outcome.size = query.size();
+        match answer {
+            Answer::Unsat => outcome.completed = Some(bound),
+            Answer::Stopped(reason) => {
+                outcome.stopped(reason);
+                return Ok(outcome);
+            }
+            Answer::Sat(values) => {
+                outcome.verdict = Verdict::Unsafe;
+                outcome.found_at = Some(bound);
+                outcome.run = Some(query.power.lift(&query.formula, &values, bound));
+                outcome.finding = query.formula.bad.iter().find(|bad| values.of(bad.when)).map(finding_of);
+                return Ok(outcome);
             }
         }
-        Ok(None) => match solve(&mut solver, limit) {
-            Err(stop) => unknown(Some(stop), "", size, flat.cuts),
-            Ok(Some(_)) => unknown(None, "the library model cannot follow the program", size, flat.cuts),
-            Ok(None) => safe(size, flat.cuts),
-        },
-    })
+    }
+    match query.solve(last, limit) {
+        Answer::Unsat => outcome.verdict = Verdict::Safe,
+        Answer::Stopped(reason) => outcome.stopped(reason),
+        Answer::Sat(_) => outcome.reason = Some("the library model cannot follow the program".into()),
+    }
+    outcome.size = query.size();
+    Ok(outcome)
+}
+
+fn finding_of(bad: &symbolic::Bad) -> Finding {
+    Finding { message: bad.message.clone(), span: bad.span, thread: bad.thread, kind: bad.kind }
+}
+
+impl Outcome {
+    fn stopped(&mut self, reason: StopReason) {
+        self.verdict = Verdict::Unknown;
+        self.stop = Some(reason);
+        self.reason = Some(reason.describe().into());
+    }
 }
 
 /// The final states of all complete runs with at most that many contexts: what the final condition observes.
@@ -206,44 +268,43 @@ pub fn states(
     program: &Program,
     options: &Options<'_>,
     contexts: u32,
-) -> Result<Result<BTreeSet<Vec<Value>>, Stop>, Unsupported> {
-    let Property::Final(condition) = &program.property else {
-        return Ok(Ok(BTreeSet::new()));
+) -> Result<Result<BTreeSet<Vec<Value>>, StopReason>, Unsupported> {
+    let all = states_up_to(program, options, contexts..=contexts)?;
+    Ok(all.map(|mut all| all.pop().unwrap_or_default()))
+}
+
+/// The same for several numbers of contexts, each with the states of its own.
+pub fn states_up_to(
+    program: &Program,
+    options: &Options<'_>,
+    contexts: RangeInclusive<u32>,
+) -> Result<Result<Vec<BTreeSet<Vec<Value>>>, StopReason>, Unsupported> {
+    let flat = flat_program(program, options)?;
+    let mut query = match Query::new(program, &flat, options, contexts.clone(), true) {
+        Ok(query) => query,
+        Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
+        Err(Failed::Stopped(reason)) => return Ok(Err(reason)),
     };
-    let PowerFormula { mut formula, mut power, cells, .. } = power_formula(program, options, contexts, true)?;
-    let finals = power.finals(&mut formula);
-    let words: Vec<Word> = condition
-        .observed
-        .iter()
-        .map(|observable| match *observable {
-            Observable::Register { thread, reg } => {
-                let regs = &formula.registers[thread.0 as usize];
-                regs.get(&reg.0).cloned().unwrap_or_else(Word::zero)
-            }
-            Observable::Memory { object, offset, width } => {
-                let cell = cells.at(Value::pointer(object, offset), width);
-                let word = cell.map_or_else(Word::zero, |cell| finals[cell].clone());
-                word.extend(width, fencepost_ir::Extend::Sign)
-            }
-        })
-        .collect();
-    let mut solver = solver_of(&formula, options);
-    for &ended in &formula.ended {
-        solver.require(&formula.aig, &[ended]);
+    for &ended in &query.formula.ended {
+        query.solver.require(&query.formula.graph, &[ended]);
     }
-    let mut states = BTreeSet::new();
-    loop {
-        let values = match solver.solve(&formula.aig, &[]) {
-            Err(stop) => return Ok(Err(stop)),
-            Ok(None) => return Ok(Ok(states)),
-            Ok(Some(values)) => values,
-        };
-        states.insert(words.iter().map(|word| values.word(word)).collect());
-        let other: Vec<Lit> = words
-            .iter()
-            .flat_map(|word| word.lits().collect::<Vec<_>>())
-            .map(|lit| if values.lit(lit) { !lit } else { lit })
-            .collect();
-        solver.require(&formula.aig, &other);
+    let (mut all, mut states) = (Vec::new(), BTreeSet::new());
+    for bound in contexts {
+        loop {
+            let values = match query.solve(bound, Lit::TRUE) {
+                Answer::Stopped(reason) => return Ok(Err(reason)),
+                Answer::Unsat => break,
+                Answer::Sat(values) => values,
+            };
+            let state: Vec<Value> = query.observed.iter().map(|word| word.evaluate(&values)).collect();
+            let graph = &mut query.formula.graph;
+            let differs: Vec<Lit> =
+                query.observed.iter().zip(&state).map(|(word, &value)| !word.is(graph, value)).collect();
+            query.solver.require(graph, &differs);
+            states.insert(state);
+        }
+        // A run with fewer contexts is one with more.
+        all.push(states.clone());
     }
+    Ok(Ok(all))
 }

@@ -9,21 +9,25 @@
 //! * `cov(w, q)[k]`: the store `w`, or one behind it in coherence order, has reached thread `q` by context `k`.
 //!     - it is closed: `co(w, v) & cov(v, q)[k] => cov(w, q)[k]`;
 //!     - what is new in a context of `r` is a store of `r` that may be propagated, or is before such a one.
-//! * `seen(e, w)`: `cov` when the read `e` was initialised. A read reads the last store seen that is not before the own one.
+//! * A read reads the last store that was there when it was initialised, or the own one if that is later.
 //!
-//! `order.rs` has the clauses about coherence and propagation, `lift.rs` makes a run of a solution.
+//! Nothing is said about what arrives at a thread that does nothing, such as `main` while it waits: all that is committed can arrive there at once, and nobody notices.
+//!
+//! `order.rs` has the clauses about coherence and propagation, `reads.rs` those about reads, `lift.rs` makes a run of a solution.
 
 mod lift;
 mod order;
+mod reads;
 
 pub use lift::PowerRun;
 
-use crate::aig::{Aig, FALSE, Lit, TRUE};
-use crate::symbolic::{Access, Cells, Formula, Memory, Shapes};
-use crate::word::Word;
+use crate::symbolic::{Access, Cells, Formula, Memory, Shapes, zero};
+use fencepost_bmc::aig::{Graph, Lit};
+use fencepost_bmc::word::Word;
 use fencepost_ir::Fence;
 use fencepost_ir::flat::{Flat, Phase, phases};
 use rustc_hash::FxHashMap;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 /// For each context, whether something is done by then.
@@ -141,7 +145,11 @@ pub(crate) enum Kind {
 pub struct Power {
     pub(crate) contexts: usize,
     pub(crate) threads: usize,
-    /// `active[p][k]`.
+    /// Something may happen in a context: what a bound is asked for with.
+    pub(crate) live: Vec<Lit>,
+    /// Threads that do something beside others.
+    pub(crate) busy: Vec<bool>,
+    /// `active[p][k]`, only where something may happen.
     pub(crate) active: Vec<Vec<Lit>>,
     pub(crate) lasts: Vec<Last>,
     last_number: FxHashMap<Last, usize>,
@@ -160,24 +168,29 @@ pub struct Power {
 }
 
 impl Power {
-    /// For a program and a number of contexts. If `complete`, only runs in which all threads end are of interest.
+    /// For a program and numbers of contexts. If `complete`, only runs in which all threads end are of interest.
     pub fn new(
         flat: &Flat,
         cells: &Cells,
         formula: &mut Formula,
         shapes: &Shapes,
-        contexts: u32,
+        contexts: RangeInclusive<u32>,
         complete: bool,
     ) -> Power {
-        let (contexts, threads) = (contexts as usize, flat.threads.len());
+        let (least, contexts, threads) =
+            (*contexts.start() as usize, *contexts.end() as usize, flat.threads.len());
         let phases = phases(flat).unwrap_or_default();
-        let initial = cells.initial_words(&mut formula.aig);
+        let initial = cells.initial_words(&mut formula.graph);
         let busy: Vec<bool> =
             (0..threads).map(|p| p > 0 || phases.is_empty() || works(flat, &phases)).collect();
-        let active = schedule(formula, &busy, contexts);
+        let mut live = vec![Lit::TRUE; contexts];
+        live.iter_mut().skip(least).for_each(|live| *live = formula.graph.input());
+        let active = schedule(formula, &busy, &live);
         Power {
             contexts,
             threads,
+            live,
+            busy,
             active,
             lasts: vec![Last::None],
             last_number: FxHashMap::default(),
@@ -193,14 +206,24 @@ impl Power {
         }
     }
 
+    /// What to assume for runs with at most so many contexts.
+    pub fn at_most(&self, contexts: u32) -> Vec<Lit> {
+        (0u32..).zip(&self.live).map(|(k, &live)| live.complement_if(k >= contexts)).collect()
+    }
+
+    /// The threads that something of a thread has to reach.
+    pub(crate) fn others(&self, thread: usize) -> Vec<usize> {
+        (0..self.threads).filter(|&q| q != thread && self.busy[q]).collect()
+    }
+
     fn always(&self) -> By {
-        vec![TRUE; self.contexts].into()
+        vec![Lit::TRUE; self.contexts].into()
     }
 
     /// New bits for something that thread `p` does.
     fn done(&self, formula: &mut Formula, p: usize) -> By {
-        let bits: Vec<Lit> = (0..self.contexts).map(|_| formula.aig.variable()).collect();
-        let mut before = FALSE;
+        let bits: Vec<Lit> = (0..self.contexts).map(|_| formula.graph.input()).collect();
+        let mut before = Lit::FALSE;
         for (k, &bit) in bits.iter().enumerate() {
             formula.require([!before, bit]);
             formula.require([before, !bit, self.active[p][k]]);
@@ -254,7 +277,7 @@ impl Power {
         let words: Vec<Word> = (0..self.initial.len())
             .map(|cell| match self.shapes.writers[cell] {
                 0 => self.initial[cell].clone(),
-                _ => Word::fresh(&mut formula.aig, self.shapes.shapes[cell]),
+                _ => self.shapes.shapes[cell].input(&mut formula.graph),
             })
             .collect();
         let finals = Rc::new(words);
@@ -271,24 +294,29 @@ fn works(flat: &Flat, phases: &[Phase]) -> bool {
     })
 }
 
-/// Who is active when: one thread in each context, no thread in two contexts in a row.
-fn schedule(formula: &mut Formula, busy: &[bool], contexts: usize) -> Vec<Vec<Lit>> {
+/// Who is active when: one thread in each context in which something may happen, no thread in two contexts in a row.
+fn schedule(formula: &mut Formula, busy: &[bool], live: &[Lit]) -> Vec<Vec<Lit>> {
     let workers: Vec<usize> = (0..busy.len()).filter(|&p| busy[p]).collect();
-    let mut active = vec![vec![FALSE; contexts]; busy.len()];
+    let mut active = vec![vec![Lit::FALSE; live.len()]; busy.len()];
     match workers[..] {
         [] => {}
-        [one] => active[one].fill(TRUE),
+        [one] => active[one] = live.to_vec(),
         [one, two] => {
-            let first = formula.aig.variable();
-            active[one] = (0..contexts).map(|k| if k % 2 == 0 { first } else { !first }).collect();
-            active[two] = active[one].iter().map(|&lit| !lit).collect();
+            let first = formula.graph.input();
+            for (k, &live) in live.iter().enumerate() {
+                let turn = first.complement_if(k % 2 == 1);
+                active[one][k] = formula.graph.and(live, turn);
+                active[two][k] = formula.graph.and(live, !turn);
+            }
         }
         _ => {
-            for k in 0..contexts {
+            for k in 0..live.len() {
                 for &p in &workers {
-                    active[p][k] = formula.aig.variable();
+                    active[p][k] = formula.graph.input();
+                    formula.require([!active[p][k], live[k]]);
                 }
-                formula.require(workers.iter().map(|&p| active[p][k]).collect::<Vec<_>>());
+                let someone: Vec<Lit> = workers.iter().map(|&p| active[p][k]).chain([!live[k]]).collect();
+                formula.require(&someone);
                 for (i, &p) in workers.iter().enumerate() {
                     for &q in &workers[..i] {
                         formula.require([!active[p][k], !active[q][k]]);
@@ -303,19 +331,19 @@ fn schedule(formula: &mut Formula, busy: &[bool], contexts: usize) -> Vec<Vec<Li
     active
 }
 
-fn and(aig: &mut Aig, a: &By, b: &By) -> By {
+fn and(graph: &mut Graph, a: &By, b: &By) -> By {
     if Rc::ptr_eq(a, b) {
         return a.clone();
     }
-    a.iter().zip(b.iter()).map(|(&a, &b)| aig.and(a, b)).collect()
+    a.iter().zip(b.iter()).map(|(&a, &b)| graph.and(a, b)).collect()
 }
 
-fn mux(aig: &mut Aig, c: Lit, a: &By, b: &By) -> By {
+fn mux(graph: &mut Graph, c: Lit, a: &By, b: &By) -> By {
     match c {
-        TRUE => a.clone(),
-        FALSE => b.clone(),
+        Lit::TRUE => a.clone(),
+        Lit::FALSE => b.clone(),
         _ if Rc::ptr_eq(a, b) => a.clone(),
-        _ => a.iter().zip(b.iter()).map(|(&a, &b)| aig.mux(c, a, b)).collect(),
+        _ => a.iter().zip(b.iter()).map(|(&a, &b)| graph.mux(c, a, b)).collect(),
     }
 }
 
@@ -328,13 +356,13 @@ impl Memory for Power {
     }
 
     fn both(&mut self, formula: &mut Formula, a: &Tag, b: &Tag) -> Tag {
-        let aig = &mut formula.aig;
-        Tag { init: and(aig, &a.init, &b.init), commit: and(aig, &a.commit, &b.commit) }
+        let graph = &mut formula.graph;
+        Tag { init: and(graph, &a.init, &b.init), commit: and(graph, &a.commit, &b.commit) }
     }
 
     fn merge_tag(&mut self, formula: &mut Formula, c: Lit, a: &Tag, b: &Tag) -> Tag {
-        let aig = &mut formula.aig;
-        Tag { init: mux(aig, c, &a.init, &b.init), commit: mux(aig, c, &a.commit, &b.commit) }
+        let graph = &mut formula.graph;
+        Tag { init: mux(graph, c, &a.init, &b.init), commit: mux(graph, c, &a.commit, &b.commit) }
     }
 
     fn merge(&mut self, formula: &mut Formula, c: Lit, a: &State, b: &State) -> State {
@@ -345,12 +373,12 @@ impl Memory for Power {
             .map(|(x, y)| (self.merge_last(c, x.own, y.own), self.merge_last(c, x.read, y.read)))
             .collect();
         let reservation = self.merge_last(c, a.reservation, b.reservation);
-        let aig = &mut formula.aig;
+        let graph = &mut formula.graph;
         let places = a.places.iter().zip(&b.places).zip(pairs).map(|((x, y), (own, read))| Place {
-            value: Word::mux(aig, c, &x.value, &y.value),
-            init: mux(aig, c, &x.init, &y.init),
-            committed: mux(aig, c, &x.committed, &y.committed),
-            addresses: mux(aig, c, &x.addresses, &y.addresses),
+            value: Word::mux(graph, c, &x.value, &y.value),
+            init: mux(graph, c, &x.init, &y.init),
+            committed: mux(graph, c, &x.committed, &y.committed),
+            addresses: mux(graph, c, &x.addresses, &y.addresses),
             own,
             read,
         });
@@ -358,19 +386,19 @@ impl Memory for Power {
         let alone = match (&a.alone, &b.alone) {
             (Some(x), Some(y)) if Rc::ptr_eq(x, y) => Some(x.clone()),
             (Some(x), Some(y)) => {
-                Some(Rc::new(x.iter().zip(y.iter()).map(|(x, y)| Word::mux(aig, c, x, y)).collect()))
+                Some(Rc::new(x.iter().zip(y.iter()).map(|(x, y)| Word::mux(graph, c, x, y)).collect()))
             }
             (one, other) => one.clone().or(other.clone()),
         };
         State {
-            control: mux(aig, c, &a.control, &b.control),
-            fences: mux(aig, c, &a.fences, &b.fences),
-            eieios: mux(aig, c, &a.eieios, &b.eieios),
-            accesses: mux(aig, c, &a.accesses, &b.accesses),
-            stores: mux(aig, c, &a.stores, &b.stores),
-            known: mux(aig, c, &a.known, &b.known),
-            known_committed: mux(aig, c, &a.known_committed, &b.known_committed),
-            reached: a.reached.iter().zip(&b.reached).map(|(a, b)| mux(aig, c, a, b)).collect(),
+            control: mux(graph, c, &a.control, &b.control),
+            fences: mux(graph, c, &a.fences, &b.fences),
+            eieios: mux(graph, c, &a.eieios, &b.eieios),
+            accesses: mux(graph, c, &a.accesses, &b.accesses),
+            stores: mux(graph, c, &a.stores, &b.stores),
+            known: mux(graph, c, &a.known, &b.known),
+            known_committed: mux(graph, c, &a.known_committed, &b.known_committed),
+            reached: a.reached.iter().zip(&b.reached).map(|(a, b)| mux(graph, c, a, b)).collect(),
             places,
             reservation,
             alone,
@@ -405,9 +433,9 @@ impl Memory for Power {
     fn load(&mut self, formula: &mut Formula, access: &Access<'_, Tag>, state: &mut State) -> (Word, Tag) {
         if self.is_alone(access.thread, access.step) {
             let memory = state.alone.clone().unwrap_or_default();
-            let mut value = Word::zero();
+            let mut value = zero();
             for &(cell, hit) in &access.cells {
-                value = Word::mux(&mut formula.aig, hit, &memory[cell], &value);
+                value = Word::mux(&mut formula.graph, hit, &memory[cell], &value);
             }
             return (value, self.constant());
         }
@@ -422,18 +450,18 @@ impl Memory for Power {
         self.waits(formula, guard, &commit, &access.address.commit);
         let event = self.reads.len();
         let number = self.last(Last::Event(event));
-        let (mut value, mut cells) = (Word::zero(), Vec::new());
+        let (mut value, mut cells) = (zero(), Vec::new());
         for &(cell, hit) in &access.cells {
-            let when = formula.aig.and(guard, hit);
+            let when = formula.graph.and(guard, hit);
             let place = state.places[cell].clone();
             self.waits(formula, when, &init, &place.init);
             self.waits(formula, when, &init, &place.addresses);
             self.waits(formula, when, &commit, &place.committed);
             let read = match self.foreign_writers(cell, access.thread) {
                 false => place.value.clone(),
-                true => Word::fresh(&mut formula.aig, self.shapes.shapes[cell]),
+                true => self.shapes.shapes[cell].input(&mut formula.graph),
             };
-            value = Word::mux(&mut formula.aig, hit, &read, &value);
+            value = Word::mux(&mut formula.graph, hit, &read, &value);
             cells.push(CellRead {
                 cell,
                 when,
@@ -442,8 +470,8 @@ impl Memory for Power {
                 own_value: place.value,
                 last_read: place.read,
             });
-            let committed = mux(&mut formula.aig, hit, &commit, &place.committed);
-            let read = if hit == TRUE { number } else { self.merge_last(hit, number, place.read) };
+            let committed = mux(&mut formula.graph, hit, &commit, &place.committed);
+            let read = if hit == Lit::TRUE { number } else { self.merge_last(hit, number, place.read) };
             let place = &mut state.places[cell];
             (place.committed, place.read) = (committed, read);
         }
@@ -456,10 +484,10 @@ impl Memory for Power {
             commit: commit.clone(),
             cells,
         });
-        let aig = &mut formula.aig;
-        state.accesses = and(aig, &state.accesses, &commit);
-        state.known = and(aig, &state.known, &access.address.init);
-        state.known_committed = and(aig, &state.known_committed, &access.address.commit);
+        let graph = &mut formula.graph;
+        state.accesses = and(graph, &state.accesses, &commit);
+        state.known = and(graph, &state.known, &access.address.init);
+        state.known_committed = and(graph, &state.known_committed, &access.address.commit);
         if access.exclusive {
             state.reservation = number;
         }
@@ -477,15 +505,15 @@ impl Memory for Power {
             let mut memory = state.alone.clone().unwrap_or_default();
             let words = Rc::make_mut(&mut memory);
             for &(cell, hit) in &access.cells {
-                words[cell] = Word::mux(&mut formula.aig, hit, value, &words[cell]);
+                words[cell] = Word::mux(&mut formula.graph, hit, value, &words[cell]);
             }
             state.alone = Some(memory);
             return;
         }
         let guard = access.guard;
-        let aig = &mut formula.aig;
-        let operands = and(aig, &of.init, &access.address.init);
-        let init = and(aig, &operands, &state.fences);
+        let graph = &mut formula.graph;
+        let operands = and(graph, &of.init, &access.address.init);
+        let init = and(graph, &operands, &state.fences);
         let commit = self.done(formula, access.thread);
         self.must_be_done(formula, guard, &commit);
         for wanted in [&init, &state.control, &state.known, &of.commit, &access.address.commit, &state.eieios]
@@ -496,34 +524,34 @@ impl Memory for Power {
         let number = self.last(Last::Event(event));
         let mut cells = Vec::new();
         for (cell, place) in state.places.iter_mut().enumerate() {
-            let hit = access.cells.iter().find(|(its, _)| *its == cell).map_or(FALSE, |(_, hit)| *hit);
-            if hit != FALSE {
-                let when = formula.aig.and(guard, hit);
+            let hit = access.cells.iter().find(|(its, _)| *its == cell).map_or(Lit::FALSE, |(_, hit)| *hit);
+            if hit != Lit::FALSE {
+                let when = formula.graph.and(guard, hit);
                 for k in 0..self.contexts {
                     formula.require([!when, !commit[k], place.committed[k]]);
                 }
                 cells.push((cell, when));
             }
-            if hit == TRUE {
+            if hit == Lit::TRUE {
                 *place = Place {
                     value: value.clone(),
                     init: init.clone(),
                     committed: commit.clone(),
-                    addresses: vec![TRUE; self.contexts].into(),
+                    addresses: vec![Lit::TRUE; self.contexts].into(),
                     own: number,
                     read: place.read,
                 };
                 continue;
             }
             // Whether it is this cell is known when the address is.
-            let aig = &mut formula.aig;
-            place.addresses = and(aig, &place.addresses, &access.address.init);
-            if hit != FALSE {
-                place.value = Word::mux(aig, hit, value, &place.value);
-                place.init = mux(aig, hit, &init, &place.init);
-                place.committed = mux(aig, hit, &commit, &place.committed);
-                let always: By = vec![TRUE; self.contexts].into();
-                place.addresses = mux(aig, hit, &always, &place.addresses);
+            let graph = &mut formula.graph;
+            place.addresses = and(graph, &place.addresses, &access.address.init);
+            if hit != Lit::FALSE {
+                place.value = Word::mux(graph, hit, value, &place.value);
+                place.init = mux(graph, hit, &init, &place.init);
+                place.committed = mux(graph, hit, &commit, &place.committed);
+                let always: By = vec![Lit::TRUE; self.contexts].into();
+                place.addresses = mux(graph, hit, &always, &place.addresses);
                 let (lasts, numbers) = (&mut self.lasts, &mut self.last_number);
                 place.own = *numbers.entry(Last::Mux(hit, number, place.own)).or_insert_with(|| {
                     lasts.push(Last::Mux(hit, number, place.own));
@@ -544,11 +572,11 @@ impl Memory for Power {
             reached,
             reservation,
         });
-        let aig = &mut formula.aig;
-        state.accesses = and(aig, &state.accesses, &commit);
-        state.stores = and(aig, &state.stores, &commit);
-        state.known = and(aig, &state.known, &access.address.init);
-        state.known_committed = and(aig, &state.known_committed, &access.address.commit);
+        let graph = &mut formula.graph;
+        state.accesses = and(graph, &state.accesses, &commit);
+        state.stores = and(graph, &state.stores, &commit);
+        state.known = and(graph, &state.known, &access.address.init);
+        state.known_committed = and(graph, &state.known_committed, &access.address.commit);
         if access.exclusive {
             state.reservation = 0;
         }
@@ -572,10 +600,10 @@ impl Memory for Power {
             Fence::Isync => {
                 // It has no bits of its own, but somebody has to fetch it.
                 let active: Vec<Lit> = self.active[thread].iter().copied().chain([!guard]).collect();
-                formula.require(active);
-                let aig = &mut formula.aig;
-                let before = and(aig, &state.control, &state.known_committed);
-                state.fences = and(aig, &state.fences, &before);
+                formula.require(&active);
+                let graph = &mut formula.graph;
+                let before = and(graph, &state.control, &state.known_committed);
+                state.fences = and(graph, &state.fences, &before);
                 return;
             }
             // Refused before.
@@ -590,7 +618,7 @@ impl Memory for Power {
         let all = (fence == Kind::Sync).then(|| self.done(formula, thread));
         for q in 0..self.threads {
             let reach = match &all {
-                _ if q == thread => commit.clone(),
+                _ if q == thread || !self.busy[q] => commit.clone(),
                 Some(all) => all.clone(),
                 None => self.done(formula, thread),
             };
@@ -598,16 +626,16 @@ impl Memory for Power {
             self.must_be_done(formula, guard, &reach);
             reaches.push(reach);
         }
-        let aig = &mut formula.aig;
+        let graph = &mut formula.graph;
         match fence {
             Kind::Sync => state.fences = all.unwrap_or_else(|| commit.clone()),
             Kind::Lwsync => state.fences = commit.clone(),
-            Kind::Eieio => state.eieios = and(aig, &state.eieios, &commit),
+            Kind::Eieio => state.eieios = and(graph, &state.eieios, &commit),
         }
         // With one thread a `sync` has nobody to reach.
         if fence != Kind::Sync {
             for (q, reach) in reaches.iter().enumerate() {
-                state.reached[q] = and(aig, &state.reached[q], reach);
+                state.reached[q] = and(graph, &state.reached[q], reach);
             }
         }
         let own = state.places.iter().map(|place| place.own).collect();
@@ -623,7 +651,7 @@ impl Memory for Power {
         state: &mut State,
     ) {
         if !self.is_alone(thread, step) {
-            state.control = and(&mut formula.aig, &state.control, &on.commit);
+            state.control = and(&mut formula.graph, &state.control, &on.commit);
         }
     }
 
@@ -633,8 +661,8 @@ impl Memory for Power {
 
     fn goes_on(&mut self, formula: &mut Formula, (thread, step): (usize, usize)) -> Lit {
         match self.complete || self.is_alone(thread, step) {
-            true => TRUE,
-            false => formula.aig.variable(),
+            true => Lit::TRUE,
+            false => formula.graph.input(),
         }
     }
 

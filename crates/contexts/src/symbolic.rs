@@ -4,8 +4,12 @@
 //! Every step is visited once, in the order of the list, with the merge of all ways that lead to it. Reads return what the memory says, usually new
 //! variables; how many bits they need is found by running again until no cell gets wider ([`Shapes`]).
 
-use crate::aig::{Aig, FALSE, Lit, TRUE};
-use crate::word::{Shape, Word};
+use fencepost_bmc::aig::{Graph, Lit};
+use fencepost_bmc::arithmetic;
+use fencepost_bmc::formula::Formula as Clauses;
+use fencepost_bmc::limits::{Limits, StopReason};
+use fencepost_bmc::shape::Shape;
+use fencepost_bmc::word::Word;
 use fencepost_ir::flat::{Flat, Op};
 use fencepost_ir::{Extend, FailKind, Fence, ObjectId, Operand, Reg, Rvalue, Span, Value, Width};
 use rustc_hash::FxHashMap;
@@ -18,6 +22,27 @@ pub struct Unsupported {
     pub what: String,
     /// Where.
     pub span: Span,
+}
+
+/// Why there is no formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// A limit was reached.
+    Stopped(StopReason),
+    /// The program has something that has no meaning here.
+    Unsupported(Unsupported),
+}
+
+impl From<Unsupported> for Failed {
+    fn from(unsupported: Unsupported) -> Failed {
+        Failed::Unsupported(unsupported)
+    }
+}
+
+impl From<StopReason> for Failed {
+    fn from(reason: StopReason) -> Failed {
+        Failed::Stopped(reason)
+    }
 }
 
 /// Cells of memory by number.
@@ -51,10 +76,10 @@ impl Cells {
     }
 
     /// What is in memory at the start; an uninitialised cell has any value.
-    pub fn initial_words(&self, aig: &mut Aig) -> Vec<Word> {
+    pub fn initial_words(&self, graph: &mut Graph) -> Vec<Word> {
         let word = |(value, (_, _, width)): (&Option<Value>, &(u32, u32, Width))| match value {
             Some(value) => Word::constant(*value),
-            None => Word::fresh(aig, Shape { bits: 8 * width.bytes() as usize, signed: false }),
+            None => Shape::any(*width).input(graph),
         };
         self.initial.iter().zip(&self.list).map(word).collect()
     }
@@ -70,15 +95,15 @@ impl Cells {
     }
 
     /// The cells that an address may be, each with the condition that it is.
-    pub fn matching(&self, aig: &mut Aig, address: &Word, width: Width) -> Vec<(usize, Lit)> {
-        if let Some(value) = address.value() {
-            return self.at(value, width).map(|cell| (cell, TRUE)).into_iter().collect();
+    pub fn matching(&self, graph: &mut Graph, address: &Word, width: Width) -> Vec<(usize, Lit)> {
+        if let Some(value) = address.as_constant() {
+            return self.at(value, width).map(|cell| (cell, Lit::TRUE)).into_iter().collect();
         }
         let mut found = Vec::new();
         for (cell, &(_, _, its)) in self.list.iter().enumerate() {
             if its == width {
-                let same = address.equals(aig, &Word::constant(self.address(cell)));
-                if same != FALSE {
+                let same = address.is(graph, self.address(cell));
+                if same != Lit::FALSE {
                     found.push((cell, same));
                 }
             }
@@ -101,8 +126,8 @@ pub struct Shapes {
 impl Shapes {
     fn new(cells: &Cells) -> Shapes {
         let shape = |cell: usize| match cells.initial[cell] {
-            Some(value) => Word::constant(value).shape(),
-            None => Shape { bits: 8 * cells.list[cell].2.bytes() as usize, signed: false },
+            Some(value) => Shape::Values(vec![value.0]),
+            None => Shape::any(cells.list[cell].2),
         };
         let n = cells.list.len();
         Shapes { shapes: (0..n).map(shape).collect(), writers: vec![0; n], users: vec![0; n] }
@@ -130,9 +155,9 @@ pub struct Bad {
 #[derive(Default)]
 pub struct Formula {
     /// The graph.
-    pub aig: Aig,
+    pub graph: Graph,
     /// Clauses that must hold.
-    pub clauses: Vec<Vec<Lit>>,
+    pub clauses: Clauses,
     /// What must not happen.
     pub bad: Vec<Bad>,
     /// Choices: thread, step and value.
@@ -147,13 +172,20 @@ pub struct Formula {
     pub cut: Vec<Lit>,
 }
 
+/// Zero.
+pub(crate) fn zero() -> Word {
+    Word::constant(Value::ZERO)
+}
+
 impl Formula {
+    /// Demands that two words are equal where a condition holds.
+    pub fn equal_if(&mut self, condition: Lit, a: &Word, b: &Word) {
+        self.clauses.equal_if(condition, &a.pairs(b));
+    }
+
     /// Demands that one of the literals is true.
-    pub fn require(&mut self, lits: impl IntoIterator<Item = Lit>) {
-        let lits: Vec<Lit> = lits.into_iter().filter(|lit| *lit != FALSE).collect();
-        if !lits.contains(&TRUE) {
-            self.clauses.push(lits);
-        }
+    pub fn require(&mut self, lits: impl AsRef<[Lit]>) {
+        self.clauses.clause(lits.as_ref());
     }
 }
 
@@ -234,7 +266,7 @@ pub trait Memory {
     ) -> Lit;
     /// Whether a thread goes on after an event; other threads may stop anywhere if nothing demands that they end.
     fn goes_on(&mut self, _formula: &mut Formula, _at: (usize, usize)) -> Lit {
-        TRUE
+        Lit::TRUE
     }
     /// A step takes part in the order; `main` alone does not.
     fn is_ordered(&self, _thread: usize, _step: usize) -> bool {
@@ -257,6 +289,10 @@ pub trait Memory {
     fn shapes(&self) -> &Shapes;
 }
 
+/// After so many runs sets of values become numbers of bits, and after more of them these become whole cells.
+const WIDEN_VALUES: u32 = 3;
+const WIDEN_BITS: u32 = 8;
+
 /// A way through a thread.
 struct Path<M: Memory> {
     guard: Lit,
@@ -269,11 +305,12 @@ pub fn run<M: Memory>(
     flat: &Flat,
     cells: &Cells,
     observe: bool,
+    limits: Limits<'_>,
     mut make: impl FnMut(&mut Formula, &Shapes) -> M,
-) -> Result<(Formula, M), Unsupported> {
+) -> Result<(Formula, M), Failed> {
     let mut shapes = Shapes::new(cells);
-    for round in 0.. {
-        let mut formula = Formula { aig: Aig::new(), ..Formula::default() };
+    for round in 0u32.. {
+        let mut formula = Formula { graph: Graph::new(), ..Formula::default() };
         let memory = make(&mut formula, &shapes);
         let threads = flat.threads.len();
         let mut runner = Runner {
@@ -282,10 +319,11 @@ pub fn run<M: Memory>(
             formula,
             memory,
             next: shapes.clone(),
-            started: vec![TRUE; threads],
+            started: vec![Lit::TRUE; threads],
             last_use: Vec::new(),
             ends: vec![None; threads],
             observe,
+            limits,
         };
         for thread in 0..flat.threads.len() {
             runner.thread(thread)?;
@@ -296,12 +334,12 @@ pub fn run<M: Memory>(
         }
         shapes = runner.next;
         // Counters grow by a bit each time: after a while give them all they may need.
-        if round > 6 {
-            for (shape, (_, _, width)) in shapes.shapes.iter_mut().zip(&cells.list) {
-                if shape.bits > 4 {
-                    *shape = Shape { bits: 8 * width.bytes() as usize, signed: false };
-                }
-            }
+        for (shape, (_, _, width)) in shapes.shapes.iter_mut().zip(&cells.list) {
+            *shape = match (round, &shape) {
+                (WIDEN_BITS.., Shape::Bits { len: 5.., .. }) => Shape::any(*width),
+                (WIDEN_VALUES.., Shape::Values(values)) if values.len() > 4 => shape.without_values(),
+                _ => continue,
+            };
         }
     }
     unreachable!("the loop ends by itself")
@@ -321,16 +359,17 @@ struct Runner<'a, M: Memory> {
     ends: Vec<End>,
     /// The registers of the outermost functions matter at the end.
     observe: bool,
+    limits: Limits<'a>,
 }
 
 impl<M: Memory> Runner<'_, M> {
-    fn thread(&mut self, thread: usize) -> Result<(), Unsupported> {
+    fn thread(&mut self, thread: usize) -> Result<(), Failed> {
         let code = &self.flat.threads[thread].code;
         self.find_last_uses(thread);
         let state = self.memory.start(&mut self.formula, thread);
         let mut pending: BTreeMap<usize, Path<M>> = BTreeMap::new();
         let runs = self.memory.goes_on(&mut self.formula, (thread, 0));
-        let guard = self.formula.aig.and(self.started[thread], runs);
+        let guard = self.formula.graph.and(self.started[thread], runs);
         let first = Path { guard, regs: BTreeMap::new(), state };
         pending.insert(0, first);
         let mut finished = None;
@@ -339,15 +378,18 @@ impl<M: Memory> Runner<'_, M> {
                 finished = Some(path);
                 break;
             }
+            if let Some(reason) = (at % 64 == 0).then(|| self.limits.reached()).flatten() {
+                return Err(reason.into());
+            }
             let step = &code[at];
             match step.op {
                 Op::Branch { condition, other } => {
                     let (word, tag) = self.operand(&path, condition);
-                    let taken = word.is_true(&mut self.formula.aig);
+                    let taken = word.is_true(&mut self.formula.graph);
                     self.memory.branch(&mut self.formula, (thread, at), path.guard, &tag, &mut path.state);
                     self.formula.branches.push((thread, at, taken));
-                    let yes = self.formula.aig.and(path.guard, taken);
-                    let no = self.formula.aig.and(path.guard, !taken);
+                    let yes = self.formula.graph.and(path.guard, taken);
+                    let no = self.formula.graph.and(path.guard, !taken);
                     let copy = Path { guard: no, regs: path.regs.clone(), state: path.state.clone() };
                     path.guard = yes;
                     self.arrive(&mut pending, step.next as usize, path);
@@ -360,7 +402,7 @@ impl<M: Memory> Runner<'_, M> {
                 }
             }
         }
-        let ended = finished.as_ref().map_or(FALSE, |path| path.guard);
+        let ended = finished.as_ref().map_or(Lit::FALSE, |path| path.guard);
         if let Some(path) = &finished {
             self.memory.end(&mut self.formula, thread, ended, &path.state);
         }
@@ -375,12 +417,11 @@ impl<M: Memory> Runner<'_, M> {
         for thread in 0..self.flat.threads.len() {
             let Some((ended, result)) = self.ends[thread].clone() else { continue };
             let actual = self.formula.ended[thread];
-            let same = self.formula.aig.iff(ended, actual);
+            let same = self.formula.graph.xnor(ended, actual);
             self.formula.require([same]);
             let reg = self.flat.threads[thread].result;
-            let word = self.formula.registers[thread].get(&reg.0).cloned().unwrap_or_else(Word::zero);
-            let same = result.equals(&mut self.formula.aig, &word);
-            self.formula.require([!actual, same]);
+            let word = self.formula.registers[thread].get(&reg.0).cloned().unwrap_or_else(zero);
+            self.formula.equal_if(actual, &result, &word);
         }
     }
 
@@ -416,7 +457,7 @@ impl<M: Memory> Runner<'_, M> {
     }
 
     fn arrive(&mut self, pending: &mut BTreeMap<usize, Path<M>>, at: usize, mut path: Path<M>) {
-        if path.guard == FALSE {
+        if path.guard == Lit::FALSE {
             return;
         }
         path.regs.retain(|reg, _| self.last_use[*reg as usize] >= at);
@@ -432,25 +473,25 @@ impl<M: Memory> Runner<'_, M> {
     }
 
     fn merge(&mut self, a: Path<M>, b: Path<M>) -> Path<M> {
-        let c = a.guard;
-        let zero = (Word::zero(), self.memory.constant());
+        let c = self.formula.graph.distinguishing(a.guard, b.guard);
+        let zero = (zero(), self.memory.constant());
         let mut regs = BTreeMap::new();
         let names: std::collections::BTreeSet<u32> = a.regs.keys().chain(b.regs.keys()).copied().collect();
         for reg in names {
             let (x, y) = (a.regs.get(&reg).unwrap_or(&zero), b.regs.get(&reg).unwrap_or(&zero));
-            let word = Word::mux(&mut self.formula.aig, c, &x.0, &y.0);
+            let word = Word::mux(&mut self.formula.graph, c, &x.0, &y.0);
             let tag = self.memory.merge_tag(&mut self.formula, c, &x.1, &y.1);
             regs.insert(reg, (word, tag));
         }
         let state = self.memory.merge(&mut self.formula, c, &a.state, &b.state);
-        Path { guard: self.formula.aig.or(a.guard, b.guard), regs, state }
+        Path { guard: self.formula.graph.or(a.guard, b.guard), regs, state }
     }
 
     fn operand(&self, path: &Path<M>, operand: Operand) -> (Word, M::Tag) {
         match operand {
             Operand::Const(value) => (Word::constant(value), self.memory.constant()),
             Operand::Reg(reg) => {
-                path.regs.get(&reg.0).cloned().unwrap_or_else(|| (Word::zero(), self.memory.constant()))
+                path.regs.get(&reg.0).cloned().unwrap_or_else(|| (zero(), self.memory.constant()))
             }
         }
     }
@@ -476,7 +517,7 @@ impl<M: Memory> Runner<'_, M> {
                 let cells = self.cells(thread, at, path.guard, &addr, width);
                 let value = value.extend(width, Extend::Zero);
                 for &(cell, _) in &cells {
-                    self.next.shapes[cell] = self.next.shapes[cell].join(value.shape());
+                    self.next.shapes[cell] = self.next.shapes[cell].join(&Shape::of(&value));
                     if self.memory.is_ordered(thread, at) {
                         self.next.writers[cell] |= 1 << thread;
                     }
@@ -485,7 +526,7 @@ impl<M: Memory> Runner<'_, M> {
                 let access = Access { thread, step: at, guard, cells, address, exclusive: paired };
                 self.memory.store(&mut self.formula, &access, (&value, &of), &mut path.state);
                 let on = self.memory.goes_on(&mut self.formula, (thread, at));
-                path.guard = self.formula.aig.and(path.guard, on);
+                path.guard = self.formula.graph.and(path.guard, on);
             }
             Op::Fence(fence) => {
                 self.memory.fence(&mut self.formula, (thread, at), path.guard, fence, &mut path.state);
@@ -493,20 +534,20 @@ impl<M: Memory> Runner<'_, M> {
             Op::Assume(condition) => {
                 let (word, tag) = self.operand(path, condition);
                 self.memory.branch(&mut self.formula, (thread, at), path.guard, &tag, &mut path.state);
-                let holds = word.is_true(&mut self.formula.aig);
+                let holds = word.is_true(&mut self.formula.graph);
                 self.formula.branches.push((thread, at, holds));
-                path.guard = self.formula.aig.and(path.guard, holds);
+                path.guard = self.formula.graph.and(path.guard, holds);
             }
             Op::Assert { condition, kind, ref message } => {
                 let (word, tag) = self.operand(path, condition);
-                let holds = word.is_true(&mut self.formula.aig);
-                let fails = self.formula.aig.and(path.guard, !holds);
-                if fails != FALSE {
+                let holds = word.is_true(&mut self.formula.graph);
+                let fails = self.formula.graph.and(path.guard, !holds);
+                if fails != Lit::FALSE {
                     let when = self.memory.fails(&mut self.formula, (thread, at), fails, &tag, &path.state);
                     let (message, span) = (message.clone(), step.span);
                     self.formula.bad.push(Bad { thread, step: at, when, kind, message, span });
                 }
-                path.guard = self.formula.aig.and(path.guard, holds);
+                path.guard = self.formula.graph.and(path.guard, holds);
             }
             Op::Spawn(child) => {
                 self.started[child] = path.guard;
@@ -520,13 +561,13 @@ impl<M: Memory> Runner<'_, M> {
     /// Any value of a range.
     fn choose(&mut self, first: i64, last: i64) -> Word {
         let (a, b) = (Word::constant(Value::from_i64(first)), Word::constant(Value::from_i64(last)));
-        let word = Word::fresh(&mut self.formula.aig, a.shape().join(b.shape()));
-        let aig = &mut self.formula.aig;
+        let word = Shape::of(&a).join(&Shape::of(&b)).without_values().input(&mut self.formula.graph);
+        let graph = &mut self.formula.graph;
         use fencepost_ir::BinaryOp::{GeS, LeS};
         for (op, bound) in [(GeS, a), (LeS, b)] {
-            let inside = Word::binary(aig, op, Width::W64, Extend::Zero, &word, &bound);
-            let inside = inside.map_or(TRUE, |word| word.bit(0));
-            self.formula.clauses.push(vec![inside]);
+            let inside = arithmetic::binary(graph, op, Width::W64, Extend::Zero, &word, &bound);
+            let inside = inside.map_or(Lit::TRUE, |computed| computed.word.bit(0));
+            self.formula.clauses.clause(&[inside]);
         }
         word
     }
@@ -539,10 +580,11 @@ impl<M: Memory> Runner<'_, M> {
         addr: &Word,
         width: Width,
     ) -> Vec<(usize, Lit)> {
-        let cells = self.cells.matching(&mut self.formula.aig, addr, width);
-        let hit = self.formula.aig.any(cells.iter().map(|(_, hit)| *hit));
-        let when = self.formula.aig.and(guard, !hit);
-        if when != FALSE {
+        let cells = self.cells.matching(&mut self.formula.graph, addr, width);
+        let hits: Vec<Lit> = cells.iter().map(|(_, hit)| *hit).collect();
+        let hit = self.formula.graph.or_all(&hits);
+        let when = self.formula.graph.and(guard, !hit);
+        if when != Lit::FALSE {
             let span = self.flat.threads[thread].code[at].span;
             let message = "an access to something that is no cell".to_string();
             self.formula.bad.push(Bad { thread, step: at, when, kind: FailKind::Assertion, message, span });
@@ -567,7 +609,7 @@ impl<M: Memory> Runner<'_, M> {
         let (value, tag) = self.memory.load(&mut self.formula, &access, &mut path.state);
         path.regs.insert(dst.0, (value.extend(width, extend), tag));
         let on = self.memory.goes_on(&mut self.formula, (thread, at));
-        path.guard = self.formula.aig.and(path.guard, on);
+        path.guard = self.formula.graph.and(path.guard, on);
     }
 
     fn join(
@@ -579,7 +621,7 @@ impl<M: Memory> Runner<'_, M> {
         dst: Option<Reg>,
         span: Span,
     ) -> Result<(), Unsupported> {
-        let number = self.operand(path, child).0.value().map(|value| value.0 as usize);
+        let number = self.operand(path, child).0.as_constant().map(|value| value.0 as usize);
         let Some(number) = number.filter(|&number| number < self.flat.threads.len() && number != thread)
         else {
             return Err(Unsupported { what: "a join of a thread that is not known in advance".into(), span });
@@ -587,14 +629,14 @@ impl<M: Memory> Runner<'_, M> {
         let (ended, result) = match self.ends[number].clone() {
             Some(known) => known,
             None => {
-                let aig = &mut self.formula.aig;
-                let end = (aig.variable(), Word::fresh(aig, Shape { bits: 64, signed: false }));
+                let graph = &mut self.formula.graph;
+                let end = (graph.input(), Shape::any(Width::W64).input(graph));
                 self.ends[number] = Some(end.clone());
                 end
             }
         };
         self.memory.join(&mut self.formula, (thread, at), path.guard, number, &mut path.state);
-        path.guard = self.formula.aig.and(path.guard, ended);
+        path.guard = self.formula.graph.and(path.guard, ended);
         if let Some(dst) = dst {
             path.regs.insert(dst.0, (result, self.memory.constant()));
         }
@@ -607,25 +649,30 @@ impl<M: Memory> Runner<'_, M> {
         value: &Rvalue,
         span: Span,
     ) -> Result<(Word, M::Tag), Unsupported> {
-        let refuse =
-            || Unsupported { what: "floating-point arithmetic on values that are not known".into(), span };
+        let refuse = |_: arithmetic::NoCircuit| Unsupported {
+            what: "floating-point arithmetic on values that are not known".into(),
+            span,
+        };
         Ok(match *value {
             Rvalue::Use(a) => self.operand(path, a),
             Rvalue::Unary(op, width, extend, a) => {
                 let (word, tag) = self.operand(path, a);
-                let word = Word::unary(&mut self.formula.aig, op, width, extend, &word).ok_or_else(refuse)?;
+                let word =
+                    arithmetic::unary(&mut self.formula.graph, op, width, extend, &word).map_err(refuse)?;
                 (word, tag)
             }
             Rvalue::Binary(op, width, extend, a, b) => {
                 let ((a, x), (b, y)) = (self.operand(path, a), self.operand(path, b));
-                let word =
-                    Word::binary(&mut self.formula.aig, op, width, extend, &a, &b).ok_or_else(refuse)?;
+                // The program asserts before a division that the divisor is not zero.
+                let word = arithmetic::binary(&mut self.formula.graph, op, width, extend, &a, &b)
+                    .map_err(refuse)?
+                    .word;
                 (word, self.memory.both(&mut self.formula, &x, &y))
             }
             Rvalue::Select(c, a, b) => {
                 let (c, a, b) = (self.operand(path, c), self.operand(path, a), self.operand(path, b));
-                let condition = c.0.is_true(&mut self.formula.aig);
-                let word = Word::mux(&mut self.formula.aig, condition, &a.0, &b.0);
+                let condition = c.0.is_true(&mut self.formula.graph);
+                let word = Word::mux(&mut self.formula.graph, condition, &a.0, &b.0);
                 let tag = self.memory.both(&mut self.formula, &a.1, &b.1);
                 (word, self.memory.both(&mut self.formula, &tag, &c.1))
             }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use fencepost_contexts::{Options, states};
+use fencepost_contexts::{Options, states_up_to};
 use fencepost_machine::power;
 use std::collections::BTreeSet;
 
@@ -39,13 +39,13 @@ fn the_encoding_has_the_states_of_the_machine() {
     let mut checks = 0;
     for (i, j) in pairs.step_by(stride) {
         let program = support::power_program(&[threads[i].clone(), threads[j].clone()]);
-        for contexts in 1..=4 {
+        let encoded = states_up_to(&program, &Options::new(2), 1..=4).expect("supported").expect("no limit");
+        for (contexts, encoded) in (1..=4).zip(encoded) {
             let machine: BTreeSet<_> = power::check(&program, &power::Options::new(Some(contexts), 2))
                 .expect("supported")
                 .final_states
                 .into_iter()
                 .collect();
-            let encoded = states(&program, &Options::new(2), contexts).expect("supported").expect("no limit");
             assert_eq!(encoded, machine, "{contexts} contexts: {:?} {:?}", threads[i], threads[j]);
             checks += 1;
         }

@@ -17,7 +17,7 @@ fn cases(default: u32) -> u32 {
 
 /// Whether an assertion fails; if so, the run that was found is done again.
 fn fails(program: &Program, unroll: u32, contexts: u32) -> Result<bool, String> {
-    let found = check(program, &Options::new(unroll), contexts).expect("supported");
+    let found = check(program, &Options::new(unroll), contexts..=contexts).expect("supported");
     match (found.verdict, found.run) {
         (Verdict::Safe, _) => Ok(false),
         (Verdict::Unsafe, Some(PowerRun { active, init, commit, reach, ways, choices, failed })) => {

@@ -1,8 +1,10 @@
 //! The encoding of POWER against the machine: the same final states for each number of contexts.
+//!
+//! `FENCEPOST_CASES=20000 cargo test --profile fast -p fencepost-contexts --test power up_to_three_threads` is the long comparison.
 
 mod support;
 
-use fencepost_contexts::{Options, states};
+use fencepost_contexts::{Options, states, states_up_to};
 use fencepost_ir::{Program, Value};
 use fencepost_machine::power;
 use proptest::collection::vec;
@@ -45,5 +47,14 @@ proptest! {
     #[test]
     fn three_threads(threads in vec(vec(support::power_statement(), 1..=2), 3..=3), contexts in 2u32..=5) {
         compare(&support::power_program(&threads), contexts, &threads)?;
+    }
+
+    #[test]
+    fn up_to_three_threads(threads in vec(vec(support::power_statement(), 1..=3), 2..=3)) {
+        let program = support::power_program(&threads);
+        let all = states_up_to(&program, &Options::new(2), 1..=4).expect("supported").expect("no limit");
+        for (contexts, encoded) in (1..=4).zip(all) {
+            prop_assert_eq!(encoded, machine(&program, contexts), "{} contexts: {:?}", contexts, &threads);
+        }
     }
 }

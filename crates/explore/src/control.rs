@@ -188,6 +188,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         if stats.nodes & 0x3f == 0 {
             self.look_at_limits(stats);
         }
+        self.is_stopped()
+    }
+
+    /// Whether somebody has stopped, without a look at the limits.
+    #[inline(always)]
+    pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 

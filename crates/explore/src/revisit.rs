@@ -20,11 +20,17 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         snapshot: Snapshot,
         loc: LocId,
     ) {
-        let mut readers = graph.init_readers(loc).clone();
-        for &w in graph.co(loc) {
-            readers |= graph.readers(w as usize);
+        // On the way back from a limit every level comes here once more.
+        if self.control.is_stopped() {
+            return;
         }
-        for r in readers.without(graph.pre(z as usize)).iter() {
+        let pre = graph.pre(z as usize);
+        let mut readers = graph.init_readers(loc).without(pre);
+        for &w in graph.co(loc) {
+            // One by one: the readers of a cell that one thread uses much are many, and all before `z`.
+            readers |= &graph.readers(w as usize).without(pre);
+        }
+        for r in readers.iter() {
             let node = self.trie.node(graph.node(r));
             let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
             if prefix.contains(r) || !self.may_reread(graph, r, z) {

@@ -23,9 +23,9 @@ fn explored_without_dependencies(program: &Program, model: ModelName) -> Vec<Key
     found
 }
 
-/// One program in ten; all of them if `FENCEPOST_FULL` is set.
+/// One program in twenty; all of them if `FENCEPOST_FULL` is set.
 fn step() -> usize {
-    if std::env::var_os("FENCEPOST_FULL").is_some_and(|value| value != "0") { 1 } else { 10 }
+    if std::env::var_os("FENCEPOST_FULL").is_some_and(|value| value != "0") { 1 } else { 20 }
 }
 
 /// A built-in model with some of its text replaced and an axiom more.
@@ -62,7 +62,7 @@ fn power_without_dependencies_is_its_cat_model_without_them() {
         weaker += usize::from(found.len() > explored(&program, ModelName::Power).len());
     }
     println!("{compared} programs, {weaker} of them with more executions than before");
-    assert!(compared > 400 && weaker > 20);
+    assert!(compared > 200 && weaker > 10);
 }
 
 /// What ARMv8 commits before what is not simply a relation of the cat file, so the executions are between two sets.
@@ -96,5 +96,5 @@ fn armv8_without_dependencies_is_between_its_cat_models_without_them() {
         weaker += usize::from(found.len() > explored(&program, ModelName::Armv8).len());
     }
     println!("{compared} programs, {weaker} of them with more executions than before");
-    assert!(compared > 400 && weaker > 20);
+    assert!(compared > 200 && weaker > 10);
 }

@@ -23,7 +23,6 @@ mod thread;
 mod types;
 mod widths;
 mod x86;
-mod x86_64;
 
 use fencepost_diag::{Diagnostic, SourceFile};
 use fencepost_ir::{FunctionId, Program, Property, Thread, Value};

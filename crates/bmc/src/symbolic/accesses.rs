@@ -3,10 +3,11 @@
 use super::deps::DepId;
 use super::execute::Pass;
 use super::memory::Resolved;
-use super::shapes::{Key, Shape, Users};
+use super::shapes::{Key, Users};
 use super::state::{Held, Own, State};
 use super::{Access, CellId, EventId, EventKind, FaultKind, InstanceId};
 use crate::aig::Lit;
+use crate::shape::Shape;
 use crate::word::Word;
 use fencepost_ir::{Ann, Value, Width};
 use std::rc::Rc;

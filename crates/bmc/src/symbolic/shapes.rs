@@ -9,9 +9,9 @@
 //! assumes. If a pass has fewer places that write than passes came before it, every run is covered whole. (For other models
 //! than SC: order the events of a run by dependencies and `rf`.)
 
-use crate::aig::{Graph, Lit};
-use crate::word::{MOST_VALUES, Word};
-use fencepost_ir::{Value, Width};
+use crate::shape::Shape;
+use crate::word::Word;
+use fencepost_ir::Width;
 use rustc_hash::FxHashMap;
 
 /// A cell, or the result of a thread, under a name that means the same in every pass.
@@ -37,59 +37,6 @@ pub(super) enum Users {
     Only(u32),
     /// Several threads, and somebody writes.
     Several,
-}
-
-/// The values of a cell.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum Shape {
-    /// One of these, sorted.
-    Values(Vec<u64>),
-    /// A number of so many bits, with or without a sign.
-    Bits { len: u32, signed: bool },
-}
-
-impl Shape {
-    /// The shape of a word.
-    pub fn of(word: &Word) -> Shape {
-        match word.values() {
-            Some(values) => Shape::Values(values.to_vec()),
-            None => Shape::Bits { len: word.len() as u32, signed: word.fill() != Lit::FALSE },
-        }
-    }
-
-    fn as_bits(&self) -> (u32, bool) {
-        match self {
-            Shape::Bits { len, signed } => (*len, *signed),
-            Shape::Values(values) => {
-                let words = values.iter().map(|&value| Word::constant(Value(value)));
-                words.fold((0, false), |(len, signed), word| {
-                    (len.max(word.len() as u32), signed || word.fill() != Lit::FALSE)
-                })
-            }
-        }
-    }
-
-    /// Both.
-    pub fn join(&self, other: &Shape) -> Shape {
-        if let (Shape::Values(a), Shape::Values(b)) = (self, other) {
-            let mut all: Vec<u64> = a.iter().chain(b).copied().collect();
-            all.sort_unstable();
-            all.dedup();
-            if all.len() <= MOST_VALUES {
-                return Shape::Values(all);
-            }
-        }
-        let ((a, x), (b, y)) = (self.as_bits(), other.as_bits());
-        Shape::Bits { len: a.max(b), signed: x || y }
-    }
-
-    /// A new unknown word of that shape.
-    pub fn input(&self, graph: &mut Graph) -> Word {
-        match self {
-            Shape::Values(values) => Word::one_of(graph, values),
-            Shape::Bits { len, signed } => Word::input(graph, *len, *signed),
-        }
-    }
 }
 
 /// What is assumed, or was seen, about a cell.
@@ -210,10 +157,9 @@ impl Shapes {
 }
 
 fn widen(shape: Shape, passes: u32, width: Width) -> Shape {
-    let (len, signed) = shape.as_bits();
-    if passes >= WIDEN_BITS {
-        let bits = 8 * width.bytes();
-        return Shape::Bits { len: bits, signed: bits == 64 };
+    match passes {
+        WIDEN_BITS.. => Shape::any(width),
+        WIDEN_VALUES.. => shape.without_values(),
+        _ => shape,
     }
-    if passes >= WIDEN_VALUES { Shape::Bits { len, signed } } else { shape }
 }

@@ -9,6 +9,9 @@ use crate::input::Trouble;
 use fencepost_answer::{Outcome, Verdict};
 use std::time::{Duration, Instant};
 
+/// What another engine may take to show the way to a mistake that is known.
+const TIME_TO_SHOW: Duration = Duration::from_millis(500);
+
 /// An answer, who gave it, and why that engine.
 pub struct Picked {
     /// The engine.
@@ -36,6 +39,8 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     able.sort_by_key(|(rank, ..)| *rank);
     // What has only one execution is run; if that finds a mistake, another engine may show the way there, too.
     let mut found = None;
+    let (mut question, started) = (*question, Instant::now());
+    let question = &mut question;
     if let Some((_, why, engine)) = able.first().filter(|(.., engine)| engine.name() == "run") {
         match engine.run(question) {
             Ok(outcome) => {
@@ -44,6 +49,7 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
                     return Ok(picked);
                 }
                 found = Some(picked);
+                question.until = Some(Instant::now() + TIME_TO_SHOW.max(4 * started.elapsed()));
             }
             Err(trouble) if able.len() == 1 => return Err(trouble),
             Err(_) => {}
@@ -83,8 +89,8 @@ fn promising(question: &Question<'_>) -> Result<Picked, Trouble> {
             last.get_or_insert(Err(why.into()));
             continue;
         }
-        let trial = (moment > 0).then(|| Instant::now() + Duration::from_millis(moment));
-        let answer = engine.run(&Question { trial, ..*question });
+        let until = (moment > 0).then(|| Instant::now() + Duration::from_millis(moment));
+        let answer = engine.run(&Question { until, ..*question });
         let over = question.options.timeout.is_some_and(|time| question.start.elapsed() >= time);
         match answer {
             Ok(outcome) if outcome.verdict != Verdict::Unknown || over => {

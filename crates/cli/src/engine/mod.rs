@@ -41,8 +41,9 @@ pub struct Question<'a> {
     pub options: &'a CheckArgs,
     /// When the work on the file began.
     pub start: Instant,
-    /// When an engine has to give up that is only tried.
-    pub trial: Option<Instant>,
+    /// When to give up, whatever the user's limit: there is an answer, and this would only be a better one, or other engines are
+    /// left to be tried.
+    pub until: Option<Instant>,
 }
 
 /// Whether an engine can take a question.
@@ -164,7 +165,7 @@ impl Question<'_> {
     /// When to give up.
     pub fn deadline(&self) -> Option<Instant> {
         let limit = self.options.timeout.and_then(|time| self.start.checked_add(time));
-        limit.into_iter().chain(self.trial).min()
+        limit.into_iter().chain(self.until).min()
     }
 
     /// How long a counterexample may be replayed: as long as there is time, and a moment if there is none left.

@@ -7,7 +7,7 @@ use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::is_watched;
 use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
-use fencepost_contexts::{self as contexts, Limits, PowerRun, Size, Stop};
+use fencepost_contexts::{self as contexts, Limits, PowerRun, Size};
 use fencepost_ir::{Language, Program};
 use fencepost_machine::power::{self, schedule};
 use fencepost_models::prepare::Form;
@@ -75,54 +75,47 @@ pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let program = &prepared.program;
     let owners = question.compiled.language == Language::C;
     let Contexts { first, last } = question.options.contexts.unwrap_or(DEFAULT);
-    let mut done = None;
-    let mut cut = false;
-    for bound in first..=last {
-        let watch = |size: Size| {
-            eprintln!("contexts {bound}: {} variables, {} clauses", size.variables, size.clauses);
-        };
-        let limits = Limits {
-            deadline: question.deadline(),
-            max_bytes: question.options.max_memory.map(|mb| (mb as usize).saturating_mul(1_000_000)),
-            interrupt: Some(&INTERRUPT),
-        };
-        let watched = is_watched(question.options.quiet);
-        let options = contexts::Options {
-            unroll: question.options.unroll,
-            owners,
-            limits,
-            progress: watched.then_some(&watch as &(dyn Fn(Size) + Sync)),
-        };
-        let found =
-            contexts::check(program, &options, bound).map_err(|e| question.refuse(&e.what, e.span))?;
-        cut |= found.cut;
-        match found.verdict {
-            contexts::Verdict::Safe => done = Some(bound),
-            contexts::Verdict::Unsafe => {
-                let outcome = confirm(program, question.options.unroll, owners, found.run.as_ref());
-                let mut outcome = outcome.map_err(|e| question.refuse(&e.what, e.span))?;
-                outcome.bounds.push(Bound::new(BoundName::Contexts, bound));
-                return Ok(describe(outcome, question));
-            }
-            contexts::Verdict::Unknown => {
-                let reason = match found.stop {
-                    Some(Stop::Timeout) => StopReason::limit(Limit::Timeout),
-                    Some(Stop::Memory) => StopReason::limit(Limit::MaxMemory),
-                    Some(Stop::Interrupted) => StopReason::limit(Limit::Interrupted),
-                    None => StopReason::Unsupported(found.reason.unwrap_or_default()),
-                };
-                let mut outcome = Outcome::unknown(reason);
-                // How far it came.
-                outcome.bounds.extend(done.map(|bound| Bound::new(BoundName::Contexts, bound)));
-                return Ok(describe(outcome, question));
-            }
+    let watch = |bound: u32, size: Size| {
+        let Size { variables, clauses, conflicts } = size;
+        eprintln!("contexts {bound}: {variables} variables, {clauses} clauses, {conflicts} conflicts");
+    };
+    let limits = Limits {
+        deadline: question.deadline(),
+        max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
+        interrupt: Some(&INTERRUPT),
+    };
+    let watched = is_watched(question.options.quiet);
+    let options = contexts::Options {
+        unroll: question.options.unroll,
+        owners,
+        skip_idle: true,
+        limits,
+        progress: watched.then_some(&watch as &(dyn Fn(u32, Size) + Sync)),
+    };
+    let found =
+        contexts::check(program, &options, first..=last).map_err(|e| question.refuse(&e.what, e.span))?;
+    let mut outcome = match found.verdict {
+        contexts::Verdict::Safe => Outcome::new(Vec::new(), None, Vec::new()),
+        contexts::Verdict::Unsafe => {
+            let outcome = confirm(program, question.options.unroll, owners, found.run.as_ref());
+            outcome.map_err(|e| question.refuse(&e.what, e.span))?
         }
+        contexts::Verdict::Unknown => Outcome::unknown(match found.stop {
+            Some(contexts::StopReason::Timeout) => StopReason::limit(Limit::Timeout),
+            Some(contexts::StopReason::Memory) => StopReason::limit(Limit::MaxMemory),
+            Some(contexts::StopReason::Interrupted) => StopReason::limit(Limit::Interrupted),
+            Some(contexts::StopReason::Size) | None => {
+                StopReason::Unsupported(found.reason.unwrap_or_default())
+            }
+        }),
+    };
+    // How far it came, or with how many contexts it goes wrong.
+    let reached = found.found_at.or(found.completed);
+    outcome.bounds.extend(reached.map(|bound| Bound::new(BoundName::Contexts, bound)));
+    if found.cut && found.found_at.is_none() && reached.is_some() {
+        outcome.bounds.push(Bound::new(BoundName::Unroll, question.options.unroll));
     }
-    let mut bounds = vec![Bound::new(BoundName::Contexts, last)];
-    if cut {
-        bounds.push(Bound::new(BoundName::Unroll, question.options.unroll));
-    }
-    Ok(describe(Outcome::new(Vec::new(), None, bounds), question))
+    Ok(describe(outcome, question))
 }
 
 /// A run that the solver gave, done again by the rules of the machine.

@@ -202,7 +202,7 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let defaults = CheckArgs { unroll: options.unroll, ..CheckArgs::default() };
     let compiled = input::read(&name, model, &defaults)?;
     let (file, start) = (name.as_str(), Instant::now());
-    let question = Question { file, compiled: &compiled, model, options: &defaults, start, trial: None };
+    let question = Question { file, compiled: &compiled, model, options: &defaults, start, until: None };
     let reduced = reduced_program(&question, options)?.map_err(|e| {
         let error = fencepost_diag::Diagnostic::error(e.span, format!("{} cannot be reduced", e.what));
         Trouble::about(&compiled.sources, error)

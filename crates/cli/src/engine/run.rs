@@ -29,6 +29,12 @@ fn failure(question: &Question<'_>, at: (u32, u32)) -> Finding {
     Finding { kind: FindingKind::Assertion, message, places: vec![place], trace: Vec::new() }
 }
 
+fn one_execution(findings: Vec<Finding>) -> Outcome {
+    let mut outcome = Outcome::new(findings, None, Vec::new());
+    outcome.statistics.executions = Some(1);
+    outcome
+}
+
 impl Engine for Run {
     fn name(&self) -> &'static str {
         "run"
@@ -68,14 +74,10 @@ impl Engine for Run {
         };
         let unknown = || Ok(Outcome::unknown(question.stop(reached.get().unwrap_or(Limit::Interrupted))));
         match alone::run(&question.compiled.program, &stop) {
-            End::Done(_) => {
-                let mut outcome = Outcome::new(Vec::new(), None, Vec::new());
-                outcome.statistics.executions = Some(1);
-                Ok(outcome)
-            }
+            End::Done(_) => Ok(one_execution(Vec::new())),
             End::Interrupted => unknown(),
             End::Stopped(at, alone::ASSERTION) if fails_at(&question.compiled.program, at, &stop) => {
-                Ok(Outcome::new(vec![failure(question, at)], None, Vec::new()))
+                Ok(one_execution(vec![failure(question, at)]))
             }
             End::Stopped(..) if reached.get().is_some() => unknown(),
             End::Stopped((function, at), why) => {

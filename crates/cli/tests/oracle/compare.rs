@@ -70,15 +70,10 @@ pub fn compare_without(program: &Program, name: ModelName, room: Room, without: 
         time: Some(room.time),
         ..Limits::default()
     };
-    // First with every local object as memory that anybody may reach, so that the analysis which says otherwise is checked
-    // too; with its help where that is too large.
-    let summary = summarise(&without_private_objects(program), &model, &limits);
-    let expected = match summary.or_else(|_| summarise(program, &model, &limits)) {
-        Ok(summary) => summary,
-        Err(stop) => return Outcome::Skipped(stop.to_string()),
-    };
     let mut options = Options { without, ..Options::new(name) };
     options.limits.deadline = Some(Instant::now() + 10 * room.time);
+    // What the explorer takes many steps for is beyond enumeration, which finds that out much later.
+    options.limits.max_nodes = Some(room.candidates);
     let found = match explore(program, &options) {
         Ok(found) => found,
         Err(unsupported) => return Outcome::Skipped(format!("{} cannot be explored", unsupported.what)),
@@ -86,6 +81,13 @@ pub fn compare_without(program: &Program, name: ModelName, room: Room, without: 
     if let Some(reason) = found.stopped {
         return Outcome::Skipped(format!("the explorer stopped: {reason:?}"));
     }
+    // First with every local object as memory that anybody may reach, so that the analysis which says otherwise is checked
+    // too; with its help where that is too large.
+    let summary = summarise(&without_private_objects(program), &model, &limits);
+    let expected = match summary.or_else(|_| summarise(program, &model, &limits)) {
+        Ok(summary) => summary,
+        Err(stop) => return Outcome::Skipped(stop.to_string()),
+    };
     // Both stop at what they cannot represent, but not at the same point.
     if found.findings.iter().any(|f| f.kind == FindingKind::Unsupported || f.kind == FindingKind::LocalLoop) {
         return Outcome::Skipped("not representable".into());

@@ -45,8 +45,8 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 fn room() -> Room {
-    let candidates = number("FENCEPOST_CANDIDATES").unwrap_or(1_500);
-    Room { candidates, traces: 600, time: Duration::from_secs(10 + candidates / 1_000) }
+    let candidates = number("FENCEPOST_CANDIDATES").unwrap_or(800);
+    Room { candidates, traces: 150, time: Duration::from_secs(10 + candidates / 1_000) }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A solution as a run: in which context each thing happens.
 
 use super::{By, Power};
-use crate::eval::Values;
 use crate::symbolic::Formula;
+use fencepost_bmc::aig::Values;
 use fencepost_ir::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,30 +26,41 @@ pub struct PowerRun {
 }
 
 impl Power {
-    /// The run of a solution.
-    pub fn lift(&self, formula: &Formula, values: &Values) -> PowerRun {
-        let when = |by: &By| by.iter().position(|&bit| values.lit(bit)).unwrap_or(usize::MAX);
+    /// The run of a solution with so many contexts.
+    pub fn lift(&self, formula: &Formula, values: &Values, contexts: u32) -> PowerRun {
+        let when = |by: &By| by.iter().position(|&bit| values.of(bit)).unwrap_or(usize::MAX);
         let mut run = PowerRun::default();
-        for k in 0..self.contexts {
-            run.active.push((0..self.threads).find(|&p| values.lit(self.active[p][k])).unwrap_or(0));
+        for k in 0..contexts as usize {
+            run.active.push((0..self.threads).find(|&p| values.of(self.active[p][k])).unwrap_or(0));
         }
-        for read in self.reads.iter().filter(|read| values.lit(read.when)) {
+        for read in self.reads.iter().filter(|read| values.of(read.when)) {
             let at = (read.thread, read.step as u32);
             run.init.insert(at, when(&read.init));
             run.commit.insert(at, when(&read.commit));
         }
-        for (number, store) in self.stores.iter().enumerate().filter(|(_, store)| values.lit(store.guard)) {
+        for (number, store) in self.stores.iter().enumerate().filter(|(_, store)| values.of(store.guard)) {
             let at = (store.thread, store.step as u32);
             run.commit.insert(at, when(&store.commit));
-            for &(cell, _) in store.cells.iter().filter(|(_, when)| values.lit(*when)) {
-                for q in (0..self.threads).filter(|&q| q != store.thread) {
+            for &(cell, _) in store.cells.iter().filter(|(_, when)| values.of(*when)) {
+                for q in self.others(store.thread) {
                     if let Some(cover) = self.encoded.covers.get(&(cell, number, q)) {
                         run.reach.insert((at.0, at.1, q), when(cover));
                     }
                 }
+                // Idle threads are reached at once, unless by then a store behind it is there.
+                let now = when(&store.commit);
+                let behind = |v: usize| {
+                    self.stores[v].thread != store.thread
+                        && when(&self.stores[v].commit) < now
+                        && self.is_before(values, cell, number, v)
+                };
+                let hidden = self.writes(cell).iter().any(|&(v, its)| values.of(its) && behind(v));
+                for q in (0..self.threads).filter(|&q| !self.busy[q] && q != store.thread && !hidden) {
+                    run.reach.insert((at.0, at.1, q), now);
+                }
             }
         }
-        for barrier in self.barriers.iter().filter(|barrier| values.lit(barrier.guard)) {
+        for barrier in self.barriers.iter().filter(|barrier| values.of(barrier.guard)) {
             let at = (barrier.thread, barrier.step as u32);
             run.commit.insert(at, when(&barrier.commit));
             for q in (0..self.threads).filter(|&q| q != barrier.thread) {
@@ -57,12 +68,12 @@ impl Power {
             }
         }
         for &(thread, step, taken) in &formula.branches {
-            run.ways.insert((thread, step as u32), values.lit(taken));
+            run.ways.insert((thread, step as u32), values.of(taken));
         }
         for (thread, step, word) in &formula.choices {
-            run.choices.insert((*thread, *step as u32), values.word(word));
+            run.choices.insert((*thread, *step as u32), word.evaluate(values));
         }
-        for bad in formula.bad.iter().filter(|bad| values.lit(bad.when)) {
+        for bad in formula.bad.iter().filter(|bad| values.of(bad.when)) {
             run.failed.insert((bad.thread, bad.step as u32));
         }
         run

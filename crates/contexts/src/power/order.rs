@@ -1,9 +1,10 @@
 //! Coherence, propagation, and what reads read: the clauses between threads.
 
+use super::reads::Reading;
 use super::{By, Kind, Last, Power};
-use crate::aig::{FALSE, Lit, TRUE};
 use crate::symbolic::Formula;
-use crate::word::Word;
+use fencepost_bmc::aig::{Lit, Values};
+use fencepost_bmc::limits::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
 /// What was encoded, for lifting.
@@ -14,17 +15,17 @@ pub(crate) struct Encoded {
     co: FxHashMap<(usize, usize, usize), Lit>,
     /// By cell, store and thread.
     pub covers: FxHashMap<(usize, usize, usize), By>,
-    seen: FxHashMap<(usize, usize, usize), Lit>,
-    resolved: FxHashMap<(u8, usize, usize, usize), Lit>,
     own_covers: FxHashMap<(usize, usize, usize), By>,
+    pub(super) reading: Reading,
 }
 
 impl Power {
     /// Adds all clauses between threads. After all threads have run.
-    pub fn finish(&mut self, formula: &mut Formula) {
+    pub fn finish(&mut self, formula: &mut Formula, limits: Limits<'_>) -> Result<(), StopReason> {
+        let within = || limits.reached().map_or(Ok(()), Err);
         let mut writes: FxHashMap<usize, Vec<(usize, Lit)>> = FxHashMap::default();
         for (number, store) in self.stores.iter().enumerate() {
-            for &(cell, when) in store.cells.iter().filter(|(_, when)| *when != FALSE) {
+            for &(cell, when) in store.cells.iter().filter(|(_, when)| *when != Lit::FALSE) {
                 writes.entry(cell).or_default().push((number, when));
             }
         }
@@ -34,32 +35,44 @@ impl Power {
         for &cell in &cells {
             self.coherence(formula, cell);
             self.propagation(formula, cell);
+            within()?;
         }
         self.barriers(formula);
         for read in 0..self.reads.len() {
-            for at in 0..self.reads[read].cells.len() {
-                self.read(formula, read, at);
+            if read % 16 == 0 {
+                within()?;
             }
+            self.read(formula, read);
         }
         for store in 0..self.stores.len() {
             self.store_conditional(formula, store);
         }
         self.final_memory(formula);
+        within()
     }
 
-    fn writes(&self, cell: usize) -> Vec<(usize, Lit)> {
+    pub(super) fn writes(&self, cell: usize) -> Vec<(usize, Lit)> {
         self.encoded.writes.get(&cell).cloned().unwrap_or_default()
     }
 
     /// Store `a` comes before store `b` in the coherence order of a cell.
     pub(crate) fn before(&mut self, formula: &mut Formula, cell: usize, a: usize, b: usize) -> Lit {
         if self.stores[a].thread == self.stores[b].thread {
-            return Lit::of(a < b);
+            return Lit::constant(a < b);
         }
         if a > b {
             return !self.before(formula, cell, b, a);
         }
-        *self.encoded.co.entry((cell, a, b)).or_insert_with(|| formula.aig.variable())
+        *self.encoded.co.entry((cell, a, b)).or_insert_with(|| formula.graph.input())
+    }
+
+    /// The same in a solution.
+    pub(super) fn is_before(&self, values: &Values, cell: usize, a: usize, b: usize) -> bool {
+        match self.stores[a].thread == self.stores[b].thread {
+            true => a < b,
+            false if a > b => !self.is_before(values, cell, b, a),
+            false => self.encoded.co.get(&(cell, a, b)).is_some_and(|&lit| values.of(lit)),
+        }
     }
 
     /// Program order is part of it, and it is transitive.
@@ -98,12 +111,12 @@ impl Power {
         if let Some(known) = self.encoded.covers.get(&(cell, store, to)) {
             return known.clone();
         }
-        let when = self.writes(cell).iter().find(|(w, _)| *w == store).map_or(FALSE, |(_, when)| *when);
+        let when = self.writes(cell).iter().find(|(w, _)| *w == store).map_or(Lit::FALSE, |(_, when)| *when);
         let by: By = match self.stores[store].thread == to {
-            true => self.stores[store].commit.clone().iter().map(|&c| formula.aig.and(c, when)).collect(),
+            true => self.stores[store].commit.clone().iter().map(|&c| formula.graph.and(c, when)).collect(),
             false => {
-                let bits: Vec<Lit> = (0..self.contexts).map(|_| formula.aig.variable()).collect();
-                let mut before = FALSE;
+                let bits: Vec<Lit> = (0..self.contexts).map(|_| formula.graph.input()).collect();
+                let mut before = Lit::FALSE;
                 for &bit in &bits {
                     formula.require([!before, bit]);
                     before = bit;
@@ -119,30 +132,47 @@ impl Power {
 
     fn propagation(&mut self, formula: &mut Formula, cell: usize) {
         let writes = self.writes(cell);
-        for to in 0..self.threads {
+        for to in self.others(usize::MAX) {
             let covers: Vec<By> = writes.iter().map(|(w, _)| self.cover(formula, cell, *w, to)).collect();
+            let lasts = self.last_covers(formula, &writes, &covers);
             for (at, &(w, when)) in writes.iter().enumerate() {
-                // Stores of the same thread behind it: one bit for all of them.
-                let mut later = vec![FALSE; self.contexts];
-                for (other, &(v, _)) in writes.iter().enumerate().filter(|(other, _)| *other != at) {
-                    let order = self.before(formula, cell, w, v);
-                    let same = self.stores[v].thread == self.stores[w].thread;
-                    for k in 0..self.contexts {
-                        if same && order == TRUE {
-                            later[k] = formula.aig.or(later[k], covers[other][k]);
-                        } else if !same {
+                for (other, &(v, _)) in writes.iter().enumerate() {
+                    if self.stores[v].thread != self.stores[w].thread {
+                        let order = self.before(formula, cell, w, v);
+                        for k in 0..self.contexts {
                             formula.require([!when, !order, !covers[other][k], covers[at][k]]);
                         }
                     }
                 }
-                for k in 0..self.contexts {
-                    formula.require([!when, !later[k], covers[at][k]]);
+                for (k, &(_, later)) in lasts[at].iter().enumerate() {
+                    formula.require([!when, !later, covers[at][k]]);
                 }
+            }
+            for (at, &(w, _)) in writes.iter().enumerate() {
                 if self.stores[w].thread != to {
-                    self.news(formula, cell, (w, to), &writes, &covers, at);
+                    self.news(formula, cell, (w, to), &writes, &covers[at], &lasts);
                 }
             }
         }
+    }
+
+    /// For each store and context: it is the last of its thread's stores that are covered; a later one is covered.
+    pub(super) fn last_covers(
+        &self,
+        formula: &mut Formula,
+        writes: &[(usize, Lit)],
+        covers: &[By],
+    ) -> Vec<Vec<(Lit, Lit)>> {
+        let mut later = vec![vec![Lit::FALSE; self.contexts]; self.threads];
+        let mut lasts = vec![Vec::new(); writes.len()];
+        for (at, &(w, _)) in writes.iter().enumerate().rev() {
+            let later = &mut later[self.stores[w].thread];
+            for (k, &cover) in covers[at].iter().enumerate() {
+                lasts[at].push((formula.graph.and(cover, !later[k]), later[k]));
+                later[k] = formula.graph.or(later[k], cover);
+            }
+        }
+        lasts
     }
 
     /// What a store, or one behind it, needs to reach a thread in a context.
@@ -152,17 +182,18 @@ impl Power {
         cell: usize,
         (w, to): (usize, usize),
         writes: &[(usize, Lit)],
-        covers: &[By],
-        at: usize,
+        cover: &By,
+        lasts: &[Vec<(Lit, Lit)>],
     ) {
         let from = self.stores[w].thread;
         let (commit, reached) = (self.stores[w].commit.clone(), self.stores[w].reached[to].clone());
         let fences = self.seen_fences(formula, w, to);
         for k in 0..self.contexts {
-            let (now, before) = (covers[at][k], if k == 0 { FALSE } else { covers[at][k - 1] });
+            let (now, before) = (cover[k], if k == 0 { Lit::FALSE } else { cover[k - 1] });
+            formula.require([!now, before, self.live[k]]);
             for r in 0..self.threads {
                 let active = self.active[r][k];
-                if active == FALSE {
+                if active == Lit::FALSE {
                     continue;
                 }
                 if r == from {
@@ -173,14 +204,17 @@ impl Power {
                     }
                     continue;
                 }
-                let mut reasons = vec![!now, before, !active];
+                // It is before a store of the active thread: if before any, then before the last that is covered.
+                let mut some = vec![!now, before, !active];
                 for (other, &(v, _)) in writes.iter().enumerate() {
-                    if self.stores[v].thread == r {
-                        let order = self.before(formula, cell, w, v);
-                        reasons.push(formula.aig.and(order, covers[other][k]));
+                    if self.stores[v].thread != r {
+                        continue;
                     }
+                    let order = self.before(formula, cell, w, v);
+                    formula.require([!now, before, !active, !lasts[other][k].0, order]);
+                    some.push(lasts[other][k].0);
                 }
-                formula.require(reasons);
+                formula.require(&some);
             }
         }
     }
@@ -194,7 +228,7 @@ impl Power {
             if barrier.fence == Kind::Sync || barrier.thread == from || barrier.thread == to {
                 continue;
             }
-            let seen = formula.aig.variable();
+            let seen = formula.graph.input();
             for k in 0..self.contexts {
                 formula.require([!barrier.guard, !barrier.reaches[from][k], commit[k], seen]);
             }
@@ -213,7 +247,7 @@ impl Power {
             Last::Event(store) => self.cover(formula, cell, store, to),
             Last::Mux(c, a, b) => {
                 let (a, b) = (self.own_cover(formula, cell, a, to), self.own_cover(formula, cell, b, to));
-                super::mux(&mut formula.aig, c, &a, &b)
+                super::mux(&mut formula.graph, c, &a, &b)
             }
         };
         self.encoded.own_covers.insert((cell, own, to), by.clone());
@@ -225,7 +259,7 @@ impl Power {
         for at in 0..self.barriers.len() {
             let (p, guard) = (self.barriers[at].thread, self.barriers[at].guard);
             let owns = self.barriers[at].own.clone();
-            for to in (0..self.threads).filter(|&to| to != p) {
+            for to in self.others(p) {
                 let reach = self.barriers[at].reaches[to].clone();
                 for (cell, &own) in owns.iter().enumerate().filter(|(_, own)| **own != 0) {
                     let cover = self.own_cover(formula, cell, own, to);
@@ -251,7 +285,7 @@ impl Power {
                     continue;
                 }
                 let (here, there) = (self.cover(formula, cell, w, p), self.cover(formula, cell, w, to));
-                let seen = formula.aig.variable();
+                let seen = formula.graph.input();
                 for k in 0..self.contexts {
                     formula.require([!guard, !here[k], commit[k], seen]);
                     formula.require([!guard, !seen, !reach[k], there[k]]);
@@ -260,142 +294,24 @@ impl Power {
         }
     }
 
-    /// A read was initialised when the store, or one behind it, had reached its thread.
-    fn seen(&mut self, formula: &mut Formula, read: usize, cell: usize, store: usize) -> Lit {
-        if let Some(&known) = self.encoded.seen.get(&(read, cell, store)) {
-            return known;
-        }
-        let (thread, init) = (self.reads[read].thread, self.reads[read].init.clone());
-        let cover = self.cover(formula, cell, store, thread);
-        let seen = formula.aig.variable();
-        formula.require([!init[0], !seen]);
-        for k in 1..self.contexts {
-            formula.require([!init[k], cover[k - 1], !seen]);
-            formula.require([init[k - 1], !cover[k - 1], seen]);
-        }
-        // A read that is done in the last context at the latest: nothing that comes then is seen.
-        self.encoded.seen.insert((read, cell, store), seen);
-        seen
-    }
-
-    /// Walks through the last events on all ways: `what` 0: the store is before the last own one; 1: it was seen by the last read; 2: it is what the
-    /// load-reserve read, or before that.
-    fn resolve(&mut self, formula: &mut Formula, what: u8, last: usize, cell: usize, store: usize) -> Lit {
-        let key = (what, last, cell, store);
-        if let Some(&known) = self.encoded.resolved.get(&key) {
-            return known;
-        }
-        let lit = match self.lasts[last] {
-            Last::None => FALSE,
-            Last::Event(own) if what == 0 => self.before(formula, cell, store, own),
-            Last::Event(read) if what == 1 => self.seen(formula, read, cell, store),
-            Last::Event(read) => {
-                let own = self.reads[read].cells.iter().find(|c| c.cell == cell).map(|c| c.own);
-                let seen = self.seen(formula, read, cell, store);
-                match own {
-                    None => FALSE,
-                    Some(own) => {
-                        let before = self.resolve(formula, 0, own, cell, store);
-                        formula.aig.or(seen, before)
-                    }
-                }
-            }
-            Last::Mux(c, a, b) => {
-                let (a, b) = (
-                    self.resolve(formula, what, a, cell, store),
-                    self.resolve(formula, what, b, cell, store),
-                );
-                formula.aig.mux(c, a, b)
-            }
-        };
-        self.encoded.resolved.insert(key, lit);
-        lit
-    }
-
-    fn read(&mut self, formula: &mut Formula, read: usize, at: usize) {
-        let thread = self.reads[read].thread;
-        let part = &self.reads[read].cells[at];
-        let (cell, when, own, last_read) = (part.cell, part.when, part.own, part.last_read);
-        let (value, own_value) = (part.value.clone(), part.own_value.clone());
-        let foreign: Vec<(usize, Lit)> =
-            self.writes(cell).into_iter().filter(|(w, _)| self.stores[*w].thread != thread).collect();
-        let mut visible = Vec::with_capacity(foreign.len());
-        for &(w, _) in &foreign {
-            let seen = self.seen(formula, read, cell, w);
-            let covered = self.resolve(formula, 0, own, cell, w);
-            let earlier = self.resolve(formula, 1, last_read, cell, w);
-            formula.require([!when, !earlier, seen, covered]);
-            visible.push(formula.aig.and(seen, !covered));
-        }
-        for (i, &(w, _)) in foreign.iter().enumerate() {
-            let mut last = visible[i];
-            for (j, &(v, _)) in foreign.iter().enumerate().filter(|(j, _)| *j != i) {
-                let later = self.before(formula, cell, w, v);
-                let hides = formula.aig.and(visible[j], later);
-                last = formula.aig.and(last, !hides);
-            }
-            let stored = self.stores[w].value.clone();
-            let same = value.equals(&mut formula.aig, &stored);
-            formula.require([!when, !last, same]);
-        }
-        let any = formula.aig.any(visible);
-        let same = value.equals(&mut formula.aig, &own_value);
-        formula.require([!when, any, same]);
-    }
-
-    /// No store of another thread comes between what the load-reserve read and the store-conditional.
-    fn store_conditional(&mut self, formula: &mut Formula, store: usize) {
-        let Some(reservation) = self.stores[store].reservation else { return };
-        let thread = self.stores[store].thread;
-        for (cell, when) in self.stores[store].cells.clone() {
-            let reserved = self.reserves(formula, reservation, cell);
-            formula.require([!when, reserved]);
-            for (v, its) in self.writes(cell) {
-                if self.stores[v].thread != thread {
-                    let before = self.before(formula, cell, v, store);
-                    let read = self.resolve(formula, 2, reservation, cell, v);
-                    formula.require([!when, !its, !before, read]);
-                }
-            }
-        }
-    }
-
-    /// The last load that took a reservation took it for the cell.
-    fn reserves(&mut self, formula: &mut Formula, last: usize, cell: usize) -> Lit {
-        match self.lasts[last] {
-            Last::None => FALSE,
-            Last::Event(read) => {
-                self.reads[read].cells.iter().find(|c| c.cell == cell).map_or(FALSE, |c| c.when)
-            }
-            Last::Mux(c, a, b) => {
-                let (a, b) = (self.reserves(formula, a, cell), self.reserves(formula, b, cell));
-                formula.aig.mux(c, a, b)
-            }
-        }
-    }
-
     fn final_memory(&mut self, formula: &mut Formula) {
         let Some(finals) = self.finals.clone() else { return };
         for (cell, word) in finals.iter().enumerate() {
             let writes = self.writes(cell);
-            let equal = |formula: &mut Formula, last: Lit, value: &Word| {
-                let same = word.equals(&mut formula.aig, value);
-                formula.require([!last, same]);
-            };
-            let mut none = TRUE;
+            let mut none = Lit::TRUE;
             for &(w, when) in &writes {
                 let mut last = when;
                 for &(v, its) in writes.iter().filter(|(v, _)| *v != w) {
                     let later = self.before(formula, cell, w, v);
-                    let hides = formula.aig.and(its, later);
-                    last = formula.aig.and(last, !hides);
+                    let hides = formula.graph.and(its, later);
+                    last = formula.graph.and(last, !hides);
                 }
                 let value = self.stores[w].value.clone();
-                equal(formula, last, &value);
-                none = formula.aig.and(none, !when);
+                formula.equal_if(last, word, &value);
+                none = formula.graph.and(none, !when);
             }
             let initial = self.initial[cell].clone();
-            equal(formula, none, &initial);
+            formula.equal_if(none, word, &initial);
         }
     }
 }

@@ -12,10 +12,13 @@ pub(super) struct Loops {
     pub nest: Vec<Vec<u32>>,
     /// Heads of loops that nothing leaves.
     pub endless: Vec<u32>,
+    /// Heads of loops that carry no register from one round to the next.
+    pub stateless: Vec<u32>,
 }
 
 impl Loops {
-    pub fn of(function: &Function) -> Result<Loops, Unsupported> {
+    /// The loops of a function; if it is `observed`, all of its registers matter at its end.
+    pub fn of(function: &Function, observed: bool) -> Result<Loops, Unsupported> {
         let n = function.body.len();
         let successors = |at: u32| -> Vec<u32> {
             match function.body.get(at as usize) {
@@ -57,8 +60,46 @@ impl Loops {
                 heads
             })
             .collect();
-        Ok(Loops { order, nest, endless })
+        let live = live_registers(function, observed, &successors);
+        let carries = |head: u32, body: &[bool]| {
+            let mut carries = false;
+            for (_, instr) in function.body.iter().enumerate().filter(|(at, _)| body[*at]) {
+                instr.for_each_definition(|reg| carries |= live[head as usize][reg.0 as usize]);
+            }
+            carries
+        };
+        let stateless = loops.iter().filter(|(head, body)| !carries(**head, body)).map(|(head, _)| *head);
+        let stateless = stateless.collect();
+        Ok(Loops { order, nest, endless, stateless })
     }
+}
+
+/// The registers whose values may matter before each instruction, and at the end.
+fn live_registers(
+    function: &Function,
+    observed: bool,
+    successors: &dyn Fn(u32) -> Vec<u32>,
+) -> Vec<Vec<bool>> {
+    let n = function.body.len();
+    let end = vec![observed; function.regs.len()];
+    let mut live = vec![vec![false; function.regs.len()]; n];
+    live.push(end.clone());
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for at in (0..n).rev() {
+            let next = successors(at as u32);
+            let mut after = if next.is_empty() { end.clone() } else { vec![false; end.len()] };
+            for to in next {
+                after.iter_mut().zip(&live[to as usize]).for_each(|(a, b)| *a |= b);
+            }
+            function.body[at].for_each_definition(|reg| after[reg.0 as usize] = false);
+            function.body[at].for_each_use(|reg| after[reg.0 as usize] = true);
+            changed |= live[at] != after;
+            live[at] = after;
+        }
+    }
+    live
 }
 
 /// Reverse postorder (`MAX` for what is not reached), and the edges that close loops.

@@ -7,9 +7,9 @@
 //!   small operations of instructions, `objects` knows memory that only one thread can reach,
 //!   `phases` tells what `main` does alone.
 //!
-//! What is known while the steps are laid out is used: a branch on a known value is no branch, and a loop whose exits are all
-//! decided by known values runs as often as it runs. Any other loop goes back at most [`Options::unroll`] times and
-//! then ends in [`Op::Cut`].
+//! What is known while the steps are laid out is used: a branch on a known value is no branch, and a loop that is left in one round only,
+//! because known values decide, runs as often as it runs. Any other loop goes back at most [`Options::unroll`] times and
+//! then ends in [`Op::Cut`], except that nothing goes back after a round that did nothing.
 //!
 //! Read-modify-writes are a load that takes a reservation and a store that needs it ([`Op::Store`] with `paired`); a store-exclusive
 //! that fails is no store at all. Waiting instructions are loads and assumptions. Local objects that nobody else can reach
@@ -36,12 +36,14 @@ pub struct Options {
     pub max_steps: usize,
     /// A mutex knows its owner, and only the owner may unlock it, as in C.
     pub owners: bool,
+    /// A loop does not go back after a round that did nothing: that would be the same run with more waiting.
+    pub skip_idle: bool,
 }
 
 impl Options {
     /// With this many jumps back.
     pub fn new(unroll: u32) -> Options {
-        Options { unroll, max_steps: 200_000, owners: false }
+        Options { unroll, max_steps: 200_000, owners: false, skip_idle: true }
     }
 }
 

@@ -2,7 +2,11 @@
 //!
 //! A *place* is an instruction in a copy of a function in certain rounds of the loops around it. Its key is a list of
 //! numbers: for each frame and each loop around it the loop's head in reverse postorder and the round, then the
-//! instruction. All edges go to places with larger keys, so places are taken by increasing key, each once, when everything that leads there has been laid out.
+//! instruction, then what was done on the way. All edges go to places with larger keys, so places are taken by increasing key, each once, when everything that leads there has been laid out.
+//!
+//! A round of a loop that did nothing that others could notice, and that hands no register on to the next round, is *idle*. A run with idle rounds is a run
+//! without them: loads, fences and branches only ever hold others back. So nothing goes back after an idle round ([`Options::skip_idle`]). To know whether a round is
+//! idle, ways that have done something and ways that have not are kept apart to the end of the round.
 
 use super::loops::Loops;
 use super::objects::{Env, Known, Private, merge, operand};
@@ -16,9 +20,10 @@ use std::rc::Rc;
 
 /// Most threads of a program.
 const MAX_THREADS: usize = 64;
-/// The target that ends the thread, and the one where the bound cuts.
+/// The target that ends the thread, the one where the bound cuts, and the one where an idle round would begin again.
 const END: usize = 0;
 const CUT: usize = 1;
+const IDLE: usize = 2;
 
 type Key = Vec<u32>;
 
@@ -40,6 +45,8 @@ pub(super) struct Place {
     pub pc: u32,
     /// The round of each loop around it, outermost first.
     rounds: Vec<u32>,
+    /// Something was done since the function began, and in this round of each loop around it; also true where nobody asks.
+    worked: Vec<bool>,
 }
 
 struct Pending {
@@ -98,7 +105,8 @@ impl Shared<'_> {
         if let Some(loops) = &self.loops[function] {
             return Ok(loops.clone());
         }
-        let loops = Rc::new(Loops::of(&self.program.functions[function])?);
+        let outermost = self.program.threads.iter().any(|thread| thread.function.0 as usize == function);
+        let loops = Rc::new(Loops::of(&self.program.functions[function], outermost)?);
         self.loops[function] = Some(loops.clone());
         Ok(loops)
     }
@@ -130,7 +138,7 @@ impl<'s, 'p> Layout<'s, 'p> {
             regs: 0,
             frames: Vec::new(),
             pending: BTreeMap::new(),
-            targets: vec![u32::MAX; 2],
+            targets: vec![u32::MAX; 3],
             fixups: Vec::new(),
             undecided: BTreeSet::new(),
             span: Span::default(),
@@ -157,6 +165,11 @@ impl<'s, 'p> Layout<'s, 'p> {
                 let what = format!("more than {} steps in one thread", self.shared.options.max_steps);
                 return Err(Unsupported { what, span: self.span });
             }
+        }
+        if self.fixups.iter().any(|(_, _, target)| *target == IDLE) {
+            self.targets[IDLE] = self.code.len() as u32;
+            let at = self.emit(Op::Assume(Operand::Const(Value::ZERO)));
+            self.fixups.push((at, false, END));
         }
         if self.fixups.iter().any(|(_, _, target)| *target == CUT) {
             self.targets[CUT] = self.code.len() as u32;
@@ -234,6 +247,7 @@ impl<'s, 'p> Layout<'s, 'p> {
             key.extend([loops.order[*head as usize], *round]);
         }
         key.push(loops.order[place.pc as usize]);
+        key.extend(place.worked.iter().map(|&worked| u32::from(worked)));
         Ok(key)
     }
 
@@ -251,22 +265,30 @@ impl<'s, 'p> Layout<'s, 'p> {
     }
 
     /// The target of an edge; what is known there is merged with what other edges bring.
-    fn edge(&mut self, from: &Place, to: u32, env: Env, decided: bool) -> Result<usize, Unsupported> {
+    fn edge(&mut self, from: &Place, to: u32, env: Env) -> Result<usize, Unsupported> {
         let function = self.frames[from.frame].function;
         let loops = self.shared.loops(function)?;
         let (mine, theirs) = (&loops.nest[from.pc as usize], &loops.nest[to as usize]);
         for (level, head) in mine.iter().enumerate() {
-            if !decided && !theirs.contains(head) {
+            // A loop that can be left in a round before its last does not count: something that is not known decides.
+            if !theirs.contains(head) {
                 let key = self.loop_key(from, level)?;
                 self.undecided.insert(key);
             }
         }
         let mut rounds = Vec::with_capacity(theirs.len());
+        let mut worked = vec![from.worked[0]];
         for (level, head) in theirs.iter().enumerate() {
             let mut round = 0;
+            let mut work = self.works_from_start(&loops, *head);
             if mine.get(level) == Some(head) {
                 round = from.rounds[level];
-                if to == *head {
+                if to != *head {
+                    work = from.worked[level + 1];
+                } else {
+                    if !from.worked[level + 1] {
+                        return Ok(IDLE);
+                    }
                     let key = self.loop_key(from, level)?;
                     let counts = self.undecided.contains(&key) || loops.endless.contains(head);
                     if counts && round >= self.shared.options.unroll {
@@ -276,8 +298,14 @@ impl<'s, 'p> Layout<'s, 'p> {
                 }
             }
             rounds.push(round);
+            worked.push(work);
         }
-        self.edge_to(Place { frame: from.frame, pc: to, rounds }, env)
+        self.edge_to(Place { frame: from.frame, pc: to, rounds, worked }, env)
+    }
+
+    /// Whether a round of a loop counts as one that has done something from its start.
+    fn works_from_start(&self, loops: &Loops, head: u32) -> bool {
+        !self.shared.options.skip_idle || !loops.stateless.contains(&head)
     }
 
     fn edge_to(&mut self, place: Place, env: Env) -> Result<usize, Unsupported> {
@@ -294,13 +322,16 @@ impl<'s, 'p> Layout<'s, 'p> {
     }
 
     /// Lays out one instruction.
-    fn place(&mut self, place: Place, mut env: Env, result: Reg) -> Result<(), Unsupported> {
+    fn place(&mut self, mut place: Place, mut env: Env, result: Reg) -> Result<(), Unsupported> {
         let start = self.code.len();
         let program = self.shared.program;
         let function = &program.functions[self.frames[place.frame].function];
         self.span = function.spans.get(place.pc as usize).copied().unwrap_or_default();
         let base = self.frames[place.frame].base;
         let instr = function.body.get(place.pc as usize);
+        if instr.is_some_and(works) {
+            place.worked.fill(true);
+        }
         match instr {
             None => self.leave(&place, None, env, result),
             Some(Instr::Return(value)) => {
@@ -324,7 +355,7 @@ impl<'s, 'p> Layout<'s, 'p> {
                 Ok(())
             }
             Some(Instr::Jump(label)) => {
-                let target = self.edge(&place, label.0, env, true)?;
+                let target = self.edge(&place, label.0, env)?;
                 self.emit(Op::Skip);
                 self.fixups.push((start, false, target));
                 Ok(())
@@ -339,7 +370,7 @@ impl<'s, 'p> Layout<'s, 'p> {
             Some(Instr::Spawn { dst, callee, args }) => {
                 let function = self.callee(*callee, base, &env)?;
                 self.spawn(dst.map(|dst| Reg(dst.0 + base)), function, args, base, &mut env)?;
-                let target = self.edge(&place, place.pc + 1, env, true)?;
+                let target = self.edge(&place, place.pc + 1, env)?;
                 self.fixups.push((self.code.len() - 1, false, target));
                 Ok(())
             }
@@ -351,7 +382,7 @@ impl<'s, 'p> Layout<'s, 'p> {
                 }
                 let target = match ends {
                     true => END,
-                    false => self.edge(&place, place.pc + 1, env, true)?,
+                    false => self.edge(&place, place.pc + 1, env)?,
                 };
                 self.fixups.push((self.code.len() - 1, false, target));
                 Ok(())
@@ -368,13 +399,13 @@ impl<'s, 'p> Layout<'s, 'p> {
     ) -> Result<(), Unsupported> {
         let at = self.code.len();
         if let Some(Known::Value(value)) = operand(&env, condition) {
-            let target = self.edge(place, if value.is_true() { to.0 } else { to.1 }, env, true)?;
+            let target = self.edge(place, if value.is_true() { to.0 } else { to.1 }, env)?;
             self.emit(Op::Skip);
             self.fixups.push((at, false, target));
             return Ok(());
         }
-        let then_to = self.edge(place, to.0, env.clone(), false)?;
-        let else_to = self.edge(place, to.1, env, false)?;
+        let then_to = self.edge(place, to.0, env.clone())?;
+        let else_to = self.edge(place, to.1, env)?;
         self.emit(Op::Branch { condition, other: 0 });
         self.fixups.extend([(at, false, then_to), (at, true, else_to)]);
         Ok(())
@@ -393,14 +424,18 @@ impl<'s, 'p> Layout<'s, 'p> {
         let (base, back) = (frame.base, frame.back.clone());
         let value = value.unwrap_or(Operand::Const(Value::ZERO));
         let (dst, target) = match back {
-            Some((place, dst)) => {
+            Some((mut after, dst)) => {
+                // What the function did, its caller did.
+                if place.worked[0] {
+                    after.worked.fill(true);
+                }
                 if let Some(dst) = dst {
                     self.set(dst, Rvalue::Use(value), &mut env);
                 }
                 for reg in base..base + count {
                     env.remove(&reg);
                 }
-                (dst, self.edge_to(place, env)?)
+                (dst, self.edge_to(after, env)?)
             }
             None => {
                 self.set(result, Rvalue::Use(value), &mut env);
@@ -475,7 +510,10 @@ impl<'s, 'p> Layout<'s, 'p> {
     /// The first place of a frame; a function may begin with a loop.
     fn entry(&mut self, frame: usize) -> Result<Place, Unsupported> {
         let loops = self.shared.loops(self.frames[frame].function)?;
-        Ok(Place { frame, pc: 0, rounds: vec![0; loops.nest[0].len()] })
+        let back = self.frames[frame].back.as_ref();
+        let mut worked = vec![back.is_none_or(|(after, _)| after.worked.iter().all(|&worked| worked))];
+        worked.extend(loops.nest[0].iter().map(|&head| self.works_from_start(&loops, head)));
+        Ok(Place { frame, pc: 0, rounds: vec![0; loops.nest[0].len()], worked })
     }
 
     /// The place after an instruction that goes on to the next.
@@ -483,13 +521,17 @@ impl<'s, 'p> Layout<'s, 'p> {
         let function = self.frames[place.frame].function;
         let loops = self.shared.loops(function)?;
         let (mine, theirs) = (&loops.nest[place.pc as usize], &loops.nest[place.pc as usize + 1]);
-        let mut rounds = Vec::new();
+        let (mut rounds, mut worked) = (Vec::new(), vec![place.worked[0]]);
         for (level, head) in theirs.iter().enumerate() {
             let same = mine.get(level) == Some(head);
-            let again = u32::from(same && place.pc + 1 == *head);
-            rounds.push(if same { place.rounds[level] + again } else { 0 });
+            let again = same && place.pc + 1 == *head;
+            rounds.push(if same { place.rounds[level] + u32::from(again) } else { 0 });
+            worked.push(match same && !again {
+                true => place.worked[level + 1],
+                false => self.works_from_start(&loops, *head),
+            });
         }
-        Ok(Place { frame: place.frame, pc: place.pc + 1, rounds })
+        Ok(Place { frame: place.frame, pc: place.pc + 1, rounds, worked })
     }
 
     fn spawn(
@@ -517,6 +559,29 @@ impl<'s, 'p> Layout<'s, 'p> {
             self.set(dst, Rvalue::Use(Value(number as u64).into()), env);
         }
         Ok(())
+    }
+}
+
+/// Whether others, or later rounds of a loop, may notice an instruction other than by registers that it sets.
+fn works(instr: &Instr) -> bool {
+    match instr {
+        Instr::Load { ann, .. } => ann.exclusive,
+        Instr::Assign { .. }
+        | Instr::CopyLoad { .. }
+        | Instr::Fence(_)
+        | Instr::Jump(_)
+        | Instr::Branch { .. }
+        | Instr::Call { .. }
+        | Instr::Return(_)
+        | Instr::Assume(_)
+        | Instr::Assert { .. }
+        | Instr::Round(_)
+        | Instr::Defined(_)
+        | Instr::Nondet { .. }
+        | Instr::SelfThread { .. }
+        | Instr::ObjectSize { .. }
+        | Instr::Await { .. } => false,
+        _ => true,
     }
 }
 

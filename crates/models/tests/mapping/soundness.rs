@@ -91,7 +91,7 @@ fn random_programs_stay_within_rc11(target: Target, count: usize, seed: u64) {
 
 /// How many programs per target; `FENCEPOST_CASES` makes it a campaign.
 fn count() -> usize {
-    std::env::var("FENCEPOST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(3_000)
+    std::env::var("FENCEPOST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1_200)
 }
 
 #[test]

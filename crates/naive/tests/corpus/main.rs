@@ -1,6 +1,6 @@
 //! The models and the enumerator against the shared litmus tests with known results, where they are present.
 //!
-//! Verdict, `holds`, states and the numbers of executions must all agree. The example `corpus` does the same with an
+//! Every third row, each with `FENCEPOST_FULL`. Verdict, `holds`, states and the numbers of executions must all agree. The example `corpus` does the same with an
 //! expectation file of one's own.
 
 mod compare;
@@ -20,7 +20,8 @@ fn shared_tests_have_their_known_results() {
         return;
     }
     let (mut same, mut other) = (0, Vec::new());
-    for row in rows(&file) {
+    let step = if std::env::var_os("FENCEPOST_FULL").is_some() { 1 } else { 3 };
+    for row in rows(&file).into_iter().step_by(step) {
         let outcome = compare(&folder, &row, &Limits::default());
         match &outcome {
             Outcome::Same => same += 1,
@@ -30,5 +31,5 @@ fn shared_tests_have_their_known_results() {
         }
     }
     assert!(other.is_empty(), "{}", other.join("\n"));
-    assert!(same > 4000, "only {same} rows were compared");
+    assert!(same * step > 4000, "only {same} rows were compared");
 }

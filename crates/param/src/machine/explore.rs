@@ -3,7 +3,8 @@
 use super::{Machine, State, Step, tuples};
 use crate::parallel;
 use crate::system::Sort;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 /// What an exploration found.
@@ -80,18 +81,22 @@ pub fn explore_reduced(
     enough: &mut dyn FnMut() -> bool,
 ) -> Vec<State> {
     let renamings = renamings(machine);
-    let mut found: FxHashSet<State> = FxHashSet::default();
+    let hash = |state: &State| FxBuildHasher.hash_one(state);
     let mut states: Vec<State> = Vec::new();
+    let mut found: FxHashMap<u64, u32> = FxHashMap::default();
     let initial = machine.initial_states(max_states, &mut false).into_iter();
-    let mut pending = vec![initial.map(|state| smallest(state, &renamings)).collect::<Vec<State>>()];
+    let initial = initial.map(|state| smallest(state, &renamings)).map(|state| (hash(&state), state));
+    let mut pending = vec![initial.collect::<Vec<(u64, State)>>()];
     let mut at = 0;
     loop {
-        for state in pending.drain(..).flatten() {
+        for (hash, state) in pending.drain(..).flatten() {
             if states.len() >= max_states {
                 return states;
             }
-            if !found.contains(&state) && !machine.is_assumed_away(&state) {
-                found.insert(state.clone());
+            if let Some(key) = free_key(&found, &states, hash, &state)
+                && !machine.is_assumed_away(&state)
+            {
+                found.insert(key, states.len() as u32);
                 states.push(state);
             }
         }
@@ -103,14 +108,31 @@ pub fn explore_reduced(
         pending = parallel::map(jobs, &pieces(batch), |piece| {
             let mut out = Vec::new();
             for state in &states[piece.clone()] {
-                let successors = machine.successors(state, &mut false).into_iter();
-                let new = successors.map(|(_, next)| smallest(next, &renamings));
-                // Most are known already; what is left is looked at again in order.
-                out.extend(new.filter(|next| !found.contains(next)));
+                for (_, next) in machine.successors(state, &mut false) {
+                    let next = smallest(next, &renamings);
+                    let hash = hash(&next);
+                    // Most are known already; what is left is looked at again in order.
+                    if free_key(&found, &states, hash, &next).is_some() {
+                        out.push((hash, next));
+                    }
+                }
             }
             out
         });
     }
+}
+
+/// Where a state belongs in a table from hashes to places among the states: none if it is there. Two states with one hash
+/// get neighbouring keys. The hash is computed by whoever found the state, so that the one who inserts need not.
+fn free_key(found: &FxHashMap<u64, u32>, states: &[State], hash: u64, state: &State) -> Option<u64> {
+    let mut key = hash;
+    while let Some(&at) = found.get(&key) {
+        if states[at as usize] == *state {
+            return None;
+        }
+        key = key.wrapping_add(1);
+    }
+    Some(key)
 }
 
 /// States whose successors are computed at a time, on all cores; the order of what is found does not depend on it.

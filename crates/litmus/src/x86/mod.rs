@@ -3,15 +3,16 @@
 //! Intel operand order, 32-bit registers, upper or lower case. A memory operand is `[x]` or `[EAX]`. An exchange with
 //! memory locks the bus by itself; other read-modify-writes are atomic only with `LOCK`, and without it they are a
 //! load, a computation and a store. Values are sign-extended, as herd7 prints them.
-//!
-//! Flags are hidden registers that hold what conditional jumps test: the result with its sign (ZF, SF), and whether
-//! the comparison was below (CF) or less (SF different from OF).
+
+mod common;
+mod wide;
+
+pub(crate) use wide::X86_64;
 
 use crate::error::Parsed;
-use crate::init::parse_index;
-use crate::lexer::Kind;
 use crate::table::{Cell, Isa};
 use crate::thread::Key;
+use common::{LOCKABLE, arithmetic_operation, both_in_memory, location, open_location, set_flags};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Ann, BinaryOp, Extend, Fence, Instr, Operand, Reg, RmwOp, Rvalue, UnaryOp, Value, Width};
 
@@ -20,9 +21,6 @@ pub(crate) struct X86;
 
 const REGISTERS: [&str; 8] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI", "ESP", "EBP"];
 const EAX: Key = 0;
-const RESULT: Key = 32;
-const LESS: Key = 33;
-const BELOW: Key = 34;
 
 impl Isa for X86 {
     const NAME: &'static str = "X86";
@@ -48,22 +46,7 @@ impl Isa for X86 {
             let span = cell.thread().span.to(token.span());
             cell.thread().span = token.span();
             name.truncate(16);
-            let is_lockable = matches!(
-                name.trim_end_matches('l'),
-                "add"
-                    | "sub"
-                    | "xor"
-                    | "and"
-                    | "or"
-                    | "inc"
-                    | "dec"
-                    | "neg"
-                    | "not"
-                    | "xadd"
-                    | "cmpxchg"
-                    | "xchg"
-            );
-            if !is_lockable {
+            if !LOCKABLE.contains(&name.trim_end_matches('l')) {
                 return Err(cell.unsupported("this instruction cannot have a LOCK prefix"));
             }
             cell.thread().span = span;
@@ -102,7 +85,7 @@ fn lower(cell: &mut Cell<'_, '_>, mnemonic: &str, locked: bool) -> Parsed<bool> 
             let (a, b) = (read(cell, a, 0), read(cell, b, 1));
             let op = if mnemonic.starts_with("cmp") { BinaryOp::Sub } else { BinaryOp::And };
             let result = cell.compute(2, binary(op, a, b));
-            set_flags(cell, op, a, b, result);
+            set_flags(cell, Width::W32, op, a, b, result);
         }
         "jmp" => {
             let (label, span) = cell.label()?;
@@ -125,32 +108,8 @@ fn place(cell: &mut Cell<'_, '_>) -> Parsed<Place> {
     if cell.at_immediate() {
         return Ok(Place::Constant(cell.immediate()?));
     }
-    let open = cell.lexer.peek();
-    let close = match cell.lexer.text(open) {
-        "[" => "]",
-        "(" => ")",
-        name => {
-            let error = cell.expected("a register, a number such as `$1`, or a location such as `[x]`");
-            let is_name = open.kind == Kind::Ident;
-            return Err(if is_name {
-                Box::new(error.hint(format!("if `{name}` is a location, write `[{name}]`")))
-            } else {
-                error
-            });
-        }
-    };
-    cell.lexer.next();
-    let addr = if cell.at_register() {
-        cell.register()?.0.into()
-    } else {
-        let token = cell.lexer.next();
-        if token.kind != Kind::Ident {
-            return Err(crate::error::expected(cell.lexer, token, "a location or a register"));
-        }
-        let object = cell.test.global(cell.lexer.text(token), token.span());
-        let offset = parse_index(cell.lexer, cell.test, object)?.map_or(0, |(_, offset)| offset);
-        Operand::Const(Value::pointer(object, offset))
-    };
+    let close = open_location(cell, ["[", "]"])?;
+    let addr = if cell.at_register() { cell.register()?.0.into() } else { location(cell)? };
     let addr = if cell.lexer.eat("+") {
         let offset = cell.immediate()?;
         match addr {
@@ -180,10 +139,7 @@ fn two_places(cell: &mut Cell<'_, '_>) -> Parsed<(Place, Place)> {
                 error.label("the first operand is the target").hint("write `MOV [x],$1`, target first"),
             ))
         }
-        (Place::Memory(_), Place::Memory(_)) => {
-            let error = Diagnostic::error(second.span(), "an instruction has at most one operand in memory");
-            Err(Box::new(error.label("the second one").hint("go through a register")))
-        }
+        (Place::Memory(_), Place::Memory(_)) => Err(both_in_memory(second)),
         _ => Ok((target, source)),
     }
 }
@@ -257,7 +213,7 @@ fn exchange_add(cell: &mut Cell<'_, '_>, locked: bool) -> Parsed<()> {
         _ => read(cell, target, 0),
     };
     let sum = cell.compute(1, binary(BinaryOp::Add, old, reg.into()));
-    set_flags(cell, BinaryOp::Add, old, reg.into(), sum);
+    set_flags(cell, Width::W32, BinaryOp::Add, old, reg.into(), sum);
     if !(locked && matches!(target, Place::Memory(_))) {
         write(cell, target, sum);
     }
@@ -293,7 +249,7 @@ fn compare_exchange(cell: &mut Cell<'_, '_>, locked: bool) -> Parsed<()> {
         weak: false,
     });
     let difference = cell.compute(1, binary(BinaryOp::Sub, eax.into(), old.into()));
-    set_flags(cell, BinaryOp::Sub, eax.into(), old.into(), difference);
+    set_flags(cell, Width::W32, BinaryOp::Sub, eax.into(), old.into(), difference);
     // On success the two are equal.
     cell.thread().assign(eax, Rvalue::Use(old.into()));
     Ok(())
@@ -301,25 +257,17 @@ fn compare_exchange(cell: &mut Cell<'_, '_>, locked: bool) -> Parsed<()> {
 
 fn arithmetic(cell: &mut Cell<'_, '_>, mnemonic: &str, locked: bool) -> Parsed<bool> {
     // The suffix `l` of the other assembly dialect says nothing new.
-    let (op, atomic, takes_source) = match mnemonic.strip_suffix('l').unwrap_or(mnemonic) {
-        "add" => (BinaryOp::Add, RmwOp::Add, true),
-        "sub" => (BinaryOp::Sub, RmwOp::Sub, true),
-        "xor" => (BinaryOp::Xor, RmwOp::Xor, true),
-        "and" => (BinaryOp::And, RmwOp::And, true),
-        "or" => (BinaryOp::Or, RmwOp::Or, true),
-        "inc" => (BinaryOp::Add, RmwOp::Add, false),
-        "dec" => (BinaryOp::Sub, RmwOp::Sub, false),
-        "not" => (BinaryOp::Xor, RmwOp::Xor, false),
-        "neg" => return negate(cell, locked),
-        _ => return Ok(false),
-    };
-    let (target, operand) = if takes_source {
-        let (target, source) = two_places(cell)?;
-        (target, read(cell, source, 1))
-    } else {
-        let target = place(cell)?;
-        let constant = if mnemonic.starts_with("not") { -1 } else { 1 };
-        (target, Value::from_i64(constant).into())
+    let name = mnemonic.strip_suffix('l').unwrap_or(mnemonic);
+    if name == "neg" {
+        return negate(cell, locked);
+    }
+    let Some((op, atomic, constant)) = arithmetic_operation(name) else { return Ok(false) };
+    let (target, operand) = match constant {
+        None => {
+            let (target, source) = two_places(cell)?;
+            (target, read(cell, source, 1))
+        }
+        Some(constant) => (place(cell)?, constant.into()),
     };
     let sets_flags = !mnemonic.starts_with("not");
     match target {
@@ -328,7 +276,7 @@ fn arithmetic(cell: &mut Cell<'_, '_>, mnemonic: &str, locked: bool) -> Parsed<b
             cell.thread().emit(rmw(Some(old), addr, atomic, operand));
             let result = cell.compute(2, binary(op, old.into(), operand));
             if sets_flags {
-                set_flags(cell, op, old.into(), operand, result);
+                set_flags(cell, Width::W32, op, old.into(), operand, result);
             }
         }
         Place::Register(reg) if operand != Operand::Reg(reg) || op == BinaryOp::Xor => {
@@ -337,14 +285,14 @@ fn arithmetic(cell: &mut Cell<'_, '_>, mnemonic: &str, locked: bool) -> Parsed<b
             cell.thread().assign(reg, binary(op, reg.into(), operand));
             if sets_flags {
                 let operand = if operand == Operand::Reg(reg) { old } else { operand };
-                set_flags(cell, op, old, operand, reg.into());
+                set_flags(cell, Width::W32, op, old, operand, reg.into());
             }
         }
         _ => {
             let old = read(cell, target, 0);
             let result = cell.compute(2, binary(op, old, operand));
             if sets_flags {
-                set_flags(cell, op, old, operand, result);
+                set_flags(cell, Width::W32, op, old, operand, result);
             }
             write(cell, target, result);
         }
@@ -359,79 +307,15 @@ fn negate(cell: &mut Cell<'_, '_>, locked: bool) -> Parsed<bool> {
     }
     let old = read(cell, target, 0);
     let result = cell.compute(2, Rvalue::Unary(UnaryOp::Neg, Width::W32, Extend::Sign, old));
-    set_flags(cell, BinaryOp::Sub, Value::ZERO.into(), old, result);
+    set_flags(cell, Width::W32, BinaryOp::Sub, Value::ZERO.into(), old, result);
     write(cell, target, result);
     Ok(true)
 }
 
-/// Flags of `a op b = result`. What no jump reads is dropped again at the end.
-fn set_flags(cell: &mut Cell<'_, '_>, op: BinaryOp, a: Operand, b: Operand, result: Operand) {
-    set_flags_at(cell, Width::W32, op, a, b, result);
-}
-
-/// The same at any width; the result has its sign.
-pub(crate) fn set_flags_at(
-    cell: &mut Cell<'_, '_>,
-    width: Width,
-    op: BinaryOp,
-    a: Operand,
-    b: Operand,
-    result: Operand,
-) {
-    let binary = |op, a, b| Rvalue::Binary(op, width, Extend::Sign, a, b);
-    let thread = cell.thread();
-    let zero: Operand = Value::ZERO.into();
-    let kept = thread.hidden_register(RESULT, "flags.result");
-    let less = thread.hidden_register(LESS, "flags.less");
-    let below = thread.hidden_register(BELOW, "flags.below");
-    let (is_less, is_below) = match op {
-        BinaryOp::Sub => (binary(BinaryOp::LtS, a, b), binary(BinaryOp::LtU, a, b)),
-        // The carry of a sum: it wrapped around.
-        BinaryOp::Add => (binary(BinaryOp::LtS, result, zero), binary(BinaryOp::LtU, result, a)),
-        _ => (binary(BinaryOp::LtS, result, zero), Rvalue::Use(zero)),
-    };
-    thread.assign(less, is_less);
-    thread.assign(below, is_below);
-    thread.assign(kept, Rvalue::Use(result));
-}
-
 fn jump(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     let Some(condition) = mnemonic.strip_prefix('j') else { return Ok(false) };
-    let Some((test, if_zero)) = condition_at(cell, Width::W32, condition) else { return Ok(false) };
+    let Some((test, if_zero)) = common::condition(cell, Width::W32, condition) else { return Ok(false) };
     let (label, span) = cell.label()?;
     cell.thread().branch(test, if_zero, label, span);
     Ok(true)
-}
-
-/// What to test for a condition, and whether it holds when that is zero; the width is that of results in flags.
-pub(crate) fn condition_at(
-    cell: &mut Cell<'_, '_>,
-    width: Width,
-    condition: &str,
-) -> Option<(Operand, bool)> {
-    let binary = |op, a, b| Rvalue::Binary(op, width, Extend::Sign, a, b);
-    let thread = cell.thread();
-    let result: Operand = thread.hidden_register(RESULT, "flags.result").into();
-    let less: Operand = thread.hidden_register(LESS, "flags.less").into();
-    let below: Operand = thread.hidden_register(BELOW, "flags.below").into();
-    let zero: Operand = Value::ZERO.into();
-    let or_equal = |cell: &mut Cell<'_, '_>, flag| {
-        let equal = cell.compute(0, binary(BinaryOp::Eq, result, zero));
-        cell.compute(0, binary(BinaryOp::Or, flag, equal))
-    };
-    Some(match condition {
-        "e" | "eq" | "z" => (result, true),
-        "ne" | "nz" => (result, false),
-        "l" | "lt" | "nge" => (less, false),
-        "ge" | "nl" => (less, true),
-        "le" | "ng" => (or_equal(cell, less), false),
-        "g" | "gt" | "nle" => (or_equal(cell, less), true),
-        "b" | "c" | "nae" => (below, false),
-        "ae" | "nc" | "nb" => (below, true),
-        "be" | "na" => (or_equal(cell, below), false),
-        "a" | "nbe" => (or_equal(cell, below), true),
-        "s" => (cell.compute(0, binary(BinaryOp::LtS, result, zero)), false),
-        "ns" => (cell.compute(0, binary(BinaryOp::LtS, result, zero)), true),
-        _ => return None,
-    })
 }

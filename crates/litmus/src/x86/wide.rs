@@ -5,14 +5,15 @@
 //! (`MOV [x],RAX`). The size comes from a register or from the suffix, and is 32 bits if there is neither.
 //!
 //! Registers hold 64 bits. What is written to a 32-bit name fills the rest with zeros, what is written to an 8- or
-//! 16-bit name leaves the rest alone [Intel SDM, 3.4.1.1]. Locking, flags and jumps are those of [`crate::x86`].
+//! 16-bit name leaves the rest alone [Intel SDM, 3.4.1.1]. Locking, flags and jumps are those of X86.
 
+use super::common::{
+    LOCKABLE, arithmetic_operation, both_in_memory, condition, location, open_location, set_flags,
+};
 use crate::error::Parsed;
-use crate::init::parse_index;
-use crate::lexer::Kind;
 use crate::table::{Cell, Isa};
 use crate::thread::Key;
-use crate::x86::{condition_at, set_flags_at};
+
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Ann, BinaryOp, Extend, Fence, Instr, Operand, Reg, RmwOp, Rvalue, UnaryOp, Value, Width};
 
@@ -79,8 +80,6 @@ impl Isa for X86_64 {
         }
         let token = cell.lexer.next();
         let name = cell.lexer.text(token).to_ascii_lowercase();
-        const LOCKABLE: [&str; 12] =
-            ["add", "sub", "xor", "and", "or", "inc", "dec", "neg", "not", "xadd", "cmpxchg", "xchg"];
         if !LOCKABLE.contains(&sized(&name).0) {
             cell.thread().span = token.span();
             return Err(cell.unsupported("this instruction cannot have a LOCK prefix"));
@@ -153,7 +152,7 @@ fn lower(cell: &mut Cell<'_, '_>, mnemonic: &str, locked: bool) -> Parsed<bool> 
             let (a, b) = (read(cell, places.target, width, 0), read(cell, places.source, width, 1));
             let op = if base == "cmp" { BinaryOp::Sub } else { BinaryOp::And };
             let result = cell.compute(2, binary(op, width, a, b));
-            set_flags_at(cell, width, op, a, b, result);
+            set_flags(cell, width, op, a, b, result);
         }
         "shl" | "sal" | "shr" | "sar" | "imul" => shift_or_multiply(cell, base, suffix)?,
         _ => {
@@ -194,21 +193,7 @@ fn place(cell: &mut Cell<'_, '_>) -> Parsed<(Place, bool)> {
         cell.lexer.next();
         let _ = cell.lexer.eat_word("PTR") || cell.lexer.eat_word("ptr");
     }
-    let open = cell.lexer.peek();
-    let close = match cell.lexer.text(open) {
-        "[" => "]",
-        "(" => ")",
-        name => {
-            let error = cell.expected("a register, a number such as `$1`, or a location such as `(x)`");
-            let is_name = open.kind == Kind::Ident;
-            return Err(if is_name {
-                Box::new(error.hint(format!("if `{name}` is a location, write `({name})`")))
-            } else {
-                error
-            });
-        }
-    };
-    cell.lexer.next();
+    let close = open_location(cell, ["(", ")"])?;
     let addr = address(cell, offset)?;
     cell.expect(close)?;
     Ok((Place::Memory(addr), false))
@@ -239,13 +224,7 @@ fn address(cell: &mut Cell<'_, '_>, offset: Value) -> Parsed<Operand> {
         known_register(cell)?;
         cell.register()?.0.into()
     } else {
-        let token = cell.lexer.next();
-        if token.kind != Kind::Ident {
-            return Err(crate::error::expected(cell.lexer, token, "a location or a register"));
-        }
-        let object = cell.test.global(cell.lexer.text(token), token.span());
-        let index = parse_index(cell.lexer, cell.test, object)?.map_or(0, |(_, offset)| offset);
-        Operand::Const(Value::pointer(object, index))
+        location(cell)?
     };
     let mut addr = sum(cell, base, offset.into());
     while cell.lexer.eat("+") || cell.lexer.eat(",") {
@@ -280,8 +259,7 @@ fn two_operands(cell: &mut Cell<'_, '_>, suffix: Option<Width>) -> Parsed<Places
         suffix.is_some() || percent_first || percent_second || matches!(first, Place::Constant(_));
     let (target, source) = if source_first { (second, first) } else { (first, second) };
     if let (Place::Memory(_), Place::Memory(_)) = (target, source) {
-        let error = Diagnostic::error(token.span(), "an instruction has at most one operand in memory");
-        return Err(Box::new(error.label("the second one").hint("go through a register")));
+        return Err(both_in_memory(token));
     }
     let mut width = suffix;
     for place in [target, source] {
@@ -421,7 +399,7 @@ fn exchange_add(cell: &mut Cell<'_, '_>, suffix: Option<Width>, locked: bool) ->
         }
     };
     let sum = cell.compute(2, binary(BinaryOp::Add, width, old, operand));
-    set_flags_at(cell, width, BinaryOp::Add, old, operand, sum);
+    set_flags(cell, width, BinaryOp::Add, old, operand, sum);
     if !(locked && matches!(target, Place::Memory(_))) {
         write(cell, target, width, sum);
     }
@@ -459,7 +437,7 @@ fn compare_exchange(cell: &mut Cell<'_, '_>, suffix: Option<Width>, locked: bool
         weak: false,
     });
     let difference = cell.compute(2, binary(BinaryOp::Sub, width, expected, old.into()));
-    set_flags_at(cell, width, BinaryOp::Sub, expected, old.into(), difference);
+    set_flags(cell, width, BinaryOp::Sub, expected, old.into(), difference);
     // On success the two are equal.
     write_register(cell, rax, width, old.into());
     Ok(())
@@ -537,13 +515,13 @@ fn extending_move(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
 /// Jumps, `setcc` and `cmovcc`.
 fn by_condition(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     if let Some(name) = mnemonic.strip_prefix('j') {
-        let Some((test, if_zero)) = condition_at(cell, Width::W64, name) else { return Ok(false) };
+        let Some((test, if_zero)) = condition(cell, Width::W64, name) else { return Ok(false) };
         let (label, span) = cell.label()?;
         cell.thread().branch(test, if_zero, label, span);
         return Ok(true);
     }
     if let Some(name) = mnemonic.strip_prefix("set") {
-        let Some((test, if_zero)) = condition_at(cell, Width::W64, name) else { return Ok(false) };
+        let Some((test, if_zero)) = condition(cell, Width::W64, name) else { return Ok(false) };
         let (target, _) = place(cell)?;
         let zero: Operand = Value::ZERO.into();
         let op = if if_zero { BinaryOp::Eq } else { BinaryOp::Ne };
@@ -553,10 +531,10 @@ fn by_condition(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     }
     let Some(name) = mnemonic.strip_prefix("cmov") else { return Ok(false) };
     let without_size = name.strip_suffix(['q', 'l']).unwrap_or(name);
-    let found = condition_at(cell, Width::W64, name).map(|found| (found, None));
+    let found = condition(cell, Width::W64, name).map(|found| (found, None));
     let found = found.or_else(|| {
         let suffix = if name.ends_with('q') { Width::W64 } else { Width::W32 };
-        condition_at(cell, Width::W64, without_size).map(|found| (found, Some(suffix)))
+        condition(cell, Width::W64, without_size).map(|found| (found, Some(suffix)))
     });
     let Some(((test, if_zero), suffix)) = found else { return Ok(false) };
     let test = cell.compute(4, Rvalue::Use(test));
@@ -570,30 +548,27 @@ fn by_condition(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
 }
 
 fn arithmetic(cell: &mut Cell<'_, '_>, base: &str, suffix: Option<Width>, locked: bool) -> Parsed<bool> {
-    let (op, atomic, takes_source) = match base {
-        "add" => (BinaryOp::Add, RmwOp::Add, true),
-        "sub" => (BinaryOp::Sub, RmwOp::Sub, true),
-        "xor" => (BinaryOp::Xor, RmwOp::Xor, true),
-        "and" => (BinaryOp::And, RmwOp::And, true),
-        "or" => (BinaryOp::Or, RmwOp::Or, true),
-        "inc" => (BinaryOp::Add, RmwOp::Add, false),
-        "dec" => (BinaryOp::Sub, RmwOp::Sub, false),
-        "not" => (BinaryOp::Xor, RmwOp::Xor, false),
-        // A difference from zero, which no locked operation of the IR is.
+    let (op, atomic, constant) = match base {
         "neg" if locked => return Err(cell.unsupported("NEG is modelled without a LOCK prefix only")),
-        "neg" => (BinaryOp::Sub, RmwOp::Sub, false),
-        _ => return Ok(false),
+        "neg" => (BinaryOp::Sub, RmwOp::Sub, Some(Value::ZERO)),
+        _ => match arithmetic_operation(base) {
+            Some(operation) => operation,
+            None => return Ok(false),
+        },
     };
-    let (target, source, width) = if takes_source {
-        let places = two_places(cell, suffix)?;
-        (places.target, places.source, places.width)
-    } else {
-        let (target, _) = place(cell)?;
-        let width = match (suffix, target) {
-            (Some(width), _) | (None, Place::Register(_, width)) => width,
-            _ => Width::W32,
-        };
-        (target, Place::Constant(Value::from_i64(if base == "not" { -1 } else { 1 })), width)
+    let (target, source, width) = match constant {
+        None => {
+            let places = two_places(cell, suffix)?;
+            (places.target, places.source, places.width)
+        }
+        Some(constant) => {
+            let (target, _) = place(cell)?;
+            let width = match (suffix, target) {
+                (Some(width), _) | (None, Place::Register(_, width)) => width,
+                _ => Width::W32,
+            };
+            (target, Place::Constant(constant), width)
+        }
     };
     let operand = read(cell, source, width, 1);
     let is_atomic = locked && matches!(target, Place::Memory(_));
@@ -608,7 +583,7 @@ fn arithmetic(cell: &mut Cell<'_, '_>, base: &str, suffix: Option<Width>, locked
     let (a, b) = if base == "neg" { (Value::ZERO.into(), old) } else { (old, operand) };
     let result = cell.compute(2, binary(op, width, a, b));
     if base != "not" {
-        set_flags_at(cell, width, op, a, b, result);
+        set_flags(cell, width, op, a, b, result);
     }
     if !is_atomic {
         write(cell, target, width, result);
