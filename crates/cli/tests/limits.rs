@@ -160,7 +160,8 @@ fn deep_recursion_has_room() {
 #[test]
 fn a_known_mistake_is_shown_within_a_moment() {
     let body = "for (int i = 0; i < 40000; i++) { a[i % 64] += i; b = a[(i * 7) % 64] + b; } assert(b == 1);";
-    let path = file("known.c", &format!("{HEAD}static int a[64], b;\nint main(void) {{ {body} return 0; }}\n"));
+    let path =
+        file("known.c", &format!("{HEAD}static int a[64], b;\nint main(void) {{ {body} return 0; }}\n"));
     for arguments in [&["-m", "sc"][..], &["-m", "sc", "--engine", "explore", "--timeout", "1"]] {
         let (output, time) = run(&path, arguments);
         let text = String::from_utf8_lossy(&output.stdout);

@@ -9,7 +9,7 @@ use fencepost_ir::{ObjectId, Program, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::{self as machine, Bounds};
 #[allow(unused_imports)]
-pub use programs::{family, text};
+pub use programs::{family, random, text};
 use std::collections::BTreeSet;
 
 /// A run of the encoding as a plan for the machine.

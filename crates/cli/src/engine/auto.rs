@@ -71,8 +71,8 @@ fn shows_the_same(one: &Outcome, other: &Outcome) -> bool {
 
 /// How long the explorer and the machine are tried on a program of the promising semantics.
 const TRIALS: [(&str, u64, &str); 4] = [
-    ("explore", 150, "what goes wrong without promises is an execution of RC11"),
-    ("states", 250, "the promising machine has few states on it, and needs no bound"),
+    ("explore", 200, "what goes wrong without promises is an execution of RC11"),
+    ("states", 200, "the promising machine has few states on it, and needs no bound"),
     ("reduce", 0, "it has too many states for the machine: K promises and view switches on a SAT solver"),
     ("states", 0, "the encoding cannot take it"),
 ];

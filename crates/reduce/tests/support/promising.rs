@@ -8,7 +8,7 @@ use fencepost_machine::promising::{self, Bounds};
 use fencepost_machine::{Model, Options, check};
 use fencepost_reduce::promising::{Options as Reduction, reduce_promising};
 #[allow(unused_imports)]
-pub use programs::{family, text};
+pub use programs::{family, random, text};
 
 /// The final states of machine and reduction within K.
 pub fn both(text: &str, bound: u16, promises: bool) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {

@@ -53,3 +53,19 @@ pub fn family() -> impl Iterator<Item = String> {
         sequences(m).flat_map(move |a| sequences(n).map(move |b| (a.clone(), b))).map(|(a, b)| text(&a, &b))
     })
 }
+
+/// A random program of two threads with two to four instructions each, the same for the same seed.
+#[allow(dead_code)]
+pub fn random(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d;
+    let mut next = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let mut code = || {
+        let length = 2 + next(3);
+        (0..length).map(|_| next(INSTRUCTIONS)).collect::<Vec<_>>()
+    };
+    let (a, b) = (code(), code());
+    text(&a, &b)
+}
