@@ -26,8 +26,9 @@ void *three(void *unused) {
   return 0;
 }
 
+pthread_t t[3];
+
 int main(void) {
-  pthread_t t[3];
   pthread_create(&t[0], 0, one, 0);
   pthread_create(&t[1], 0, two, 0);
   pthread_create(&t[2], 0, three, 0);

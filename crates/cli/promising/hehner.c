@@ -32,8 +32,9 @@ void *thread(void *argument) {
   return 0;
 }
 
+pthread_t t[N];
+
 int main(void) {
-  pthread_t t[N];
   for (int k = 0; k < N; k++)
     store(ticket[k], NONE);
   for (long k = 0; k < N; k++)

@@ -25,8 +25,9 @@ void *thread(void *argument) {
   return 0;
 }
 
+pthread_t t[N + 1];
+
 int main(void) {
-  pthread_t t[N + 1];
   for (long k = 1; k <= N; k++)
     pthread_create(&t[k], 0, thread, (void *)k);
   return 0;

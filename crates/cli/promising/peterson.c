@@ -54,8 +54,9 @@ void *other(void *argument) {
 #define other fenced
 #endif
 
+pthread_t t[N];
+
 int main(void) {
-  pthread_t t[N];
   for (long k = 0; k < N; k++)
 #ifdef WRONG
     pthread_create(&t[k], 0, k == WRONG - 1 ? other : fenced, (void *)k);

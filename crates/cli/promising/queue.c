@@ -40,8 +40,9 @@ void *take(void *unused) {
   return 0;
 }
 
+pthread_t t[N + 1];
+
 int main(void) {
-  pthread_t t[N + 1];
   for (long k = 1; k <= N; k++)
     pthread_create(&t[k], 0, put, (void *)k);
   pthread_create(&t[0], 0, take, 0);

@@ -20,8 +20,9 @@ void *reader(void *unused) {
   return 0;
 }
 
+pthread_t t[3];
+
 int main(void) {
-  pthread_t t[3];
   pthread_create(&t[0], 0, writer, (void *)1L);
   pthread_create(&t[1], 0, writer, (void *)2L);
   pthread_create(&t[2], 0, reader, 0);

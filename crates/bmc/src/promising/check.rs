@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 const MOST_UNCONFIRMED: u64 = 2_000;
 /// K of the first formula; each next one has twice as much.
 const FIRST: usize = 2;
+/// Up to this K formulas without promises are worth a try if there are to be promises.
+const SMALL: usize = 4;
 
 /// Does a run again elsewhere; an error says why it cannot be done.
 pub type Confirm<'c> = dyn FnMut(&Run) -> Result<(), String> + 'c;
@@ -115,7 +117,7 @@ pub fn check(
 /// K of runs of two threads.
 const PAIR_BOUND: usize = 4;
 /// With fences in fewer threads the whole formula is small enough.
-const MANY_THREADS: usize = 3;
+const MANY_THREADS: usize = 2;
 /// Most pairs that are tried.
 const MOST_PAIRS: usize = 40;
 
@@ -174,20 +176,20 @@ fn pairs(unrolled: &Unrolled) -> Vec<(InstanceId, InstanceId)> {
     pairs.into_iter().map(|(_, pair)| pair).take(MOST_PAIRS).collect()
 }
 
-/// The bounds to try: K doubles, first without promises, then with more and more.
+/// The bounds to try: K doubles. A formula with promises covers the runs without, so the larger ones are asked with promises only.
 fn ladder(bounds: Bounds) -> Vec<Asked> {
     let mut totals: Vec<usize> =
         std::iter::successors(Some(FIRST), |k| Some(k * 2)).take_while(|k| *k < bounds.total).collect();
     totals.push(bounds.total);
+    let most = bounds.promises.min(bounds.total);
     let mut all = Vec::new();
-    for promises in 0..=bounds.promises.min(bounds.total) {
+    for promises in 0..=most {
         // A promise that nobody reads is of no use.
-        all.extend(
-            totals
-                .iter()
-                .filter(|k| **k > promises || **k == bounds.total)
-                .map(|&total| Asked { total, promises }),
-        );
+        let useful = |k: &&usize| match promises {
+            0 => most == 0 || **k <= SMALL,
+            _ => **k > promises || **k == bounds.total,
+        };
+        all.extend(totals.iter().filter(useful).map(|&total| Asked { total, promises }));
     }
     all
 }

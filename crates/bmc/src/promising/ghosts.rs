@@ -204,6 +204,8 @@ impl Encoder<'_> {
             let time = self.records[main.0 as usize].time.clone();
             let done = self.records[main.0 as usize].done.unwrap_or(Lit::TRUE);
             let before = self.ghosts[ghost].before[index];
+            // The thread has come to the place where it promises.
+            self.formula.clause(&[!before, self.alive[main.0 as usize]]);
             for slot in 1..=self.slots.len() {
                 let picks = self.picks(ghost, slot);
                 let late = time.as_ref().map_or(Lit::FALSE, |time| time.at_least(slot));
