@@ -16,6 +16,7 @@ pub mod stop;
 pub use bound::{Bound, BoundName};
 pub use kind::{FindingKind, Severity};
 pub use outcome::{
-    Change, Finding, Observed, Outcome, Place, Proof, Scope, Statistics, Step, Suggestion, Verdict,
+    Change, Explanation, Finding, Observed, Outcome, Place, Proof, Remedy, Scope, Statistics, Step,
+    Suggestion, Verdict,
 };
 pub use stop::{Limit, StopReason};

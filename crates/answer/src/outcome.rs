@@ -79,6 +79,30 @@ pub struct Finding {
     pub trace: Vec<Step>,
 }
 
+/// A finding in the words of its program: what went wrong, why the model allows it, and what would forbid it.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Explanation {
+    /// What went wrong, in one sentence; may be empty.
+    pub sentence: String,
+    /// Why the model allows it: an edge that is missing, or the cycle, a line each.
+    pub why: Vec<String>,
+    /// What the threads are called, by their numbers; may be empty.
+    pub threads: Vec<String>,
+    /// How often the same was found at the same places by other threads or iterations.
+    pub again: u64,
+    /// The weakest change that makes this finding impossible, if one was found.
+    pub remedy: Option<Remedy>,
+}
+
+/// A change that makes one finding impossible, found by running the program again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// All of them together.
+    pub changes: Vec<Change>,
+    /// Whether the whole program is safe then.
+    pub verdict: Verdict,
+}
+
 /// What a proof for any number of processes has beyond the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Proof {
@@ -191,6 +215,8 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// What was found, confirmed by other code than that which found it.
     pub findings: Vec<Finding>,
+    /// What is told about the findings, in the same order; those behind its end have no explanation.
+    pub explanations: Vec<Explanation>,
     /// The first counterexample as a picture, if the engine has executions to draw.
     pub picture: Option<Picture>,
     /// The final states, if the question is about them and the engine collects them.
@@ -213,6 +239,7 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings: Vec::new(),
+            explanations: Vec::new(),
             picture: None,
             observed: None,
             suggestion: None,
@@ -238,6 +265,7 @@ impl Outcome {
             assumes: Vec::new(),
             statistics: Statistics::default(),
             findings,
+            explanations: Vec::new(),
             picture: None,
             observed: None,
             suggestion: None,

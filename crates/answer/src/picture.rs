@@ -7,6 +7,8 @@ use fencepost_diag::Span;
 pub struct Picture {
     /// Above everything.
     pub title: String,
+    /// What the columns are called, by the numbers of their threads; may be empty.
+    pub threads: Vec<String>,
     /// The boxes, from top to bottom.
     pub boxes: Vec<Box>,
     /// Arrows between boxes.
@@ -37,6 +39,8 @@ pub struct Arrow {
     pub to: usize,
     /// What it means.
     pub kind: Kind,
+    /// It is part of the cycle that tells why the behaviour is a weak one.
+    pub on_cycle: bool,
 }
 
 /// The relations.
@@ -48,15 +52,24 @@ pub enum Kind {
     Co,
     /// The read does not see the write.
     Fr,
+    /// The next step of the thread.
+    Po,
+    /// A dependency: of an address, of data, or by a branch.
+    Dependency,
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 5] = [Kind::Rf, Kind::Co, Kind::Fr, Kind::Po, Kind::Dependency];
+
     /// Its name in the literature.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Rf => "rf",
             Kind::Co => "co",
             Kind::Fr => "fr",
+            Kind::Po => "po",
+            Kind::Dependency => "dep",
         }
     }
 
@@ -66,6 +79,8 @@ impl Kind {
             Kind::Rf => "the read reads this write",
             Kind::Co => "the next newer write of the cell",
             Kind::Fr => "the read does not see this write",
+            Kind::Po => "the next step of the thread",
+            Kind::Dependency => "what is done here depends on what was read",
         }
     }
 }

@@ -29,6 +29,7 @@ pub mod layout;
 pub mod lexer;
 pub mod literal;
 pub mod lower;
+mod names;
 pub mod parser;
 pub mod pp;
 pub mod sema;
@@ -180,7 +181,8 @@ fn front(
     }
     parser.unit.malloc_fails = preprocessor.options().malloc_fails;
     let name = files.first().map_or("", |file| file.name.as_str());
-    let program = lower::lower(&parser.unit, name)?;
+    let mut program = lower::lower(&parser.unit, name)?;
+    program.names = names::collect(&parser.unit, parser.interner);
     let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
     let clock = loaded.contains(&"runtime/time.c");
     let left_out = match (waits && !parser.spurious, clock) {

@@ -318,6 +318,9 @@ pub struct CheckArgs {
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
+    /// Tell the whole execution: leave nothing out, fold nothing
+    #[arg(long)]
+    pub full: bool,
     /// If it is unsafe, find memory orders or fences that make it safe, as weak as possible, by running it again
     #[arg(long)]
     pub suggest: bool,

@@ -3,7 +3,7 @@
 use crate::args::{CheckArgs, EngineChoice};
 use crate::engine::{self, Engine, Question, auto};
 use crate::input::{self, Trouble};
-use crate::{exit, print, suggest};
+use crate::{buffered, exit, print, suggest};
 use fencepost_answer::Outcome;
 use fencepost_ir::Compiled;
 use fencepost_models::registry::{self, Entry};
@@ -74,11 +74,19 @@ pub struct Checked {
     /// The engine that answered.
     pub engine: &'static str,
     /// Why that engine, if the user did not choose it.
-    pub picked: Option<String>,
+    pub picked: Option<Why>,
     /// The answer.
     pub outcome: Outcome,
     /// Time it took.
     pub seconds: f64,
+}
+
+/// Why an engine was picked, and whether that is a surprise.
+pub struct Why {
+    /// In a few words.
+    pub words: String,
+    /// Another engine was tried first.
+    pub surprising: bool,
 }
 
 /// Checks one file.
@@ -87,6 +95,9 @@ pub fn answer(name: &str, model: &'static Entry, options: &CheckArgs) -> Result<
     let compiled = input::read(name, model, options)?;
     let (engine, picked, mut outcome) = solve(name, &compiled, model, options, start)?;
     outcome.assumes.extend(compiled.left_out.map(String::from));
+    if outcome.explanations.is_empty() {
+        outcome.explanations = buffered::explain(&compiled.program, &compiled.sources, &outcome.findings);
+    }
     if options.suggest {
         outcome.suggestion = suggest::suggest(name, &compiled, model, options, &outcome)?;
     }
@@ -101,12 +112,13 @@ pub fn solve(
     model: &'static Entry,
     options: &CheckArgs,
     start: Instant,
-) -> Result<(&'static dyn Engine, Option<String>, Outcome), Trouble> {
+) -> Result<(&'static dyn Engine, Option<Why>, Outcome), Trouble> {
     let question = Question { file: name, compiled, model, options, start, until: None };
     match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;
-            Ok((picked.engine, Some(picked.why), picked.outcome))
+            let why = Why { words: picked.why, surprising: picked.surprising };
+            Ok((picked.engine, Some(why), picked.outcome))
         }
         EngineChoice::Named(name) => match engine::find(name) {
             Some(engine) => Ok((engine, None, engine::run(engine, &question)?)),
@@ -132,7 +144,8 @@ fn check(
         file: name,
         model: model.name,
         engine: checked.engine,
-        picked: checked.picked.as_deref(),
+        picked: checked.picked.as_ref().map(|why| why.words.as_str()),
+        surprising: checked.picked.as_ref().is_some_and(|why| why.surprising),
         outcome: &checked.outcome,
         sources: &checked.compiled.sources,
         warnings: &checked.compiled.warnings,

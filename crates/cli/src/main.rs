@@ -2,11 +2,14 @@
 
 mod args;
 mod batch;
+mod buffered;
+mod cause;
 mod check;
 mod compare;
 mod cpp_flags;
 mod engine;
 mod explain;
+mod fold;
 mod input;
 mod litmus;
 mod model;
@@ -14,11 +17,14 @@ mod print;
 mod progress;
 mod prove;
 mod revalidate;
+mod sentence;
 mod show_models;
 mod story;
 mod suggest;
 mod teller;
+mod waiting;
 mod witness;
+mod words;
 
 use args::{Arguments, Command};
 use clap::parser::ValueSource;

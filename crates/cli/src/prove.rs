@@ -85,6 +85,7 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         model: model.name(),
         engine: "prove",
         picked: None,
+        surprising: false,
         outcome: &outcome,
         sources: &sources,
         warnings: &found.warnings,

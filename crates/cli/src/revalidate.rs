@@ -10,7 +10,7 @@ use fencepost_explore::{Action, Exploration, Finding, FindingKind};
 use fencepost_ir::{Program, Value};
 use fencepost_models::{Entry, Model};
 use fencepost_naive::{
-    Claim, Limits, Recorded, RecordedAction, RecordedStep, Refused, confirm_within, summarise,
+    Claim, Limits, Rebuilt, Recorded, RecordedAction, RecordedStep, Refused, confirm_within, summarise,
 };
 
 /// A finding that was not confirmed: why not, and whether that is our mistake.
@@ -72,6 +72,19 @@ pub fn confirmed(
         return shown_by_enumeration(program, &cat, finding, limits);
     }
     confirm_within(program, &cat, &Recorded { dependencies, ..record(finding, kind) }, limits)
+}
+
+/// The execution of a finding that was confirmed.
+pub fn rebuilt(
+    program: &Program,
+    model: &Entry,
+    dependencies: bool,
+    finding: &Finding,
+    limits: &Limits,
+) -> Option<Rebuilt> {
+    let cat = Model::builtin(model.name)?;
+    let recorded = Recorded { dependencies, ..record(finding, finding.kind) };
+    fencepost_naive::rebuilt(program, &cat, &recorded, limits).ok()
 }
 
 /// A finding without an execution (a thread that is started with what is no function): is there one that shows it?

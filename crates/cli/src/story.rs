@@ -19,6 +19,8 @@ mod penalty {
     pub const STALE: u32 = 4;
     /// A join, so that the others come to their end first.
     pub const JOIN: u32 = 5;
+    /// The use of an object before the end of its life, where the story is about what comes after that.
+    pub const TOO_SOON: u32 = 8;
     /// A write before an older write of the cell.
     pub const OVERTAKES: u32 = 10;
     /// A read of a write that comes later.
@@ -48,8 +50,13 @@ pub enum Note {
 
 /// All steps in an order that explains them. `is_update` says of a read and the step after it in its thread whether they
 /// are one read-modify-write; such steps stay together.
-pub fn tell(threads: &[Vec<Step>], is_update: &dyn Fn(StepId, StepId) -> bool) -> Vec<Told> {
-    let mut order = Order { threads, next: vec![0; threads.len()], current: 0, is_update };
+/// Of `last`, the second step comes after the first one, where memory lets it.
+pub fn tell(
+    threads: &[Vec<Step>],
+    last: Option<(StepId, StepId)>,
+    is_update: &dyn Fn(StepId, StepId) -> bool,
+) -> Vec<Told> {
+    let mut order = Order { threads, next: vec![0; threads.len()], current: 0, last, is_update };
     let mut told = Vec::new();
     while let Some(thread) = order.choose() {
         loop {
@@ -70,6 +77,7 @@ struct Order<'a> {
     /// How many steps of each thread were told.
     next: Vec<usize>,
     current: usize,
+    last: Option<(StepId, StepId)>,
     is_update: &'a dyn Fn(StepId, StepId) -> bool,
 }
 
@@ -130,6 +138,9 @@ impl<'a> Order<'a> {
     }
 
     fn penalty_of(&self, step: StepId) -> u32 {
+        if self.last.is_some_and(|(first, then)| then == step && !self.is_told(first)) {
+            return penalty::TOO_SOON;
+        }
         match self.action(step) {
             Some(Action::Read { id: cell, from, place, .. }) => {
                 if from.is_some_and(|(t, i)| !self.is_told((t as usize, i as usize))) {
@@ -229,7 +240,7 @@ mod tests {
     }
 
     fn told(threads: &[Vec<Step>]) -> (Vec<StepId>, Vec<(StepId, Note)>) {
-        let told = tell(threads, &|_, _| false);
+        let told = tell(threads, None, &|_, _| false);
         let notes = told.iter().filter_map(|t| Some((t.step, t.note?))).collect();
         (told.into_iter().map(|t| t.step).collect(), notes)
     }
@@ -276,7 +287,7 @@ mod tests {
             vec![read("x", Some((0, 1)), 1), write("x", 2)],
         ];
         let update = |a: StepId, b: StepId| a == (1, 0) && b == (1, 1);
-        let steps: Vec<StepId> = tell(&threads, &update).into_iter().map(|t| t.step).collect();
+        let steps: Vec<StepId> = tell(&threads, None, &update).into_iter().map(|t| t.step).collect();
         assert_eq!(steps, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]);
     }
 

@@ -1,7 +1,9 @@
 //! Puts the story of a finding into words: places in the user's files, calls of the library as one step, mutexes as
 //! mutexes, and nothing that only one thread can see.
 
+use crate::cause::EdgeKind;
 use crate::story::{self, Note, StepId, Told};
+use crate::{fold, words};
 use fencepost_answer::Step as Shown;
 use fencepost_answer::picture::{self, Arrow, Kind, Picture};
 use fencepost_diag::{SourceMap, Span};
@@ -29,7 +31,7 @@ impl<'a> Source<'a> {
     }
 
     /// Its line.
-    fn line(&self, at: At) -> usize {
+    pub(crate) fn line(&self, at: At) -> usize {
         self.sources.position(self.span(at).start).map_or(0, |(_, line, _)| line)
     }
 
@@ -48,7 +50,7 @@ impl<'a> Source<'a> {
     }
 
     /// The innermost place that the user wrote.
-    fn outside(&self, at: At, calls: &[At]) -> At {
+    pub(crate) fn outside(&self, at: At, calls: &[At]) -> At {
         let all = std::iter::once(&at).chain(calls);
         all.copied().find(|&at| !self.is_library(at)).unwrap_or(at)
     }
@@ -72,21 +74,27 @@ pub struct Teller<'a> {
     finding: &'a Finding,
     /// Objects on the heap by what the engine calls them, and what a person may call them.
     names: BTreeMap<&'a str, String>,
+    /// What the threads are called.
+    threads: Vec<String>,
+    /// Nothing is left out.
+    full: bool,
 }
 
 impl<'a> Teller<'a> {
     /// For a finding about a program.
-    pub fn new(source: Source<'a>, finding: &'a Finding) -> Teller<'a> {
+    pub fn new(source: Source<'a>, finding: &'a Finding, full: bool) -> Teller<'a> {
         let mut names = BTreeMap::new();
         let mut used: BTreeMap<String, u32> = BTreeMap::new();
         for (name, maker) in &finding.made {
             let line = source.line(maker.at);
-            let wanted = format!("heap@{line}");
+            let tag = source.program.names.tag(source.span(maker.at)).unwrap_or("heap");
+            let wanted = format!("{tag}@{line}");
             let count = used.entry(wanted.clone()).or_default();
             *count += 1;
             names.insert(name.as_str(), if *count == 1 { wanted } else { format!("{wanted}#{count}") });
         }
-        Teller { source, finding, names }
+        let threads = thread_names(source.program, finding);
+        Teller { source, finding, names, threads, full }
     }
 
     /// The headline of the finding, with objects on the heap as people may call them.
@@ -111,6 +119,8 @@ impl<'a> Teller<'a> {
             rest = &rest[at..];
             let tail = &rest["allocation ".len()..];
             let digits = tail.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(tail.len());
+            // What follows may be the name of a member.
+            let digits = tail[..digits].trim_end_matches('.').len();
             let (name, after) = rest.split_at("allocation ".len() + digits);
             out += self.names.get(name).map_or(name, String::as_str);
             rest = after;
@@ -130,7 +140,8 @@ impl<'a> Teller<'a> {
                 (FindingKind::Deadlock, _) if joins => "waits for a thread that does not end",
                 (FindingKind::Deadlock, _) => "waits here",
                 (FindingKind::Leak, _) => "allocates it",
-                (FindingKind::Assertion | FindingKind::Misuse, _) => "does this",
+                (FindingKind::Assertion, _) => "fails here",
+                (FindingKind::Misuse, _) => "does this",
                 (_, Some(Action::Read { .. })) => "reads",
                 (_, Some(Action::Write { .. })) => "writes",
                 (_, Some(Action::Free { .. })) if self.finding.kind == FindingKind::UseAfterScope => {
@@ -139,15 +150,16 @@ impl<'a> Teller<'a> {
                 (_, Some(Action::Free { .. })) => "frees",
                 _ => "does this",
             };
-            let label = format!("thread {} {does}", place.thread);
+            let label = format!("{} {does}", self.thread(place.thread as usize));
             Spot { thread: place.thread, at: self.source.outside(place.at, calls), label, joins }
         });
         spots.collect()
     }
 
     /// The steps that are shown, in an order that explains them, up to what went wrong.
-    fn story(&self) -> Vec<Told> {
-        let mut told = story::tell(&self.finding.steps, &|read, write| self.is_update(read, write));
+    pub(crate) fn story(&self) -> Vec<Told> {
+        let last = self.life_and_use();
+        let mut told = story::tell(&self.finding.steps, last, &|one, next| self.goes_on(one, next));
         told.truncate(self.end(&told));
         let private = story::private_cells(&self.finding.steps);
         let concerned: Vec<StepId> = told.iter().map(|t| t.step).filter(|&s| self.is_concerned(s)).collect();
@@ -173,29 +185,65 @@ impl<'a> Teller<'a> {
         if self.finding.kind == FindingKind::Deadlock {
             self.add_waiting(&mut lines);
         }
-        lines
+        if self.full { lines } else { fold::fold(lines) }
     }
 
-    /// The same as a picture.
-    pub fn picture(&self) -> Picture {
+    /// The end of a life, and the use that comes too late; told in this order as far as memory lets it.
+    pub(crate) fn life_and_use(&self) -> Option<(StepId, StepId)> {
+        use FindingKind::{DoubleFree, UseAfterFree, UseAfterScope};
+        let (UseAfterFree | UseAfterScope | DoubleFree) = self.finding.kind else { return None };
+        let [late, end] = self.finding.places.as_slice() else { return None };
+        let find = |place: &fencepost_explore::Place| {
+            let thread = place.thread as usize;
+            let steps = self.finding.steps.get(thread)?;
+            let own = |&i: &usize| steps[i].at == place.at && self.is_about_object(&steps[i].action);
+            let any = |&i: &usize| steps[i].at == place.at;
+            let index = (0..steps.len()).rev().find(own).or((0..steps.len()).rev().find(any))?;
+            Some((thread, index))
+        };
+        let (late, end) = (find(late)?, find(end)?);
+        (late != end).then_some((end, late))
+    }
+
+    /// Whether a step is about the object of the finding.
+    fn is_about_object(&self, action: &Action) -> bool {
+        let Some(object) = self.finding.object.as_deref() else { return true };
+        match action {
+            Action::Read { cell, .. } | Action::Write { cell, .. } => {
+                let rest = cell.strip_prefix(object);
+                rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+            }
+            Action::Free { object: freed } => freed == object,
+            _ => true,
+        }
+    }
+
+    /// What a thread is called.
+    pub(crate) fn thread(&self, thread: usize) -> String {
+        self.threads.get(thread).cloned().unwrap_or_else(|| format!("thread {thread}"))
+    }
+
+    /// What all of them are called.
+    pub fn threads(&self) -> Vec<String> {
+        self.threads.clone()
+    }
+
+    pub(crate) fn finding(&self) -> &'a Finding {
+        self.finding
+    }
+
+    pub(crate) fn source(&self) -> Source<'a> {
+        self.source
+    }
+
+    /// The same as a picture, with a cycle of steps in it.
+    pub fn picture(&self, cycle: &[(StepId, StepId, EdgeKind)]) -> Picture {
         let story = self.story();
-        let mut picture = Picture { title: self.title(), ..Picture::default() };
+        let mut picture = Picture { title: self.title(), threads: self.threads(), ..Picture::default() };
         let mut boxes: BTreeMap<StepId, usize> = BTreeMap::new();
         for told in &story {
             let Some(step) = self.step(told.step) else { continue };
-            let event = match &step.action {
-                Action::Read { cell, value, order, .. } => {
-                    format!("R{} {} = {}", dotted(*order), self.rename(cell), self.rename(value))
-                }
-                Action::Write { cell, value, order, .. } => {
-                    format!("W{} {} = {}", dotted(*order), self.rename(cell), self.rename(value))
-                }
-                Action::Choose { value } => format!("choose {value}"),
-                Action::Fence => "fence".to_string(),
-                Action::Spawn { thread } => format!("start thread {thread}"),
-                Action::Join { thread } => format!("join thread {thread}"),
-                Action::Free { object } => format!("free {}", self.rename(object)),
-            };
+            let event = self.event(step, None);
             let at = self.source.outside(step.at, &step.calls);
             let (line, text) = (self.source.line(at), self.source.text(at));
             boxes.insert(told.step, picture.boxes.len());
@@ -212,8 +260,19 @@ impl<'a> Teller<'a> {
         let newer = |id: u32, place: u32| {
             writes.range((id, place + 1)..=(id, u32::MAX)).next().map(|(_, &number)| number)
         };
+        let cycle: Vec<(usize, usize, Kind)> = cycle
+            .iter()
+            .filter_map(|(from, to, kind)| Some((*boxes.get(from)?, *boxes.get(to)?, drawn(*kind))))
+            .collect();
+        for &(from, to, kind) in &cycle {
+            picture.arrows.push(Arrow { from, to, kind, on_cycle: true });
+        }
         for (&step, &number) in &boxes {
-            let mut arrow = |from, to, kind| picture.arrows.push(Arrow { from, to, kind });
+            let mut arrow = |from, to, kind| {
+                if !cycle.contains(&(from, to, kind)) {
+                    picture.arrows.push(Arrow { from, to, kind, on_cycle: false });
+                }
+            };
             match self.step(step).map(|s| &s.action) {
                 Some(Action::Read { id, from, place, .. }) => {
                     let source = from.and_then(|(t, i)| boxes.get(&(t as usize, i as usize)));
@@ -234,7 +293,7 @@ impl<'a> Teller<'a> {
         format!("{}: {message}", self.finding.kind.code())
     }
 
-    fn step(&self, (thread, index): StepId) -> Option<&'a Step> {
+    pub(crate) fn step(&self, (thread, index): StepId) -> Option<&'a Step> {
         self.finding.steps.get(thread)?.get(index)
     }
 
@@ -246,13 +305,20 @@ impl<'a> Teller<'a> {
     }
 
     /// Whether the finding is about this step.
-    fn is_concerned(&self, (thread, index): StepId) -> bool {
+    pub(crate) fn is_concerned(&self, (thread, index): StepId) -> bool {
+        if let Some((end, late)) = self.life_and_use() {
+            return (thread, index) == end || (thread, index) == late;
+        }
         let at = self.step((thread, index)).map(|step| step.at);
         self.finding.places.iter().any(|place| place.thread as usize == thread && Some(place.at) == at)
     }
 
     /// How many steps of the story lead to what went wrong; the rest is told only if something before it reads of it.
     fn end(&self, told: &[Told]) -> usize {
+        if let Some((end, late)) = self.life_and_use() {
+            let at = |step: StepId| told.iter().position(|t| t.step == step).unwrap_or(0);
+            return 1 + at(end).max(at(late));
+        }
         let mut end = 0;
         for place in &self.finding.places {
             let own = |t: &&(usize, &Told)| t.1.step.0 == place.thread as usize;
@@ -288,15 +354,33 @@ impl<'a> Teller<'a> {
             let inside = steps.iter().take_while(|&t| is_same(t)).count();
             (self.library_call(thread, &steps[..inside]), inside)
         } else {
-            let pair = steps.get(1).filter(|t| self.is_update(steps[0].step, t.step));
+            // Between the halves of a load-reserve and a store-conditional stands the choice to succeed.
+            let chosen = usize::from(steps.get(1).is_some_and(|t| self.is_attempt(t.step)));
+            let pair = steps.get(1 + chosen).filter(|t| self.is_update(steps[0].step, t.step));
             let write = pair.and_then(|t| self.step(t.step));
-            (self.action(&steps[0], step, write, &self.source.text(at)), 1 + usize::from(pair.is_some()))
+            let used = if pair.is_some() { 2 + chosen } else { 1 };
+            (self.action(&steps[0], step, write, &self.source.text(at)), used)
         };
         (action.map(|action| self.shown(thread as u32, at, action)), used)
     }
 
     fn shown(&self, thread: u32, at: At, action: String) -> Shown {
         Shown { thread, span: self.source.span(at), action, ..Shown::default() }
+    }
+
+    /// Whether a step is the choice of a store-conditional to fail or to succeed.
+    fn is_attempt(&self, step: StepId) -> bool {
+        let step = self.step(step);
+        let chooses = step.is_some_and(|step| matches!(step.action, Action::Choose { .. }));
+        let instr = step.and_then(|step| self.source.instr(step.at));
+        chooses && matches!(instr, Some(Instr::StoreExclusive { .. }))
+    }
+
+    /// Whether two steps belong to one read-modify-write.
+    fn goes_on(&self, one: StepId, next: StepId) -> bool {
+        let span = |step| self.step(step).map(|step| self.source.span(step.at));
+        let attempt = self.is_attempt(one) || self.is_attempt(next);
+        self.is_update(one, next) || attempt && one.0 == next.0 && span(one) == span(next)
     }
 
     /// Whether two steps are the halves of one read-modify-write.
@@ -323,20 +407,39 @@ impl<'a> Teller<'a> {
                 }
             }
         }
-        Some(others.join(", "))
+        let writes =
+            |t: &Told| matches!(self.step(t.step), Some(s) if matches!(s.action, Action::Write { .. }));
+        let wrote = steps.iter().any(writes);
+        let function = steps.first().and_then(|t| self.step(t.step)).map_or("", |s| self.callee(s));
+        match function {
+            "pthread_cond_signal" | "cnd_signal" if !wrote => Some("wakes nobody: no thread waits".into()),
+            "pthread_cond_broadcast" | "cnd_broadcast" if !wrote => {
+                Some("wakes nobody: no thread waits".into())
+            }
+            _ => Some(others.join(", ")),
+        }
     }
 
-    /// `thread 1 at line 14`.
-    fn who(&self, step: StepId) -> String {
+    /// The function of the library that the user calls.
+    pub(crate) fn callee(&self, step: &Step) -> &'a str {
+        let all: Vec<At> = std::iter::once(step.at).chain(step.calls.iter().copied()).collect();
+        let Some(user) = all.iter().position(|&at| !self.source.is_library(at)) else { return "" };
+        let inner = user.checked_sub(1).and_then(|inner| all.get(inner));
+        let function = inner.and_then(|at| self.source.program.functions.get(at.0 as usize));
+        function.map_or("", |function| function.name.as_str())
+    }
+
+    /// `writer at line 14`.
+    pub(crate) fn who(&self, step: StepId) -> String {
         let at = self.step(step).map(|s| self.source.outside(s.at, &s.calls));
         let line = at.map_or(0, |at| self.source.line(at));
-        format!("thread {} at line {line}", step.0)
+        format!("{} at line {line}", self.thread(step.0))
     }
 
     /// What a step does; `write` is the second half of a read-modify-write.
     fn action(&self, told: &Told, step: &Step, write: Option<&Step>, text: &str) -> Option<String> {
         Some(match &step.action {
-            Action::Read { cell, value, from, raw, .. } => {
+            Action::Read { cell, from, raw, .. } => {
                 let writer = from.map(|(t, i)| self.who((t as usize, i as usize)));
                 if let Some(locking) = self.mutex(text, cell, writer.as_deref(), write.is_some()) {
                     return Some(locking);
@@ -347,35 +450,32 @@ impl<'a> Teller<'a> {
                     Some(writer) => format!("written by {writer}"),
                 };
                 let exchanges = matches!(self.source.instr(step.at), Some(Instr::CompareExchange { .. }));
-                let new = match write.map(|write| &write.action) {
-                    Some(Action::Write { value, .. }) => format!(", and writes {}", self.rename(value)),
-                    _ if exchanges => ", and changes nothing".to_string(),
-                    _ => String::new(),
-                };
-                let (cell, value) = (self.rename(cell), self.rename(value));
+                let fails = if exchanges && write.is_none() { "; the exchange fails" } else { "" };
+                let name = self.rename(cell);
                 if self.finding.kind == FindingKind::Uninitialised
                     && from.is_none()
                     && self.is_concerned(told.step)
                 {
-                    return Some(format!("reads {cell}, which was never written"));
+                    return Some(format!("R{} {name}, which was never written", dotted(step)));
                 }
                 if *raw == Value::UNDEFINED.0 && from.is_none() {
-                    return Some(format!("copies {cell}, which was never written"));
+                    return Some(format!("copies {name}, which was never written"));
                 }
-                format!("reads {cell} = {value}, {source}{new}{}", self.note(told))
+                format!("{}, {source}{fails}{}", self.event(step, write), self.note(told))
             }
-            Action::Write { cell, value, .. } => {
-                format!("writes {} = {}{}", self.rename(cell), self.rename(value), self.note(told))
+            Action::Write { .. } => format!("{}{}", self.event(step, None), self.note(told)),
+            Action::Choose { .. } if !matches!(self.source.instr(step.at), Some(Instr::Nondet { .. })) => {
+                return None;
             }
             Action::Choose { value } => format!("chooses {value}"),
-            Action::Fence => "fence".to_string(),
+            Action::Fence => match self.source.instr(step.at) {
+                Some(Instr::Fence(_) | Instr::StoreExclusive { .. }) => self.event(step, None),
+                _ => return None,
+            },
             Action::Spawn { thread } => {
-                let first = self.finding.steps.get(*thread as usize).and_then(|steps| steps.first());
-                let entry = first.and_then(|s| self.source.program.functions.get(entry(s).0 as usize));
-                let name = entry.map_or(String::new(), |f| format!(", which runs {}", f.name));
-                format!("starts thread {thread}{name}")
+                format!("starts {}", self.thread(*thread as usize))
             }
-            Action::Join { thread } => format!("thread {thread} has ended"),
+            Action::Join { thread } => format!("{} has ended", self.thread(*thread as usize)),
             Action::Free { object } if self.finding.object.as_deref() == Some(object.as_str()) => {
                 format!("ends the life of {}", self.rename(object))
             }
@@ -385,6 +485,35 @@ impl<'a> Teller<'a> {
             }
             Action::Free { .. } => return None,
         })
+    }
+
+    /// What a step is: `W.rel q.cells[0].seq = 1`, `U.acq lock 0 -> 1`, `F.sc`.
+    pub(crate) fn event(&self, step: &Step, write: Option<&Step>) -> String {
+        match (&step.action, write.map(|write| &write.action)) {
+            (
+                Action::Read { cell, value, order, .. },
+                Some(Action::Write { value: new, order: second, .. }),
+            ) => {
+                let order = words::joined(*order, *second);
+                let (cell, value, new) = (self.rename(cell), self.rename(value), self.rename(new));
+                format!("U{order} {cell} {value} -> {new}")
+            }
+            (Action::Read { cell, value, .. }, _) => {
+                format!("R{} {} = {}", dotted(step), self.rename(cell), self.rename(value))
+            }
+            (Action::Write { cell, value, .. }, _) => {
+                format!("W{} {} = {}", dotted(step), self.rename(cell), self.rename(value))
+            }
+            (Action::Choose { value }, _) => format!("choose {value}"),
+            (Action::Fence, _) => match self.source.instr(step.at) {
+                Some(Instr::Fence(fence)) => words::fence(*fence),
+                Some(Instr::StoreExclusive { .. }) => "the store-conditional fails".into(),
+                _ => "fence".into(),
+            },
+            (Action::Spawn { thread }, _) => format!("start {}", self.thread(*thread as usize)),
+            (Action::Join { thread }, _) => format!("join {}", self.thread(*thread as usize)),
+            (Action::Free { object }, _) => format!("free {}", self.rename(object)),
+        }
     }
 
     /// Locking and unlocking, if that is what the call does.
@@ -437,7 +566,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn line_of(&self, step: StepId) -> usize {
+    pub(crate) fn line_of(&self, step: StepId) -> usize {
         let at = self.step(step).map(|s| self.source.outside(s.at, &s.calls));
         at.map_or(0, |at| self.source.line(at))
     }
@@ -459,15 +588,40 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// `.acq`, `.rlx`; nothing for a plain access.
-fn dotted(order: fencepost_ir::Order) -> String {
-    match order {
-        fencepost_ir::Order::Plain => String::new(),
-        order => format!(".{}", order.name()),
+/// An edge of a cycle as an arrow.
+fn drawn(kind: EdgeKind) -> Kind {
+    match kind {
+        EdgeKind::Po => Kind::Po,
+        EdgeKind::Rf => Kind::Rf,
+        EdgeKind::Co => Kind::Co,
+        EdgeKind::Fr => Kind::Fr,
     }
 }
 
-/// The function that a thread runs.
-fn entry(step: &Step) -> At {
-    step.calls.last().copied().unwrap_or(step.at)
+fn dotted(step: &Step) -> String {
+    match &step.action {
+        Action::Read { order, .. } | Action::Write { order, .. } => words::dotted(*order),
+        _ => String::new(),
+    }
+}
+
+/// What threads are called: by the functions that they run, with their numbers where several run the same.
+fn thread_names(program: &Program, finding: &Finding) -> Vec<String> {
+    let entry = |steps: &Vec<Step>| {
+        let step = steps.first()?;
+        let (function, _) = step.calls.last().copied().unwrap_or(step.at);
+        program.functions.get(function as usize).map(|f| f.name.clone())
+    };
+    let names = finding.steps.iter().enumerate().map(|(t, steps)| match program.threads.get(t) {
+        Some(thread) => Some(thread.name.clone()),
+        None => entry(steps),
+    });
+    let names: Vec<Option<String>> = names.collect();
+    let alone = |name: &String| names.iter().flatten().filter(|other| *other == name).count() == 1;
+    let called = names.iter().enumerate().map(|(t, name)| match name {
+        Some(name) if alone(name) => name.clone(),
+        Some(name) => format!("{name}#{t}"),
+        None => format!("thread {t}"),
+    });
+    called.collect()
 }

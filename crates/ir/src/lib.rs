@@ -12,6 +12,7 @@
 //! * [`mod@flat`]: threads without calls, loops and backward jumps.
 //! * [`flow`]: uses, definitions and successors of instructions.
 //! * [`locals`]: local objects of `main` as global ones.
+//! * [`names`]: what the parts of objects are called.
 //! * [`nondet`]: choices among many values, by intervals.
 //! * [`private`]: local objects that only their own function's accesses can reach.
 //! * [`sections`]: atomic sections as critical ones.
@@ -25,6 +26,7 @@ pub mod execution;
 pub mod flat;
 pub mod flow;
 pub mod locals;
+pub mod names;
 pub mod nondet;
 pub mod private;
 pub mod program;

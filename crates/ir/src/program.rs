@@ -11,6 +11,7 @@
 //! its write pick dependencies on what the expected value depends on. The status of a store-exclusive depends on nothing.
 
 use crate::annotation::{Ann, Fence};
+use crate::names::Names;
 use crate::property::Property;
 use crate::value::Value;
 use fencepost_diag::Span;
@@ -48,6 +49,8 @@ pub struct Program {
     pub threads: Vec<Thread>,
     /// What is asked about it.
     pub property: Property,
+    /// What the parts of its objects are called.
+    pub names: Names,
 }
 
 /// A global object.
@@ -700,26 +703,5 @@ impl Program {
     /// The function that a thread runs.
     pub fn thread_function(&self, thread: ThreadId) -> &Function {
         &self.functions[self.threads[thread.0 as usize].function.0 as usize]
-    }
-
-    /// A value as a person reads it: a signed number, or the name of what a pointer points to.
-    pub fn show_value(&self, value: Value) -> String {
-        if value == Value::UNDEFINED {
-            return "an undefined value".into();
-        }
-        let Some((id, offset)) = value.as_pointer() else { return value.as_i64().to_string() };
-        let Some(object) = self.objects.get(id.0 as usize) else { return format!("&{}+{offset}", id.0) };
-        self.show_place(object, offset)
-    }
-
-    fn show_place(&self, object: &Object, offset: u32) -> String {
-        if offset == 0 && object.cells.len() <= 1 {
-            return object.name.clone();
-        }
-        match object.cells.iter().position(|c| c.offset == offset) {
-            Some(0) => object.name.clone(),
-            Some(index) => format!("{}[{index}]", object.name),
-            None => format!("{}+{offset}", object.name),
-        }
     }
 }

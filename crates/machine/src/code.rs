@@ -132,10 +132,12 @@ impl<'p> Code<'p> {
     pub fn cell_name(&self, cell: CellId) -> String {
         let (object, index, _) = self.cells[cell.0 as usize];
         let object = &self.program.objects[object as usize];
-        match object.cells.len() {
-            1 => object.name.clone(),
-            _ => format!("{}[{index}]", object.name),
+        if object.cells.len() == 1 {
+            return object.name.clone();
         }
+        let offset = object.cells[index as usize].offset;
+        let part = self.program.names.part(object.span, object.size, offset);
+        format!("{}{}", object.name, part.unwrap_or_else(|| format!("[{index}]")))
     }
 
     /// The live registers before instruction `pc` of a function.

@@ -8,7 +8,7 @@ use crate::step::Executed;
 use crate::stepper::{self, Turn};
 use fencepost_answer::Step;
 use fencepost_diag::Span;
-use fencepost_ir::{Instr, Value};
+use fencepost_ir::{Instr, Order, Value};
 
 /// A store that reaches memory stands nowhere in the source.
 const NOWHERE: Span = Span { start: u32::MAX, end: u32::MAX };
@@ -88,6 +88,14 @@ fn show_buffer(code: &Code<'_>, local: &Local) -> String {
     local.buffer.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
+/// `R.acq`; only the letter for a plain access.
+fn dotted(letter: &str, order: Order) -> String {
+    match order {
+        Order::Plain => letter.into(),
+        order => format!("{letter}.{}", order.name()),
+    }
+}
+
 pub(crate) fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<CellId>, Value)>) -> String {
     let with = |word: &str| match access {
         Some((Some(cell), value)) => {
@@ -97,14 +105,14 @@ pub(crate) fn show_instr(code: &Code<'_>, instr: &Instr, access: Option<(Option<
         None => word.to_owned(),
     };
     match instr {
-        Instr::Load { .. } | Instr::CopyLoad { .. } => with("load"),
+        Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } => with(&dotted("R", ann.order)),
         Instr::Await { .. } | Instr::AwaitRmw { .. } => with("wait for"),
         Instr::TryLock { .. } => with("try to lock"),
-        Instr::Store { .. } => with("store"),
+        Instr::Store { ann, .. } => with(&dotted("W", ann.order)),
         Instr::Rmw { .. } => with("read-modify-write of"),
         Instr::CompareExchange { .. } => with("compare-exchange of"),
         Instr::Nondet { .. } => with("choose"),
-        Instr::Fence(fence) => format!("fence {}", fence.name()),
+        Instr::Fence(fence) => format!("F.{}", fence.name().trim_start_matches("c11.")),
         Instr::AtomicBegin => "atomic begin".into(),
         Instr::AtomicEnd => "atomic end".into(),
         Instr::Spawn { .. } => with("start thread"),

@@ -138,6 +138,33 @@ pub fn confirm_within(
     Replayer::new(program, model, recorded, limits).confirm()
 }
 
+/// The execution of a record that was confirmed, with the event that each step is: what remains to be asked about it is
+/// asked of the model.
+pub fn rebuilt(
+    program: &Program,
+    model: &Model,
+    recorded: &Recorded,
+    limits: &Limits,
+) -> Result<Rebuilt, Refused> {
+    let mut replayer = Replayer::new(program, model, recorded, limits);
+    let threads = replayer.replay()?;
+    let traces: Vec<(ThreadId, &Trace)> =
+        threads.iter().map(|(&t, replayed)| (ThreadId(t), &replayed.trace)).collect();
+    let (execution, _, events) = replayer.execution(&threads, &traces)?;
+    Ok(Rebuilt { execution, events })
+}
+
+/// See [`rebuilt`].
+pub struct Rebuilt {
+    /// All events and relations.
+    pub execution: Execution,
+    /// The event of each step that is one.
+    pub events: BTreeMap<StepId, usize>,
+}
+
+/// Where the events of each thread begin.
+type Starts = Vec<(ThreadId, usize)>;
+
 struct Replayer<'p> {
     world: World<'p>,
     live: Live,
@@ -239,7 +266,26 @@ impl<'p> Replayer<'p> {
         if !joins_agree(&traces, true) {
             return wrong("a join does not fit the end of its thread");
         }
-        let (mut execution, starts) = skeleton(&self.world, &traces);
+        let (execution, starts, _) = self.execution(&threads, &traces)?;
+        let judgement = self.model.check(&execution);
+        if !judgement.consistent {
+            let axioms = judgement.failed.join(", ");
+            return wrong(format!("{} forbids the execution by {axioms}", self.model.name()));
+        }
+        let whole = Whole { world: &self.world, chosen: &traces, starts: &starts, execution: &execution };
+        match holds(&whole, self.model, self.recorded.kind, &self.recorded.sites) {
+            true => Ok(()),
+            false => wrong(format!("the execution shows no {} there", self.recorded.kind.name())),
+        }
+    }
+
+    /// The execution that the runs of the threads make, with reads-from and coherence of the record.
+    fn execution(
+        &self,
+        threads: &BTreeMap<u32, Replayed>,
+        traces: &[(ThreadId, &Trace)],
+    ) -> Result<(Execution, Starts, BTreeMap<StepId, usize>), Refused> {
+        let (mut execution, starts) = skeleton(&self.world, traces);
         let mut events: BTreeMap<StepId, usize> = BTreeMap::new();
         for (&(thread, first), replayed) in starts.iter().zip(threads.values()) {
             let of_thread = replayed.matched.iter();
@@ -252,16 +298,7 @@ impl<'p> Replayer<'p> {
             let none = Relation::new(execution.events.len());
             (execution.addr, execution.data, execution.ctrl) = (none.clone(), none.clone(), none);
         }
-        let judgement = self.model.check(&execution);
-        if !judgement.consistent {
-            let axioms = judgement.failed.join(", ");
-            return wrong(format!("{} forbids the execution by {axioms}", self.model.name()));
-        }
-        let whole = Whole { world: &self.world, chosen: &traces, starts: &starts, execution: &execution };
-        match holds(&whole, self.model, self.recorded.kind, &self.recorded.sites) {
-            true => Ok(()),
-            false => wrong(format!("the execution shows no {} there", self.recorded.kind.name())),
-        }
+        Ok((execution, starts, events))
     }
 
     /// The runs of all threads: again and again, as long as something new becomes known.
@@ -590,7 +627,7 @@ impl<'p> Replayer<'p> {
             return true;
         }
         let name = self.world.name(location.object).unwrap_or_default();
-        cell.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '+']))
+        cell.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '+', '.']))
     }
 
     /// Adds `rf`: of equal values in one cell.

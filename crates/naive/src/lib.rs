@@ -32,7 +32,9 @@ pub mod sequential;
 mod world;
 
 pub use combine::{enumerate, summarise};
-pub use confirm::{Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm, confirm_within};
+pub use confirm::{
+    Rebuilt, Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm, confirm_within, rebuilt,
+};
 pub use findings::{Claim, Problem, ProblemKind, Site};
 pub use key::{AccessId, Key};
 pub use replay::replay;

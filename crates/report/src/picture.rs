@@ -10,6 +10,8 @@ fn color(kind: Kind) -> &'static str {
         Kind::Rf => "#c62828",
         Kind::Co => "#1565c0",
         Kind::Fr => "#c76a00",
+        Kind::Po => "#555555",
+        Kind::Dependency => "#7b1fa2",
     }
 }
 
@@ -27,8 +29,11 @@ fn threads(picture: &Picture) -> Vec<u32> {
 }
 
 /// What stands above a column.
-fn thread_name(thread: u32) -> String {
-    format!("thread {thread}")
+fn thread_name(picture: &Picture, thread: u32) -> String {
+    match picture.threads.get(thread as usize) {
+        Some(name) => name.clone(),
+        None => format!("thread {thread}"),
+    }
 }
 
 /// As a graph in the DOT language.
@@ -36,7 +41,11 @@ pub fn dot(picture: &Picture) -> String {
     let mut out = String::from("digraph counterexample {\n  node [shape=box, fontname=\"monospace\"];\n");
     let _ = writeln!(out, "  label=\"{}\";", escape_dot(&picture.title));
     for thread in threads(picture) {
-        let _ = writeln!(out, "  subgraph cluster_{thread} {{\n    label=\"{}\";", thread_name(thread));
+        let _ = writeln!(
+            out,
+            "  subgraph cluster_{thread} {{\n    label=\"{}\";",
+            escape_dot(&thread_name(picture, thread))
+        );
         let mut last = None;
         for (i, step) in picture.boxes.iter().enumerate().filter(|(_, step)| step.thread == thread) {
             let label = format!("{}\\n{}", escape_dot(&step.event), escape_dot(&step.place));
@@ -64,12 +73,14 @@ pub fn dot(picture: &Picture) -> String {
 pub fn svg(picture: &Picture) -> String {
     let threads = threads(picture);
     let legend = TOP + picture.boxes.len() * ROW + 10;
-    let (width, height) = ((threads.len().max(1) * COLUMN + 60).max(480), legend + 3 * 18 + 12);
+    let shown: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|kind| picture.arrows.iter().any(|arrow| arrow.kind == *kind)).collect();
+    let (width, height) = ((threads.len().max(1) * COLUMN + 60).max(480), legend + shown.len() * 18 + 12);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"12\">\n"
     );
     out.push_str("<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
-    for kind in [Kind::Rf, Kind::Co, Kind::Fr] {
+    for kind in Kind::ALL {
         let _ = writeln!(
             out,
             "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
@@ -84,7 +95,7 @@ pub fn svg(picture: &Picture) -> String {
             out,
             "<text x=\"{}\" y=\"50\" font-weight=\"bold\">{}</text>",
             left(thread),
-            thread_name(thread)
+            escape_markup(&thread_name(picture, thread))
         );
     }
     // Arrows first, so that no arrow is drawn over a box.
@@ -108,7 +119,7 @@ pub fn svg(picture: &Picture) -> String {
             escape_markup(&clipped(&step.place))
         );
     }
-    for (line, kind) in [Kind::Rf, Kind::Co, Kind::Fr].into_iter().enumerate() {
+    for (line, kind) in shown.into_iter().enumerate() {
         let (y, color) = (legend + line * 18, color(kind));
         let _ = writeln!(
             out,
@@ -133,7 +144,7 @@ fn curve(picture: &Picture, arrow: Arrow, left: &dyn Fn(u32) -> usize) -> String
     let shift = match arrow.kind {
         Kind::Rf => 0,
         Kind::Co => 6,
-        Kind::Fr => 12,
+        Kind::Fr | Kind::Po | Kind::Dependency => 12,
     };
     let middle = |row: usize| TOP + row * ROW + BOX.1 / 2 + shift - 6;
     let (ya, yb) = (middle(arrow.from), middle(arrow.to));
@@ -143,8 +154,9 @@ fn curve(picture: &Picture, arrow: Arrow, left: &dyn Fn(u32) -> usize) -> String
         std::cmp::Ordering::Equal => (xa + BOX.0, xb + BOX.0, xa + BOX.0 + 28 + 2 * shift),
     };
     let (name, color) = (arrow.kind.name(), color(arrow.kind));
+    let width = if arrow.on_cycle { 3 } else { 1 };
     format!(
-        "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" marker-end=\"url(#{name})\"/>\n<text x=\"{bend}\" y=\"{}\" fill=\"{color}\">{name}</text>\n",
+        "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n<text x=\"{bend}\" y=\"{}\" fill=\"{color}\">{name}</text>\n",
         (ya + yb) / 2
     )
 }
@@ -176,9 +188,10 @@ mod tests {
             span: Span::default(),
             marked: false,
         };
-        let arrow = |from, to, kind| Arrow { from, to, kind };
+        let arrow = |from, to, kind| Arrow { from, to, kind, on_cycle: false };
         Picture {
             title: "a & b".into(),
+            threads: Vec::new(),
             boxes: vec![step(1, "W x = 1"), step(2, "R x = 1"), step(1, "W x = 2")],
             arrows: vec![
                 arrow(0, 1, Kind::Rf),
@@ -201,6 +214,6 @@ mod tests {
     fn svg_is_escaped_and_draws_what_there_is() {
         let svg = svg(&picture());
         assert!(svg.contains("a &amp; b") && svg.contains("f(&quot;&lt;a&gt;&quot;)"), "{svg}");
-        assert_eq!(svg.matches("<path d=\"M").count(), 3 + 3 + 3, "arrow heads, arrows, the legend: {svg}");
+        assert_eq!(svg.matches("<path d=\"M").count(), 5 + 3 + 3, "arrow heads, arrows, the legend: {svg}");
     }
 }

@@ -13,6 +13,8 @@ pub struct Report<'a> {
     pub engine: &'static str,
     /// Why that engine, if the user did not choose it.
     pub picked: Option<&'a str>,
+    /// That engine is not the one that is tried first: people are told.
+    pub surprising: bool,
     /// The answer.
     pub outcome: &'a Outcome,
     /// The files that its spans are about.

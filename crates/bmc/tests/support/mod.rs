@@ -465,5 +465,6 @@ pub fn program(seed: u64, size: Size) -> Program {
         functions,
         threads,
         property: Property::Final(condition),
+        ..Program::default()
     }
 }

@@ -88,6 +88,7 @@ pub fn lower(unit: &Unit, name: &str) -> Result<Program, Vec<Diagnostic>> {
         functions: lowerer.functions,
         threads: vec![Thread { name: "main".into(), function, args }],
         property: Property::Assertions,
+        ..Program::default()
     })
 }
 

@@ -18,6 +18,8 @@ pub struct Picked {
     pub engine: &'static dyn Engine,
     /// In a few words.
     pub why: String,
+    /// Another engine was tried first.
+    pub surprising: bool,
     /// The answer.
     pub outcome: Outcome,
 }
@@ -44,7 +46,7 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     if let Some((_, why, engine)) = able.first().filter(|(.., engine)| engine.name() == "run") {
         match engine.run(question) {
             Ok(outcome) => {
-                let picked = Picked { engine: *engine, why: why.clone(), outcome };
+                let picked = Picked { engine: *engine, why: why.clone(), surprising: false, outcome };
                 if picked.outcome.verdict != Verdict::Unsafe || able.len() == 1 {
                     return Ok(picked);
                 }
@@ -130,11 +132,11 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
             if let Ok(outcome) = engine.run(question)
                 && outcome.verdict != Verdict::Unknown
             {
-                return Ok(Picked { engine, why, outcome });
+                return Ok(Picked { engine, why, surprising: true, outcome });
             }
         }
     }
-    first.map(|outcome| Picked { engine, why, outcome })
+    first.map(|outcome| Picked { engine, why, surprising: false, outcome })
 }
 
 /// No engine honours all options that were given.

@@ -8,9 +8,9 @@ use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{Line, PROGRESS, is_watched};
 use crate::revalidate::{self, Unconfirmed};
+use crate::sentence;
 use crate::teller::{Source, Teller};
-use fencepost_answer::picture::Picture;
-use fencepost_answer::{Bound, BoundName, Finding, Outcome, Place, Statistics, StopReason};
+use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, explore, headline};
 use fencepost_ir::{Language, Property};
@@ -103,9 +103,16 @@ impl Engine for Explore {
             &mut found,
             &question.limits_of_replay(),
         );
-        let reporter = Reporter { source: Source { program: &prepared.program, sources } };
+        let again = same_faults(&Source { program: &prepared.program, sources }, &mut found);
+        let reporter = Reporter {
+            source: Source { program: &prepared.program, sources },
+            full: options.full,
+            limits: question.limits_of_replay(),
+            model: entry(question),
+            dependencies: settings.dependencies,
+        };
         let mut outcome = reporter.outcome(question, &found, unconfirmed);
-        outcome.picture = reporter.picture(&found);
+        reporter.explain(&found, &again, &mut outcome);
         Ok(match question.model.name == promising::MODEL {
             true => promising::without_promises(question, outcome),
             false => outcome,
@@ -129,6 +136,36 @@ fn twin(question: &Question<'_>) -> Option<ModelName> {
 /// Turns what the explorer found into an answer.
 struct Reporter<'a> {
     source: Source<'a>,
+    full: bool,
+    limits: fencepost_naive::Limits,
+    model: &'static Entry,
+    dependencies: bool,
+}
+
+/// Leaves one finding for each fault: the same at the same places of the source is the same, whoever does it in whichever
+/// iteration. How often each of those that stay was found again.
+fn same_faults(source: &Source<'_>, found: &mut Exploration) -> Vec<u64> {
+    let mut known: Vec<(FindingKind, Vec<Span>)> = Vec::new();
+    let mut again: Vec<u64> = Vec::new();
+    found.findings.retain(|finding| {
+        let calls = |i: usize| finding.calls.get(i).map_or(&[][..], Vec::as_slice);
+        let places = finding.places.iter().enumerate();
+        let mut spans: Vec<Span> =
+            places.map(|(i, place)| source.span(source.outside(place.at, calls(i)))).collect();
+        spans.sort();
+        spans.dedup();
+        let fault = (finding.kind, spans);
+        match known.iter().position(|other| *other == fault) {
+            Some(at) => again[at] += 1,
+            None => {
+                known.push(fault);
+                again.push(0);
+                return true;
+            }
+        }
+        false
+    });
+    again
 }
 
 impl Reporter<'_> {
@@ -168,10 +205,21 @@ impl Reporter<'_> {
         outcome.mind_emptiness()
     }
 
-    /// The first counterexample, to be drawn.
-    fn picture(&self, found: &Exploration) -> Option<Picture> {
-        let wrong = found.findings.iter().find(|f| !f.kind.is_warning() && !f.steps.is_empty());
-        wrong.map(|finding| Teller::new(self.source, finding).picture())
+    /// What went wrong and why, of each finding; and the first counterexample, to be drawn.
+    fn explain(&self, found: &Exploration, again: &[u64], outcome: &mut Outcome) {
+        for (finding, &again) in found.findings.iter().zip(again) {
+            let teller = Teller::new(self.source, finding, self.full);
+            let told = !finding.kind.is_warning() && !finding.steps.is_empty();
+            let rebuilt = told.then(|| {
+                let program = self.source.program;
+                revalidate::rebuilt(program, self.model, self.dependencies, finding, &self.limits)
+            });
+            let (explanation, cycle) = sentence::explain(&teller, self.model, rebuilt.flatten().as_ref());
+            outcome.explanations.push(Explanation { again, ..explanation });
+            if told && outcome.picture.is_none() {
+                outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[])));
+            }
+        }
     }
 
     /// Where loops are in the source, each once.
@@ -187,7 +235,7 @@ impl Reporter<'_> {
 
     /// A finding, told so that a programmer can follow it.
     fn finding(&self, finding: &fencepost_explore::Finding) -> Finding {
-        let teller = Teller::new(self.source, finding);
+        let teller = Teller::new(self.source, finding, self.full);
         let mut spots = teller.places();
         if finding.kind == FindingKind::Deadlock {
             // Who waits for a thread to end is not to blame.

@@ -96,6 +96,7 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "suggest",
+    "full",
     "report",
     "include",
     "malloc-fails",

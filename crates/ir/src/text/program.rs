@@ -2,6 +2,7 @@
 
 use super::lexer::Token;
 use super::parser::{Kind, Parser, Text, print_field};
+use crate::names::Names;
 use crate::program::{Cell, Function, Instr, Object, Program, Rvalue, Thread, Until};
 use crate::property::Property;
 use fencepost_diag::{Diagnostic, Span};
@@ -241,6 +242,7 @@ impl Text for Program {
             functions: lines("function", parser)?,
             threads: lines("thread", parser)?,
             property: Property::parse(parser)?,
+            names: Names::default(),
         };
         parser.check(Kind::Function, program.functions.len(), "function")?;
         parser.check(Kind::Thread, program.threads.len(), "thread")?;

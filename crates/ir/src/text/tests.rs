@@ -288,6 +288,7 @@ fn program() -> impl Strategy<Value = Program> {
             functions,
             threads,
             property,
+            ..Program::default()
         },
     )
 }

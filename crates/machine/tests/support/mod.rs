@@ -146,5 +146,6 @@ pub fn program(threads: &[Vec<Stmt>], cells: u32) -> Program {
             .collect(),
         functions,
         property: Property::Final(condition),
+        ..Program::default()
     }
 }

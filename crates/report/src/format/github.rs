@@ -10,14 +10,17 @@ use fencepost_diag::{SourceMap, Span};
 pub fn report(report: &Report<'_>) -> Printed {
     let outcome = report.outcome;
     let mut out = String::new();
-    for finding in &outcome.findings {
+    for (i, finding) in outcome.findings.iter().enumerate() {
         let command = match finding.kind.severity() {
             Severity::Warning => "warning",
             Severity::Error | Severity::Unknown => "error",
         };
         let span = finding.places.first().map_or_else(Span::default, |place| place.span);
         let title = format!("{} under {}", finding.kind.code(), report.model);
-        out += &annotation(command, place(report.sources, span).as_deref(), &title, &finding.message);
+        let told = outcome.explanations.get(i).map_or("", |explanation| explanation.sentence.as_str());
+        let message = if told.is_empty() { String::new() } else { format!("\n{told}") };
+        let message = format!("{}{message}", finding.message);
+        out += &annotation(command, place(report.sources, span).as_deref(), &title, &message);
     }
     if outcome.verdict == Verdict::Unknown {
         let why = outcome.stop_reason.as_ref().map_or(String::new(), ToString::to_string);

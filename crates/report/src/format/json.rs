@@ -2,7 +2,9 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position};
-use fencepost_answer::{Bound, Change, Finding, Outcome, Place, Proof, Step, StopReason, Suggestion};
+use fencepost_answer::{
+    Bound, Change, Explanation, Finding, Outcome, Place, Proof, Step, StopReason, Suggestion,
+};
 use fencepost_diag::{Diagnostic, Severity, SourceMap, Span};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -46,6 +48,7 @@ fn answer(report: &Report<'_>) -> Value {
         assumes,
         statistics,
         findings,
+        explanations,
         picture: _,
         observed: _,
         suggestion,
@@ -63,7 +66,11 @@ fn answer(report: &Report<'_>) -> Value {
         "blocked": statistics.blocked,
         "cut": statistics.cut,
         "seconds": report.seconds,
-        "findings": findings.iter().map(|f| finding(f, sources)).collect::<Vec<_>>(),
+        "findings": findings
+            .iter()
+            .enumerate()
+            .map(|(i, f)| finding(f, explanations.get(i), sources))
+            .collect::<Vec<_>>(),
         "diagnostics": diagnostics(report.warnings, sources),
     });
     let mut add = |key: &str, field: Option<Value>| {
@@ -137,7 +144,7 @@ fn bound(bound: &Bound, sources: &SourceMap) -> Value {
     value
 }
 
-fn finding(finding: &Finding, sources: &SourceMap) -> Value {
+fn finding(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> Value {
     let place = |place: &Place| {
         let mut value = location(place.span, place.thread.unwrap_or(0), sources);
         if !place.label.is_empty() {
@@ -145,14 +152,19 @@ fn finding(finding: &Finding, sources: &SourceMap) -> Value {
         }
         value
     };
-    json!({
+    let mut value = json!({
         "code": finding.kind.code(),
         "kind": finding.kind.name(),
         "severity": finding.kind.severity().name(),
         "message": finding.message,
         "locations": finding.places.iter().map(place).collect::<Vec<_>>(),
         "trace": finding.trace.iter().map(|s| step(s, sources)).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(Explanation { sentence, why, threads, again, remedy: _ }) = explanation {
+        value["explanation"] =
+            json!({ "sentence": sentence, "why": why, "threads": threads, "again": again });
+    }
+    value
 }
 
 fn step(step: &Step, sources: &SourceMap) -> Value {

@@ -6,7 +6,7 @@
 use super::Printed;
 use crate::report::{Failed, Report, position};
 use fencepost_answer::kind::TABLE;
-use fencepost_answer::{Finding, Severity, Step, Verdict};
+use fencepost_answer::{Explanation, Finding, Severity, Step, Verdict};
 use fencepost_diag::{Diagnostic, SourceMap, Span};
 use serde_json::{Value, json};
 
@@ -19,7 +19,9 @@ pub const TAIL: &str = "\n]}\n";
 /// An answer as a run.
 pub fn report(report: &Report<'_>) -> Printed {
     let outcome = report.outcome;
-    let results: Vec<Value> = outcome.findings.iter().map(|f| result(f, report.sources)).collect();
+    let results = outcome.findings.iter().enumerate();
+    let results: Vec<Value> =
+        results.map(|(i, f)| result(f, outcome.explanations.get(i), report.sources)).collect();
     let mut notes: Vec<Value> = report.warnings.iter().map(|w| notification(w, report.sources)).collect();
     if outcome.verdict == Verdict::Unknown {
         let why = outcome.stop_reason.as_ref().map_or(String::new(), ToString::to_string);
@@ -84,13 +86,17 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn result(finding: &Finding, sources: &SourceMap) -> Value {
+fn result(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> Value {
+    let text = match explanation.map(|explanation| explanation.sentence.as_str()) {
+        Some(sentence) if !sentence.is_empty() => format!("{}: {sentence}", finding.message),
+        _ => finding.message.clone(),
+    };
     let mut places = finding.places.iter();
     let first = places.next().filter(|place| is_somewhere(sources, place.span));
     let mut value = json!({
         "ruleId": finding.kind.code(),
         "level": level(finding.kind.severity()),
-        "message": { "text": finding.message },
+        "message": { "text": text },
         "locations": first.map(|place| location(sources, place.span, &place.label)).into_iter().collect::<Vec<_>>(),
     });
     let related: Vec<Value> = places.map(|place| location(sources, place.span, &place.label)).collect();

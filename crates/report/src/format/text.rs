@@ -2,7 +2,7 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position, show_seconds};
-use fencepost_answer::{Finding, Outcome, Scope, Severity, Step, Suggestion, Verdict};
+use fencepost_answer::{Explanation, Finding, Outcome, Scope, Severity, Step, Suggestion, Verdict};
 use fencepost_diag::{Diagnostic, SourceMap};
 use std::fmt::Write;
 
@@ -10,12 +10,12 @@ use std::fmt::Write;
 pub fn report(report: &Report<'_>) -> Printed {
     let Report { outcome, sources, .. } = *report;
     let mut out = String::new();
-    for found in &outcome.findings {
-        out.push_str(&finding(found, sources));
+    for (i, found) in outcome.findings.iter().enumerate() {
+        out.push_str(&explained(found, outcome.explanations.get(i), sources));
         out.push('\n');
     }
     let _ = writeln!(out, "{}", headline(report));
-    if let Some(why) = report.picked {
+    if let Some(why) = report.picked.filter(|_| report.surprising) {
         let _ = writeln!(out, "  engine {}: {why}", report.engine);
     }
     for bound in &outcome.bounds {
@@ -72,9 +72,35 @@ pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> S
 
 /// A finding with a snippet of the source and the execution that shows it.
 pub fn finding(finding: &Finding, sources: &SourceMap) -> String {
+    explained(finding, None, sources)
+}
+
+/// A finding: what it is, what went wrong in one sentence, the execution that shows it, and why the model allows it.
+fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> String {
     let mut out = render(finding, sources) + "\n";
+    let none = Explanation::default();
+    let Explanation { sentence, why, threads, again, remedy: _ } = explanation.unwrap_or(&none);
+    if !sentence.is_empty() {
+        let _ = writeln!(out, "  {sentence}");
+    }
     if !finding.trace.is_empty() {
-        out.push_str(&show_trace(&finding.trace, sources));
+        out.push_str(&show_trace(&finding.trace, threads, sources));
+    }
+    if !why.is_empty() {
+        out.push_str("  why:\n");
+        for line in why {
+            let _ = writeln!(out, "    {line}");
+        }
+    }
+    match again {
+        0 => {}
+        1 => out.push_str("  found once more at the same places, by other threads or in other iterations\n"),
+        n => {
+            let _ = writeln!(
+                out,
+                "  found {n} more times at the same places, by other threads or in other iterations"
+            );
+        }
     }
     out
 }
@@ -155,10 +181,12 @@ fn render(finding: &Finding, sources: &SourceMap) -> String {
 }
 
 /// The longest piece of source text in a trace.
-const TEXT: usize = 48;
+const TEXT: usize = 56;
+/// What is shown of its end.
+const TAIL: usize = 21;
 
 /// A block per run of steps of one thread, a line per step: line, source text, what happens.
-fn show_trace(steps: &[Step], sources: &SourceMap) -> String {
+fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String {
     let mut out = String::from("  an execution that shows it:\n");
     let file = |step: &Step| position(sources, step.span).file;
     let placed = |step: &&Step| !file(step).is_empty();
@@ -179,7 +207,7 @@ fn show_trace(steps: &[Step], sources: &SourceMap) -> String {
     for step in steps {
         if thread != Some(step.thread) {
             thread = Some(step.thread);
-            let _ = writeln!(out, "    thread {}", step.thread);
+            let _ = writeln!(out, "    {}", thread_head(step.thread, threads));
         }
         let mut line = format!("      {:>width$}  {:code$}  {}", place(step), text(step), step.action);
         if !step.buffers.is_empty() {
@@ -193,10 +221,21 @@ fn show_trace(steps: &[Step], sources: &SourceMap) -> String {
     out
 }
 
+/// `thread 1: reader`.
+fn thread_head(thread: u32, names: &[String]) -> String {
+    match names.get(thread as usize) {
+        Some(name) if !name.starts_with("thread ") => format!("thread {thread}: {name}"),
+        _ => format!("thread {thread}"),
+    }
+}
+
 fn shortened(text: &str) -> String {
     let text = text.lines().next().unwrap_or("");
     if text.chars().count() <= TEXT {
         return text.to_string();
     }
-    text.chars().take(TEXT - 3).collect::<String>() + "..."
+    // The memory order is the last argument of a call: the end is worth more than the middle.
+    let start: String = text.chars().take(TEXT - TAIL - 3).collect();
+    let skipped = text.chars().count() - TAIL;
+    format!("{start}...{}", text.chars().skip(skipped).collect::<String>())
 }

@@ -4,7 +4,7 @@
 use crate::format::text;
 use crate::report::{Report, position, show_seconds};
 use crate::{events, picture};
-use fencepost_answer::{Finding, Step, Verdict};
+use fencepost_answer::{Explanation, Finding, Step, Verdict};
 use fencepost_diag::SourceFile;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -85,6 +85,17 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
         );
     }
     out.push_str("</ul>\n");
+    let explanation = report.outcome.explanations.get(number);
+    if let Some(Explanation { sentence, why, .. }) = explanation {
+        if !sentence.is_empty() {
+            let _ = writeln!(out, "<p class=\"sentence\">{}</p>", escape(sentence));
+        }
+        if !why.is_empty() {
+            let lines: String = why.iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
+            let _ = writeln!(out, "<ul class=\"why\">{lines}</ul>");
+        }
+    }
+    let names = explanation.map_or(&[][..], |explanation| &explanation.threads);
     if finding.trace.is_empty() {
         out.push_str("</section>\n");
         return out;
@@ -101,13 +112,13 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
         "<div class=\"wide\"><table class=\"steps\"><thead><tr><th>thread</th><th>line</th><th>source</th><th>what happens</th>{head}</tr></thead><tbody>"
     );
     for step in &finding.trace {
-        out.push_str(&show_step(step, report, buffers));
+        out.push_str(&show_step(step, names, report, buffers));
     }
     out.push_str("</tbody></table></div></section>\n");
     out
 }
 
-fn show_step(step: &Step, report: &Report<'_>, buffers: bool) -> String {
+fn show_step(step: &Step, names: &[String], report: &Report<'_>, buffers: bool) -> String {
     let at = position(report.sources, step.span);
     let line = if at.file.is_empty() { String::new() } else { at.line.to_string() };
     let what = std::iter::once(&step.action).chain(&step.details).map(|text| escape(text));
@@ -119,7 +130,7 @@ fn show_step(step: &Step, report: &Report<'_>, buffers: bool) -> String {
         step.thread,
         anchor(at.file, at.line),
         step.thread % 8,
-        step.thread,
+        names.get(step.thread as usize).map_or_else(|| step.thread.to_string(), |name| escape(name)),
         escape(report.sources.expression(step.span).trim()),
         what.collect::<Vec<_>>().join("<br>")
     )

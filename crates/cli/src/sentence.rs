@@ -1,0 +1,391 @@
+//! A finding in one sentence, in the program's own names, and why the model allows it.
+//!
+//! What a weak model did is told from the cycle of [`crate::cause`]: what the threads saw, and which two accesses of which
+//! thread were not kept in order. What needs no weak model is told as what it is.
+
+use crate::cause::{Cause, Edge, EdgeKind, cause};
+use crate::story::StepId;
+use crate::teller::Teller;
+use crate::waiting;
+use crate::words::{self, list};
+use fencepost_answer::Explanation;
+use fencepost_explore::{Action, FindingKind};
+use fencepost_ir::EventKind;
+use fencepost_models::registry::Entry;
+use fencepost_naive::Rebuilt;
+use std::collections::BTreeMap;
+
+/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt.
+pub fn explain(
+    teller: &Teller<'_>,
+    model: &Entry,
+    rebuilt: Option<&Rebuilt>,
+) -> (Explanation, Option<Cycle>) {
+    let weak = rebuilt.and_then(|rebuilt| Weak::new(teller, model, rebuilt));
+    let mut explanation = Explanation { threads: teller.threads(), ..Explanation::default() };
+    let finding = teller.finding();
+    explanation.sentence = match finding.kind {
+        FindingKind::Deadlock => waiting::sentence(teller),
+        FindingKind::DataRace => race(teller),
+        FindingKind::UseAfterFree | FindingKind::UseAfterScope | FindingKind::DoubleFree => late_use(teller),
+        FindingKind::Uninitialised | FindingKind::NullPointer | FindingKind::BadPointer => bad_value(teller),
+        FindingKind::UseBeforeAllocation => unallocated(teller),
+        FindingKind::Leak | FindingKind::Unsupported | FindingKind::OutsideSection => String::new(),
+        _ => weak.as_ref().map_or_else(|| values(teller), Weak::sentence),
+    };
+    let races = finding.kind == FindingKind::DataRace || finding.kind == FindingKind::UseBeforeAllocation;
+    if races {
+        explanation.why = synchronisation(teller, model);
+    } else if let Some(weak) = &weak {
+        explanation.why = weak.why();
+    } else if rebuilt.is_some() && model.name != "sc" && tells_of_order(finding.kind) {
+        explanation.why.push("no weak memory is needed: it happens under sc as well".into());
+    }
+    (explanation, weak.map(|weak| weak.cycle()))
+}
+
+/// The steps of a cycle, for a picture.
+pub type Cycle = Vec<(StepId, StepId, EdgeKind)>;
+
+fn tells_of_order(kind: FindingKind) -> bool {
+    !matches!(kind, FindingKind::Leak | FindingKind::Unsupported | FindingKind::OutsideSection)
+}
+
+/// What a weak model did.
+struct Weak<'t, 'a> {
+    teller: &'t Teller<'a>,
+    model: &'t Entry,
+    cause: Cause,
+    steps: BTreeMap<usize, StepId>,
+    kinds: BTreeMap<usize, bool>,
+}
+
+impl<'t, 'a> Weak<'t, 'a> {
+    fn new(teller: &'t Teller<'a>, model: &'t Entry, rebuilt: &Rebuilt) -> Option<Weak<'t, 'a>> {
+        let id = |&(t, i): &(u32, u32)| (t as usize, i as usize);
+        let steps: BTreeMap<usize, StepId> = rebuilt.events.iter().map(|(step, &e)| (e, id(step))).collect();
+        let preferred: Vec<usize> =
+            steps.iter().filter(|(_, step)| teller.is_concerned(**step)).map(|(&e, _)| e).collect();
+        let cause = cause(model, &rebuilt.execution, &preferred)?;
+        let reads = rebuilt.execution.events.iter().map(|event| event.kind == EventKind::Read).enumerate();
+        Some(Weak { teller, model, cause, steps, kinds: reads.collect() })
+    }
+
+    fn is_read(&self, event: usize) -> bool {
+        self.kinds.get(&event).copied().unwrap_or(false)
+    }
+
+    fn thread(&self, event: usize) -> String {
+        self.steps.get(&event).map_or(String::new(), |step| self.teller.thread(step.0))
+    }
+
+    fn line(&self, event: usize) -> usize {
+        self.steps.get(&event).map_or(0, |step| self.teller.line_of(*step))
+    }
+
+    /// `` `ready` = 1 (line 17)``.
+    fn access(&self, event: usize) -> String {
+        let step = self.steps.get(&event).and_then(|step| self.teller.step(*step));
+        let what = match step.map(|step| &step.action) {
+            Some(Action::Read { cell, value, .. } | Action::Write { cell, value, .. }) => {
+                format!("`{}` = {}", self.teller.rename(cell), self.teller.rename(value))
+            }
+            _ => "it".into(),
+        };
+        format!("{what} (line {})", self.line(event))
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = &Edge> {
+        self.cause.cycle.iter().filter(|edge| edge.kind == EdgeKind::Po)
+    }
+
+    /// What the threads saw, and what was not kept in order.
+    fn sentence(&self) -> String {
+        let mut seen: Vec<String> = Vec::new();
+        for edge in self.pairs() {
+            let (thread, from, to) = (self.thread(edge.from), self.access(edge.from), self.access(edge.to));
+            match (self.is_read(edge.from), self.is_read(edge.to)) {
+                (true, true) => seen.push(format!("{thread} saw {from} but {to}")),
+                (false, true) => seen.push(format!("{thread} wrote {from} and then read {to}")),
+                (true, false) => seen.push(format!("{thread} saw {from} and then wrote {to}")),
+                (false, false) => {}
+            }
+        }
+        if seen.is_empty() {
+            let wrote = self.pairs().map(|edge| {
+                let (from, to) = (self.access(edge.from), self.access(edge.to));
+                format!("{} wrote {from} and then {to}", self.thread(edge.from))
+            });
+            seen.extend(wrote);
+        }
+        let blame: Vec<String> = self.cause.open.iter().map(|&pair| self.blame(pair)).collect();
+        let them = if self.cause.open.len() == 1 { "these two" } else { "them" };
+        let allows = format!("{} allows this because nothing orders {them}", self.model.name);
+        format!("{}: {}; {allows}", seen.join(", while "), blame.join(", and "))
+    }
+
+    /// What went out of order.
+    fn blame(&self, (from, to): (usize, usize)) -> String {
+        let (thread, first, second) = (self.thread(from), self.line(from), self.line(to));
+        match (self.is_read(from), self.is_read(to)) {
+            (false, false) => {
+                format!("the two stores of {thread}, lines {first} and {second}, reached others out of order")
+            }
+            (true, true) => {
+                format!("the two loads of {thread}, lines {first} and {second}, were done out of order")
+            }
+            (false, true) => {
+                format!(
+                    "the load of {thread} at line {second} was done before its store at line {first} reached others"
+                )
+            }
+            (true, false) => {
+                format!(
+                    "the store of {thread} at line {second} reached others before its load at line {first} was done"
+                )
+            }
+        }
+    }
+
+    /// The cycle, and what would forbid it.
+    fn why(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut cycle = String::from("the cycle: ");
+        for edge in &self.cause.cycle {
+            let step = self.steps.get(&edge.from).and_then(|step| self.teller.step(*step));
+            let event = step.map_or(String::from("?"), |step| self.teller.event(step, None));
+            cycle += &format!("{event} (line {}) -{}-> ", self.line(edge.from), edge.kind.name());
+        }
+        let first = self.cause.cycle.first().map_or(0, |edge| edge.from);
+        lines.push(format!("{cycle}line {}", self.line(first)));
+        let kept = self.pairs().filter(|edge| !self.cause.open.contains(&(edge.from, edge.to)));
+        for edge in kept {
+            let (thread, from, to) = (self.thread(edge.from), self.line(edge.from), self.line(edge.to));
+            lines.push(format!("{thread} keeps lines {from} and {to} in order"));
+        }
+        if !self.cause.fences.is_empty() {
+            let place = |(&(from, to), fence): (&(usize, usize), _)| {
+                let (first, second) = (self.line(from), self.line(to));
+                format!(
+                    "{} between lines {first} and {second} of {}",
+                    words::written(fence),
+                    self.thread(from)
+                )
+            };
+            let fences = self.cause.open.iter().zip(self.cause.fences.iter().copied());
+            let fences: Vec<String> = fences.map(place).collect();
+            let axioms: Vec<String> = self.cause.axioms.iter().map(|axiom| format!("`{axiom}`")).collect();
+            lines.push(format!(
+                "with {} the axiom {} of {} would forbid it",
+                list(&fences),
+                list(&axioms),
+                self.model.name
+            ));
+        }
+        lines
+    }
+
+    fn cycle(&self) -> Cycle {
+        let step = |event: usize| self.steps.get(&event).copied();
+        let edges = self.cause.cycle.iter().filter_map(|e| Some((step(e.from)?, step(e.to)?, e.kind)));
+        edges.collect()
+    }
+}
+
+/// `reads`, `writes`, ... of a place of the finding, and its line.
+fn does(teller: &Teller<'_>, place: usize) -> Option<(String, &'static str, usize)> {
+    let finding = teller.finding();
+    let spot = finding.places.get(place)?;
+    let steps = finding.steps.get(spot.thread as usize)?;
+    let step = steps.iter().rev().find(|step| step.at == spot.at);
+    let verb = match step.map(|step| &step.action) {
+        Some(Action::Read { .. }) => "reads",
+        Some(Action::Write { .. }) => "writes",
+        Some(Action::Free { .. }) if finding.kind == FindingKind::UseAfterScope => "leaves the scope of",
+        Some(Action::Free { .. }) => "frees",
+        _ => "uses",
+    };
+    let line = line_of_place(teller, place);
+    Some((teller.thread(spot.thread as usize), verb, line))
+}
+
+fn line_of_place(teller: &Teller<'_>, place: usize) -> usize {
+    let finding = teller.finding();
+    let calls = finding.calls.get(place).map_or(&[][..], Vec::as_slice);
+    let source = teller.source();
+    finding.places.get(place).map_or(0, |spot| source.line(source.outside(spot.at, calls)))
+}
+
+/// The cell that is accessed at a place of the finding.
+fn cell(teller: &Teller<'_>) -> Option<String> {
+    let finding = teller.finding();
+    finding.places.iter().find_map(|place| {
+        let steps = finding.steps.get(place.thread as usize)?;
+        match &steps.iter().rev().find(|step| step.at == place.at)?.action {
+            Action::Read { cell, .. } | Action::Write { cell, .. } => Some(teller.rename(cell)),
+            _ => None,
+        }
+    })
+}
+
+fn race(teller: &Teller<'_>) -> String {
+    let (Some(one), Some(other)) = (does(teller, 0), does(teller, 1)) else { return String::new() };
+    let cell = cell(teller).unwrap_or_else(|| "it".into());
+    format!(
+        "{} {} `{cell}` (line {}) and {} {} it (line {}): neither comes before the other",
+        one.0, one.1, one.2, other.0, other.1, other.2
+    )
+}
+
+fn late_use(teller: &Teller<'_>) -> String {
+    let Some((end, late)) = teller.life_and_use() else { return String::new() };
+    let finding = teller.finding();
+    let object = teller.rename(finding.object.as_deref().unwrap_or("the object"));
+    let name = |step: StepId| teller.thread(step.0);
+    let done = match finding.kind {
+        FindingKind::UseAfterScope => format!("{} has left its scope", name(end)),
+        _ => format!("{} has freed it", name(end)),
+    };
+    let (verb, what) = match teller.step(late).map(|step| &step.action) {
+        Some(Action::Read { cell, .. }) => ("reads", teller.rename(cell)),
+        Some(Action::Write { cell, .. }) => ("writes", teller.rename(cell)),
+        _ => ("frees", object),
+    };
+    let (first, second) = (teller.line_of(late), teller.line_of(end));
+    let again = if verb == "frees" { " again" } else { "" };
+    format!("{} {verb} `{what}`{again} (line {first}) when {done} (line {second})", name(late))
+}
+
+fn unallocated(teller: &Teller<'_>) -> String {
+    let (Some(one), line) = (does(teller, 0), line_of_place(teller, 1)) else { return String::new() };
+    let cell = cell(teller).unwrap_or_else(|| "it".into());
+    let maker = teller.finding().places.get(1).map_or(String::new(), |place| {
+        format!(", which {} allocates at line {line}", teller.thread(place.thread as usize))
+    });
+    format!(
+        "{} {} `{cell}` (line {}){maker}: nothing says that this has happened before",
+        one.0, one.1, one.2
+    )
+}
+
+/// A thread uses a value that it should not have: where it got it from.
+fn bad_value(teller: &Teller<'_>) -> String {
+    let finding = teller.finding();
+    let Some(place) = finding.places.first() else { return String::new() };
+    let thread = place.thread as usize;
+    let (name, line) = (teller.thread(thread), line_of_place(teller, 0));
+    let steps = finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+    if finding.kind == FindingKind::Uninitialised {
+        return match cell(teller) {
+            Some(cell) => format!("{name} reads `{cell}` (line {line}), which nobody has written by then"),
+            None => format!("{name} uses a value (line {line}) that nobody has written"),
+        };
+    }
+    let null = finding.kind == FindingKind::NullPointer;
+    let read = (0..steps.len()).rev().find(|&i| match steps[i].action {
+        Action::Read { raw, .. } => !null || raw == 0,
+        _ => false,
+    });
+    let what = if null { "a null pointer" } else { "a value that is no pointer" };
+    match read.map(|i| ((thread, i), &steps[i].action)) {
+        Some((step, Action::Read { cell, value, from, .. })) => {
+            let source = match from {
+                None => "the initial value".to_string(),
+                Some((t, i)) => format!("written by {}", teller.who((*t as usize, *i as usize))),
+            };
+            let (cell, value, at) = (teller.rename(cell), teller.rename(value), teller.line_of(step));
+            format!("{name} uses {what} (line {line}): it read `{cell}` = {value} at line {at}, {source}")
+        }
+        _ => format!("{name} uses {what} (line {line})"),
+    }
+}
+
+/// What a thread had read at the place where it failed.
+fn values(teller: &Teller<'_>) -> String {
+    let finding = teller.finding();
+    let Some(place) = finding.places.first() else { return String::new() };
+    let thread = place.thread as usize;
+    let steps = finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+    let (name, line) = (teller.thread(thread), line_of_place(teller, 0));
+    let mut read: Vec<String> = Vec::new();
+    for (i, step) in steps.iter().enumerate().rev().take(12) {
+        if let Action::Read { cell, value, from, .. } = &step.action
+            && read.len() < 3
+        {
+            let at = teller.line_of((thread, i));
+            let source = from.filter(|(t, _)| *t as usize != thread);
+            let source = source.map_or(String::new(), |(t, i)| {
+                format!(", written by {}", teller.who((t as usize, i as usize)))
+            });
+            read.push(format!("`{}` = {} (line {at}{source})", teller.rename(cell), teller.rename(value)));
+        }
+    }
+    read.reverse();
+    match (read.is_empty(), finding.kind) {
+        (true, FindingKind::Assertion) => format!("{name} fails at line {line}, whatever others do"),
+        (true, _) => format!("{name} does this at line {line}"),
+        (false, _) => format!("{name} had read {} when it came to line {line}", list(&read)),
+    }
+}
+
+/// Why two accesses do not synchronise: the way from one to the other that lacks a release or an acquire.
+fn synchronisation(teller: &Teller<'_>, model: &Entry) -> Vec<String> {
+    let finding = teller.finding();
+    let mut lines = Vec::new();
+    for (a, b) in [(0, 1), (1, 0)] {
+        let (Some(from), Some(to)) = (finding.places.get(a), finding.places.get(b)) else { continue };
+        let (Some(first), Some(second)) = (
+            finding
+                .steps
+                .get(from.thread as usize)
+                .and_then(|steps| steps.iter().position(|s| s.at == from.at)),
+            finding.steps.get(to.thread as usize).and_then(|steps| steps.iter().rposition(|s| s.at == to.at)),
+        ) else {
+            continue;
+        };
+        for (i, step) in finding.steps[to.thread as usize][..second].iter().enumerate() {
+            let Action::Read { from: Some((t, w)), order, cell, .. } = &step.action else { continue };
+            let writes = &finding.steps[*t as usize];
+            if *t != from.thread || (*w as usize) < first {
+                continue;
+            }
+            let Action::Write { order: written, .. } = writes[*w as usize].action else { continue };
+            let (read, write) = ((to.thread as usize, i), (*t as usize, *w as usize));
+            let (r, w) = (teller.line_of(read), teller.line_of(write));
+            let mut lacks = Vec::new();
+            if !written.releases() {
+                lacks.push(format!("line {w} is {} and not release", name_of(written)));
+            }
+            if !order.acquires() {
+                lacks.push(format!("line {r} is {} and not acquire", name_of(*order)));
+            }
+            if !lacks.is_empty() {
+                let cell = teller.rename(cell);
+                lines.push(format!(
+                    "line {r} reads `{cell}` from line {w}, but they do not synchronise: {}",
+                    list(&lacks)
+                ));
+            }
+        }
+    }
+    lines.dedup();
+    if lines.is_empty() {
+        lines.push(format!(
+            "nothing orders the two under {}: no lock, no join, no release that an acquire reads from",
+            model.name
+        ));
+    }
+    lines
+}
+
+fn name_of(order: fencepost_ir::Order) -> &'static str {
+    match order {
+        fencepost_ir::Order::Plain => "not atomic",
+        fencepost_ir::Order::Relaxed => "relaxed",
+        fencepost_ir::Order::Acquire | fencepost_ir::Order::AcquirePc => "acquire",
+        fencepost_ir::Order::Release => "release",
+        fencepost_ir::Order::Consume => "consume",
+        fencepost_ir::Order::AcqRel => "acq_rel",
+        fencepost_ir::Order::SeqCst => "seq_cst",
+    }
+}

@@ -1,0 +1,100 @@
+//! What threads wait for at the end of an execution, and what they missed.
+
+use crate::story::StepId;
+use crate::teller::Teller;
+use fencepost_explore::{Action, Place};
+use fencepost_ir::Instr;
+
+/// Who waits for what, in one sentence.
+pub fn sentence(teller: &Teller<'_>) -> String {
+    let finding = teller.finding();
+    let mut parts: Vec<(bool, String)> = Vec::new();
+    for (i, place) in finding.places.iter().enumerate() {
+        let calls = finding.calls.get(i).map_or(&[][..], Vec::as_slice);
+        parts.push(waits(teller, place, calls));
+    }
+    // Who waits for a thread to end is not to blame.
+    parts.sort_by_key(|(joins, _)| *joins);
+    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join("; ")
+}
+
+/// What one thread waits for; whether it only waits for a thread to end.
+fn waits(teller: &Teller<'_>, place: &Place, calls: &[(u32, u32)]) -> (bool, String) {
+    let source = teller.source();
+    let thread = place.thread as usize;
+    let name = teller.thread(thread);
+    let line = source.line(source.outside(place.at, calls));
+    let steps = teller.finding().steps.get(thread).map_or(&[][..], Vec::as_slice);
+    let instr =
+        source.program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize));
+    if matches!(instr, Some(Instr::Join { .. })) {
+        return (true, format!("{name} waits for a thread to end (line {line})"));
+    }
+    let last = steps.iter().rposition(|step| step.at == place.at);
+    let called = last.map_or("", |i| teller.callee(&steps[i]));
+    let read = last.and_then(|i| match &steps[i].action {
+        Action::Read { cell, value, from, place, id, .. } => Some((cell, value, from, *place, *id)),
+        _ => None,
+    });
+    if called.starts_with("pthread_cond_") || called.starts_with("cnd_") {
+        let lost = lost_signal(teller, thread, read.map(|read| read.4));
+        let lost = lost.map_or(String::new(), |(signaller, at)| {
+            format!(": the signal of {signaller} (line {at}) came before that and woke nobody")
+        });
+        return (false, format!("{name} waits for a signal (line {line}) that will not come{lost}"));
+    }
+    let text = source.sources.expression(source.span(source.outside(place.at, calls)));
+    let locks = matches!(instr, Some(Instr::Lock(_))) || text.contains("_lock(");
+    match read {
+        Some((cell, _, Some((t, i)), _, _)) if locks => {
+            let (holder, at) = (teller.thread(*t as usize), teller.line_of((*t as usize, *i as usize)));
+            let holder =
+                if *t as usize == thread { "it holds itself".into() } else { format!("{holder} holds") };
+            let cell = teller.rename(cell);
+            (false, format!("{name} waits for `{cell}` (line {line}), which {holder} since line {at}"))
+        }
+        Some((cell, value, from, newest, id)) => {
+            let (cell, value) = (teller.rename(cell), teller.rename(value));
+            let written = match from {
+                None => "the initial value".to_string(),
+                Some((t, i)) => format!("written by {}", teller.who((*t as usize, *i as usize))),
+            };
+            let missed = missed(teller, id, newest);
+            let missed = match missed {
+                Some(step) => format!("it never sees what {} writes", teller.who(step)),
+                None => "nobody writes it again".into(),
+            };
+            (false, format!("{name} waits at line {line} with `{cell}` = {value}, {written}: {missed}"))
+        }
+        None => (false, format!("{name} waits at line {line}")),
+    }
+}
+
+/// A newer write of the cell.
+fn missed(teller: &Teller<'_>, cell: u32, newest: u32) -> Option<StepId> {
+    let threads = teller.finding().steps.iter().enumerate();
+    let mut steps = threads.flat_map(|(t, steps)| steps.iter().enumerate().map(move |(i, s)| ((t, i), s)));
+    steps.find_map(|(id, step)| match step.action {
+        Action::Write { id: other, place, .. } if other == cell && place > newest => Some(id),
+        _ => None,
+    })
+}
+
+/// A signal of the condition variable that found nobody waiting: a call that read it and changed nothing.
+fn lost_signal(teller: &Teller<'_>, waiter: usize, variable: Option<u32>) -> Option<(String, usize)> {
+    let variable = variable?;
+    for (t, steps) in teller.finding().steps.iter().enumerate().filter(|(t, _)| *t != waiter) {
+        for (i, step) in steps.iter().enumerate() {
+            let called = teller.callee(step);
+            let signals = called.ends_with("_signal") || called.ends_with("_broadcast");
+            let reads = matches!(step.action, Action::Read { id, .. } if id == variable);
+            let writes = steps.get(i + 1).is_some_and(
+                |next| matches!(next.action, Action::Write { id, .. } if id == variable && next.calls == step.calls),
+            );
+            if signals && reads && !writes {
+                return Some((teller.thread(t), teller.line_of((t, i))));
+            }
+        }
+    }
+    None
+}

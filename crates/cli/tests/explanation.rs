@@ -1,0 +1,94 @@
+//! What is told about a finding: one sentence first, then the execution, then why the model allows it. The texts are
+//! snapshots, over all engines and models.
+
+mod support;
+
+use serde_json::Value;
+use support::{fencepost, run};
+
+const CORPUS: &str = "crates/c/corpus";
+const DATA: &str = "crates/cli/tests/data";
+const LANG: &str = "crates/lang/corpus";
+
+/// Folder, file, model and engine.
+const TOLD: &[(&str, &str, &str, &str)] = &[
+    (DATA, "seqlock_no_writer_fence.c", "armv8", "explore"),
+    (DATA, "seqlock_no_reader_fence.c", "armv8", "explore"),
+    (DATA, "seqlock_no_writer_fence.c", "rc20", "explore"),
+    (DATA, "seqlock_no_reader_fence.c", "rc20", "explore"),
+    (DATA, "seqlock_no_writer_fence.c", "power", "explore"),
+    (DATA, "seqlock_no_reader_fence.c", "power", "explore"),
+    (CORPUS, "treiber_aba.c", "power", "explore"),
+    (CORPUS, "sync_cond_lost.c", "armv8", "explore"),
+    (CORPUS, "litmus_mp_race.c", "rc20", "explore"),
+    (CORPUS, "litmus_sb_rlx.c", "tso", "explore"),
+    (CORPUS, "litmus_mp_rlx.c", "pso", "explore"),
+    (CORPUS, "litmus_lb_rlx.c", "armv8", "explore"),
+    (CORPUS, "litmus_2_2w_rlx.c", "pso", "explore"),
+    (CORPUS, "mpmc_vyukov_rlx.c", "power", "explore"),
+    (CORPUS, "ms_queue_rlx.c", "rc20", "explore"),
+    (CORPUS, "lock_mcs_2_rlx.c", "rc11", "explore"),
+    (CORPUS, "lock_ticket_2_rlx.c", "armv8", "explore"),
+    (CORPUS, "spsc_ring_rlx.c", "power", "explore"),
+    (CORPUS, "dcl_rlx.c", "rc20", "explore"),
+    (CORPUS, "hazard_unfenced.c", "tso", "explore"),
+    (CORPUS, "chase_lev_unfenced.c", "tso", "explore"),
+    (CORPUS, "rcu_no_wait.c", "sc", "explore"),
+    (CORPUS, "sync_philosophers.c", "sc", "explore"),
+    (CORPUS, "finding_waits_forever.c", "rc20", "explore"),
+    (CORPUS, "finding_null.c", "rc20", "explore"),
+    (CORPUS, "finding_relock.c", "tso", "explore"),
+    (CORPUS, "allocated_elsewhere.c", "rc20", "explore"),
+    (CORPUS, "sync_no_mutex_counter.c", "sc", "explore"),
+    (CORPUS, "peterson_2_rlx.c", "tso", "states"),
+    (CORPUS, "litmus_mp_rlx.c", "pso", "states"),
+    (CORPUS, "litmus_sb_rlx.c", "tso", "reduce"),
+    (CORPUS, "sync_no_mutex_counter.c", "sc", "bmc"),
+    (LANG, "dekker.fp", "tso", "states"),
+    (CORPUS, "finding_abort.c", "sc", "run"),
+    (CORPUS, "litmus_lb_rlx.c", "ps", "states"),
+    (CORPUS, "litmus_mp_rlx.c", "power", "states"),
+];
+
+#[test]
+fn every_finding_is_explained() {
+    for (folder, file, model, engine) in TOLD {
+        let path = format!("{folder}/{file}");
+        let text = run(&["check", "-j1", "-m", model, "--engine", engine, &path]);
+        insta::assert_snapshot!(format!("{}_{model}_{engine}", file.replace('.', "_")), text);
+    }
+}
+
+fn explanation(file: &str, model: &str) -> Value {
+    let output = fencepost(&["check", "-j1", "--json", "-m", model, &format!("{DATA}/{file}")])
+        .output()
+        .expect("it runs");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    answer["findings"][0]["explanation"].clone()
+}
+
+/// The two gave the same trace once: the sentence says which thread lacks its fence.
+#[test]
+fn the_two_broken_sequence_locks_are_told_apart() {
+    for model in ["armv8", "power", "rc20"] {
+        let writer = explanation("seqlock_no_writer_fence.c", model);
+        let reader = explanation("seqlock_no_reader_fence.c", model);
+        let sentence = |value: &Value| value["sentence"].as_str().expect("a sentence").to_string();
+        let blame = |value: &Value| sentence(value).split_once(": ").map(|(_, blame)| blame.to_string());
+        let (writer, reader) = (blame(&writer).expect("blame"), blame(&reader).expect("blame"));
+        assert!(
+            writer.contains("the two stores of writer") && !writer.contains("loads of"),
+            "{model}: {writer}"
+        );
+        assert!(
+            reader.contains("the two loads of reader") && !reader.contains("stores of"),
+            "{model}: {reader}"
+        );
+    }
+    for model in ["armv8", "power", "rc20"] {
+        let file = format!("{DATA}/seqlock_both_fences.c");
+        let output = fencepost(&["check", "-j1", "--json", "-m", model, &file]).output().expect("it runs");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(answer["verdict"], "safe", "{model}");
+    }
+}
