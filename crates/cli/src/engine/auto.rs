@@ -96,9 +96,9 @@ fn promising(question: &Question<'_>) -> Result<Picked, Trouble> {
         let over = question.options.timeout.is_some_and(|time| question.start.elapsed() >= time);
         match answer {
             Ok(outcome) if outcome.verdict != Verdict::Unknown || over => {
-                return Ok(Picked { engine, why: why.into(), outcome });
+                return Ok(Picked { engine, why: why.into(), surprising: name != "explore", outcome });
             }
-            Ok(outcome) => last = Some(Ok(Picked { engine, why: why.into(), outcome })),
+            Ok(outcome) => last = Some(Ok(Picked { engine, why: why.into(), surprising: true, outcome })),
             Err(trouble) => drop(last.get_or_insert(Err(trouble))),
         }
     }
