@@ -24,6 +24,7 @@ atomic_int level[N], last[N], x;
 void *fenced(void *argument) {
   int me = (int)(long)argument;
   LOCK(FENCE)
+  FENCE;
   store(x, me);
   assert(load(x) == me);
   FENCE;
@@ -44,6 +45,7 @@ void *other(void *argument) {
 void *other(void *argument) {
   int me = (int)(long)argument;
   LOCK(FENCE)
+  FENCE;
   store(x, me);
   assert(load(x) != me);
   FENCE;

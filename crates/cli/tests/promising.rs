@@ -107,7 +107,7 @@ fn standard_consistency_with_read_modify_writes_is_refused() {
 #[test]
 fn a_limit_ends_in_unknown() {
     let answer =
-        check("promising/fibonacci.c", "--engine reduce --bound 60 --promises 3 --timeout 1 -- -DN=4");
+        check("promising/fibonacci.c", "--engine reduce --bound 60 --promises 3 --timeout 4 -- -DN=4");
     assert_eq!(answer["verdict"], "unknown", "{answer}");
     assert!(answer.to_string().contains("nothing is wrong within a bound of"), "{answer}");
 }
