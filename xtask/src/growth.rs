@@ -10,13 +10,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
-struct Options {
+/// How to run the command.
+pub struct Options {
     bin: Option<PathBuf>,
-    only: String,
-    seconds: u64,
+    /// Rows whose name has this word.
+    pub only: String,
+    /// Time limit of a row.
+    pub seconds: u64,
 }
 
-fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+/// Reads the arguments.
+pub fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options { bin: None, only: String::new(), seconds: 10 };
     while let Some(arg) = args.next() {
         let value = args.next().ok_or(format!("{arg} needs a value"))?;
@@ -86,7 +90,7 @@ fn peak(pid: u32) -> Option<f64> {
 }
 
 /// Waits for the shell, looking at the memory of what it runs.
-fn watch(child: &mut Child) -> f64 {
+pub fn watch(child: &mut Child) -> f64 {
     let children = format!("/proc/{0}/task/{0}/children", child.id());
     let mut most: f64 = 0.0;
     while let Ok(None) = child.try_wait() {
@@ -125,7 +129,7 @@ fn measure(bin: &Path, program: &Path, row: &Row, limit: u64) -> Result<Measured
 }
 
 /// The binary to measure; it is built unless one is named.
-fn binary(options: &Options, root: &Path) -> Result<PathBuf, String> {
+pub fn binary(options: &Options, root: &Path) -> Result<PathBuf, String> {
     if let Some(bin) = &options.bin {
         return std::fs::canonicalize(bin).map_err(|error| format!("{}: {error}", bin.display()));
     }

@@ -17,6 +17,7 @@ mod csmith;
 mod family;
 mod growth;
 mod power;
+mod promising;
 mod round_trip;
 
 use std::process::ExitCode;
@@ -62,6 +63,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some("power") {
         return power::run(std::env::args().skip(2));
+    }
+    if std::env::args().nth(1).as_deref() == Some("promising") {
+        return promising::run(std::env::args().skip(2));
     }
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,

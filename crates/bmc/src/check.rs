@@ -217,7 +217,9 @@ struct Encoded {
 fn encode(program: &Program, unrolled: &mut Unrolled) -> Encoded {
     let mut sc = Sc::new(unrolled);
     let finals = match &program.property {
-        Property::Final(condition) => Some(Finals::new(unrolled, &mut sc, condition)),
+        Property::Final(condition) => {
+            Some(Finals::new(unrolled, &mut |u, cell| sc.last_value(u, cell), condition))
+        }
         Property::Assertions => None,
     };
     for fault in 0..unrolled.faults.len() {

@@ -1,7 +1,6 @@
 //! Final states: the registers and cells that a final condition looks at, where all threads have ended.
 
 use crate::aig::{Graph, Lit};
-use crate::sc::Sc;
 use crate::symbolic::{CellId, Unrolled};
 use crate::word::Word;
 use fencepost_ir::{
@@ -21,15 +20,19 @@ pub struct Finals {
 }
 
 impl Finals {
-    /// For an encoded program; adds clauses to its formula.
-    pub fn new(unrolled: &mut Unrolled, sc: &mut Sc, condition: &FinalCondition) -> Finals {
-        let ends: Vec<(Lit, Lit)> =
-            unrolled.threads.iter().map(|thread| (thread.guard, thread.ended)).collect();
+    /// For an encoded program, whose ordering half knows the last value of a cell.
+    pub fn new(
+        unrolled: &mut Unrolled,
+        last_value: &mut dyn FnMut(&mut Unrolled, CellId) -> Word,
+        condition: &FinalCondition,
+    ) -> Finals {
+        let threads = unrolled.threads.iter().filter(|thread| thread.copy_of.is_none());
+        let ends: Vec<(Lit, Lit)> = threads.map(|thread| (thread.guard, thread.ended)).collect();
         let ended: Vec<Lit> =
             ends.into_iter().map(|(guard, ended)| unrolled.graph.implies(guard, ended)).collect();
         let complete = unrolled.graph.and_all(&ended);
         let observed: Vec<Word> =
-            condition.observed.iter().map(|observable| value_of(unrolled, sc, observable)).collect();
+            condition.observed.iter().map(|observable| value_of(unrolled, last_value, observable)).collect();
         let graph = &mut unrolled.graph;
         let admitted = condition.filter.as_ref().map_or(Lit::TRUE, |filter| holds(graph, filter, &observed));
         let proposition = holds(graph, &condition.proposition, &observed);
@@ -38,7 +41,11 @@ impl Finals {
     }
 }
 
-fn value_of(unrolled: &mut Unrolled, sc: &mut Sc, observable: &Observable) -> Word {
+fn value_of(
+    unrolled: &mut Unrolled,
+    last_value: &mut dyn FnMut(&mut Unrolled, CellId) -> Word,
+    observable: &Observable,
+) -> Word {
     let zero = || Word::constant(Value::ZERO);
     match *observable {
         Observable::Register { thread, reg } => {
@@ -50,7 +57,7 @@ fn value_of(unrolled: &mut Unrolled, sc: &mut Sc, observable: &Observable) -> Wo
                 cell.object == object.0 && cell.offset == offset && cell.width == width
             };
             match unrolled.cells.iter().position(this) {
-                Some(cell) => sc.last_value(unrolled, CellId(cell as u32)).extend(width, Extend::Sign),
+                Some(cell) => last_value(unrolled, CellId(cell as u32)).extend(width, Extend::Sign),
                 None => zero(),
             }
         }

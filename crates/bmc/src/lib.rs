@@ -20,6 +20,7 @@ pub mod finals;
 pub mod formula;
 pub mod lift;
 pub mod limits;
+pub mod promising;
 pub mod proof;
 pub mod sc;
 pub mod shape;

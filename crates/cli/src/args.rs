@@ -70,19 +70,25 @@ pub struct ReduceArgs {
     /// A program in C or in the papers' small language
     #[arg(value_name = "FILE")]
     pub path: PathBuf,
-    /// Memory model to reduce from: tso or power
+    /// Memory model to reduce from: tso, power or ps
     #[arg(short, long, default_value = "tso")]
     pub model: String,
-    /// At most this many rounds per thread
+    /// At most this many rounds per thread (tso)
     #[arg(long, value_name = "K")]
     pub rounds: Option<u32>,
-    /// Stores wait at most this many rounds [default: 2]
+    /// Stores wait at most this many rounds [default: 2] (tso)
     #[arg(long, value_name = "K")]
     pub age: Option<u32>,
     /// At most this many contexts (power) [default: 5]
     #[arg(long, value_name = "K")]
     pub contexts: Option<u32>,
-    /// How often a loop may go back (power)
+    /// At most this many promises and view switches together [default: 4] (ps)
+    #[arg(long, value_name = "K", value_parser = promising_bound())]
+    pub bound: Option<u16>,
+    /// 0: no promises, and a much smaller program (ps)
+    #[arg(long, value_name = "P", value_parser = promising_bound())]
+    pub promises: Option<u16>,
+    /// Take the back edge of a loop at most N times (power, ps)
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub unroll: u32,
     /// Where to write the SC program

@@ -96,7 +96,7 @@ impl Pass<'_, '_> {
 
     /// Reads; the value is zero-extended. Where the thread does not come here it means nothing.
     pub fn read(&mut self, state: &mut State, target: &Target, ann: Ann) -> Got {
-        let thread = self.thread.0;
+        let thread = self.original.0;
         for (cell, _) in &target.cells {
             self.memory.seen[cell.0 as usize].1.read(thread);
         }
@@ -185,7 +185,7 @@ impl Pass<'_, '_> {
             return;
         }
         let word = value.word.extend(target.width, fencepost_ir::Extend::Zero);
-        let thread = self.thread.0;
+        let thread = self.original.0;
         for (cell, _) in &target.cells {
             self.memory.seen[cell.0 as usize].1.write(thread, &word);
         }

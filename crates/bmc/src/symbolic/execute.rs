@@ -64,6 +64,10 @@ pub(super) struct Pass<'p, 'a> {
     pub copies: FxHashMap<u32, u32>,
     /// The running thread.
     pub thread: InstanceId,
+    /// The thread that the running one is a copy of; itself if it is none.
+    pub original: InstanceId,
+    /// The arguments of threads, for their copies.
+    args: Vec<Vec<Held>>,
     /// The running instruction.
     pub at: (u32, u32),
     units: u32,
@@ -109,6 +113,8 @@ impl<'p, 'a> Pass<'p, 'a> {
             made: 0,
             copies: FxHashMap::default(),
             thread: InstanceId(0),
+            original: InstanceId(0),
+            args: Vec::new(),
             at: (0, 0),
             units: 0,
             frames: Vec::new(),
@@ -128,7 +134,23 @@ impl<'p, 'a> Pass<'p, 'a> {
         while let Some(waiting) = self.queue.pop_front() {
             self.run_thread(waiting)?;
         }
+        let originals = self.threads.len() as u32;
+        for original in (0..originals).map(InstanceId) {
+            for _ in 0..self.options.copies {
+                let ThreadInstance { function, guard, spawned, .. } = self.threads[original.0 as usize];
+                let args = self.args[original.0 as usize].clone();
+                let copy = self.add_thread(function, args.clone(), guard, spawned);
+                self.threads[copy.0 as usize].copy_of = Some(original);
+                self.queue.clear();
+                self.run_thread(Waiting { id: copy, args })?;
+            }
+        }
         Ok(())
+    }
+
+    /// True while a copy of a thread is run.
+    pub fn is_copy(&self) -> bool {
+        self.original != self.thread
     }
 
     /// A thread that will run.
@@ -146,11 +168,14 @@ impl<'p, 'a> Pass<'p, 'a> {
             guard,
             spawned,
             ended,
+            end: None,
+            copy_of: None,
             events: 0..0,
             units: 0,
             registers: Vec::new(),
             steps: Vec::new(),
         });
+        self.args.push(args.clone());
         self.queue.push_back(Waiting { id, args });
         id
     }
@@ -162,6 +187,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             (thread.function, thread.guard)
         };
         (self.thread, self.units, self.made) = (id, 0, 0);
+        self.original = self.threads[id.0 as usize].copy_of.unwrap_or(id);
         self.copies.clear();
         self.exits.clear();
         let first = self.events.len() as u32;
@@ -203,7 +229,9 @@ impl<'p, 'a> Pass<'p, 'a> {
                 self.constraints.extend([vec![!ended, !a, b], vec![!ended, a, !b]]);
             }
             self.see_result(id, &state.returned.word);
-            for (&cell, own) in state.memory.iter() {
+            self.threads[id.0 as usize].end = Some(state.point);
+            let own_memory = (!self.is_copy()).then_some(state.memory.iter());
+            for (&cell, own) in own_memory.into_iter().flatten() {
                 self.memory.cells[cell.0 as usize].last = Some(own.held.word.clone());
             }
             self.threads[id.0 as usize].registers = state.regs.iter().map(|held| held.word.clone()).collect();
@@ -512,7 +540,7 @@ impl<'p, 'a> Pass<'p, 'a> {
     /// Something goes wrong where the condition holds.
     pub fn fault(&mut self, state: &State, condition: Lit, kind: FaultKind, message: &str) {
         let guard = self.graph.and(state.guard, condition);
-        if guard == Lit::FALSE {
+        if guard == Lit::FALSE || self.is_copy() {
             return;
         }
         let (function, pc) = self.at;
@@ -582,11 +610,13 @@ impl<'p, 'a> Pass<'p, 'a> {
     /// Adds a step for replaying.
     pub fn step(&mut self, guard: Lit, unit: Option<u32>) -> &mut Step {
         let (function, pc) = self.at;
+        let first = self.threads[self.thread.0 as usize].events.start;
         self.steps.push(Step {
             guard,
             function,
             pc,
             unit,
+            events_before: self.events.len() as u32 - first,
             choice: None,
             spurious: Lit::FALSE,
             spawns: None,

@@ -79,6 +79,8 @@ impl Pass<'_, '_> {
                 let guard = s.guard;
                 self.event(s, guard, unit, EventKind::Fence(*fence));
             }
+            // A copy of a thread ends where it would start or join others.
+            Instr::Spawn { .. } | Instr::Join { .. } if self.is_copy() => return Ok(None),
             Instr::Spawn { dst, callee, args } => self.spawn(s, *dst, callee, args)?,
             Instr::Join { thread, dst } => self.join(s, *thread, *dst),
             Instr::Lock(addr) => self.lock(s, *addr, None),
@@ -96,7 +98,7 @@ impl Pass<'_, '_> {
             }
             Instr::Nondet { dst, first, last } => self.choose(s, *dst, *first, *last),
             // Threads are unrolled in the order of their starts, and an address is resolved among the objects that are there.
-            Instr::Alloc { .. } if self.thread.0 != 0 => {
+            Instr::Alloc { .. } if self.original.0 != 0 => {
                 return self.refuse("memory that a thread other than the first allocates");
             }
             Instr::Alloc { .. }
@@ -106,7 +108,7 @@ impl Pass<'_, '_> {
             | Instr::ThreadLocal { .. }
             | Instr::ObjectSize { .. } => return self.object(instr, state),
             Instr::SelfThread { dst } => {
-                let number = Value(u64::from(self.thread.0));
+                let number = Value(u64::from(self.original.0));
                 self.set(s, Some(*dst), Held::constant(number));
             }
             Instr::Exit(value) => {
@@ -313,7 +315,7 @@ impl Pass<'_, '_> {
 
     /// What stands in a mutex that the running thread holds.
     fn owner(&self) -> Held {
-        Held::constant(Value(if self.options.c { u64::from(self.thread.0) + 1 } else { 1 }))
+        Held::constant(Value(if self.options.c { u64::from(self.original.0) + 1 } else { 1 }))
     }
 
     /// Locks a mutex, or tries to.
@@ -401,8 +403,8 @@ impl Pass<'_, '_> {
             // What happened before in this thread's open section comes before the new thread, too.
             let spawned = Some((self.thread, unit));
             let child = self.add_thread(function, args.clone(), guard, spawned);
-            self.event(state, guard, unit, EventKind::Spawn(child));
             self.step(guard, None).spawns = Some(child);
+            self.event(state, guard, unit, EventKind::Spawn(child));
             let this = Word::constant(Value(u64::from(child.0)));
             number.word = Word::mux(&mut self.graph, named, &this, &number.word);
         }
@@ -440,8 +442,8 @@ impl Pass<'_, '_> {
         if guard == Lit::FALSE {
             return;
         }
-        self.event(state, guard, unit, EventKind::Join(candidates.clone()));
         self.step(guard, None).joins = candidates.clone();
+        self.event(state, guard, unit, EventKind::Join(candidates.clone()));
         if let [(only, _)] = candidates[..] {
             let joined = Rc::make_mut(&mut state.joined);
             if let Err(at) = joined.binary_search(&only) {

@@ -78,6 +78,9 @@ pub struct Options<'a> {
     pub private_memory: bool,
     /// The rules of C: a mutex knows its owner, and only the owner may unlock it.
     pub c: bool,
+    /// Copies of each thread ([`ThreadInstance::copy_of`]), for models in which a thread runs ahead and comes back. A copy ends
+    /// where it would start or join threads.
+    pub copies: u32,
     /// Most instructions of the unrolled program.
     pub max_steps: u64,
     /// Most threads.
@@ -93,6 +96,7 @@ impl Default for Options<'_> {
             skip_idle: true,
             private_memory: true,
             c: false,
+            copies: 0,
             max_steps: 4_000_000,
             max_threads: 64,
             limits: Limits::default(),
@@ -214,6 +218,8 @@ pub struct Step {
     pub pc: u32,
     /// The unit, if it takes part in the order; other steps may be done as soon as it is their turn.
     pub unit: Option<u32>,
+    /// How many events the thread had before.
+    pub events_before: u32,
     /// The value that it chooses.
     pub choice: Option<Word>,
     /// A weak compare-exchange that fails for no reason.
@@ -235,6 +241,11 @@ pub struct ThreadInstance {
     pub spawned: Option<(InstanceId, u32)>,
     /// It returned, or ended itself; other threads may be waiting for that.
     pub ended: Lit,
+    /// What was executed last, where it ended; nothing if it never ends.
+    pub end: Option<Point>,
+    /// The thread that this one is a copy of: the same code with the same arguments, whose reads are read anew. It has the same
+    /// events in the same order, no faults, and starts no threads. Copies come after all threads.
+    pub copy_of: Option<InstanceId>,
     /// Its events.
     pub events: Range<u32>,
     /// How many units it has.

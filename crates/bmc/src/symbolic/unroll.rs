@@ -19,8 +19,8 @@ pub fn unroll(program: &Program, options: &Options<'_>) -> Result<Unrolled, Fail
         pass.run()?;
         let steps = options.max_steps - pass.steps_left;
         let writes = pass.events.iter().filter(|event| matches!(event.kind, EventKind::Write { .. })).count();
-        let known_threads = pass.threads.len() as u32 == shapes.threads;
-        let threads = pass.threads.len() as u32;
+        let threads = pass.threads.iter().filter(|thread| thread.copy_of.is_none()).count() as u32;
+        let known_threads = threads == shapes.threads;
         let seen = std::mem::take(&mut pass.memory.seen);
         let unrolled = Unrolled {
             graph: pass.graph,

@@ -8,6 +8,7 @@ mod cbmc;
 mod explore;
 mod power;
 mod promising;
+mod promising_encoding;
 mod reduce;
 mod run;
 mod states;

@@ -4,13 +4,14 @@ use super::Question;
 use super::states::{search, with_limits};
 use crate::input::Trouble;
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
-use fencepost_ir::{Language, Value};
+use fencepost_ir::{Instr, Language, Value};
 use fencepost_machine::promising::prepare::{has_sc_accesses, has_updates};
+use fencepost_machine::promising::thread::{FenceKind, fence_kind};
 use fencepost_machine::promising::{Bounds, Consistency, Options, check, deepen};
 use fencepost_models::prepare::Form;
 
 /// What the promising machine wants of a program: loops that write are bounded, because memory grows with every write.
-const FORM: Form = Form { lock_sections: true, bound_loops: true, ..Form::STATES };
+pub const FORM: Form = Form { lock_sections: true, bound_loops: true, ..Form::STATES };
 
 /// The name of the model.
 pub const MODEL: &str = "ps";
@@ -46,7 +47,7 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
 }
 
 /// What the answer assumes, for its scope.
-fn assumptions(question: &Question<'_>, program: &fencepost_ir::Program) -> Vec<String> {
+pub fn assumptions(question: &Question<'_>, program: &fencepost_ir::Program) -> Vec<String> {
     let mut all = vec![match (question.options.consistency, question.options.domain) {
         (Consistency::Strong, _) => "strong consistency of promises".to_owned(),
         (Consistency::Standard, _) if !has_updates(program) => {
@@ -64,15 +65,27 @@ fn assumptions(question: &Question<'_>, program: &fencepost_ir::Program) -> Vec<
 }
 
 /// What an exploration under RC11 says about the promising semantics: what goes wrong without promises goes wrong with them; that
-/// nothing does is an answer only if there are to be none.
+/// nothing does is an answer only if there are to be none. The SC fences of RC11 order less than those of the machine, so
+/// with them an execution need not be a run.
 pub fn without_promises(question: &Question<'_>, mut outcome: Outcome) -> Outcome {
+    let unsure = |why: &str| Outcome::unknown(StopReason::Unsupported(why.to_owned()));
     match (outcome.verdict, question.options.promises) {
         (Verdict::Safe, Some(0)) => outcome.bounds.push(Bound::new(BoundName::Promises, 0u32)),
         (Verdict::Safe, _) => {
-            let why = "nothing goes wrong without promises, and the explorer makes none".to_owned();
-            return Outcome::unknown(StopReason::Unsupported(why));
+            return unsure("nothing goes wrong without promises, and the explorer makes none");
+        }
+        (Verdict::Unsafe, _) if has_sc(&question.compiled.program) => {
+            return unsure(
+                "something goes wrong under RC11, whose SC fences order less than those of the promising semantics",
+            );
         }
         _ => {}
     }
     outcome
+}
+
+/// True if the program has an SC fence or an SC access.
+fn has_sc(program: &fencepost_ir::Program) -> bool {
+    let fence = |instr: &Instr| matches!(instr, Instr::Fence(fence) if fence_kind(*fence) == FenceKind::Sc);
+    has_sc_accesses(program) || program.functions.iter().flat_map(|function| &function.body).any(fence)
 }

@@ -13,8 +13,8 @@ use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 use fencepost_reduce::{
-    self as reduction, Moved, NO_ROOM, Origins, moved, print_c, reduce_tso, reduce_with_origins,
-    start_at_once,
+    self as reduction, Moved, NO_ROOM, Origins, moved, print_c, reduce_promising, reduce_tso,
+    reduce_with_origins, start_at_once,
 };
 use std::time::Instant;
 
@@ -30,14 +30,18 @@ impl Engine for Reduce {
     }
 
     fn about(&self) -> &'static str {
-        "tso: a reduction to SC, then a back end for SC; power: its runs with K contexts, on a SAT solver"
+        "tso: a reduction to SC, then a back end for SC; power, ps: runs with K contexts, or K promises and view switches, on a \
+         SAT solver"
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age", "contexts", "unroll", "backend"]
+        &["rounds", "age", "contexts", "unroll", "backend", "bound", "promises", "views", "consistency"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
+        if let Some(fit) = super::promising_encoding::fit(question) {
+            return fit;
+        }
         if let Some(fit) = super::power::fit(question) {
             return fit;
         }
@@ -48,6 +52,9 @@ impl Engine for Reduce {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        if question.model.name == super::promising::MODEL {
+            return super::promising_encoding::run(question);
+        }
         if super::power::takes(question) {
             return super::power::reduce(question);
         }
@@ -170,7 +177,7 @@ impl Reduce {
 
 fn bound(model: &str, rounds: Option<u32>, age: Option<u32>) -> Result<reduction::Bound, String> {
     if model != "tso" {
-        return Err("error: the reductions are for tso and power".into());
+        return Err("error: the reductions are for tso, power and ps".into());
     }
     match (rounds, age) {
         (Some(0), _) => Err("error: --rounds counts from 1".into()),
@@ -180,42 +187,20 @@ fn bound(model: &str, rounds: Option<u32>, age: Option<u32>) -> Result<reduction
     }
 }
 
+/// K of a program that is written if the user names none.
+const WRITTEN_BOUND: u16 = 4;
+
 /// Writes the SC program that `fencepost reduce` asks for.
 pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let name = options.path.display().to_string();
     let Some(model) = registry::find(&options.model) else {
         return Err(format!("error: there is no model `{}`", options.model).into());
     };
-    let defaults = CheckArgs::default();
+    let defaults = CheckArgs { unroll: options.unroll, ..CheckArgs::default() };
     let compiled = input::read(&name, model, &defaults)?;
-    let question = Question {
-        file: &name,
-        compiled: &compiled,
-        model,
-        options: &defaults,
-        start: Instant::now(),
-        until: None,
-    };
-    let reduced = match super::power::takes(&question) {
-        true if options.rounds.or(options.age).is_some() => {
-            return Err("error: --rounds and --age are for tso; the bound of power is --contexts"
-                .to_string()
-                .into());
-        }
-        true => super::power::written(&question, options)?,
-        false if options.contexts.is_some() => {
-            return Err(format!("error: --contexts is for power, not for {}", model.name).into());
-        }
-        false => {
-            let bound = bound(&options.model, options.rounds, options.age)?;
-            let prepared = question.prepare(Form::STATES)?;
-            reduce_tso(&start_at_once(&prepared.program), &reduction::Options::new(bound)).map_err(|e| {
-                let error =
-                    fencepost_diag::Diagnostic::error(e.span, format!("{} cannot be reduced", e.what));
-                Trouble::about(&compiled.sources, error)
-            })?
-        }
-    };
+    let (file, start) = (name.as_str(), Instant::now());
+    let question = Question { file, compiled: &compiled, model, options: &defaults, start, until: None };
+    let reduced = reduced_program(&question, options)?;
     let out = options.output.display().to_string();
     let text = match out.rsplit('.').next() {
         Some("fp") => fencepost_lang::print(&reduced),
@@ -224,4 +209,50 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     };
     let text = text.map_err(|error| format!("error: {error}"))?;
     std::fs::write(&out, text).map_err(|error| format!("error: cannot write {out}: {error}").into())
+}
+
+/// The reduction of the model.
+fn reduced_program(question: &Question<'_>, options: &ReduceArgs) -> Result<Program, Trouble> {
+    let promising = question.model.name == super::promising::MODEL;
+    let power = super::power::takes(question);
+    if options.contexts.is_some() && !power {
+        return Err(format!("error: --contexts is for power, not for {}", question.model.name).into());
+    }
+    if (options.bound.is_some() || options.promises.is_some()) && !promising {
+        return Err(
+            format!("error: --bound and --promises are for ps, not for {}", question.model.name).into()
+        );
+    }
+    if power && options.rounds.or(options.age).is_some() {
+        return Err("error: --rounds and --age are for tso; the bound of power is --contexts"
+            .to_string()
+            .into());
+    }
+    if power {
+        return super::power::written(question, options);
+    }
+    let refuse = |e: reduction::Unsupported| {
+        let error = fencepost_diag::Diagnostic::error(e.span, format!("{} cannot be reduced", e.what));
+        Trouble::about(&question.compiled.sources, error)
+    };
+    if !promising {
+        let bound = bound(&options.model, options.rounds, options.age)?;
+        let prepared = question.prepare(Form::STATES)?;
+        let options = reduction::Options::new(bound);
+        return reduce_tso(&start_at_once(&prepared.program), &options).map_err(refuse);
+    }
+    if options.rounds.is_some() || options.age.is_some() {
+        return Err("error: --rounds and --age are for tso".to_string().into());
+    }
+    if options.promises.is_some_and(|most| most > 0) {
+        return Err("error: the written program bounds promises by K only; --promises 0 leaves them out"
+            .to_string()
+            .into());
+    }
+    let most = options.bound.unwrap_or(WRITTEN_BOUND);
+    let settings =
+        reduction::promising::Options { bound: u32::from(most), promises: options.promises != Some(0) };
+    let prepared = question.prepare(Form { bound_loops: false, ..super::promising::FORM })?;
+    let straight = reduction::promising::straighten(&prepared.program, options.unroll);
+    straight.and_then(|straight| reduce_promising(&straight, &settings)).map_err(refuse)
 }

@@ -51,7 +51,7 @@ impl Checkable for PromisingMachine<'_> {
 }
 
 /// What is wrong in a state.
-fn wrong(
+pub(super) fn wrong(
     code: &Code<'_>,
     plain: &Plain<'_>,
     state: &State,

@@ -10,6 +10,7 @@
 //! | machine relation, bounded runs of 4 | [`search`] |
 //! | all of it again, with the paper's timestamps | [`plain`], which replays what is reported |
 //! | from a program to an answer, and runs told | [`mod@check`], [`confirm`] |
+//! | runs that others have found | [`plan`] |
 //!
 //! Decided by section 3 where the paper is silent (`docs/adr/015` to `017`): consistency is asked after every step; certification
 //! goes on past a failed assertion; a read of the message that a fence raised the view to switches no view; the
@@ -26,6 +27,7 @@ pub mod confirm;
 pub mod future;
 pub mod memory;
 pub mod plain;
+pub mod plan;
 pub mod prepare;
 pub mod search;
 pub mod thread;

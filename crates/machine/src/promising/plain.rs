@@ -170,6 +170,11 @@ impl<'c> Plain<'c> {
         all
     }
 
+    /// The value of a message, by its number from the newest.
+    pub fn value(&self, state: &State, cell: usize, number: usize) -> Option<Value> {
+        Self::numbered(state, cell, number).ok().and_then(|message| state.messages[message].value)
+    }
+
     fn numbered(state: &State, cell: usize, number: usize) -> Result<usize, &'static str> {
         Self::newest_first(state, cell).get(number).copied().ok_or("there is no such message")
     }

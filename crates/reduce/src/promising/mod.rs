@@ -19,12 +19,14 @@
 //! Timestamps of a cell are 0..=T, where T is the number of its writes, or 2K and one for each fence and thread if that is less.
 
 pub(crate) mod code;
+mod straight;
 mod thread;
 
 use crate::Unsupported;
 use fencepost_ir::{
     FunctionId, Instr, Object, ObjectId, Observable, Operand, Order, Program, Property, Span, Value, Width,
 };
+pub use straight::straighten;
 use thread::translate;
 
 /// How to reduce.

@@ -1,63 +1,14 @@
-//! Machine and reduction of the promising semantics at the same bound, and the family of small programs.
+//! Machine and reduction of the promising semantics at the same bound.
+
+#[path = "promising_programs.rs"]
+mod programs;
 
 use fencepost_ir::Value;
 use fencepost_machine::promising::{self, Bounds};
 use fencepost_machine::{Model, Options, check};
 use fencepost_reduce::promising::{Options as Reduction, reduce_promising};
-
-/// The instructions of the family, for a thread that stores `v` and for its `n`th register.
-const INSTRUCTIONS: usize = 9;
-
-fn instruction(which: usize, v: usize, n: usize) -> String {
-    match which {
-        0 | 1 => format!("{} := {v};", ["x", "y"][which]),
-        2 | 3 => format!("r{n} := {};", ["x", "y"][which - 2]),
-        4 | 5 => format!("r{n} := cas({}, 0, {v});", ["x", "y"][which - 4]),
-        6 => "fence;".into(),
-        // What was read last, or 0.
-        _ => format!("{} := r{};", ["x", "y"][which - 7], n.saturating_sub(1)),
-    }
-}
-
-fn process(name: &str, code: &[usize], v: usize) -> String {
-    let registers: Vec<String> = (0..code.len().max(1)).map(|n| format!("r{n}")).collect();
-    let body: Vec<String> = code.iter().enumerate().map(|(n, &which)| instruction(which, v, n)).collect();
-    format!("process {name} {{ reg {}; {} }}", registers.join(", "), body.join(" "))
-}
-
-/// The program of two sequences of instructions.
-pub fn text(a: &[usize], b: &[usize]) -> String {
-    let shown = |name: &str, code: &[usize]| {
-        (0..code.len().max(1)).map(|n| format!(", {name}.r{n}")).collect::<String>()
-    };
-    format!(
-        "shared x, y; {} {} observe x, y{}{}; exists true;",
-        process("P", a, 1),
-        process("Q", b, 2),
-        shown("P", a),
-        shown("Q", b)
-    )
-}
-
-/// All sequences of that length.
-fn sequences(length: u32) -> impl Iterator<Item = Vec<usize>> {
-    (0..INSTRUCTIONS.pow(length)).map(move |mut n| {
-        let mut digit = || {
-            let d = n % INSTRUCTIONS;
-            n /= INSTRUCTIONS;
-            d
-        };
-        (0..length).map(|_| digit()).collect()
-    })
-}
-
-/// Every program of two threads with at most four instructions in total, one of each pair of mirror images.
-pub fn family() -> impl Iterator<Item = String> {
-    let lengths = [(1, 1), (1, 2), (2, 2), (1, 3)];
-    lengths.into_iter().flat_map(|(m, n)| {
-        sequences(m).flat_map(move |a| sequences(n).map(move |b| (a.clone(), b))).map(|(a, b)| text(&a, &b))
-    })
-}
+#[allow(unused_imports)]
+pub use programs::{family, random, text};
 
 /// The final states of machine and reduction within K.
 pub fn both(text: &str, bound: u16, promises: bool) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {

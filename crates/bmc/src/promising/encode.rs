@@ -1,0 +1,753 @@
+//! The runs of a program as clauses: each thread once, along its control flow.
+
+use super::fences::Fences;
+use super::ghosts::Ghost;
+use super::slots::{Sizes, Slots};
+use super::state::{Seen, State};
+use super::unary::Unary;
+use super::{Active, Bounds, Unsupported};
+use crate::aig::{Graph, Lit};
+use crate::formula::Formula;
+use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, Unrolled};
+use crate::word::Word;
+use fencepost_ir::{Fence, Order, Program, Property, Span, Value};
+use std::rc::Rc;
+
+/// What an event of a thread does, for those who read a model.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// It is done.
+    pub done: Option<Lit>,
+    /// A read: it reads this slot.
+    pub reads: Vec<Lit>,
+    /// A write: it fills this slot.
+    pub fills: Vec<Lit>,
+    /// A write: it fulfils the promise in this slot.
+    pub fulfils: Vec<Lit>,
+    /// A write: it has a timestamp.
+    pub placed: Option<Lit>,
+    /// The time after it.
+    pub time: Option<Unary>,
+    /// What the thread sees of the cells of the access afterwards.
+    pub seen: Option<Seen>,
+}
+
+/// A message that was given its timestamp later.
+pub struct Settled {
+    /// Whose.
+    pub thread: InstanceId,
+    /// In front of which event of the thread, counted from its first.
+    pub before: u32,
+    /// The shared cell.
+    pub cell: usize,
+    /// It was.
+    pub dirty: Lit,
+    /// The timestamp.
+    pub stamp: Unary,
+}
+
+/// An encoded program.
+pub struct Encoding {
+    /// The clauses.
+    pub formula: Formula,
+    /// The shared cells.
+    pub cells: Vec<CellId>,
+    /// Slots.
+    pub slots: Slots,
+    /// What events do.
+    pub records: Vec<Record>,
+    /// Timestamps that were given later.
+    pub settled: Vec<Settled>,
+    /// The order of fences.
+    pub fences: Fences,
+    /// Copies of threads that certify.
+    pub ghosts: Vec<Ghost>,
+    /// View switches, counted up to one more than the bound.
+    pub views: Unary,
+    /// Promises, counted in the same way.
+    pub promises: Unary,
+    /// Both.
+    pub total: Unary,
+    /// For each event: its thread has not stopped before.
+    pub alive: Vec<Lit>,
+    /// All threads did all that they can.
+    pub complete: Lit,
+    /// At the ends of threads.
+    ends: Vec<Option<State>>,
+}
+
+pub(super) struct Encoder<'u> {
+    pub unrolled: &'u Unrolled,
+    pub graph: Graph,
+    pub formula: Formula,
+    /// The place of each cell among the shared ones.
+    pub places: Vec<Option<usize>>,
+    pub sizes: Sizes,
+    /// Shared cells that are written by read-modify-writes.
+    pub updated: Vec<bool>,
+    pub slots: Slots,
+    pub records: Vec<Record>,
+    pub settled: Vec<Settled>,
+    pub fences: Fences,
+    pub ghosts: Vec<Ghost>,
+    /// For each event: its thread has not stopped before. A thread that can always go on has no need to stop.
+    pub alive: Vec<Lit>,
+    pub after: Vec<Option<State>>,
+    merged: Vec<Option<State>>,
+    starts: Vec<Option<State>>,
+    ends: Vec<Option<State>>,
+    pub switches: Vec<Lit>,
+    /// Views are compared at the ends of threads.
+    settles_ends: bool,
+}
+
+/// Encodes an unrolled program; the graph grows.
+pub fn encode(
+    program: &Program,
+    unrolled: &mut Unrolled,
+    bounds: &Bounds,
+    active: Active,
+) -> Result<Encoding, Unsupported> {
+    check_supported(program, unrolled)?;
+    let mut graph = std::mem::take(&mut unrolled.graph);
+    let encoding = Encoder::new(program, unrolled, &mut graph, (bounds, active)).and_then(|mut encoder| {
+        encoder.run()?;
+        Ok(encoder.finish(bounds))
+    });
+    encoding.map(|(encoding, grown)| {
+        unrolled.graph = grown;
+        encoding
+    })
+}
+
+/// What the encoding does not know: orders beyond relaxed, and locks.
+fn check_supported(program: &Program, unrolled: &Unrolled) -> Result<(), Unsupported> {
+    let refuse = |what: &str, span: Span| Err(Unsupported { what: what.into(), span });
+    for event in &unrolled.events {
+        let instr =
+            program.functions.get(event.function as usize).and_then(|f| f.body.get(event.pc as usize));
+        match (&event.kind, instr) {
+            (
+                _,
+                Some(
+                    fencepost_ir::Instr::Lock(_)
+                    | fencepost_ir::Instr::TryLock { .. }
+                    | fencepost_ir::Instr::Unlock(_),
+                ),
+            ) => {
+                return refuse("a mutex", event.span);
+            }
+            (EventKind::Read { access, .. } | EventKind::Write { access, .. }, _)
+                if !matches!(access.ann.order, Order::Plain | Order::Relaxed) =>
+            {
+                return refuse("an access that acquires or releases", event.span);
+            }
+            (EventKind::Fence(fence), _) if fence_kind(*fence).is_none() => {
+                return refuse("a fence that is not seq_cst", event.span);
+            }
+            _ => {}
+        }
+    }
+    let flag = unrolled
+        .cells
+        .iter()
+        .any(|cell| cell.shared && unrolled.objects[cell.object as usize].name == "alive");
+    if flag {
+        return refuse("memory that is freed while others use it", Span::default());
+    }
+    if !unrolled.sections.is_empty() {
+        return refuse("an atomic section", Span::default());
+    }
+    Ok(())
+}
+
+/// Whether a fence is an SC fence or none; nothing for other fences. As `machine::promising` reads fences of hardware.
+pub(super) fn fence_kind(fence: Fence) -> Option<bool> {
+    match fence {
+        Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => Some(true),
+        Fence::C11(Order::AcqRel | Order::Release | Order::Acquire | Order::Consume)
+        | Fence::Lwsync
+        | Fence::DmbLd
+        | Fence::DsbLd => None,
+        _ => Some(false),
+    }
+}
+
+/// True if an event is an SC fence.
+pub(super) fn is_fence(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Fence(fence) if fence_kind(fence) == Some(true))
+}
+
+impl<'u> Encoder<'u> {
+    fn new(
+        program: &Program,
+        unrolled: &'u Unrolled,
+        graph: &mut Graph,
+        (bounds, active): (&Bounds, Active),
+    ) -> Result<Encoder<'u>, Unsupported> {
+        let mut graph = std::mem::take(graph);
+        let mut formula = Formula::new();
+        for clause in &unrolled.constraints {
+            formula.clause(clause);
+        }
+        let mut count = 0;
+        let mut places = Vec::new();
+        for cell in &unrolled.cells {
+            places.push(cell.shared.then_some(count));
+            count += usize::from(cell.shared);
+        }
+        let settles_ends = matches!(program.property, Property::Final(_)) || reads_after_join(unrolled);
+        let takes_part: Vec<bool> = (0..unrolled.threads.len() as u32)
+            .map(|t| {
+                unrolled.threads[t as usize].copy_of.is_none() && active.includes(unrolled, InstanceId(t))
+            })
+            .collect();
+        let takes_part = |event: &Event| takes_part[event.thread.0 as usize];
+        let survey = Survey::new(unrolled, &places, count, &takes_part);
+        let sizes = survey.sizes(unrolled, bounds, settles_ends, &takes_part);
+        let slots = Slots::new(&mut graph, &mut formula, &sizes, &survey.writers);
+        let fences = Fences::new(&mut graph, &mut formula, unrolled, &sizes, &takes_part)?;
+        let may_stop = survey.updated.contains(&true) || bounds.promises > 0;
+        let alive = alive(unrolled, &mut graph, &mut formula, may_stop, &takes_part);
+        let events = unrolled.events.len();
+        let mut encoder = Encoder {
+            unrolled,
+            graph,
+            formula,
+            places,
+            sizes,
+            updated: survey.updated,
+            slots,
+            records: vec![Record::default(); events],
+            settled: Vec::new(),
+            fences,
+            ghosts: Vec::new(),
+            alive,
+            after: vec![None; events],
+            merged: vec![None; unrolled.merges.len()],
+            starts: vec![None; unrolled.threads.len()],
+            ends: vec![None; unrolled.threads.len()],
+            switches: Vec::new(),
+            settles_ends,
+        };
+        if bounds.promises > 0 {
+            encoder.add_ghosts()?;
+        }
+        Ok(encoder)
+    }
+
+    fn run(&mut self) -> Result<(), Unsupported> {
+        let initial = self.initial();
+        for (t, thread) in (0u32..).zip(&self.unrolled.threads) {
+            if thread.copy_of.is_none() && thread.spawned.is_none() {
+                self.starts[t as usize] = Some(initial.clone());
+                self.thread(InstanceId(t))?;
+            }
+        }
+        // Those that nobody has joined.
+        for t in 0..self.unrolled.threads.len() as u32 {
+            if self.unrolled.threads[t as usize].copy_of.is_none() {
+                self.thread(InstanceId(t))?;
+            }
+        }
+        for ghost in 0..self.ghosts.len() {
+            let Ghost { copy, of, .. } = self.ghosts[ghost];
+            self.starts[copy.0 as usize] = self.starts[of.0 as usize].clone();
+            self.certify(ghost);
+        }
+        Ok(())
+    }
+
+    fn initial(&self) -> State {
+        let seen = |(cell, info): (&Option<usize>, &crate::symbolic::CellInfo)| {
+            cell.map(|cell| Seen {
+                stamp: Unary::zero(self.sizes.stamps[cell]),
+                value: info.initial.clone().unwrap_or_else(|| Word::constant(Value::ZERO)),
+                unset: Lit::constant(info.initial.is_none()),
+                dirty: Lit::FALSE,
+            })
+        };
+        let cells = self.places.iter().zip(&self.unrolled.cells).filter_map(seen).collect();
+        State { time: Unary::zero(self.slots.len()), cells: Rc::new(cells), stopped: Lit::FALSE }
+    }
+
+    /// Encodes a thread, and the threads that it joins, unless that is done.
+    fn thread(&mut self, id: InstanceId) -> Result<(), Unsupported> {
+        let t = id.0 as usize;
+        if self.ends[t].is_some() {
+            return Ok(());
+        }
+        if self.starts[t].is_none() {
+            let what = "a join of a thread that a third one starts".into();
+            return Err(Unsupported { what, span: Span::default() });
+        }
+        for number in self.unrolled.threads[t].events.clone() {
+            let event = &self.unrolled.events[number as usize];
+            if let EventKind::Join(children) = &event.kind {
+                for (child, _) in children.iter().filter(|(child, _)| *child != id) {
+                    self.thread(*child)?;
+                }
+            }
+            self.event(EventId(number));
+        }
+        let end = match self.unrolled.threads[t].end {
+            Some(point) => self.state_at(id, point),
+            None => self.initial(),
+        };
+        let length = self.unrolled.threads[t].events.len() as u32;
+        let end = if self.settles_ends { self.settle(id, length, end) } else { end };
+        self.ends[t] = Some(end);
+        Ok(())
+    }
+
+    /// The state at a place of the control flow.
+    pub fn state_at(&mut self, thread: InstanceId, point: Point) -> State {
+        match point {
+            Point::Start => self.starts[thread.0 as usize].clone().unwrap_or_else(|| self.initial()),
+            Point::Event(event) => self.after[event.0 as usize].clone().unwrap_or_else(|| self.initial()),
+            Point::Merge(number) => {
+                if let Some(state) = &self.merged[number as usize] {
+                    return state.clone();
+                }
+                let inputs = self.unrolled.merges[number as usize].inputs.clone();
+                let mut ways = inputs.into_iter();
+                let first = ways.next().map_or(Point::Start, |(_, point)| point);
+                let mut state = self.state_at(thread, first);
+                for (guard, point) in ways {
+                    let other = self.state_at(thread, point);
+                    state = State::mux(&mut self.graph, guard, &other, &state);
+                }
+                self.merged[number as usize] = Some(state.clone());
+                state
+            }
+        }
+    }
+
+    /// The shared cells that an access may touch.
+    pub fn cells_of(&self, cells: &[(CellId, Lit)]) -> Vec<(usize, Lit)> {
+        cells
+            .iter()
+            .filter_map(|(cell, lit)| self.places[cell.0 as usize].map(|place| (place, *lit)))
+            .collect()
+    }
+
+    /// A place of an event among those of its thread.
+    pub fn index(&self, id: EventId) -> u32 {
+        let thread = self.unrolled.events[id.0 as usize].thread;
+        id.0 - self.unrolled.threads[thread.0 as usize].events.start
+    }
+
+    fn event(&mut self, id: EventId) {
+        let unrolled = self.unrolled;
+        let event = &unrolled.events[id.0 as usize];
+        let mut state = self.state_at(event.thread, event.before);
+        self.note_promises(event.thread, id, &mut state);
+        let done = self.graph.and(event.guard, self.alive[id.0 as usize]);
+        self.records[id.0 as usize].done = Some(done);
+        if done == Lit::FALSE {
+            if let EventKind::Spawn(child) = event.kind {
+                self.starts[child.0 as usize] = Some(state.clone());
+            }
+            self.records[id.0 as usize].time = Some(state.time.clone());
+            self.after[id.0 as usize] = Some(state);
+            return;
+        }
+        match &event.kind {
+            EventKind::Read { access, value, undefined } => {
+                let cells = self.cells_of(&access.cells);
+                self.read(id, done, &cells, (value, *undefined), &mut state);
+            }
+            EventKind::Write { access, value, rmw, .. } => {
+                let cells = self.cells_of(&access.cells);
+                self.write(id, done, &cells, value, *rmw, &mut state);
+            }
+            EventKind::Fence(_) if is_fence(event) => {
+                state = self.settle(event.thread, self.index(id), state);
+                let seen =
+                    self.fences.pass(&mut self.graph, &mut self.formula, (id, event.thread), done, &state);
+                state = State::mux(&mut self.graph, done, &seen, &state);
+                self.no_open_promise(id, done);
+            }
+            EventKind::Fence(_) => {}
+            EventKind::Spawn(child) => {
+                state = self.settle(event.thread, self.index(id), state);
+                self.starts[child.0 as usize] = Some(state.clone());
+                self.no_open_promise(id, done);
+                let first = unrolled.threads[child.0 as usize].events.start as usize;
+                if !unrolled.threads[child.0 as usize].events.is_empty() {
+                    self.formula.clause(&[!self.alive[first], self.alive[id.0 as usize]]);
+                }
+            }
+            EventKind::Join(children) => {
+                state = self.settle(event.thread, self.index(id), state);
+                for &(child, named) in children.iter().filter(|(child, _)| *child != event.thread) {
+                    if let Some(end) = self.ends[child.0 as usize].clone() {
+                        let joined = State::join(&mut self.graph, &state, &end);
+                        let here = self.graph.and(done, named);
+                        state = State::mux(&mut self.graph, here, &joined, &state);
+                        if let Some(last) = unrolled.threads[child.0 as usize].events.clone().last() {
+                            self.formula.clause(&[!here, self.alive[last as usize]]);
+                        }
+                    }
+                }
+                self.no_open_promise(id, done);
+            }
+        }
+        self.records[id.0 as usize].time = Some(state.time.clone());
+        self.after[id.0 as usize] = Some(state);
+    }
+
+    /// A read: of what the thread has seen last, or of a slot with a newer message, which switches its view.
+    fn read(
+        &mut self,
+        id: EventId,
+        done: Lit,
+        cells: &[(usize, Lit)],
+        (value, undefined): (&Word, Lit),
+        state: &mut State,
+    ) {
+        let seen = state.select(&mut self.graph, cells);
+        let mut reads = Vec::new();
+        let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
+        for number in 1..=self.slots.len() {
+            let from = self.graph.input();
+            self.formula.clause(&[!from, done]);
+            self.slots.require_cell(&mut self.formula, from, number, cells);
+            let slot = self.slots.get(number);
+            Unary::require_equal(&mut self.formula, from, &stamp, &slot.stamp);
+            self.formula.equal_if(from, &value.pairs(&slot.value));
+            self.slots.read(number, from);
+            reads.push(from);
+        }
+        let switched = self.graph.or_all(&reads);
+        Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
+        if cells.iter().any(|(cell, _)| self.updated[*cell]) {
+            // Whether there is room behind the view's message is known only if it has a timestamp.
+            self.formula.clause(&[!switched, !seen.dirty]);
+        }
+        let local = self.graph.and(done, !switched);
+        self.formula.equal_if(local, &value.pairs(&seen.value));
+        self.formula.equal_if(local, &[(undefined, seen.unset)]);
+        self.formula.clause(&[!switched, !undefined]);
+        let read = Seen {
+            stamp: Unary::mux(&mut self.graph, switched, &stamp, &seen.stamp),
+            value: value.clone(),
+            unset: self.graph.and(seen.unset, !switched),
+            dirty: self.graph.and(seen.dirty, !switched),
+        };
+        state.replace(&mut self.graph, cells, done, &read);
+        state.time = self.later(&state.time, &reads);
+        self.records[id.0 as usize].seen = Some(read);
+        self.charge(id, switched);
+        self.records[id.0 as usize].reads = reads;
+    }
+
+    /// The time after one of the slots.
+    pub fn later(&mut self, time: &Unary, slots: &[Lit]) -> Unary {
+        let from = |n: usize| slots[n - 1..].to_vec();
+        let lits = (1..=self.slots.len()).map(|n| {
+            let mut any = from(n);
+            any.push(time.at_least(n));
+            self.graph.or_all(&any)
+        });
+        Unary::new(lits.collect())
+    }
+
+    /// A view switch counts, unless it comes after something went wrong in its thread.
+    fn charge(&mut self, id: EventId, switched: Lit) {
+        let (thread, index) = (self.unrolled.events[id.0 as usize].thread, self.index(id));
+        let before = |fault: &&crate::symbolic::Fault| fault.thread == thread && fault.events_before <= index;
+        let faults: Vec<Lit> = self.unrolled.faults.iter().filter(before).map(|fault| fault.guard).collect();
+        let failed = self.graph.or_all(&faults);
+        let counts = self.graph.and(switched, !failed);
+        self.switches.push(counts);
+    }
+
+    /// A write: with a timestamp, in a slot if somebody reads it, or right behind the last one.
+    fn write(
+        &mut self,
+        id: EventId,
+        done: Lit,
+        cells: &[(usize, Lit)],
+        value: &Word,
+        rmw: Option<EventId>,
+        state: &mut State,
+    ) {
+        let thread = self.unrolled.events[id.0 as usize].thread;
+        let seen = state.select(&mut self.graph, cells);
+        let most = seen.stamp.most();
+        let stamp = match rmw {
+            // It touches what was read: there is no timestamp between.
+            Some(_) => seen.stamp.plus_one(),
+            None => Unary::input(&mut self.graph, &mut self.formula, most),
+        };
+        let fills = self.fill_slots(id, done, cells, value, &stamp, &state.time);
+        let fulfils = self.fulfil_promises(id, done, cells, value, &stamp);
+        let mut ways: Vec<Lit> = fills.iter().chain(&fulfils).copied().collect();
+        let placed = match rmw {
+            Some(_) => {
+                self.formula.clause(&[!done, !seen.dirty]);
+                self.formula.clause(&[!done, !seen.stamp.at_least(most)]);
+                done
+            }
+            None => {
+                if cells.iter().any(|(cell, _)| self.updated[*cell]) {
+                    let silent = self.graph.input();
+                    self.formula.clause(&[!silent, done]);
+                    ways.push(silent);
+                }
+                self.graph.or_all(&ways)
+            }
+        };
+        Unary::require_greater(&mut self.formula, placed, &stamp, &seen.stamp);
+        self.slots.take(&mut self.formula, placed, thread.0, cells, &stamp);
+        let written = Seen {
+            stamp: Unary::mux(&mut self.graph, placed, &stamp, &seen.stamp),
+            value: value.clone(),
+            unset: Lit::FALSE,
+            dirty: !placed,
+        };
+        state.replace(&mut self.graph, cells, done, &written);
+        state.time = self.later(&state.time, &fills);
+        let record = &mut self.records[id.0 as usize];
+        (record.seen, record.fills, record.fulfils, record.placed) =
+            (Some(written), fills, fulfils, Some(placed));
+    }
+
+    fn fill_slots(
+        &mut self,
+        id: EventId,
+        done: Lit,
+        cells: &[(usize, Lit)],
+        value: &Word,
+        stamp: &Unary,
+        time: &Unary,
+    ) -> Vec<Lit> {
+        debug_assert!(self.records[id.0 as usize].fills.is_empty());
+        let mut fills = Vec::new();
+        for number in 1..=self.slots.len() {
+            let into = self.graph.input();
+            self.formula.clause(&[!into, done]);
+            self.formula.clause(&[!into, !time.at_least(number)]);
+            self.slots.require_cell(&mut self.formula, into, number, cells);
+            let slot = self.slots.get(number);
+            Unary::require_equal(&mut self.formula, into, stamp, &slot.stamp);
+            self.formula.equal_if(into, &value.pairs(&slot.value));
+            self.slots.fill(&mut self.graph, &mut self.formula, number, into);
+            fills.push(into);
+        }
+        fills
+    }
+
+    /// Gives timestamps to messages that have none, where views are compared.
+    fn settle(&mut self, thread: InstanceId, before: u32, mut state: State) -> State {
+        for cell in 0..state.cells.len() {
+            let seen = state.cells[cell].clone();
+            if seen.dirty == Lit::FALSE {
+                continue;
+            }
+            let stamp = Unary::input(&mut self.graph, &mut self.formula, self.sizes.stamps[cell]);
+            // Where the thread does not come here, nothing is asked of it.
+            let dirty = self.graph.and(seen.dirty, self.comes_here(thread, before));
+            Unary::require_greater(&mut self.formula, dirty, &stamp, &seen.stamp);
+            self.slots.take(&mut self.formula, dirty, thread.0, &[(cell, Lit::TRUE)], &stamp);
+            self.settled.push(Settled { thread, before, cell, dirty, stamp: stamp.clone() });
+            let stamp = Unary::mux(&mut self.graph, dirty, &stamp, &seen.stamp);
+            Rc::make_mut(&mut state.cells)[cell] = Seen { stamp, dirty: Lit::FALSE, ..seen };
+        }
+        state
+    }
+
+    fn comes_here(&self, thread: InstanceId, before: u32) -> Lit {
+        let instance = &self.unrolled.threads[thread.0 as usize];
+        match before < instance.events.len() as u32 {
+            true => self.records[(instance.events.start + before) as usize].done.unwrap_or(Lit::TRUE),
+            false => instance.ended,
+        }
+    }
+
+    fn finish(mut self, bounds: &Bounds) -> (Encoding, Graph) {
+        self.finish_promises();
+        self.slots.finish(&mut self.formula);
+        self.fences.finish(&mut self.graph, &mut self.formula);
+        let graph = &mut self.graph;
+        let count = |graph: &mut Graph, lits: &[Lit], most: usize| {
+            lits.iter().fold(Unary::zero(most), |sum, &lit| sum.count(graph, lit))
+        };
+        let made: Vec<Lit> = self.ghosts.iter().map(|ghost| ghost.slot.at_least(1)).collect();
+        let most = bounds.total + 1;
+        let views = count(graph, &self.switches, most);
+        let promises = count(graph, &made, most);
+        let total = made.iter().fold(views.clone(), |sum, &lit| sum.count(graph, lit));
+        let mut all: Vec<Lit> = self.ghosts.iter().map(|ghost| !ghost.stays).collect();
+        let last = |thread: &crate::symbolic::ThreadInstance| thread.events.clone().last();
+        all.extend(self.unrolled.threads.iter().filter_map(last).map(|event| self.alive[event as usize]));
+        let complete = graph.and_all(&all);
+        let cells =
+            (0u32..).zip(&self.places).filter(|(_, place)| place.is_some()).map(|(cell, _)| CellId(cell));
+        let encoding = Encoding {
+            formula: self.formula,
+            cells: cells.collect(),
+            slots: self.slots,
+            records: self.records,
+            settled: self.settled,
+            fences: self.fences,
+            ghosts: self.ghosts,
+            views,
+            promises,
+            total,
+            alive: self.alive,
+            complete,
+            ends: self.ends,
+        };
+        (encoding, self.graph)
+    }
+}
+
+impl Encoding {
+    /// The literals that make a run: what is read, where messages go, what is promised where, and the order of fences.
+    pub fn choices(&self) -> Vec<Lit> {
+        let mut all = Vec::new();
+        for record in &self.records {
+            all.extend(record.reads.iter().chain(&record.fills).chain(&record.fulfils).chain(&record.placed));
+            all.extend(record.seen.iter().flat_map(|seen| seen.stamp.lits()));
+            all.extend(record.done);
+        }
+        all.extend(self.settled.iter().flat_map(|settled| settled.stamp.lits()));
+        all.extend(self.fences.positions().flat_map(|(_, position)| position.lits()));
+        for ghost in &self.ghosts {
+            all.extend(ghost.slot.lits().chain(&ghost.before));
+            all.push(ghost.stays);
+        }
+        all.sort_unstable();
+        all.dedup();
+        all.retain(|lit| lit.as_constant().is_none());
+        all
+    }
+
+    /// The last value of a cell when all threads have ended.
+    pub fn last_value(&self, unrolled: &mut Unrolled, cell: CellId) -> Word {
+        let info = &unrolled.cells[cell.0 as usize];
+        let initial = info.initial.clone().unwrap_or_else(|| Word::constant(Value::ZERO));
+        let Some(place) = self.cells.iter().position(|shared| *shared == cell) else {
+            return info.last.clone().unwrap_or(initial);
+        };
+        let graph = &mut unrolled.graph;
+        let mut newest = Seen { stamp: Unary::zero(0), value: initial, unset: Lit::FALSE, dirty: Lit::FALSE };
+        for (thread, end) in unrolled.threads.iter().zip(&self.ends) {
+            if let (Some(end), None) = (end, thread.copy_of) {
+                let joined = Seen::join(graph, &newest, &end.cells[place]);
+                newest = Seen::mux(graph, thread.guard, &joined, &newest);
+            }
+        }
+        newest.value
+    }
+}
+
+/// True if a thread accesses memory after it has joined another.
+fn reads_after_join(unrolled: &Unrolled) -> bool {
+    unrolled.threads.iter().any(|thread| {
+        let events = &unrolled.events[thread.events.start as usize..thread.events.end as usize];
+        let join = events.iter().position(|event| matches!(event.kind, EventKind::Join(_)));
+        let accesses = |event: &Event| matches!(event.kind, EventKind::Read { .. } | EventKind::Write { .. });
+        join.is_some_and(|join| events[join..].iter().any(accesses))
+    })
+}
+
+/// For each event: its thread has not stopped before; true if threads have no reason to stop.
+fn alive(
+    unrolled: &Unrolled,
+    graph: &mut Graph,
+    formula: &mut Formula,
+    may_stop: bool,
+    takes_part: &dyn Fn(&Event) -> bool,
+) -> Vec<Lit> {
+    let original = |event: &Event| unrolled.threads[event.thread.0 as usize].copy_of.is_none();
+    let lit = |event: &Event| Lit::constant(takes_part(event) || !original(event));
+    let mut alive: Vec<Lit> = unrolled.events.iter().map(lit).collect();
+    if !may_stop {
+        return alive;
+    }
+    for thread in unrolled.threads.iter().filter(|thread| thread.copy_of.is_none()) {
+        let mut before = Lit::TRUE;
+        for number in thread.events.clone() {
+            let event = &unrolled.events[number as usize];
+            if !takes_part(event) {
+                break;
+            }
+            // The halves of a read-modify-write are one step.
+            let lit = match &event.kind {
+                EventKind::Write { rmw: Some(read), .. } => alive[read.0 as usize],
+                _ => graph.input(),
+            };
+            formula.clause(&[!lit, before]);
+            alive[number as usize] = lit;
+            before = lit;
+        }
+    }
+    alive
+}
+
+/// What there is in a program.
+struct Survey {
+    writes: Vec<usize>,
+    updates: Vec<usize>,
+    updated: Vec<bool>,
+    writers: Vec<Vec<u32>>,
+    value: (u32, bool),
+}
+
+impl Survey {
+    fn new(
+        unrolled: &Unrolled,
+        places: &[Option<usize>],
+        count: usize,
+        takes_part: &dyn Fn(&Event) -> bool,
+    ) -> Survey {
+        let mut survey = Survey {
+            writes: vec![0; count],
+            updates: vec![0; count],
+            updated: vec![false; count],
+            writers: vec![Vec::new(); count],
+            value: (0, false),
+        };
+        for event in unrolled.events.iter().filter(|event| takes_part(event)) {
+            let EventKind::Write { access, value, rmw, .. } = &event.kind else { continue };
+            survey.value.0 = survey.value.0.max(value.len() as u32);
+            survey.value.1 |= value.fill() != Lit::FALSE;
+            for place in access.cells.iter().filter_map(|(cell, _)| places[cell.0 as usize]) {
+                survey.writes[place] += 1;
+                survey.updates[place] += usize::from(rmw.is_some());
+                survey.updated[place] |= rmw.is_some();
+                if !survey.writers[place].contains(&event.thread.0) {
+                    survey.writers[place].push(event.thread.0);
+                }
+            }
+        }
+        survey
+    }
+
+    /// As few timestamps as are enough: one for each message that is read, and one for each that is compared with others.
+    fn sizes(
+        &self,
+        unrolled: &Unrolled,
+        bounds: &Bounds,
+        settles_ends: bool,
+        takes_part: &dyn Fn(&Event) -> bool,
+    ) -> Sizes {
+        let writes: usize = self.writes.iter().sum();
+        // What is read after something went wrong is not counted.
+        let slots = (bounds.total + bounds.promises).min(writes);
+        let compared = |event: &&Event| {
+            is_fence(event) || matches!(event.kind, EventKind::Spawn(_) | EventKind::Join(_))
+        };
+        let threads = unrolled.threads.iter().filter(|thread| thread.copy_of.is_none()).count();
+        let places = unrolled.events.iter().filter(|event| takes_part(event)).filter(compared).count()
+            + if settles_ends { threads } else { 0 };
+        let stamps = |cell: usize| {
+            let updates = if self.updated[cell] { slots + 2 * self.updates[cell] } else { 0 };
+            self.writes[cell].min(slots + places + updates)
+        };
+        Sizes { slots, stamps: (0..self.writes.len()).map(stamps).collect(), value: self.value }
+    }
+}

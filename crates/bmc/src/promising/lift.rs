@@ -1,0 +1,428 @@
+//! From a model of the clauses to a run: which thread does what when, which message it reads and where in its cell a message goes.
+
+use super::encode::Encoding;
+use crate::aig::{Lit, Values};
+use crate::symbolic::{CellId, Event, EventId, EventKind, Fault, InstanceId, Step, Unrolled};
+use fencepost_ir::{Value, Width};
+use rustc_hash::FxHashMap;
+
+/// Where a message is among those of its cell: larger is newer. The initial message is the smallest.
+pub type Place = (u32, u32);
+
+/// The initial message of a cell.
+pub const INITIAL: Place = (0, 0);
+
+/// A step of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Planned {
+    /// The next step of a thread.
+    Step {
+        /// The thread, numbered in the order in which threads are started.
+        thread: u32,
+        /// The value that it chooses; zero otherwise.
+        choice: Value,
+        /// A weak compare-exchange that fails for no reason.
+        spurious: bool,
+        /// The message that it reads; none for memory of the thread alone.
+        reads: Option<Place>,
+        /// Where its message goes.
+        writes: Option<Place>,
+        /// That message was promised.
+        fulfils: bool,
+    },
+    /// A promise.
+    Promise {
+        /// Whose.
+        thread: u32,
+        /// The object of the cell.
+        object: u32,
+        /// Its place there.
+        offset: u32,
+        /// Its width.
+        width: Width,
+        /// The value.
+        value: Value,
+        /// Where the message goes.
+        place: Place,
+        /// A read-modify-write will fulfil it, so it touches the message before.
+        touches: bool,
+    },
+}
+
+/// A run, to be done again on the machine.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Run {
+    /// Its steps.
+    pub moves: Vec<Planned>,
+    /// View switches, those of certifications included.
+    pub views: u32,
+    /// Promises.
+    pub promises: u32,
+}
+
+/// The run up to a fault, or to its end.
+pub fn lift(unrolled: &Unrolled, encoding: &Encoding, values: &Values, fault: Option<&Fault>) -> Run {
+    let from_start =
+        unrolled.threads.iter().filter(|t| t.spawned.is_none() && t.copy_of.is_none()).count() as u32;
+    let number = |t: u32| (t < from_start).then_some(t);
+    let threads = unrolled.threads.len();
+    let mut lifter = Lifter {
+        unrolled,
+        encoding,
+        values,
+        places: places(unrolled, encoding, values),
+        items: (0..threads as u32).map(|t| items(unrolled, values, InstanceId(t))).collect(),
+        next: vec![0; threads],
+        numbers: (0..threads as u32).map(number).collect(),
+        started: from_start,
+        seen: vec![FxHashMap::default(); threads],
+        global: FxHashMap::default(),
+        moves: Vec::new(),
+    };
+    lifter.run(fault);
+    Run {
+        moves: lifter.moves,
+        views: encoding.views.evaluate(values) as u32,
+        promises: encoding.promises.evaluate(values) as u32,
+    }
+}
+
+/// Something that a thread does.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    /// In front of this event of the thread, or it itself.
+    index: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Step(usize),
+    Fence(EventId),
+}
+
+fn items(unrolled: &Unrolled, values: &Values, id: InstanceId) -> Vec<Item> {
+    let thread = &unrolled.threads[id.0 as usize];
+    let mut items = Vec::new();
+    let done = |(_, step): &(usize, &Step)| values.of(step.guard);
+    for (number, step) in thread.steps.iter().enumerate().filter(done) {
+        items.push(Item { index: step.events_before, what: What::Step(number) });
+    }
+    for event in thread.events.clone() {
+        let this = &unrolled.events[event as usize];
+        if matches!(this.kind, EventKind::Fence(_)) && values.of(this.guard) {
+            items.push(Item { index: event - thread.events.start, what: What::Fence(EventId(event)) });
+        }
+    }
+    // Steps in front of a fence were noted before it; the sort is stable.
+    items.sort_by_key(|item| (item.index, matches!(item.what, What::Fence(_))));
+    items
+}
+
+struct Lifter<'u> {
+    unrolled: &'u Unrolled,
+    encoding: &'u Encoding,
+    values: &'u Values,
+    /// Where the messages of writes go, as far as that is known beforehand.
+    places: FxHashMap<EventId, Place>,
+    items: Vec<Vec<Item>>,
+    next: Vec<usize>,
+    numbers: Vec<Option<u32>>,
+    started: u32,
+    seen: Vec<FxHashMap<CellId, Place>>,
+    global: FxHashMap<CellId, Place>,
+    moves: Vec<Planned>,
+}
+
+/// Where the messages of one thread go.
+struct Placing<'u> {
+    values: &'u Values,
+    places: FxHashMap<EventId, Place>,
+    /// Per cell: writes that have no place so far, oldest first.
+    open: FxHashMap<CellId, Vec<EventId>>,
+}
+
+impl Placing<'_> {
+    /// The newest open write gets the timestamp if it is settled; the others come right below it.
+    fn give(&mut self, cell: CellId, stamp: u32, settles: bool) {
+        let mut waiting = self.open.remove(&cell).unwrap_or_default();
+        if settles && let Some(last) = waiting.pop() {
+            self.places.insert(last, (stamp, 0));
+        }
+        for event in waiting {
+            self.places.insert(event, (stamp - 1, event.0 + 1));
+        }
+    }
+
+    /// Timestamps that are given in front of an event of the thread.
+    fn settle(&mut self, encoding: &Encoding, thread: InstanceId, index: u32) {
+        let here = encoding.settled.iter().filter(|s| s.thread == thread && s.before == index);
+        for settled in here.filter(|settled| self.values.of(settled.dirty)) {
+            let stamp = settled.stamp.evaluate(self.values) as u32;
+            self.give(encoding.cells[settled.cell], stamp, true);
+        }
+    }
+
+    fn event(&mut self, encoding: &Encoding, id: EventId, event: &Event) {
+        let record = &encoding.records[id.0 as usize];
+        let is = |lit: &Lit| self.values.of(*lit);
+        let (true, Some(cell), Some(seen)) =
+            (record.done.as_ref().is_some_and(is), cell_of(event, self.values), &record.seen)
+        else {
+            return;
+        };
+        let stamp = seen.stamp.evaluate(self.values) as u32;
+        let placed = record.placed.as_ref().is_some_and(is);
+        if record.reads.iter().any(is) || placed {
+            self.give(cell, stamp, false);
+        }
+        match event.kind {
+            EventKind::Write { .. } if placed => drop(self.places.insert(id, (stamp, 0))),
+            EventKind::Write { .. } => self.open.entry(cell).or_default().push(id),
+            _ => {}
+        }
+    }
+}
+
+/// Where the message of each write goes: by its timestamp, by the one that it got later, or below the next one of its thread.
+fn places(unrolled: &Unrolled, encoding: &Encoding, values: &Values) -> FxHashMap<EventId, Place> {
+    let mut placing = Placing { values, places: FxHashMap::default(), open: FxHashMap::default() };
+    for (t, thread) in (0u32..).map(InstanceId).zip(&unrolled.threads) {
+        if thread.copy_of.is_some() {
+            continue;
+        }
+        for (index, number) in (0..).zip(thread.events.clone()) {
+            placing.settle(encoding, t, index);
+            placing.event(encoding, EventId(number), &unrolled.events[number as usize]);
+        }
+        placing.settle(encoding, t, thread.events.len() as u32);
+        // What is left nobody compares with anything.
+        let left: Vec<EventId> = placing.open.drain().flat_map(|(_, waiting)| waiting).collect();
+        placing.places.extend(left.into_iter().map(|event| (event, (u32::MAX, event.0))));
+    }
+    placing.places
+}
+
+/// The cell that an access touches.
+fn cell_of(event: &Event, values: &Values) -> Option<CellId> {
+    match &event.kind {
+        EventKind::Read { access, .. } | EventKind::Write { access, .. } => match access.cells.as_slice() {
+            [(only, _)] => Some(*only),
+            several => several.iter().find(|(_, chosen)| values.of(*chosen)).map(|(cell, _)| *cell),
+        },
+        _ => None,
+    }
+}
+
+impl Lifter<'_> {
+    /// Slot by slot; a thread moves only when it has to, so that there are few context switches.
+    fn run(&mut self, fault: Option<&Fault>) {
+        let until = match fault {
+            Some(fault) => self.time_of(fault),
+            None => self.encoding.slots.len(),
+        };
+        for slot in 1..=until {
+            self.fill(slot);
+        }
+        match fault {
+            Some(fault) => self.advance(fault.thread, |item| match item.what {
+                What::Step(step) => step < fault.steps_before as usize,
+                What::Fence(_) => item.index < fault.events_before,
+            }),
+            None => {
+                for t in 0..self.items.len() as u32 {
+                    if self.unrolled.threads[t as usize].copy_of.is_none() {
+                        self.advance(InstanceId(t), |_| true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The newest slot that the thread knows when something goes wrong in it.
+    fn time_of(&self, fault: &Fault) -> usize {
+        let first = self.unrolled.threads[fault.thread.0 as usize].events.start;
+        let before = (first..first + fault.events_before).rev();
+        let mut done = before.map(|event| &self.encoding.records[event as usize]);
+        let last = done.find(|record| record.done.is_some_and(|done| self.values.of(done)));
+        let own = last.and_then(|record| record.time.as_ref()).map_or(0, |time| time.evaluate(self.values));
+        // A thread that was just started knows what its parent knew.
+        match (last, self.unrolled.threads[fault.thread.0 as usize].spawned) {
+            (None, Some(_)) => self.encoding.slots.len(),
+            _ => own,
+        }
+    }
+
+    fn fill(&mut self, slot: usize) {
+        let values = self.values;
+        let of = |(number, record): (usize, &super::encode::Record)| {
+            record.fills.get(slot - 1).is_some_and(|lit| values.of(*lit)).then_some(EventId(number as u32))
+        };
+        if let Some(event) = self.encoding.records.iter().enumerate().find_map(of) {
+            let thread = self.unrolled.events[event.0 as usize].thread;
+            let index = event.0 - self.unrolled.threads[thread.0 as usize].events.start;
+            self.advance(thread, |item| item.index <= index);
+            return;
+        }
+        let ghost = self.encoding.ghosts.iter().find(|ghost| ghost.slot.evaluate(values) == slot);
+        if let Some(ghost) = ghost {
+            let place = ghost.before.iter().take_while(|lit| values.of(**lit)).count() as u32;
+            self.advance(ghost.of, |item| item.index < place);
+            self.promise(slot, ghost.of);
+        }
+    }
+
+    fn promise(&mut self, number: usize, of: InstanceId) {
+        let slot = self.encoding.slots.get(number);
+        let cell = slot.cell.iter().position(|is| self.values.of(*is)).unwrap_or(0);
+        let info = &self.unrolled.cells[self.encoding.cells[cell].0 as usize];
+        let events = self.unrolled.threads[of.0 as usize].events.clone();
+        let fulfils = |event: &u32| {
+            let record = &self.encoding.records[*event as usize];
+            record.fulfils.get(number - 1).is_some_and(|lit| self.values.of(*lit))
+        };
+        let by = events.clone().find(fulfils).map(|event| &self.unrolled.events[event as usize].kind);
+        let Some(thread) = self.numbers[of.0 as usize] else { return };
+        self.moves.push(Planned::Promise {
+            thread,
+            object: info.object,
+            offset: info.offset,
+            width: info.width,
+            value: slot.value.evaluate(self.values),
+            place: (slot.stamp.evaluate(self.values) as u32, 0),
+            touches: matches!(by, Some(EventKind::Write { rmw: Some(_), .. })),
+        });
+    }
+
+    /// Lets a thread go on, and first what it has to wait for.
+    fn advance(&mut self, thread: InstanceId, wanted: impl Fn(&Item) -> bool) {
+        let t = thread.0 as usize;
+        if self.numbers[t].is_none() {
+            self.start(thread);
+        }
+        while let Some(&item) = self.items[t].get(self.next[t]).filter(|item| wanted(item)) {
+            if !self.is_alive(t, item) {
+                return;
+            }
+            match item.what {
+                What::Fence(event) => {
+                    self.earlier_fences(event);
+                    self.next[t] += 1;
+                    self.fence(t, event);
+                }
+                What::Step(step) => {
+                    let step = &self.unrolled.threads[t].steps[step];
+                    for (child, named) in &step.joins {
+                        if self.values.of(*named) && *child != thread {
+                            self.advance_all(*child);
+                        }
+                    }
+                    self.next[t] += 1;
+                    self.step(t, step);
+                }
+            }
+        }
+    }
+
+    fn advance_all(&mut self, thread: InstanceId) {
+        self.advance(thread, |_| true);
+    }
+
+    fn is_alive(&self, t: usize, item: Item) -> bool {
+        let events = &self.unrolled.threads[t].events;
+        let event = events.start + item.index;
+        // A step in front of the end of the thread has no event behind it.
+        event >= events.end || self.values.of(self.encoding.alive[event as usize])
+    }
+
+    fn start(&mut self, thread: InstanceId) {
+        let is_spawn = |event: &Event| matches!(event.kind, EventKind::Spawn(child) if child == thread);
+        let Some(number) = self.unrolled.events.iter().position(is_spawn) else { return };
+        let parent = self.unrolled.events[number].thread;
+        let index = number as u32 - self.unrolled.threads[parent.0 as usize].events.start;
+        self.advance(parent, |item| item.index <= index);
+    }
+
+    fn earlier_fences(&mut self, event: EventId) {
+        let position = |(_, position): &(EventId, &super::unary::Unary)| position.evaluate(self.values);
+        let all: Vec<(EventId, usize)> =
+            self.encoding.fences.positions().map(|fence| (fence.0, position(&fence))).collect();
+        let Some(&(_, mine)) = all.iter().find(|(fence, _)| *fence == event) else { return };
+        let mut earlier: Vec<_> = all.into_iter().filter(|(_, at)| (1..mine).contains(at)).collect();
+        earlier.sort_by_key(|(_, at)| *at);
+        for (fence, _) in earlier {
+            let thread = self.unrolled.events[fence.0 as usize].thread;
+            let index = fence.0 - self.unrolled.threads[thread.0 as usize].events.start;
+            self.advance(thread, |item| item.index <= index);
+        }
+    }
+
+    fn fence(&mut self, t: usize, event: EventId) {
+        if super::encode::is_fence(&self.unrolled.events[event.0 as usize]) {
+            for (cell, place) in &mut self.global {
+                let own = self.seen[t].entry(*cell).or_insert(INITIAL);
+                *own = (*own).max(*place);
+            }
+            self.global.clone_from(&self.seen[t]);
+        }
+        self.push(t, Value::ZERO, false, (None, None, false));
+    }
+
+    fn push(
+        &mut self,
+        t: usize,
+        choice: Value,
+        spurious: bool,
+        (reads, writes, fulfils): (Option<Place>, Option<Place>, bool),
+    ) {
+        if let Some(thread) = self.numbers[t] {
+            self.moves.push(Planned::Step { thread, choice, spurious, reads, writes, fulfils });
+        }
+    }
+
+    fn step(&mut self, t: usize, step: &Step) {
+        let choice = step.choice.as_ref().map_or(Value::ZERO, |word| word.evaluate(self.values));
+        let first = self.unrolled.threads[t].events.start + step.events_before;
+        let (mut reads, mut writes, mut fulfils) = (None, None, false);
+        for number in first..self.unrolled.threads[t].events.end {
+            let event = &self.unrolled.events[number as usize];
+            if Some(event.unit) != step.unit || (event.function, event.pc) != (step.function, step.pc) {
+                break;
+            }
+            let record = &self.encoding.records[number as usize];
+            let Some(cell) = cell_of(event, self.values) else { break };
+            if !record.done.is_some_and(|done| self.values.of(done)) {
+                continue;
+            }
+            let seen = self.seen[t].entry(cell).or_insert(INITIAL);
+            match event.kind {
+                EventKind::Read { .. } => {
+                    if record.reads.iter().any(|from| self.values.of(*from))
+                        && let Some(read) = &record.seen
+                    {
+                        *seen = (read.stamp.evaluate(self.values) as u32, 0);
+                    }
+                    reads = Some(*seen);
+                }
+                EventKind::Write { .. } => {
+                    *seen = self.places.get(&EventId(number)).copied().unwrap_or(INITIAL);
+                    writes = Some(*seen);
+                    fulfils = record.fulfils.iter().any(|lit| self.values.of(*lit));
+                }
+                _ => {}
+            }
+        }
+        self.push(t, choice, self.values.of(step.spurious), (reads, writes, fulfils));
+        if let Some(child) = step.spawns {
+            self.numbers[child.0 as usize] = Some(self.started);
+            self.started += 1;
+            self.seen[child.0 as usize] = self.seen[t].clone();
+        }
+        for (child, _) in step.joins.iter().filter(|(_, named)| self.values.of(*named)) {
+            for (cell, place) in self.seen[child.0 as usize].clone() {
+                let own = self.seen[t].entry(cell).or_insert(INITIAL);
+                *own = (*own).max(place);
+            }
+        }
+    }
+}

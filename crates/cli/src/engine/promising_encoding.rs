@@ -1,0 +1,171 @@
+//! `-m ps --engine reduce`: runs with at most K promises and view switches on a SAT solver, each confirmed by the promising machine.
+
+use super::promising::{FORM, MODEL, assumptions};
+use super::states::with_limits;
+use super::{Fit, Question};
+use crate::check::INTERRUPT;
+use crate::input::Trouble;
+use crate::progress::is_watched;
+use fencepost_answer::{Bound, BoundName, Finding, Limit, Outcome, StopReason};
+use fencepost_bmc::promising::{self as encoding, Asked, Run};
+use fencepost_bmc::{self as bmc, Statistics, symbolic};
+use fencepost_ir::{Language, ObjectId, Value};
+use fencepost_machine::promising::plan::{Planned, Replayer};
+use fencepost_machine::promising::prepare::has_updates;
+use fencepost_machine::promising::{Bounds, Consistency};
+use fencepost_models::prepare::Form;
+
+/// K if the user names none.
+pub const DEFAULT_BOUND: u16 = 10;
+/// Promises if the user names no number: more are rarely of use, and each makes the formula larger.
+pub const DEFAULT_PROMISES: u16 = 1;
+
+/// Options of other reductions.
+const FOREIGN: &[&str] = &["rounds", "age", "contexts", "backend"];
+/// Options of this one alone.
+const OWN: &[&str] = &["bound", "promises", "views", "consistency"];
+
+/// Whether a question is about the promising semantics, or has options of it.
+pub fn fit(question: &Question<'_>) -> Option<Fit> {
+    let given = |option: &&&str| question.options.given.iter().any(|given| given == **option);
+    if question.model.name != MODEL {
+        let option = OWN.iter().find(given)?;
+        return Some(Fit::Refuses(format!(
+            "error: --{option} is for the promising semantics\n  `-m ps` chooses it"
+        )));
+    }
+    if let Some(option) = FOREIGN.iter().find(given) {
+        return Some(Fit::Refuses(format!("error: --{option} is no option of the promising semantics")));
+    }
+    if question.options.consistency == Consistency::Standard && has_updates(&question.compiled.program) {
+        return Some(Fit::Refuses(
+            "error: the reduction certifies promises by the strong notion, and with read-modify-writes the standard one is another\n  \
+             `--engine states` has both"
+                .into(),
+        ));
+    }
+    Some(Fit::IfAsked)
+}
+
+/// The bounds that the user wants.
+fn bounds(question: &Question<'_>) -> Bounds {
+    let given = question.options;
+    let total = given.bound.unwrap_or(DEFAULT_BOUND);
+    let promises = match given.bound {
+        Some(bound) => given.promises.unwrap_or(bound.min(DEFAULT_PROMISES)),
+        None => given.promises.unwrap_or(DEFAULT_PROMISES),
+    };
+    Bounds { total: Some(total), promises: Some(promises.min(total)), views: given.views }
+}
+
+/// Deepens over K, first without promises.
+pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
+    // The encoding bounds loops itself.
+    let prepared = question.prepare(Form { bound_loops: false, ..FORM })?;
+    let program = &prepared.program;
+    let limits = bmc::Limits {
+        deadline: question.deadline(),
+        max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
+        interrupt: Some(&INTERRUPT),
+    };
+    let watch = |asked: Asked, size: Statistics| {
+        let Asked { total, promises } = asked;
+        eprintln!("K {total}, {promises} promises: {} variables, {} clauses", size.variables, size.clauses);
+    };
+    let watched = is_watched(question.options.quiet);
+    let given = bounds(question);
+    let wanted = encoding::Bounds {
+        total: given.total.map_or(0, usize::from),
+        promises: given.promises.map_or(0, usize::from),
+        views: given.views.map(usize::from),
+    };
+    let options = encoding::Options {
+        symbolic: symbolic::Options {
+            unroll: question.options.unroll,
+            c: question.compiled.language.must_end(),
+            limits,
+            ..symbolic::Options::default()
+        },
+        bounds: wanted,
+        progress: watched.then_some(&watch as &dyn Fn(Asked, Statistics)),
+    };
+    let replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
+    let mut confirmed: Option<Finding> = None;
+    let mut confirm = |run: &Run| {
+        let replayed = replayer.replay(&plan(run), given)?;
+        confirmed = Some(replayed.finding.ok_or("nothing is wrong at its end")?);
+        Ok(())
+    };
+    let found =
+        encoding::check(program, &options, &mut confirm).map_err(|e| question.refuse(&e.what, e.span))?;
+    let mut outcome = answer(question, wanted, &found, confirmed);
+    outcome.assumes.extend(assumptions(question, program));
+    outcome.checks =
+        (question.compiled.language == Language::C).then_some("assertions and memory, not races");
+    Ok(with_limits(outcome, question))
+}
+
+fn answer(
+    question: &Question<'_>,
+    wanted: encoding::Bounds,
+    found: &encoding::Outcome,
+    confirmed: Option<Finding>,
+) -> Outcome {
+    match (found.verdict, confirmed) {
+        (bmc::Verdict::Unsafe, Some(finding)) => {
+            let mut outcome = Outcome::new(vec![finding], None, Vec::new());
+            if let Some(run) = &found.run {
+                outcome.bounds.push(Bound::new(BoundName::Promising, run.views + run.promises));
+            }
+            outcome
+        }
+        (bmc::Verdict::Safe, _) => {
+            let mut bounds = Vec::new();
+            if found.spent {
+                bounds.push(Bound::new(BoundName::Promising, wanted.total as u64));
+            }
+            if wanted.promises < wanted.total {
+                bounds.push(Bound::new(BoundName::Promises, wanted.promises as u64));
+            }
+            if found.cut {
+                bounds.push(Bound::new(BoundName::Unroll, question.options.unroll));
+            }
+            bounds.extend(wanted.views.map(|views| Bound::new(BoundName::Views, views as u64)));
+            Outcome::new(Vec::new(), None, bounds)
+        }
+        _ => {
+            let words = found.reason.clone().unwrap_or_default();
+            let mut outcome = Outcome::unknown(match found.stop {
+                Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
+                Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
+                Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
+                Some(bmc::StopReason::Size) | None => StopReason::Unsupported(words),
+            });
+            if let Some(Asked { total, promises }) = found.completed {
+                outcome.assumes.push(format!(
+                    "nothing is wrong within a bound of {total} with at most {promises} promises"
+                ));
+            }
+            outcome
+        }
+    }
+}
+
+/// A run of the encoding as a plan for the machine.
+fn plan(run: &Run) -> Vec<Planned> {
+    let convert = |planned: &encoding::Planned| match *planned {
+        encoding::Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
+            Planned::Step { thread, choice, spurious, reads, writes, fulfils }
+        }
+        encoding::Planned::Promise { thread, object, offset, width, value, place, touches } => {
+            Planned::Promise {
+                thread,
+                cell: (Value::pointer(ObjectId(object), offset), width),
+                value,
+                place,
+                touches,
+            }
+        }
+    };
+    run.moves.iter().map(convert).collect()
+}
