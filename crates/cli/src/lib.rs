@@ -2,13 +2,13 @@
 //! out.
 //!
 //! ```
+//! # fn main() -> Result<(), String> {
 //! let text = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
 //!     atomic_int x, y; int a, b;\n\
 //!     void *left(void *u) { atomic_store_explicit(&x, 1, 0); a = atomic_load_explicit(&y, 0); return 0; }\n\
 //!     void *right(void *u) { atomic_store_explicit(&y, 1, 0); b = atomic_load_explicit(&x, 0); return 0; }\n\
 //!     int main(void) { pthread_t t, u; pthread_create(&t, 0, left, 0); pthread_create(&u, 0, right, 0);\n\
 //!     pthread_join(t, 0); pthread_join(u, 0); assert(a || b); }";
-//! # fn main() -> Result<(), String> {
 //! let outcome = fencepost::Check::new("buffers.c", text).model("tso").run()?;
 //! assert_eq!(outcome.verdict, fencepost::Verdict::Unsafe);
 //! for explanation in &outcome.explanations {

@@ -127,9 +127,9 @@ fn the_front_end_is_within_the_time() {
 fn a_tree_under_a_lock_ends_with_the_time() {
     let path = PathBuf::from("crates/cli/tests/data/red_black_tree.c");
     for jobs in [1, 2, 4] {
-        let output = within(&path, jobs, 6, &["-m", "rc20", "--unroll", "3"]);
+        let output = within(&path, jobs, 2, &["-m", "rc20", "--unroll", "3"]);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-        assert!(text(&output).contains("the time limit of 6 s was reached"), "{}", text(&output));
+        assert!(text(&output).contains("the time limit of 2 s was reached"), "{}", text(&output));
     }
 }
 

@@ -202,6 +202,7 @@ fn explore_model<M: AnyWidth>(
     let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
     let mut spawned = Vec::new();
     let mut caution = if options.cautious { Caution::All } else { Caution::Cells(FxHashSet::default()) };
+    let mut jobs = options.jobs.max(1);
     loop {
         let layout = Layout::new(&capacity, &stride, spawned.clone());
         let subject = Subject { code: &code, layout: &layout };
@@ -209,7 +210,9 @@ fn explore_model<M: AnyWidth>(
             return Ok(stopped(StopReason::TooManyEvents));
         }
         let form = RowForm::for_events(layout.events()).max(options.rows);
-        let run = Run { subject: &subject, memory: &memory, question: &question, options, caution: &caution };
+        let (memory_now, asked) = (&memory, &question);
+        let run =
+            Run { subject: &subject, memory: memory_now, question: asked, options, caution: &caution, jobs };
         // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
         let attempt = || match form {
             #[cfg(any(not(debug_assertions), feature = "forms"))]
@@ -236,6 +239,8 @@ fn explore_model<M: AnyWidth>(
                     cells.insert(cell);
                 }
             }
+            // Which need is met first is a matter of luck with several workers, and so would be where cells are.
+            Err(Need::Mixed { .. }) if jobs > 1 => jobs = 1,
             Err(Need::Mixed { at, place }) => {
                 match place {
                     // Objects that are made at run time get other numbers now.
@@ -292,13 +297,13 @@ struct Run<'a> {
     question: &'a Question,
     options: &'a Options<'a>,
     caution: &'a Caution,
+    jobs: usize,
 }
 
 impl Run<'_> {
     /// Explores with rows of a form; an error says what needs more room.
     fn attempt<M: MemoryModel<W> + Sync, W: RowWidth>(&self, model: &M) -> Result<Exploration, Need> {
-        let Run { subject, memory, question, options, caution } = *self;
-        let jobs = options.jobs.max(1);
+        let Run { subject, memory, question, options, caution, jobs } = *self;
         let control = Control::new(jobs, &options.limits, caution.clone(), options.retries == Retries::All);
         let mut first =
             Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));

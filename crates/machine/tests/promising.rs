@@ -320,10 +320,10 @@ fn a_run_tells_of_promises_and_views() {
         .collect();
     let expected = [
         "0 promise y = 1; certified: alone, the thread can fulfil it [owes y=1; ]",
-        "1 load y = 1 (view switch) [owes y=1; y@1]",
+        "1 R y = 1 (view switch) [owes y=1; y@1]",
         "1 W x = 1 [owes y=1; x@1 y@1]",
         "0 R x = 1 (view switch) [x@1 owes y=1; x@1 y@1]",
-        "0 store y = 1, which fulfils the promise [x@1 y@1; x@1 y@1]",
+        "0 W y = 1, which fulfils the promise [x@1 y@1; x@1 y@1]",
     ];
     assert_eq!(text, expected);
 }

@@ -140,17 +140,29 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
             Some(format!("{} says: {}", engine.name(), trouble.error.lines().next().unwrap_or_default()))
         }
     };
+    let late =
+        matches!(&first, Ok(found) if found.stop_reason.as_ref().is_some_and(|reason| is_late(&reason)));
     if let Some(why) = gave_up {
         // If nobody else can answer either, what the first said is the better message.
         for (_, _, engine) in able {
             if let Ok(outcome) = engine.run(question)
-                && outcome.verdict != Verdict::Unknown
+                && is_worth_more(&outcome, late)
             {
                 return Ok(Picked { engine, why, surprising: true, outcome });
             }
         }
     }
     first.map(|outcome| Picked { engine, why, surprising: false, outcome })
+}
+
+/// Whether an answer is worth more than that of the first engine, which gave up, perhaps because it was `late`: *safe* within a
+/// bound is not what a user who waits for all executions asked for.
+fn is_worth_more(outcome: &Outcome, late: bool) -> bool {
+    match outcome.verdict {
+        Verdict::Unknown => false,
+        Verdict::Unsafe => true,
+        Verdict::Safe => !late || outcome.bounds.is_empty(),
+    }
 }
 
 /// No engine honours all options that were given.
