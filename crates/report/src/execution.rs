@@ -46,10 +46,10 @@ pub fn picture(program: &Program, execution: &Execution, title: &str, cycle: &[(
     }
     // A cycle may leave out what lies between.
     for pair in cycle.iter().filter(|pair| !drawn.contains(pair)) {
-        let kind = match pair {
-            &(a, b) if execution.po.contains(a, b) => Kind::Po,
-            &(a, b) if execution.co.contains(a, b) => Kind::Co,
-            &(a, b) if execution.rf.contains(a, b) => Kind::Rf,
+        let kind = match *pair {
+            (a, b) if execution.po.contains(a, b) => Kind::Po,
+            (a, b) if execution.co.contains(a, b) => Kind::Co,
+            (a, b) if execution.rf.contains(a, b) => Kind::Rf,
             _ => Kind::Fr,
         };
         if let (Some(&from), Some(&to)) = (boxes.get(&pair.0), boxes.get(&pair.1)) {

@@ -268,7 +268,7 @@ impl<'u> Encoder<'u> {
             })
         };
         let cells = self.places.iter().zip(&self.unrolled.cells).filter_map(seen).collect();
-        State { time: Unary::zero(self.slots.len()), cells: Rc::new(cells), stopped: Lit::FALSE }
+        State { time: Unary::zero(self.slots.count()), cells: Rc::new(cells), stopped: Lit::FALSE }
     }
 
     /// Encodes a thread, and the threads that it joins, unless that is done.
@@ -409,7 +409,7 @@ impl<'u> Encoder<'u> {
         let seen = state.select(&mut self.graph, cells);
         let mut reads = Vec::new();
         let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
-        for number in 1..=self.slots.len() {
+        for number in 1..=self.slots.count() {
             let from = self.graph.input();
             self.formula.clause(&[!from, done]);
             self.slots.require_cell(&mut self.formula, from, number, cells);
@@ -445,7 +445,7 @@ impl<'u> Encoder<'u> {
     /// The time after one of the slots.
     pub fn later(&mut self, time: &Unary, slots: &[Lit]) -> Unary {
         let from = |n: usize| slots[n - 1..].to_vec();
-        let lits = (1..=self.slots.len()).map(|n| {
+        let lits = (1..=self.slots.count()).map(|n| {
             let mut any = from(n);
             any.push(time.at_least(n));
             self.graph.or_all(&any)
@@ -525,7 +525,7 @@ impl<'u> Encoder<'u> {
     ) -> Vec<Lit> {
         debug_assert!(self.records[id.0 as usize].fills.is_empty());
         let mut fills = Vec::new();
-        for number in 1..=self.slots.len() {
+        for number in 1..=self.slots.count() {
             let into = self.graph.input();
             self.formula.clause(&[!into, done]);
             self.formula.clause(&[!into, !time.at_least(number)]);

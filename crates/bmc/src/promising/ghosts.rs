@@ -50,7 +50,7 @@ impl Encoder<'_> {
                 let what = "a thread that is not unrolled twice in the same way".into();
                 return Err(Unsupported { what, span: Span::default() });
             }
-            let slot = Unary::input(&mut self.graph, &mut self.formula, self.slots.len());
+            let slot = Unary::input(&mut self.graph, &mut self.formula, self.slots.count());
             let mut before = Vec::new();
             for number in events {
                 let lit = match &self.unrolled.events[number as usize].kind {
@@ -74,10 +74,10 @@ impl Encoder<'_> {
                     self.formula.clause(&[!active, !a, b]);
                 }
             }
-            let certified = vec![Vec::new(); self.slots.len()];
+            let certified = vec![Vec::new(); self.slots.count()];
             self.ghosts.push(Ghost { copy, of, slot, before, stays, certified });
         }
-        for number in 1..=self.slots.len() {
+        for number in 1..=self.slots.count() {
             for ghost in 0..self.ghosts.len() {
                 let picks = self.picks(ghost, number);
                 self.slots.fill(&mut self.graph, &mut self.formula, number, picks);
@@ -157,7 +157,7 @@ impl Encoder<'_> {
             return Vec::new();
         }
         let mut fulfils = Vec::new();
-        for number in 1..=self.slots.len() {
+        for number in 1..=self.slots.count() {
             let this = self.graph.input();
             self.formula.clause(&[!this, done]);
             let mut promised = vec![!this];
@@ -182,7 +182,7 @@ impl Encoder<'_> {
         let (first, index) = (self.unrolled.threads[thread.0 as usize].events.start, self.index(id) as usize);
         for ghost in self.ghosts_of(thread) {
             let before = self.ghosts[ghost].before[index];
-            for number in 1..=self.slots.len() {
+            for number in 1..=self.slots.count() {
                 let picks = self.picks(ghost, number);
                 let mut clause = vec![!done, before, !picks];
                 let earlier = (first..id.0).filter_map(|e| self.records[e as usize].fulfils.get(number - 1));
@@ -206,7 +206,7 @@ impl Encoder<'_> {
             let before = self.ghosts[ghost].before[index];
             // The thread has come to the place where it promises.
             self.formula.clause(&[!before, self.alive[main.0 as usize]]);
-            for slot in 1..=self.slots.len() {
+            for slot in 1..=self.slots.count() {
                 let picks = self.picks(ghost, slot);
                 let late = time.as_ref().map_or(Lit::FALSE, |time| time.at_least(slot));
                 self.formula.clause(&[!picks, !before, !done, !late]);
@@ -282,7 +282,7 @@ impl Encoder<'_> {
         let alone = self.graph.and(guard, !before);
         let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
         let mut reads = Vec::new();
-        for number in 1..self.slots.len() {
+        for number in 1..self.slots.count() {
             let from = self.graph.input();
             self.formula.clause(&[!from, alone]);
             // It was there before the promise.
@@ -347,7 +347,7 @@ impl Encoder<'_> {
         let mut used = Vec::new();
         // Behind all messages, unless a promise is used.
         let mut stamp = Unary::new(vec![Lit::TRUE; most]);
-        for number in 1..=self.slots.len() {
+        for number in 1..=self.slots.count() {
             let mut promised = Vec::new();
             for &sibling in &siblings {
                 promised.push(self.picks(sibling, number));
@@ -389,7 +389,7 @@ impl Encoder<'_> {
         for ghost in 0..self.ghosts.len() {
             let of = self.ghosts[ghost].of;
             let events = self.unrolled.threads[of.0 as usize].events.clone();
-            for number in 1..=self.slots.len() {
+            for number in 1..=self.slots.count() {
                 let picks = self.picks(ghost, number);
                 let mut certified = self.ghosts[ghost].certified[number - 1].clone();
                 certified.push(!picks);
@@ -408,7 +408,7 @@ impl Encoder<'_> {
         let of = self.ghosts[ghost].of;
         let first = self.unrolled.threads[of.0 as usize].events.start;
         for earlier in self.ghosts_of(of).into_iter().filter(|&earlier| earlier < ghost) {
-            for number in 1..=self.slots.len() {
+            for number in 1..=self.slots.count() {
                 let picks = self.picks(earlier, number);
                 let mut clause = self.ghosts[ghost].certified[number - 1].clone();
                 for index in 0..self.ghosts[ghost].before.len() {

@@ -219,7 +219,7 @@ impl Lifter<'_> {
     fn run(&mut self, fault: Option<&Fault>) {
         let until = match fault {
             Some(fault) => self.time_of(fault),
-            None => self.encoding.slots.len(),
+            None => self.encoding.slots.count(),
         };
         for slot in 1..=until {
             self.fill(slot);
@@ -248,7 +248,7 @@ impl Lifter<'_> {
         let own = last.and_then(|record| record.time.as_ref()).map_or(0, |time| time.evaluate(self.values));
         // A thread that was just started knows what its parent knew.
         match (last, self.unrolled.threads[fault.thread.0 as usize].spawned) {
-            (None, Some(_)) => self.encoding.slots.len(),
+            (None, Some(_)) => self.encoding.slots.count(),
             _ => own,
         }
     }
