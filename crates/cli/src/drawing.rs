@@ -1,9 +1,9 @@
 //! Pictures of litmus tests: an execution that satisfies the condition, or, where the model has none, the one that it
 //! forbids, with the axiom and the cycle; and all executions on one page.
 
-use crate::cause;
 use crate::litmus::Answered;
 use crate::model::Choice;
+use crate::telling::cause;
 use crate::witness::satisfies;
 use fencepost_diag::SourceFile;
 use fencepost_ir::{Execution, FinalCondition, Property};

@@ -1,7 +1,7 @@
 //! What threads wait for at the end of an execution, and what they missed.
 
-use crate::story::StepId;
-use crate::teller::Teller;
+use crate::telling::story::StepId;
+use crate::telling::teller::Teller;
 use fencepost_explore::{Action, Place};
 use fencepost_ir::Instr;
 

@@ -1,13 +1,13 @@
 //! A finding in one sentence, in the program's own names, and why the model allows it.
 //!
-//! What a weak model did is told from the cycle of [`crate::cause`]: what the threads saw, and which two accesses of which
+//! What a weak model did is told from the cycle of [`crate::telling::cause`]: what the threads saw, and which two accesses of which
 //! thread were not kept in order. What needs no weak model is told as what it is.
 
-use crate::cause::{Cause, Edge, EdgeKind, cause};
-use crate::story::StepId;
-use crate::teller::Teller;
-use crate::waiting;
-use crate::words::{self, list};
+use crate::telling::cause::{Cause, Edge, EdgeKind, cause};
+use crate::telling::story::StepId;
+use crate::telling::teller::Teller;
+use crate::telling::waiting;
+use crate::telling::words::{self, list};
 use fencepost_answer::Explanation;
 use fencepost_explore::{Action, FindingKind};
 use fencepost_ir::EventKind;

@@ -1,9 +1,9 @@
 //! Puts the story of a finding into words: places in the user's files, calls of the library as one step, mutexes as
 //! mutexes, and nothing that only one thread can see.
 
-use crate::cause::EdgeKind;
-use crate::story::{self, Note, StepId, Told};
-use crate::{fold, words};
+use super::{fold, words};
+use crate::telling::cause::EdgeKind;
+use crate::telling::story::{self, Note, StepId, Told};
 use fencepost_answer::Step as Shown;
 use fencepost_answer::picture::{self, Arrow, Kind, Picture};
 use fencepost_diag::{SourceMap, Span};
