@@ -63,8 +63,6 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unroll bound cut something off: *safe* holds within it only.
     pub cut: bool,
-    /// It cut every run: nothing was looked at to its end.
-    pub cut_everything: bool,
     /// The largest unroll bound for which it is known that nothing goes wrong.
     pub completed: Option<u32>,
     /// The limit that ended the search.
@@ -115,7 +113,6 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupp
     let mut outcome = Outcome {
         verdict: Verdict::Unknown,
         cut: false,
-        cut_everything: false,
         completed: None,
         stop: None,
         reason: None,
@@ -322,7 +319,6 @@ impl<'p, 'a> Query<'p, 'a> {
         }
         if last {
             self.conclude(outcome);
-            self.look_for_an_end(bound, outcome);
         }
         last
     }
@@ -340,22 +336,6 @@ impl<'p, 'a> Query<'p, 'a> {
                 });
                 outcome.verdict = Verdict::Unknown;
                 outcome.reason = what;
-            }
-        }
-    }
-
-    /// *Safe* within the bound needs a run that the bound does not cut.
-    fn look_for_an_end(&mut self, bound: u32, outcome: &mut Outcome) {
-        if outcome.verdict != Verdict::Safe || !outcome.cut {
-            return;
-        }
-        let cut = self.unrolled.cut_at(bound);
-        match self.solver.solve(&self.unrolled.graph, &[!cut]) {
-            Answer::Stopped(reason) => outcome.stopped(reason),
-            Answer::Sat(_) => {}
-            Answer::Unsat => {
-                outcome.verdict = Verdict::Unknown;
-                outcome.cut_everything = true;
             }
         }
     }

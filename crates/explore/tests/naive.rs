@@ -34,8 +34,8 @@ macro_rules! agreement {
     ($($name:ident: $model:ident;)*) => {
         $(#[test]
         fn $name() {
-            agree(ModelName::$model, 300, (3, 4, 2));
-            agree(ModelName::$model, 120, (2, 5, 2));
+            agree(ModelName::$model, 200, (3, 4, 2));
+            agree(ModelName::$model, 80, (2, 5, 2));
         })*
     };
 }

@@ -107,7 +107,7 @@ fn answer(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> O
         bmc::Verdict::Safe => Outcome::new(Vec::new(), None, bounds),
         bmc::Verdict::Unknown => {
             let mut outcome = Outcome::unknown(stop_reason(question, found));
-            if let Some(bound) = found.completed.filter(|_| !found.cut_everything) {
+            if let Some(bound) = found.completed {
                 outcome.assumes.push(format!("nothing is wrong within an unroll bound of {bound}"));
             }
             outcome
@@ -123,7 +123,6 @@ fn stop_reason(question: &Question<'_>, found: &bmc::Outcome) -> StopReason {
         Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
         Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
         Some(bmc::StopReason::Size) => StopReason::Unsupported(words()),
-        None if found.cut_everything => StopReason::CutEverything,
         None if found.cut => StopReason::NoneWithinBounds,
         None => StopReason::Unsupported(words()),
     }
