@@ -1,8 +1,10 @@
-//! Choices by intervals against choices one by one: random functions of one choice, whose ends must be the same.
+//! Choices by intervals against choices one by one: random functions of one choice, whose ends must be the same. Half of them are
+//! the only thread of a program and use memory.
 
 use fencepost_ir::nondet::split_choices;
 use fencepost_ir::{
-    BinaryOp, Extend, Function, Instr, Label, Operand, Program, Reg, Rvalue, Span, UnaryOp, Value, Width,
+    Ann, BinaryOp, Extend, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Program, Reg,
+    Rvalue, Span, Thread, UnaryOp, Value, Width,
 };
 use std::collections::BTreeSet;
 
@@ -18,10 +20,20 @@ impl Random {
     }
 }
 
+/// Two objects of eight bytes.
+type Memory = [u64; 2];
+
+/// Object, first bit and mask of an access; all addresses that are generated are good ones.
+fn bits(addr: Value, width: Width) -> (usize, u32, u64) {
+    let (object, offset) = addr.as_pointer().expect("a pointer");
+    (object.0 as usize, 8 * offset, width.zero_extend(Value(u64::MAX)).0)
+}
+
 /// How a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum End {
-    Returned(u64),
+    /// What is returned, and what is in memory then.
+    Returned(u64, Memory),
     Assumed,
     Failed(u32),
     DividedByZero,
@@ -31,8 +43,8 @@ enum End {
 fn ends(function: &Function) -> (BTreeSet<End>, u64) {
     let mut found = BTreeSet::new();
     let mut made = 0;
-    let mut work = vec![(0usize, vec![Value::ZERO; function.regs.len()])];
-    while let Some((at, regs)) = work.pop() {
+    let mut work = vec![(0usize, vec![Value::ZERO; function.regs.len()], [0; 2])];
+    while let Some((at, regs, memory)) = work.pop() {
         let get = |operand: Operand| match operand {
             Operand::Reg(reg) => regs[reg.0 as usize],
             Operand::Const(value) => value,
@@ -42,11 +54,27 @@ fn ends(function: &Function) -> (BTreeSet<End>, u64) {
             regs[reg.0 as usize] = value;
             regs
         };
-        match &function.body[at] {
+        let Some(instr) = function.body.get(at) else {
+            // Nobody looks at memory after the only thread has ended.
+            found.insert(End::Returned(0, [0; 2]));
+            continue;
+        };
+        match instr {
+            Instr::Load { dst, addr, width, extend, .. } => {
+                let (object, first, mask) = bits(get(*addr), *width);
+                let value = Value(memory[object] >> first & mask);
+                work.push((at + 1, set(*dst, width.extend(*extend, value)), memory));
+            }
+            Instr::Store { addr, value, width, .. } => {
+                let (object, first, mask) = bits(get(*addr), *width);
+                let mut memory = memory;
+                memory[object] = memory[object] & !(mask << first) | (get(*value).0 & mask) << first;
+                work.push((at + 1, regs.clone(), memory));
+            }
             Instr::Nondet { dst, first, last } => {
                 for value in *first..=*last {
                     made += 1;
-                    work.push((at + 1, set(*dst, Value::from_i64(value))));
+                    work.push((at + 1, set(*dst, Value::from_i64(value)), memory));
                 }
             }
             Instr::Assign { dst, value } => {
@@ -61,7 +89,7 @@ fn ends(function: &Function) -> (BTreeSet<End>, u64) {
                     Rvalue::Select(c, a, b) => Some(get(if get(c).is_true() { a } else { b })),
                 };
                 match value {
-                    Some(value) => work.push((at + 1, set(*dst, value))),
+                    Some(value) => work.push((at + 1, set(*dst, value), memory)),
                     None => {
                         found.insert(End::DividedByZero);
                     }
@@ -69,10 +97,12 @@ fn ends(function: &Function) -> (BTreeSet<End>, u64) {
             }
             Instr::Branch { condition, then_to, else_to } => {
                 let label = if get(*condition).is_true() { then_to } else { else_to };
-                work.push((label.0 as usize, regs.clone()));
+                work.push((label.0 as usize, regs.clone(), memory));
             }
-            Instr::Jump(label) => work.push((label.0 as usize, regs.clone())),
-            Instr::Assume(condition) if get(*condition).is_true() => work.push((at + 1, regs.clone())),
+            Instr::Jump(label) => work.push((label.0 as usize, regs.clone(), memory)),
+            Instr::Assume(condition) if get(*condition).is_true() => {
+                work.push((at + 1, regs.clone(), memory))
+            }
             Instr::Assume(_) => {
                 found.insert(End::Assumed);
             }
@@ -80,10 +110,10 @@ fn ends(function: &Function) -> (BTreeSet<End>, u64) {
                 if !get(*condition).is_true() {
                     found.insert(End::Failed(message.parse().expect("a number")));
                 }
-                work.push((at + 1, regs.clone()));
+                work.push((at + 1, regs.clone(), memory));
             }
             Instr::Return(value) => {
-                found.insert(End::Returned(value.map_or(0, |v| get(v).0)));
+                found.insert(End::Returned(value.map_or(0, |v| get(v).0), memory));
             }
             other => panic!("not generated: {other:?}"),
         }
@@ -100,25 +130,58 @@ fn operand(random: &mut Random) -> Operand {
 }
 
 /// A choice among some hundred values, then forward jumps, comparisons, conversions and some arithmetic.
-fn function(random: &mut Random) -> Function {
+fn function(random: &mut Random, memory: bool) -> Function {
     let mut function = Function::default();
-    for name in ["chosen", "a", "b", "c"] {
+    for name in ["chosen", "a", "b", "c", "p", "q"] {
         function.new_reg(name);
+    }
+    for reg in [4, 5] {
+        let value = Rvalue::Use(Operand::Const(address(random)));
+        function.push(Instr::Assign { dst: Reg(reg), value }, Span::default());
     }
     let first = random.below(90) as i64 - 60;
     let last = first + 70 + random.below(60) as i64;
     function.push(Instr::Nondet { dst: Reg(0), first, last }, Span::default());
     let length = 4 + random.below(12) as u32;
-    for i in 1..=length {
-        let instr = instruction(random, i, length);
+    let last = length + 2;
+    for i in 3..=last {
+        let instr = match memory && random.below(3) == 0 {
+            true => access(random),
+            false => instruction(random, i, last),
+        };
         function.push(instr, Span::default());
     }
     let result = match random.below(3) {
         0 => Operand::Reg(Reg(1)),
         _ => Operand::Const(Value(7)),
     };
-    function.push(Instr::Return(Some(result)), Span::default());
+    if random.below(4) > 0 {
+        function.push(Instr::Return(Some(result)), Span::default());
+    }
     function
+}
+
+/// An object, or its upper half.
+fn address(random: &mut Random) -> Value {
+    Value::pointer(ObjectId(random.below(2) as u32), [0, 4][random.below(2) as usize])
+}
+
+/// Loads and stores, through registers that are seldom written and at constants.
+fn access(random: &mut Random) -> Instr {
+    let width = [Width::W8, Width::W32, Width::W32][random.below(3) as usize];
+    let extend = [Extend::Zero, Extend::Sign][random.below(2) as usize];
+    let addr = match random.below(2) {
+        0 => Operand::Reg(Reg(4 + random.below(2) as u32)),
+        _ => Operand::Const(address(random)),
+    };
+    match random.below(9) {
+        0 => Instr::Assign {
+            dst: Reg(4 + random.below(2) as u32),
+            value: Rvalue::Use(Operand::Const(address(random))),
+        },
+        1..=3 => Instr::Load { dst: Reg(random.below(4) as u32), addr, width, extend, ann: Ann::PLAIN },
+        _ => Instr::Store { addr, value: operand(random), width, ann: Ann::PLAIN },
+    }
 }
 
 fn instruction(random: &mut Random, i: u32, length: u32) -> Instr {
@@ -174,7 +237,14 @@ fn intervals_end_where_single_values_end() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut fewer, mut values, mut choices) = (0, 0, 0);
     for case in 0..cases {
-        let program = Program { functions: vec![function(&mut random)], ..Program::default() };
+        let mut program = Program::default();
+        program.functions.push(function(&mut random, case % 2 == 1));
+        if case % 2 == 1 {
+            let object = |name| Object::scalar(name, Width::W64, Value::ZERO, Span::default());
+            program.objects = vec![object("x"), object("y")];
+            let (name, function, args) = ("main".into(), FunctionId(0), Vec::new());
+            program.threads.push(Thread { name, function, args });
+        }
         let split = split_choices(&program).expect("few values");
         let (all, made) = ends(&program.functions[0]);
         let (some, chosen) = ends(&split.functions[0]);
@@ -204,7 +274,7 @@ fn what_is_used_as_it_is_must_be_bounded() {
     let program = Program { functions: vec![body], ..Program::default() };
     let split = split_choices(&program).expect("ten values are left");
     let (ends, _) = ends(&split.functions[0]);
-    let returned = ends.iter().filter_map(|e| if let End::Returned(v) = e { Some(*v) } else { None });
+    let returned = ends.iter().filter_map(|e| if let End::Returned(v, _) = e { Some(*v) } else { None });
     assert_eq!(returned.collect::<Vec<u64>>(), (0..10).collect::<Vec<u64>>());
     let mut unbounded = program.clone();
     unbounded.functions[0].body[2] = Instr::Assume(Value(1).into());
