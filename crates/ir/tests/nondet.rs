@@ -145,8 +145,8 @@ fn function(random: &mut Random, memory: bool) -> Function {
     let length = 4 + random.below(12) as u32;
     let last = length + 2;
     for i in 3..=last {
-        let instr = match memory && random.below(3) == 0 {
-            true => access(random),
+        let instr = match memory {
+            true => access(random, i),
             false => instruction(random, i, last),
         };
         function.push(instr, Span::default());
@@ -155,7 +155,8 @@ fn function(random: &mut Random, memory: bool) -> Function {
         0 => Operand::Reg(Reg(1)),
         _ => Operand::Const(Value(7)),
     };
-    if random.below(4) > 0 {
+    // A value that is in memory at a return counts as used.
+    if !memory || random.below(4) == 0 {
         function.push(Instr::Return(Some(result)), Span::default());
     }
     function
@@ -166,21 +167,32 @@ fn address(random: &mut Random) -> Value {
     Value::pointer(ObjectId(random.below(2) as u32), [0, 4][random.below(2) as usize])
 }
 
-/// Loads and stores, through registers that are seldom written and at constants.
-fn access(random: &mut Random) -> Instr {
+/// Loads and stores, through registers that are seldom written and at constants, and comparisons of what was loaded.
+fn access(random: &mut Random, i: u32) -> Instr {
     let width = [Width::W8, Width::W32, Width::W32][random.below(3) as usize];
     let extend = [Extend::Zero, Extend::Sign][random.below(2) as usize];
-    let addr = match random.below(2) {
+    let addr = match random.below(3) {
         0 => Operand::Reg(Reg(4 + random.below(2) as u32)),
         _ => Operand::Const(address(random)),
     };
-    match random.below(9) {
+    let (chosen, loaded, holds) = (Reg(0), Reg(1), Reg(2));
+    match random.below(12) {
         0 => Instr::Assign {
             dst: Reg(4 + random.below(2) as u32),
             value: Rvalue::Use(Operand::Const(address(random))),
         },
-        1..=3 => Instr::Load { dst: Reg(random.below(4) as u32), addr, width, extend, ann: Ann::PLAIN },
-        _ => Instr::Store { addr, value: operand(random), width, ann: Ann::PLAIN },
+        1 | 2 => Instr::Store { addr, value: chosen.into(), width, ann: Ann::PLAIN },
+        3 => Instr::Store { addr, value: Value(random.below(90)).into(), width, ann: Ann::PLAIN },
+        4..=6 => Instr::Load { dst: loaded, addr, width, extend, ann: Ann::PLAIN },
+        7..=9 => {
+            let op = [BinaryOp::Eq, BinaryOp::LtS, BinaryOp::GeU][random.below(3) as usize];
+            let limit = Value::from_i64(random.below(140) as i64 - 60);
+            let reg = if random.below(4) == 0 { chosen } else { loaded };
+            let value = Rvalue::Binary(op, Width::W32, Extend::Zero, reg.into(), limit.into());
+            Instr::Assign { dst: holds, value }
+        }
+        10 => Instr::Assume(holds.into()),
+        _ => Instr::Assert { condition: holds.into(), message: i.to_string() },
     }
 }
 
@@ -235,7 +247,7 @@ fn instruction(random: &mut Random, i: u32, length: u32) -> Instr {
 fn intervals_end_where_single_values_end() {
     let cases = std::env::var("FENCEPOST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000u64);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let (mut fewer, mut values, mut choices) = (0, 0, 0);
+    let (mut fewer, mut through_memory, mut values, mut choices) = (0, 0, 0, 0);
     for case in 0..cases {
         let mut program = Program::default();
         program.functions.push(function(&mut random, case % 2 == 1));
@@ -254,9 +266,12 @@ fn intervals_end_where_single_values_end() {
             program.functions[0].body, split.functions[0].body
         );
         fewer += u64::from(chosen < made);
+        through_memory += u64::from(case % 2 == 1 && chosen < made);
         values += made;
         choices += chosen;
     }
+    println!("{fewer} divided, {through_memory} of them with memory");
+    assert!(through_memory > cases / 20, "{through_memory} with memory");
     assert!(fewer > cases / 3, "{fewer} of {cases} were divided: {values} values, {choices} choices");
 }
 
