@@ -51,7 +51,7 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unroll bound cut something off.
     pub cut: bool,
-    /// Some run uses up all view switches and promises that K allows: with more there might be others.
+    /// Some run uses up all view switches that K allows, or promises are allowed: with a larger K there might be others.
     pub spent: bool,
     /// The last bounds within which it is known that nothing goes wrong.
     pub completed: Option<Asked>,
@@ -90,7 +90,8 @@ pub fn check(
     if find_in_pairs(program, options, confirm, &mut outcome)? {
         return Ok(outcome);
     }
-    for asked in ladder(options.bounds) {
+    let rungs = ladder(options.bounds);
+    for (number, &asked) in rungs.iter().enumerate() {
         let mut query = match Query::new(program, options, asked, Active::All) {
             Ok(query) => query,
             Err(Failed::Stopped(reason)) => {
@@ -103,7 +104,10 @@ pub fn check(
         if let Some(progress) = options.progress {
             progress(asked, query.statistics());
         }
-        let done = query.answer(asked, options.bounds.views, confirm, &mut outcome);
+        let mut done = query.answer(asked, options.bounds.views, confirm, &mut outcome);
+        if !done && number + 1 == rungs.len() {
+            done = query.look_at_bounds(asked, options.bounds.views, &mut outcome);
+        }
         outcome.statistics = query.statistics();
         if done {
             return Ok(outcome);
@@ -311,7 +315,7 @@ impl<'p, 'a> Query<'p, 'a> {
                 }
             }
         }
-        self.look_at_bounds(asked, &within, outcome)
+        self.meets_limit(&within, outcome)
     }
 
     fn solve(&mut self, within: &[Lit], wanted: Lit) -> Answer {
@@ -320,24 +324,45 @@ impl<'p, 'a> Query<'p, 'a> {
         self.solver.solve(&self.unrolled.graph, &assumed)
     }
 
-    /// Nothing is wrong; what was not looked at?
-    fn look_at_bounds(&mut self, asked: Asked, within: &[Lit], outcome: &mut Outcome) -> bool {
+    /// Nothing is wrong; does a run come to something that cannot be followed?
+    fn meets_limit(&mut self, within: &[Lit], outcome: &mut Outcome) -> bool {
+        match self.solve(within, self.limit) {
+            Answer::Stopped(reason) => return outcome.stopped(reason),
+            Answer::Unsat => return false,
+            Answer::Sat(_) => {}
+        }
+        outcome.reason = Some("something that cannot be followed here is reached".into());
+        true
+    }
+
+    /// Nothing is wrong; what was not looked at? True if there was no time to tell.
+    ///
+    /// K bounds nothing if no run spends it. A longer run without promises would have a beginning that spends exactly K, because view switches are
+    /// spent one by one; from there on every thread can go on without a switch, or stop at a read-modify-write, so
+    /// the clauses allow such a run. With promises this is not so: a promise is spent together with the switches of its certification,
+    /// a thread that has promised cannot stop anywhere, and the machine may charge more than the clauses. So K is always named then.
+    fn look_at_bounds(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
+        let within = self.within(asked, views);
         let cut = self.unrolled.rounds.last().cloned().unwrap_or_default();
         let cut = self.unrolled.graph.or_all(&cut);
-        let spent = self.encoding.total.at_least(asked.total);
+        let spent = match asked.promises {
+            0 => self.encoding.total.at_least(asked.total),
+            _ => Lit::TRUE,
+        };
         let mut answers = Vec::new();
-        for wanted in [cut, spent, self.limit] {
-            match self.solve(within, wanted) {
+        for wanted in [cut, spent] {
+            if wanted == Lit::TRUE {
+                answers.push(true);
+                continue;
+            }
+            match self.solve(&within, wanted) {
                 Answer::Stopped(reason) => return outcome.stopped(reason),
                 Answer::Sat(_) => answers.push(true),
                 Answer::Unsat => answers.push(false),
             }
         }
         (outcome.cut, outcome.spent) = (answers[0], answers[1]);
-        if answers[2] {
-            outcome.reason = Some("something that cannot be followed here is reached".into());
-        }
-        answers[2]
+        false
     }
 
     fn fault(&self, values: &Values) -> Option<Fault> {
