@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 
 /// Most runs that are excluded before the search gives up.
 const MOST_UNCONFIRMED: u64 = 2_000;
-/// K of the first formula; each next one has twice as much.
-const FIRST: usize = 2;
+/// K of the small formulas; those behind them have three times as much each.
+const SMALL_TOTALS: [usize; 2] = [2, SMALL];
 /// Up to this K formulas without promises are worth a try if there are to be promises.
 const SMALL: usize = 4;
 
@@ -180,10 +180,13 @@ fn pairs(unrolled: &Unrolled) -> Vec<(InstanceId, InstanceId)> {
     pairs.into_iter().map(|(_, pair)| pair).take(MOST_PAIRS).collect()
 }
 
-/// The bounds to try: K doubles. A formula with promises covers the runs without, so the larger ones are asked with promises only.
+/// The bounds to try. What small ones allow is tried first, but not two large ones of about the same size: a formula that has no solution takes
+/// longest. A formula with promises covers the runs without, so the larger ones are asked with promises only.
 fn ladder(bounds: Bounds) -> Vec<Asked> {
-    let mut totals: Vec<usize> =
-        std::iter::successors(Some(FIRST), |k| Some(k * 2)).take_while(|k| *k < bounds.total).collect();
+    let larger = std::iter::successors(Some(3 * SMALL), |k| Some(3 * k));
+    let larger = larger.take_while(|k| 3 * k < 2 * bounds.total);
+    let mut totals: Vec<usize> = SMALL_TOTALS.into_iter().filter(|k| *k < bounds.total).collect();
+    totals.extend(larger);
     totals.push(bounds.total);
     let most = bounds.promises.min(bounds.total);
     let mut all = Vec::new();
