@@ -26,6 +26,20 @@ fn load_buffering_needs_three() {
     }
 }
 
+/// Iterations that go on after another thread has moved skip no statement: both stores of each are there.
+#[test]
+fn iterations_skip_no_statement() {
+    let text = "shared x, y, z; process P { reg i, a, n; \
+                while (i < 2) { a := y; n := n + 1; x := n; z := n + 4 * a; i := i + 1; } } \
+                process Q { reg b; y := 1; b := x; y := b; } observe x, y, z; exists true;";
+    for bound in 0..=2 {
+        let (machine, reduced) = support::both_straightened(text, bound, 3);
+        assert_eq!(machine, reduced, "K = {bound}");
+        let values: Vec<(u64, u64)> = reduced.iter().map(|state| (state[0].0, state[2].0 % 4)).collect();
+        assert!(values.iter().all(|&last| last == (2, 2)), "K = {bound}: {values:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, rng_seed: RngSeed::Fixed(5), ..ProptestConfig::default() })]
 
