@@ -336,7 +336,7 @@ pub fn solve(
     options: &CheckArgs,
     start: Instant,
 ) -> Result<(&'static dyn Engine, Option<Why>, Outcome), Trouble> {
-    let question = Question { file: name, compiled, model, options, start, until: None };
+    let question = Question { file: name, compiled, model, options, start, until: None, work: None };
     match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;
