@@ -23,7 +23,7 @@ pub fn both(text: &str, bound: u16, promises: bool) -> (Vec<Vec<Value>>, Vec<Vec
     (machine, reduced)
 }
 
-/// The same without promises, of a program with loops, which are unrolled for the reduction.
+/// The same without promises, of a program with loops, which are unrolled for the reduction; a SAT solver runs it.
 #[allow(dead_code)]
 pub fn both_straightened(text: &str, bound: u16, unroll: u32) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {
     let program = fencepost_lang::parse(text).expect("parses");
@@ -33,8 +33,9 @@ pub fn both_straightened(text: &str, bound: u16, unroll: u32) -> (Vec<Vec<Value>
     let straight = straighten(&program, unroll).expect("supported");
     let reduction = Reduction { bound: u32::from(bound), promises: false };
     let reduced = reduce_promising(&straight, &reduction).expect("supported");
-    let reduced = check(&reduced, &Options::new(Model::Sc)).expect("supported").final_states;
-    (machine, reduced)
+    let options = fencepost_bmc::Options { symbolic: Default::default(), progress: None };
+    let (solved, _) = fencepost_bmc::final_states(&reduced, &options).expect("supported");
+    (machine, solved.into_iter().collect())
 }
 
 /// An error if machine and reduction differ at a bound.
