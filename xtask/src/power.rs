@@ -5,8 +5,11 @@
 //!   explorer under the axiomatic model, at the same place.
 //! * `litmus`: the PPC litmus tests: final states of the machine and of the encoding with 1 to `--most` contexts, verdicts of the encoding with the most, of the
 //!   machine without a bound and of the axiomatic model. `--seconds` limits each search of the machine.
+//! * `random [--cases N] [--from N] [--states N]`: random programs of up to three threads: the same states on the machine and in the encoding; see `random.rs`.
 //!
 //! The exit code is 1 if machine and encoding differ, or a table misses what is expected.
+
+mod random;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,10 +23,13 @@ struct Options {
     most: u32,
     every: usize,
     litmus: PathBuf,
+    from: usize,
+    cases: usize,
+    states: u64,
 }
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
-    let part = args.next().ok_or("tables, confirm or litmus is expected")?;
+    let part = args.next().ok_or("tables, confirm, litmus or random is expected")?;
     let mut options = Options {
         part,
         bin: "target/fast/fencepost".into(),
@@ -31,6 +37,9 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         most: 6,
         every: 1,
         litmus: "../shared/litmus/ppc".into(),
+        from: 0,
+        cases: 20_000,
+        states: 2_000_000,
     };
     while let Some(arg) = args.next() {
         let value = args.next().ok_or(format!("{arg} needs a value"))?;
@@ -41,6 +50,9 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--seconds" => options.seconds = number()?,
             "--most" => options.most = number()? as u32,
             "--every" => options.every = number()?.max(1) as usize,
+            "--from" => options.from = number()? as usize,
+            "--cases" => options.cases = number()? as usize,
+            "--states" => options.states = number()?,
             _ => return Err(format!("`{arg}` is not an option")),
         }
     }
@@ -53,6 +65,12 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
         "tables" => Ok(tables(&options)),
         "confirm" => Ok(confirm(&options)),
         "litmus" => litmus(&options),
+        "random" => Ok(random::run(&random::Campaign {
+            from: options.from,
+            cases: options.cases,
+            most: options.most.min(4),
+            states: options.states,
+        })),
         other => Err(format!("`{other}` is not a part")),
     });
     match wrong {
@@ -61,7 +79,7 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
             ExitCode::from(u8::from(wrong > 0))
         }
         Err(error) => {
-            eprintln!("error: {error}\nusage: cargo xtask power tables|confirm|litmus [OPTIONS]");
+            eprintln!("error: {error}\nusage: cargo xtask power tables|confirm|litmus|random [OPTIONS]");
             ExitCode::from(3)
         }
     }
