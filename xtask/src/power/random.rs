@@ -51,6 +51,7 @@ pub fn run(campaign: &Campaign) -> usize {
         };
         for (contexts, encoded) in (1..=campaign.most).zip(encoded) {
             let mut options = power::Options::new(Some(contexts), 2);
+            options.only_complete = true;
             options.search.max_states = Some(campaign.states);
             let Ok(checked) = power::check(&program, &options) else { continue };
             if matches!(checked.outcome.stop_reason, Some(StopReason::Limit { .. })) {

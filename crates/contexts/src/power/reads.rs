@@ -247,7 +247,13 @@ impl Power {
     }
 
     /// The last load read a store: of what it has seen and the own one nothing is behind it.
-    fn has_read(&mut self, formula: &mut Formula, last: usize, cell: usize, store: Option<usize>) -> Lit {
+    pub(super) fn has_read(
+        &mut self,
+        formula: &mut Formula,
+        last: usize,
+        cell: usize,
+        store: Option<usize>,
+    ) -> Lit {
         let read = match self.lasts[last] {
             Last::None => return Lit::FALSE,
             Last::Event(read) => read,
