@@ -55,6 +55,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unroll bound may have cut something.
     pub cut: bool,
+    /// The unroll bound that this is about: of a run, its steps; of no answer, what was completed.
+    pub unroll: u32,
     /// The largest number of contexts within which it is known that nothing goes wrong.
     pub completed: Option<u32>,
     /// The number of contexts with which something was found.
@@ -199,14 +201,46 @@ fn observe(power: &mut Power, formula: &mut Formula, cells: &Cells, observed: &[
     observed.iter().map(value).collect()
 }
 
-/// Bounds that a first, small formula is for: it is there soon, and much is found with few contexts.
+/// Bounds that first, small formulas are for: they are there soon, and much is found with few contexts.
 const FIRST: u32 = 4;
 
+/// The unroll bound of first, small formulas: most of what is wrong is found with it, and whoever has little time learns how far that came.
+const FIRST_UNROLL: u32 = 2;
+
 /// Checks the assertions of a program, as compiled for POWER, in all runs with at most so many contexts: first few of them, and more until
-/// something goes wrong. A formula is for several numbers of contexts: those beyond the bound are switched off by assumptions.
+/// something goes wrong, which is then the least number. A small unroll bound comes first; what it finds leaves only fewer contexts to be looked at with the whole bound.
 ///
-/// A run that is found has to be replayed on the machine by the caller.
+/// A run that is found has to be replayed on the machine by the caller, with the unroll bound of the outcome.
 pub fn check(
+    program: &Program,
+    options: &Options<'_>,
+    contexts: RangeInclusive<u32>,
+) -> Result<Outcome, Unsupported> {
+    let (first, last) = (*contexts.start(), *contexts.end());
+    // An execution is followed on the steps of one flat program.
+    if options.following.is_some() || options.unroll <= FIRST_UNROLL {
+        return check_unrolled(program, options, contexts);
+    }
+    let early = check_unrolled(program, &Options { unroll: FIRST_UNROLL, ..*options }, contexts)?;
+    let rest = match (early.verdict, early.found_at) {
+        (Verdict::Unsafe, Some(found)) if found > first => first..=found - 1,
+        (Verdict::Unsafe, _) => return Ok(early),
+        (Verdict::Safe, _) if !early.cut => return Ok(early),
+        (Verdict::Unknown, _) if early.stop.is_some() => return Ok(early),
+        _ => first..=last,
+    };
+    let outcome = check_unrolled(program, options, rest)?;
+    Ok(match (early.verdict, outcome.verdict) {
+        (Verdict::Unsafe, Verdict::Safe | Verdict::Unknown) => early,
+        (Verdict::Safe, Verdict::Unknown) if outcome.completed.is_none() => {
+            Outcome { unroll: early.unroll, completed: early.completed, ..outcome }
+        }
+        _ => outcome,
+    })
+}
+
+/// The same with one unroll bound. A formula is for several numbers of contexts: those beyond the bound are switched off by assumptions.
+fn check_unrolled(
     program: &Program,
     options: &Options<'_>,
     contexts: RangeInclusive<u32>,
@@ -215,6 +249,7 @@ pub fn check(
     let mut outcome = Outcome {
         verdict: Verdict::Unknown,
         cut: flat.cuts,
+        unroll: options.unroll,
         completed: None,
         found_at: None,
         stop: None,

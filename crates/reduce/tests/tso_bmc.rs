@@ -1,7 +1,6 @@
 //! The reductions of TSO answered by bounded model checking: the final states of the TSO machine. Ways in different atomic sections meet at every switch of rounds.
 
 #[path = "support/mod.rs"]
-#[allow(dead_code)]
 mod support;
 
 use fencepost_bmc::{Options, final_states};

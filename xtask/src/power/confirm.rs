@@ -122,7 +122,7 @@ fn explored(row: &Row, options: &Options) -> Result<Vec<Bug>, String> {
         .filter(|finding| finding.kind == FindingKind::Assertion)
         .map(|finding| {
             let at = span(finding).unwrap_or_default();
-            let line = compiled.sources.position(at.start).map_or(0, |(_, line, _)| line as usize);
+            let line = compiled.sources.position(at.start).map_or(0, |(_, line, _)| line);
             Bug { kind: "assertion", line, contexts: follow(&operational, finding, at, options) }
         })
         .collect();
@@ -141,7 +141,7 @@ fn follow(program: &Program, finding: &Finding, span: Span, options: &Options) -
     let paths = paths(&code, &kinds).ok_or("main makes choices before")?;
     let at = |(t, number): (usize, usize)| paths[t].steps.get(number).map(|step| (t, *step));
     let mut execution = Execution::default();
-    let mut order: BTreeMap<u32, Vec<(u32, (usize, u32))>> = BTreeMap::new();
+    let mut order: BTreeMap<u32, Vec<Placed>> = BTreeMap::new();
     for (t, accesses) in threads.iter().enumerate() {
         for (number, access) in accesses.iter().enumerate() {
             let Some(here) = at((t, number)) else { break };
@@ -189,6 +189,9 @@ fn why_refused(threads: &[Vec<Followed>], paths: &[Path]) -> String {
         false => format!("refused with up to {MOST_CONTEXTS} contexts"),
     }
 }
+
+/// A store's place in the coherence order, and its thread and step.
+type Placed = (u32, (usize, u32));
 
 /// An access of the explorer's execution.
 struct Followed {

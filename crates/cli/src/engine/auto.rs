@@ -127,7 +127,8 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
     let until = most.into_iter().chain(moment).min();
     let first = engine.run(&Question { until, ..*question });
     let is_late = |reason: &&StopReason| {
-        (share.is_some() || moment.is_some()) && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
+        (share.is_some() || moment.is_some())
+            && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
     };
     let gave_up = match &first {
         Ok(found) if found.verdict != Verdict::Unknown => None,
@@ -147,7 +148,9 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
         matches!(&first, Ok(found) if found.stop_reason.as_ref().is_some_and(|reason| is_late(&reason)));
     if let Some(why) = gave_up {
         // If nobody else can answer either, what the first said is the better message.
-        for (_, _, engine) in able {
+        // Values that the first took one by one for too long the next would take one by one, too: only symbols help.
+        let by_data = late && moment.is_some() && until == moment;
+        for (_, _, engine) in able.filter(|(.., engine)| !by_data || engine.name() == "bmc") {
             if let Ok(outcome) = engine.run(question)
                 && is_worth_more(&outcome, late)
             {
@@ -155,7 +158,7 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
             }
         }
         // It was only interrupted for the sake of the others.
-        if late && moment.is_some() && until == moment {
+        if by_data {
             let again = engine.run(&Question { until: most, ..*question });
             return again.map(|outcome| Picked { engine, why: first_why, surprising: false, outcome });
         }

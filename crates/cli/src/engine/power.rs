@@ -168,7 +168,7 @@ fn encoded_within(
     let mut outcome = match found.verdict {
         contexts::Verdict::Safe => Outcome::new(Vec::new(), None, Vec::new()),
         contexts::Verdict::Unsafe => {
-            let outcome = confirm(program, question.options.unroll, owners, found.run.as_ref());
+            let outcome = confirm(program, found.unroll, owners, found.run.as_ref());
             outcome.map_err(|e| question.refuse(&e.what, e.span))?
         }
         contexts::Verdict::Unknown => Outcome::unknown(match found.stop {
@@ -182,18 +182,17 @@ fn encoded_within(
     };
     // How far it came, or with how many contexts it goes wrong.
     if let (contexts::Verdict::Unknown, Some(bound)) = (found.verdict, found.completed) {
-        outcome.note_so_far(&format!("at most {bound} contexts"));
+        outcome.note_so_far(&format!("at most {bound} contexts and an unroll bound of {}", found.unroll));
     }
     if let (contexts::Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
         let options = contexts::Options { progress: None, ..options };
-        let note =
-            contexts::prove(program, &options, last, path).map_err(|why| format!("error: {why}"))?;
+        let note = contexts::prove(program, &options, last, path).map_err(|why| format!("error: {why}"))?;
         outcome.assumes.push(note);
     }
     let reached = found.found_at.or(found.completed);
     outcome.bounds.extend(reached.map(|bound| Bound::new(BoundName::Contexts, bound)));
     if found.cut && found.found_at.is_none() && reached.is_some() {
-        outcome.bounds.push(Bound::new(BoundName::Unroll, question.options.unroll));
+        outcome.bounds.push(Bound::new(BoundName::Unroll, found.unroll));
     }
     Ok(describe(outcome, question))
 }
