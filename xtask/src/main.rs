@@ -11,6 +11,9 @@
 //!
 //! `cargo xtask power` prints the tables of the operational POWER and compares its engines; see `power.rs`.
 //!
+//! `cargo xtask promising` prints those of the promising semantics, and `cargo xtask promising-family` compares its engines; see
+//! `promising.rs` and `promising_family.rs`.
+//!
 //! `cargo xtask csmith` compares random sequential C programs with the machine's C compiler; see `csmith.rs`.
 
 mod csmith;
@@ -18,6 +21,7 @@ mod family;
 mod growth;
 mod power;
 mod promising;
+mod promising_family;
 mod round_trip;
 
 use std::process::ExitCode;
@@ -34,7 +38,10 @@ const PARTS: [&str; 3] = ["family", "larger", "c"];
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     if args.next().as_deref() != Some("campaign") {
-        return Err("the tasks are `campaign`, `csmith`, `growth` and `power`".into());
+        return Err(
+            "the tasks are `campaign`, `csmith`, `growth`, `power`, `promising` and `promising-family`"
+                .into(),
+        );
     }
     let mut options = Options { parts: Vec::new(), every: 1, larger: 5000, seconds: 300 };
     while let Some(arg) = args.next() {
@@ -66,6 +73,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some("promising") {
         return promising::run(std::env::args().skip(2));
+    }
+    if std::env::args().nth(1).as_deref() == Some("promising-family") {
+        return promising_family::run(std::env::args().skip(2));
     }
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,

@@ -58,6 +58,7 @@ fn other_engines(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<Stri
         options: &asked,
         start: Instant::now(),
         until: None,
+        work: None,
     };
     let able = ENGINES.iter().filter(|engine| {
         engine.name() != checked.engine

@@ -7,10 +7,10 @@ use crate::engine::{self, Engine, Question, auto};
 use crate::input::{self, Trouble};
 use crate::project::{self, Project};
 use crate::telling::buffered;
-use crate::{advice, exit, print, suggest};
-use fencepost_answer::{Outcome, Severity, Verdict};
-use fencepost_diag::SourceFile;
-use fencepost_ir::Compiled;
+use crate::{advice, exit, print, suggest, within};
+use fencepost_answer::{Outcome, Severity, StopReason, Verdict};
+use fencepost_diag::{SourceFile, SourceMap};
+use fencepost_ir::{Compiled, Language, Program};
 use fencepost_models::registry::{self, Entry};
 use fencepost_report::format::{Format, Printed};
 use fencepost_report::report::{Failed, Report, exit_code};
@@ -261,6 +261,28 @@ pub struct Checked {
     pub seconds: f64,
 }
 
+impl Checked {
+    /// A limit was reached before the program was read.
+    fn without_program(
+        file: &SourceFile,
+        model: &'static Entry,
+        reason: StopReason,
+        start: Instant,
+    ) -> Checked {
+        let mut sources = SourceMap::default();
+        sources.add(file.clone());
+        let compiled = Compiled {
+            language: Language::C,
+            program: Program::default(),
+            sources,
+            warnings: Vec::new(),
+            left_out: None,
+        };
+        let (outcome, seconds) = (Outcome::unknown(reason), start.elapsed().as_secs_f64());
+        Checked { model, compiled, engine: "none", picked: None, outcome, seconds }
+    }
+}
+
 /// Why an engine was picked, and whether that is a surprise.
 pub struct Why {
     /// In a few words.
@@ -282,7 +304,10 @@ pub fn answer_about(
 ) -> Result<Checked, Trouble> {
     let start = Instant::now();
     let name = file.name.as_str();
-    let compiled = input::compile(file, model, options)?;
+    let compiled = match within::compile(file, model, options, start)? {
+        Ok(compiled) => compiled,
+        Err(reason) => return Ok(Checked::without_program(file, model, reason, start)),
+    };
     let (engine, picked, mut outcome) = solve(name, &compiled, model, options, start)?;
     let mut assumed = advice::assumptions(&compiled, model, &options.mapping);
     assumed.append(&mut outcome.assumes);
@@ -311,7 +336,7 @@ pub fn solve(
     options: &CheckArgs,
     start: Instant,
 ) -> Result<(&'static dyn Engine, Option<Why>, Outcome), Trouble> {
-    let question = Question { file: name, compiled, model, options, start, until: None };
+    let question = Question { file: name, compiled, model, options, start, until: None, work: None };
     match &options.engine {
         EngineChoice::Auto => {
             let picked = auto::answer(&question)?;

@@ -43,6 +43,7 @@ mod show_models;
 mod suggest;
 mod telling;
 mod terminal;
+mod within;
 mod witness;
 
 pub use facade::Check;

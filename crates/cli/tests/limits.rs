@@ -25,7 +25,7 @@ fn late() -> Duration {
 }
 
 /// Runs until a limit of so many seconds, and looks at clock and processor time. Debug builds take a while to begin with.
-fn within(path: &std::path::Path, jobs: u32, seconds: u64, arguments: &[&str]) -> Output {
+fn within(path: &std::path::Path, jobs: u32, seconds: f64, arguments: &[&str]) -> Output {
     let (jobs_text, seconds_text) = (jobs.to_string(), seconds.to_string());
     let mut all = vec!["check", path.to_str().expect("a path"), "-j", &jobs_text, "--timeout", &seconds_text];
     all.extend(arguments);
@@ -42,7 +42,7 @@ fn within(path: &std::path::Path, jobs: u32, seconds: u64, arguments: &[&str]) -
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let line = said.lines().rev().find_map(|line| line.strip_prefix("cpu ")).expect("a time");
     let cpu: f64 = line.split_whitespace().map(|number| number.parse::<f64>().expect("a number")).sum();
-    let limit = Duration::from_secs(seconds);
+    let limit = Duration::from_secs_f64(seconds);
     assert!(cpu <= f64::from(jobs) * (limit + LATE).as_secs_f64(), "-j {jobs} {arguments:?}: {cpu} s");
     assert!(time <= limit + late(), "-j {jobs} {arguments:?}: {time:?}");
     output
@@ -100,7 +100,7 @@ fn a_computation_ends_with_the_time() {
     ];
     for (path, arguments) in cases {
         for jobs in [1, 4] {
-            let output = within(path, jobs, 1, arguments);
+            let output = within(path, jobs, 0.3, arguments);
             let said = text(&output);
             assert!(matches!(output.status.code(), Some(2 | 3)), "{arguments:?}: {said}");
             assert!(!said.contains(": safe") && !said.contains(": unsafe"), "{arguments:?}: {said}");
@@ -116,20 +116,41 @@ fn the_front_end_is_within_the_time() {
     let main = "int main(void) { return a[97] + (s[99999] != 'x'); }";
     let path =
         file("large.c", &format!("int a[] = {{{}}};\nchar s[] = \"{string}\";\n{main}\n", numbers.join(",")));
-    for jobs in [1, 2, 4] {
-        let said = text(&within(&path, jobs, 2, &["-m", "sc"]));
+    for jobs in [1, 4] {
+        let said = text(&within(&path, jobs, 2.0, &["-m", "sc"]));
         assert!(said.contains(": safe"), "{said}");
     }
+}
+
+/// Time and Ctrl-C end the front end, too: a file that takes it many seconds.
+#[test]
+fn the_front_end_can_be_stopped() {
+    let functions: String = (0..400_000)
+        .map(|n| format!("int f{n}(int a) {{ if (a > {n}) return a - {n}; return a; }}\n"))
+        .collect();
+    let path = file("endless.c", &format!("{functions}int main(void) {{ return 0; }}\n"));
+    let output = within(&path, 1, 1.0, &["-m", "sc"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("the time limit of 1 s was reached"), "{}", text(&output));
+    let path = path.to_str().expect("a path");
+    let mut child =
+        fencepost(&["check", path, "-m", "sc"]).stdout(Stdio::piped()).spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(500));
+    let start = Instant::now();
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("it runs");
+    assert!(kill.success());
+    assert!(matches!(child.wait().expect("it ends").code(), Some(2 | 3)));
+    assert!(start.elapsed() < late(), "{:?}", start.elapsed());
 }
 
 /// Insertions into a red-black tree under one lock: visits as deep as the executions are long, and no stack that overflows.
 #[test]
 fn a_tree_under_a_lock_ends_with_the_time() {
     let path = PathBuf::from("crates/cli/tests/data/red_black_tree.c");
-    for jobs in [1, 2, 4] {
-        let output = within(&path, jobs, 2, &["-m", "rc20", "--unroll", "3"]);
+    for jobs in [1, 2] {
+        let output = within(&path, jobs, 1.5, &["-m", "rc20", "--unroll", "3"]);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-        assert!(text(&output).contains("the time limit of 2 s was reached"), "{}", text(&output));
+        assert!(text(&output).contains("the time limit of 1.5 s was reached"), "{}", text(&output));
     }
 }
 
@@ -159,11 +180,11 @@ fn a_computation_ends_with_ctrl_c() {
         "interrupted_alone.c",
         &format!("{HEAD}int main(void) {{ {} return 0; }}\n", computation("2000000000000ul")),
     );
-    for (path, jobs) in [(&threads, "1"), (&threads, "2"), (&threads, "4"), (&alone, "1"), (&alone, "4")] {
+    for (path, jobs) in [(&threads, "1"), (&threads, "4"), (&alone, "1")] {
         let path = path.to_str().expect("a path");
         let mut command = fencepost(&["check", path, "-m", "sc", "-j", jobs]);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
-        std::thread::sleep(Duration::from_secs(2));
+        std::thread::sleep(Duration::from_millis(700));
         let start = Instant::now();
         let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("it runs");
         assert!(kill.success());
@@ -182,7 +203,7 @@ fn a_computation_ends_with_the_memory() {
     let threads = two_threads("grows_too.c", many, "");
     for jobs in [1, 4] {
         for path in [&alone, &threads] {
-            let said = text(&within(path, jobs, 60, &["-m", "sc", "--max-memory", "200"]));
+            let said = text(&within(path, jobs, 60.0, &["-m", "sc", "--max-memory", "100"]));
             assert!(said.contains("memory limit"), "-j {jobs}: {said}");
         }
     }
@@ -213,10 +234,11 @@ fn deep_recursion_has_room() {
     let worker = format!("static void *worker(void *arg) {{ (void)arg; {body} return 0; }}");
     let main = format!("pthread_t t; pthread_create(&t, 0, worker, 0); {body} pthread_join(t, 0);");
     let path = file("deep.c", &format!("{HEAD}{worker}\nint main(void) {{ {main} return 0; }}\n"));
-    for (model, jobs) in [("sc", "1"), ("sc", "2"), ("rc11", "2"), ("power", "2")] {
-        let (output, time) = run(&path, &["-m", model, "-j", jobs, "--timeout", "4", "--engine", "explore"]);
+    for (model, jobs) in [("sc", "1"), ("rc11", "2"), ("power", "2")] {
+        let (output, time) =
+            run(&path, &["-m", model, "-j", jobs, "--timeout", "1.5", "--engine", "explore"]);
         assert_eq!(output.status.code(), Some(2), "{model} -j {jobs}: {}", text(&output));
-        assert!(time < Duration::from_secs(4) + SLACK, "{model}: {time:?}");
+        assert!(time < Duration::from_secs(2) + SLACK, "{model}: {time:?}");
     }
 }
 

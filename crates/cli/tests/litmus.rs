@@ -150,3 +150,25 @@ fn the_witness_is_drawn() {
     let shown = run(&["litmus", "--dot", name, "examples/sb.litmus"]);
     assert!(shown.starts_with("exit code 3\n") && shown.contains("cannot write"), "{shown}");
 }
+
+/// Pick dependencies of AArch64, as Arm's model has them: which of `data/picks` may end as their condition says.
+#[test]
+fn picks_order_as_arm_says() {
+    let output = fencepost(&["litmus", &data("picks")]).output().expect("it runs").stdout;
+    let table = String::from_utf8(output).expect("text");
+    let allowed: Vec<&str> = table
+        .lines()
+        .filter(|line| line.contains(" Sometimes "))
+        .map(|line| line.split(' ').next().expect("a name"))
+        .collect();
+    let expected = [
+        "lb+cas-ok-po",
+        "lb+csel-data-po",
+        "lb+swp-po",
+        "mp+cas-ok-addr",
+        "mp+cas-ok-ctrl",
+        "mp+cas-ok-data-rfi-addr",
+    ];
+    assert_eq!(allowed, expected, "{table}");
+    assert_eq!(table.matches(" Never ").count(), 7, "{table}");
+}

@@ -596,12 +596,30 @@ impl Lowering<'_> {
         };
         let (addr, expected, desired) = (arg(addr), arg(expected), arg(desired));
         let (old, same) = (self.temporary(), self.temporary());
-        self.cas(&Cas { addr, width, extend, expected, desired, read, write, failure, weak, old, same });
+        let cas = Cas { addr, width, extend, expected, desired, read, write, failure, weak, old, same };
+        self.cas(&cas);
+        if self.out_of_order {
+            self.keep_expected(&cas);
+        }
         if let Some(dst) = success {
             self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(same) });
         }
         if let Some(dst) = dst {
             self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(old) });
+        }
+    }
+
+    /// Dependencies of the results, which only models without program order ask for: on success the old value is the
+    /// expected one, which was there before the read; the read only picked it (Arm DDI 0487, intrinsic dependencies of
+    /// CAS). Whether it succeeded is the comparison of that value with the expected one.
+    fn keep_expected(&mut self, cas: &Cas) {
+        let &Cas { width, extend, expected, old, same, .. } = cas;
+        let kept = self.temporary();
+        self.push(Op::Binary { op: BinaryOp::Or, width, extend, dst: kept, a: expected, b: Arg::Const(0) });
+        self.push(Op::Select { dst: old, condition: Arg::Reg(same), a: Arg::Reg(kept), b: Arg::Reg(old) });
+        // A weak one may have failed without a reason.
+        if !cas.weak {
+            self.cas_compare(cas);
         }
     }
 

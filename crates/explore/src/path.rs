@@ -205,8 +205,8 @@ pub struct Facts<W: RowWidth> {
     pub ctrl_pick: Row<W>,
     /// Reads that an earlier address depended on.
     pub addr_po: Row<W>,
-    /// Reads that an earlier read depended on through a pick.
-    pub picked_reads: Row<W>,
+    /// Reads that picked the address of an earlier access.
+    pub picked_addr: Row<W>,
     /// All earlier events.
     pub events: Row<W>,
     /// All earlier reads.
@@ -252,7 +252,7 @@ pub struct FenceFacts<W: RowWidth> {
     pub ctrl: Row<W>,
     /// Reads that an address before it depended on.
     pub addr_po: Row<W>,
-    /// Reads that it, or a read before it, depends on through a pick.
+    /// Reads that picked whether it is there, or the address of an access before it.
     pub picked: Row<W>,
 }
 
@@ -434,7 +434,7 @@ impl<W: RowWidth> Facts<W> {
 
     fn fence(&mut self, fence: Fence) {
         let (events, ctrl, addr_po) = (self.events.clone(), self.ctrl.clone(), self.addr_po.clone());
-        let picked = &self.ctrl_pick | &self.picked_reads;
+        let picked = &self.ctrl_pick | &self.picked_addr;
         let facts = FenceFacts { fence, number: self.fence_count, events, ctrl, addr_po, picked };
         self.fence_count += 1;
         match self.fences.iter_mut().find(|f| f.fence == fence) {
@@ -478,7 +478,7 @@ impl<W: RowWidth> Facts<W> {
         };
         let me = Row::single(event as usize);
         self.addr_po |= self.dep(addr);
-        self.picked_reads |= self.pick(addr) | &self.ctrl_pick;
+        self.picked_addr |= self.pick(addr);
         self.set(dst, me.clone(), Row::EMPTY);
         self.reads |= me;
         self.note(event, ann, half);
@@ -499,6 +499,7 @@ impl<W: RowWidth> Facts<W> {
             _ => return,
         };
         self.addr_po |= self.dep(addr);
+        self.picked_addr |= self.pick(addr);
         self.writes.insert(event as usize);
         self.note(event, ann, half);
         match half {

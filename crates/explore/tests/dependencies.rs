@@ -72,7 +72,7 @@ fn armv8_without_dependencies_is_between_its_cat_models_without_them() {
         ("let dob = addr\n        | data\n        | ctrl; [W]\n        | (ctrl", "let dob = (ctrl"),
         ("        | addr; po; [W]\n        | (addr | data); rfi\n", "\n"),
         (
-            "let pob = pick-dep; [W]\n        | pick-dep; [isb]; po; [M]\n        | pick-dep; [R]; po; [isb]; po; [M]\n        | pick-dep; [R]; po; [W]",
+            "let pob = pick-dep; [W]\n        | pick-dep; [isb]; po; [M]\n        | pick-addr-dep; po; [isb]; po; [M]\n        | pick-addr-dep; po; [W]",
             "let pob = rmw \\ rmw",
         ),
         ("let pick-lob = pick-dep; [W]; rfi; lob; [W]", "let pick-lob = rmw \\ rmw"),

@@ -109,7 +109,7 @@ fn executions_have_any_number_of_events() {
 fn the_stack_is_deep_enough_for_many_events() {
     let mut builder = Builder::new(2);
     let thread = builder.thread();
-    (0..20_000).for_each(|i| thread.store(usize::from(i % 2_000 == 0), i + 1));
+    (0..6_000).for_each(|i| thread.store(usize::from(i % 600 == 0), i + 1));
     builder.thread().load(1);
     let program = builder.program();
     for jobs in [1, 2] {

@@ -106,7 +106,7 @@ fn clauses(model: ModelName) -> &'static [Clause] {
             Fre,
             DepRfi,
             PickIsb,
-            PickReadPo,
+            PickAddrPo,
             PickRfi,
             RmwRfi,
             Lws,

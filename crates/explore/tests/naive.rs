@@ -17,7 +17,7 @@ fn agree(name: ModelName, cases: u32, size: (usize, usize, usize)) {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let (threads, length, cells) = size;
-    let limits = Limits { candidates: 20_000, ..Limits::default() };
+    let limits = Limits { candidates: 8_000, ..Limits::default() };
     let strategy = random::threads(name, 2..=threads, 1..=length, cells);
     let result = runner.run(&strategy, |threads| {
         let program = random::program(&threads, cells);
@@ -34,8 +34,8 @@ macro_rules! agreement {
     ($($name:ident: $model:ident;)*) => {
         $(#[test]
         fn $name() {
-            agree(ModelName::$model, 200, (3, 4, 2));
-            agree(ModelName::$model, 80, (2, 5, 2));
+            agree(ModelName::$model, 150, (3, 4, 2));
+            agree(ModelName::$model, 60, (2, 5, 2));
         })*
     };
 }

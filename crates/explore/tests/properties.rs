@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use support::compare::{Key, explored};
 use support::random::{self, Stmt};
 
-const CASES: u32 = 400;
+const CASES: u32 = 200;
 const CELLS: usize = 2;
 
 /// Runs a property on random threads for a model, the same ones every time.

@@ -82,6 +82,8 @@ pub struct Execution {
     pub ctrl: Relation,
     /// Dependencies through the condition of a select or of a compare-exchange (AArch64 pick dependencies).
     pub pick: Relation,
+    /// Those of them that picked the address of the access.
+    pub pick_addr: Relation,
 }
 
 impl Execution {
@@ -100,6 +102,7 @@ impl Execution {
             data: empty(),
             ctrl: empty(),
             pick: empty(),
+            pick_addr: empty(),
         }
     }
 

@@ -8,7 +8,8 @@
 //! everything after it in program order control-dependent on its condition. [`Rvalue::Select`] is the one exception:
 //! it depends on the operand that was selected, while its condition gives a *pick* dependency only (AArch64 `CSEL`).
 //! What a read-modify-write stores depends on what it read, unless it is an exchange (`data`); a compare-exchange gives
-//! its write pick dependencies on what the expected value depends on. The status of a store-exclusive depends on nothing.
+//! its write pick dependencies on what the expected value depends on, and its old value depends on the expected one if it
+//! succeeds and on the read if it fails, the other being a pick dependency (AArch64 `CAS`). The status of a store-exclusive depends on nothing.
 
 use crate::annotation::{Ann, Fence};
 use crate::names::Names;
@@ -467,7 +468,7 @@ pub enum Instr {
     CompareExchange {
         /// Receives the old value.
         dst: Option<Reg>,
-        /// Receives 1 on success, else 0; depends on the read and on `expected`.
+        /// Receives 1 on success, else 0; depends on the old value and on `expected`.
         success: Option<Reg>,
         /// Address.
         addr: Operand,

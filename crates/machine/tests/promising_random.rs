@@ -186,7 +186,7 @@ fn compare_with_plain(threads: &[Vec<Stmt>], consistency: Consistency, promises:
 }
 
 proptest! {
-    #![proptest_config(config(40))]
+    #![proptest_config(config(20))]
 
     /// The machine with canonical timestamps reaches what the paper's own rules reach, up to one promise.
     #[test]

@@ -72,6 +72,7 @@ pub enum BaseRelation {
     Data,
     Ctrl,
     Pick,
+    PickAddr,
 }
 
 /// The sets by name.
@@ -143,6 +144,7 @@ pub const RELATIONS: &[(&str, BaseRelation)] = &[
     ("data", BaseRelation::Data),
     ("ctrl", BaseRelation::Ctrl),
     ("pick-dep", BaseRelation::Pick),
+    ("pick-addr-dep", BaseRelation::PickAddr),
 ];
 
 impl BaseSet {
@@ -198,6 +200,7 @@ impl BaseRelation {
             BaseRelation::Data => execution.data.clone(),
             BaseRelation::Ctrl => execution.ctrl.clone(),
             BaseRelation::Pick => execution.pick.clone(),
+            BaseRelation::PickAddr => execution.pick_addr.clone(),
         }
     }
 }

@@ -195,6 +195,10 @@ fn armv8_order(add: Add) {
     add("Wx1 dmb.sy Wy1 | Ry1 isb<pick0 Rx0", "", "armv8");
     add("Wx1 dmb.sy Wy1 | Ry1 Rz0<pick0 isb Rx0", "", "armv8");
     add("Rx1 Rz0<pick0 Wy1 | Ry1 Wx1<data0", "", "armv8");
+    add("Rx1 Wz1<pick0 Wy1 | Ry1 Wx1<data0", "armv8", "");
+    add("Rx1 Wz1<pickaddr0 Wy1 | Ry1 Wx1<data0", "", "armv8");
+    add("Wx1 dmb.sy Wy1 | Ry1 Wz1<pickaddr0 isb Rx0", "", "armv8");
+    add("Wx1 dmb.sy Wy1 | Ry1 Wz1<pick0 isb Rx0", "armv8", "");
     add("Rx1 Wz1<pick0 Rz1 Wy1<data2 | Ry1 Wx1<data0", "", "armv8");
     add("Rx1 Wz1<pick0 Rz1 Wu1<data2 Ru1 Wy1<data4 | Ry1 Wx1<data0", "", "armv8");
     add("Wx1 dmb.sy Wy1 | Ry1 Wz1<pick0 Rz1 Rx0<addr2", "armv8", "");

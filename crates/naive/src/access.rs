@@ -1,7 +1,6 @@
 //! The instructions that access memory.
 
 use crate::Stop;
-use crate::events::Events;
 use crate::findings::ProblemKind;
 use crate::interpret::{Interpreter, Memory, Step, fault};
 use crate::run::{End, Place, Register, Run, Undefined};
@@ -363,10 +362,16 @@ fn exchange(run: &Run, place: &Place, old: Option<Value>, parts: &Exchange) -> V
                 run.events[half].pick |= expected.depends | expected.picks;
             }
         }
-        run.assign(parts.dst, loaded(place, parts.extend, value));
+        // What a successful one gives back was in the register already (Arm DDI 0487, intrinsic dependencies of CAS).
+        let kept = if succeeds { expected } else { value };
+        let picks = value.depends | value.picks | expected.depends | expected.picks;
+        run.assign(
+            parts.dst,
+            Register { depends: kept.depends, picks, ..loaded(place, parts.extend, value) },
+        );
         let outcome = Some(Value(u64::from(succeeds)));
-        let depends = value.depends | expected.depends;
-        run.assign(parts.success, Register { value: outcome, depends, picks: Events::NONE });
+        let depends = kept.depends | expected.depends;
+        run.assign(parts.success, Register { value: outcome, depends, picks });
         if parts.weak {
             run.chose(i64::from(succeeds));
         }

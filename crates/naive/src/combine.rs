@@ -549,6 +549,7 @@ pub fn skeleton(world: &World<'_>, chosen: &Chosen<'_>) -> (Execution, Vec<(Thre
                     (event.data, &mut execution.data),
                     (event.ctrl, &mut execution.ctrl),
                     (event.pick, &mut execution.pick),
+                    (event.pick_addr, &mut execution.pick_addr),
                 ];
                 for (set, relation) in relations {
                     if set.contains(j) {

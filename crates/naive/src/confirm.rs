@@ -502,7 +502,7 @@ impl<'p> Replayer<'p> {
         }
         // Most instructions do nothing that could be in the record.
         let local = match instr {
-            Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. }) => true,
+            Some(Instr::Assign { .. } | Instr::Jump(_) | Instr::Branch { .. } | Instr::Call { .. }) => true,
             // Objects may end with the thread.
             None | Some(Instr::Return(_)) => led.run.frames.len() > 1 || led.run.alive.is_empty(),
             _ => false,

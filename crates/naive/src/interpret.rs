@@ -15,8 +15,8 @@ use crate::run::{End, Frame, Register, Role, Run, Start, Trace};
 use crate::world::{Identity, Storage, World};
 use crate::{Limits, Stop};
 use fencepost_ir::{
-    Callee, FailKind, Fence, FunctionId, Instr, Location, ObjectId, Operand, Reg, Rvalue, Span, ThreadId,
-    Value, Width,
+    Callee, FailKind, Fence, FunctionId, Instr, Label, Location, ObjectId, Operand, Reg, Rvalue, Span,
+    ThreadId, Value, Width,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -157,15 +157,16 @@ impl Interpreter<'_> {
             Instr::Branch { condition, then_to, else_to } => {
                 let condition = run.operand(*condition);
                 run.depend(condition);
-                let mut runs = Vec::new();
-                for (taken, to) in [(false, else_to), (true, then_to)] {
-                    if condition.value.is_none_or(|value| value.is_true() == taken) {
-                        let mut run = run.clone();
-                        run.frame_mut().at = to.0 as usize;
-                        runs.push(run);
-                    }
+                if let Some(value) = condition.value {
+                    run.frame_mut().at = if value.is_true() { then_to } else { else_to }.0 as usize;
+                    return one(run);
                 }
-                Ok(Step::Runs(runs))
+                let to = |label: &Label| {
+                    let mut run = run.clone();
+                    run.frame_mut().at = label.0 as usize;
+                    run
+                };
+                Ok(Step::Runs(vec![to(else_to), to(then_to)]))
             }
             Instr::Return(value) => self.leave(run, *value, span),
             Instr::Exit(value) => {

@@ -68,6 +68,8 @@ pub struct TraceEvent {
     pub ctrl: Events,
     /// Reads that it depends on through a pick.
     pub pick: Events,
+    /// Reads that picked its address.
+    pub pick_addr: Events,
     /// The read half that this write completes, and whether one instruction made both.
     pub rmw: Option<(usize, bool)>,
 }
@@ -426,6 +428,7 @@ impl Run {
             data: Events::NONE,
             ctrl: self.ctrl,
             pick: self.ctrl_pick,
+            pick_addr: Events::NONE,
             rmw: None,
         });
     }
@@ -454,6 +457,7 @@ impl Run {
             data: Events::NONE,
             ctrl: self.ctrl,
             pick: self.ctrl_pick | place.addr.picks,
+            pick_addr: place.addr.picks,
             rmw: None,
         });
         self.events.len() - 1

@@ -17,15 +17,15 @@ fn fixed_processes_agree_with_the_machine() {
 #[test]
 fn safe_for_any_number_means_safe_for_small_instances() {
     let mut tally = Tally::default();
-    (7000..7015).for_each(|seed| parameterized_system(seed, &mut tally));
+    (7000..7009).for_each(|seed| parameterized_system(seed, &mut tally));
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
-    assert!(tally.safe > 10 && tally.unsafe_ > 10, "the generator is one-sided: {}", tally.summary());
+    assert!(tally.safe > 5 && tally.unsafe_ > 5, "the generator is one-sided: {}", tally.summary());
 }
 
 #[test]
 fn universal_guards_arithmetic_and_open_values_agree_with_the_machine() {
     let mut tally = Tally::default();
-    (0..150).for_each(|seed| rich_system(seed, &mut tally));
+    (0..90).for_each(|seed| rich_system(seed, &mut tally));
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
-    assert!(tally.safe > 30 && tally.unsafe_ > 25, "the generator is one-sided: {}", tally.summary());
+    assert!(tally.safe > 20 && tally.unsafe_ > 15, "the generator is one-sided: {}", tally.summary());
 }

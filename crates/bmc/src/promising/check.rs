@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 
 /// Most runs that are excluded before the search gives up.
 const MOST_UNCONFIRMED: u64 = 2_000;
-/// K of the first formula; each next one has twice as much.
-const FIRST: usize = 2;
+/// K of the small formulas; those behind them have three times as much each.
+const SMALL_TOTALS: [usize; 2] = [2, SMALL];
 /// Up to this K formulas without promises are worth a try if there are to be promises.
 const SMALL: usize = 4;
 
@@ -51,7 +51,7 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unroll bound cut something off.
     pub cut: bool,
-    /// Some run uses up all view switches and promises that K allows: with more there might be others.
+    /// Some run uses up all view switches that K allows, or promises are allowed: with a larger K there might be others.
     pub spent: bool,
     /// The last bounds within which it is known that nothing goes wrong.
     pub completed: Option<Asked>,
@@ -90,7 +90,8 @@ pub fn check(
     if find_in_pairs(program, options, confirm, &mut outcome)? {
         return Ok(outcome);
     }
-    for asked in ladder(options.bounds) {
+    let rungs = ladder(options.bounds);
+    for (number, &asked) in rungs.iter().enumerate() {
         let mut query = match Query::new(program, options, asked, Active::All) {
             Ok(query) => query,
             Err(Failed::Stopped(reason)) => {
@@ -103,7 +104,10 @@ pub fn check(
         if let Some(progress) = options.progress {
             progress(asked, query.statistics());
         }
-        let done = query.answer(asked, options.bounds.views, confirm, &mut outcome);
+        let mut done = query.answer(asked, options.bounds.views, confirm, &mut outcome);
+        if !done && number + 1 == rungs.len() {
+            done = query.look_at_bounds(asked, options.bounds.views, &mut outcome);
+        }
         outcome.statistics = query.statistics();
         if done {
             return Ok(outcome);
@@ -176,10 +180,13 @@ fn pairs(unrolled: &Unrolled) -> Vec<(InstanceId, InstanceId)> {
     pairs.into_iter().map(|(_, pair)| pair).take(MOST_PAIRS).collect()
 }
 
-/// The bounds to try: K doubles. A formula with promises covers the runs without, so the larger ones are asked with promises only.
+/// The bounds to try. What small ones allow is tried first, but not two large ones of about the same size: a formula that has no solution takes
+/// longest. A formula with promises covers the runs without, so the larger ones are asked with promises only.
 fn ladder(bounds: Bounds) -> Vec<Asked> {
-    let mut totals: Vec<usize> =
-        std::iter::successors(Some(FIRST), |k| Some(k * 2)).take_while(|k| *k < bounds.total).collect();
+    let larger = std::iter::successors(Some(3 * SMALL), |k| Some(3 * k));
+    let larger = larger.take_while(|k| 3 * k < 2 * bounds.total);
+    let mut totals: Vec<usize> = SMALL_TOTALS.into_iter().filter(|k| *k < bounds.total).collect();
+    totals.extend(larger);
     totals.push(bounds.total);
     let most = bounds.promises.min(bounds.total);
     let mut all = Vec::new();
@@ -311,7 +318,7 @@ impl<'p, 'a> Query<'p, 'a> {
                 }
             }
         }
-        self.look_at_bounds(asked, &within, outcome)
+        self.meets_limit(&within, outcome)
     }
 
     fn solve(&mut self, within: &[Lit], wanted: Lit) -> Answer {
@@ -320,24 +327,45 @@ impl<'p, 'a> Query<'p, 'a> {
         self.solver.solve(&self.unrolled.graph, &assumed)
     }
 
-    /// Nothing is wrong; what was not looked at?
-    fn look_at_bounds(&mut self, asked: Asked, within: &[Lit], outcome: &mut Outcome) -> bool {
+    /// Nothing is wrong; does a run come to something that cannot be followed?
+    fn meets_limit(&mut self, within: &[Lit], outcome: &mut Outcome) -> bool {
+        match self.solve(within, self.limit) {
+            Answer::Stopped(reason) => return outcome.stopped(reason),
+            Answer::Unsat => return false,
+            Answer::Sat(_) => {}
+        }
+        outcome.reason = Some("something that cannot be followed here is reached".into());
+        true
+    }
+
+    /// Nothing is wrong; what was not looked at? True if there was no time to tell.
+    ///
+    /// K bounds nothing if no run spends it. A longer run without promises would have a beginning that spends exactly K, because view switches are
+    /// spent one by one; from there on every thread can go on without a switch, or stop at a read-modify-write, so
+    /// the clauses allow such a run. With promises this is not so: a promise is spent together with the switches of its certification,
+    /// a thread that has promised cannot stop anywhere, and the machine may charge more than the clauses. So K is always named then.
+    fn look_at_bounds(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
+        let within = self.within(asked, views);
         let cut = self.unrolled.rounds.last().cloned().unwrap_or_default();
         let cut = self.unrolled.graph.or_all(&cut);
-        let spent = self.encoding.total.at_least(asked.total);
+        let spent = match asked.promises {
+            0 => self.encoding.total.at_least(asked.total),
+            _ => Lit::TRUE,
+        };
         let mut answers = Vec::new();
-        for wanted in [cut, spent, self.limit] {
-            match self.solve(within, wanted) {
+        for wanted in [cut, spent] {
+            if wanted == Lit::TRUE {
+                answers.push(true);
+                continue;
+            }
+            match self.solve(&within, wanted) {
                 Answer::Stopped(reason) => return outcome.stopped(reason),
                 Answer::Sat(_) => answers.push(true),
                 Answer::Unsat => answers.push(false),
             }
         }
         (outcome.cut, outcome.spent) = (answers[0], answers[1]);
-        if answers[2] {
-            outcome.reason = Some("something that cannot be followed here is reached".into());
-        }
-        answers[2]
+        false
     }
 
     fn fault(&self, values: &Values) -> Option<Fault> {

@@ -2,13 +2,13 @@
 
 use super::fences::Fences;
 use super::ghosts::Ghost;
-use super::slots::{Sizes, Slots};
+use super::slots::{Sizes, Slots, at_most_one};
 use super::state::{Seen, State};
 use super::unary::Unary;
 use super::{Active, Bounds, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
-use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, Unrolled};
+use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
 use crate::word::Word;
 use fencepost_ir::{Fence, Order, Program, Property, Span, Value};
 use std::rc::Rc;
@@ -85,6 +85,8 @@ pub(super) struct Encoder<'u> {
     pub sizes: Sizes,
     /// Shared cells that are written by read-modify-writes.
     pub updated: Vec<bool>,
+    /// For each event: the timestamp of its message, if that is known.
+    known_stamps: Vec<Option<usize>>,
     pub slots: Slots,
     pub records: Vec<Record>,
     pub settled: Vec<Settled>,
@@ -205,10 +207,11 @@ impl<'u> Encoder<'u> {
         let takes_part = |event: &Event| takes_part[event.thread.0 as usize];
         let survey = Survey::new(unrolled, &places, count, &takes_part);
         let sizes = survey.sizes(unrolled, bounds, settles_ends, &takes_part);
+        let known_stamps = survey.known_stamps(unrolled, &places, &sizes, &takes_part);
         let slots = Slots::new(&mut graph, &mut formula, &sizes, &survey.writers);
         let fences = Fences::new(&mut graph, &mut formula, unrolled, &sizes, &takes_part)?;
-        let may_stop = survey.updated.contains(&true) || bounds.promises > 0;
-        let alive = alive(unrolled, &mut graph, &mut formula, may_stop, &takes_part);
+        let blocks = survey.updated.contains(&true);
+        let alive = alive(unrolled, &mut graph, &mut formula, (blocks, bounds.promises > 0), &takes_part);
         let events = unrolled.events.len();
         let mut encoder = Encoder {
             unrolled,
@@ -217,6 +220,7 @@ impl<'u> Encoder<'u> {
             places,
             sizes,
             updated: survey.updated,
+            known_stamps,
             slots,
             records: vec![Record::default(); events],
             settled: Vec::new(),
@@ -419,6 +423,7 @@ impl<'u> Encoder<'u> {
             self.slots.read(number, from);
             reads.push(from);
         }
+        at_most_one(&mut self.graph, &mut self.formula, &reads);
         let switched = self.graph.or_all(&reads);
         Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
         if cells.iter().any(|(cell, _)| self.updated[*cell]) {
@@ -476,20 +481,25 @@ impl<'u> Encoder<'u> {
         let thread = self.unrolled.events[id.0 as usize].thread;
         let seen = state.select(&mut self.graph, cells);
         let most = seen.stamp.most();
-        let stamp = match rmw {
+        let known = self.known_stamps[id.0 as usize];
+        let stamp = match (rmw, known) {
             // It touches what was read: there is no timestamp between.
-            Some(_) => seen.stamp.plus_one(),
-            None => Unary::input(&mut self.graph, &mut self.formula, most),
+            (Some(_), _) => seen.stamp.plus_one(),
+            (None, Some(n)) => Unary::new((1..=most).map(|least| Lit::constant(least <= n)).collect()),
+            (None, None) => Unary::input(&mut self.graph, &mut self.formula, most),
         };
         let fills = self.fill_slots(id, done, cells, value, &stamp, &state.time);
         let fulfils = self.fulfil_promises(id, done, cells, value, &stamp);
         let mut ways: Vec<Lit> = fills.iter().chain(&fulfils).copied().collect();
+        // A message has one slot; the solver would try others.
+        at_most_one(&mut self.graph, &mut self.formula, &ways);
         let placed = match rmw {
             Some(_) => {
                 self.formula.clause(&[!done, !seen.dirty]);
                 self.formula.clause(&[!done, !seen.stamp.at_least(most)]);
                 done
             }
+            None if known.is_some() => done,
             None => {
                 if cells.iter().any(|(cell, _)| self.updated[*cell]) {
                     let silent = self.graph.input();
@@ -502,10 +512,14 @@ impl<'u> Encoder<'u> {
         Unary::require_greater(&mut self.formula, placed, &stamp, &seen.stamp);
         self.slots.take(&mut self.formula, placed, thread.0, cells, &stamp);
         let written = Seen {
-            stamp: Unary::mux(&mut self.graph, placed, &stamp, &seen.stamp),
+            stamp: if known.is_some() {
+                stamp
+            } else {
+                Unary::mux(&mut self.graph, placed, &stamp, &seen.stamp)
+            },
             value: value.clone(),
             unset: Lit::FALSE,
-            dirty: !placed,
+            dirty: if known.is_some() { Lit::FALSE } else { !placed },
         };
         state.replace(&mut self.graph, cells, done, &written);
         state.time = self.later(&state.time, &fills);
@@ -659,16 +673,20 @@ fn alive(
     unrolled: &Unrolled,
     graph: &mut Graph,
     formula: &mut Formula,
-    may_stop: bool,
+    (blocks, promises): (bool, bool),
     takes_part: &dyn Fn(&Event) -> bool,
 ) -> Vec<Lit> {
     let original = |event: &Event| unrolled.threads[event.thread.0 as usize].copy_of.is_none();
     let lit = |event: &Event| Lit::constant(takes_part(event) || !original(event));
     let mut alive: Vec<Lit> = unrolled.events.iter().map(lit).collect();
-    if !may_stop {
-        return alive;
-    }
-    for thread in unrolled.threads.iter().filter(|thread| thread.copy_of.is_none()) {
+    // Read-modify-writes may find no room, and who joins a thread that stays where it promised waits for it.
+    let joins = |thread: &ThreadInstance| {
+        let mut events = thread.events.clone();
+        events.any(|event| matches!(unrolled.events[event as usize].kind, EventKind::Join(_)))
+    };
+    let may_stop =
+        |thread: &&ThreadInstance| thread.copy_of.is_none() && (blocks || (promises && joins(thread)));
+    for thread in unrolled.threads.iter().filter(may_stop) {
         let mut before = Lit::TRUE;
         for number in thread.events.clone() {
             let event = &unrolled.events[number as usize];
@@ -727,6 +745,58 @@ impl Survey {
         survey
     }
 
+    /// If one thread alone writes a cell, without read-modify-writes, its messages are in the order of the program, and their timestamps are
+    /// known; unless there are so many that they are to share a few.
+    fn known_stamps(
+        &self,
+        unrolled: &Unrolled,
+        places: &[Option<usize>],
+        sizes: &Sizes,
+        takes_part: &dyn Fn(&Event) -> bool,
+    ) -> Vec<Option<usize>> {
+        let cells_of = |event: &Event| -> Vec<usize> {
+            match &event.kind {
+                EventKind::Write { access, .. } if takes_part(event) => {
+                    access.cells.iter().filter_map(|(cell, _)| places[cell.0 as usize]).collect()
+                }
+                _ => Vec::new(),
+            }
+        };
+        let mut known: Vec<bool> = (0..self.writes.len())
+            .map(|cell| {
+                !self.updated[cell]
+                    && self.writers[cell].len() == 1
+                    && sizes.stamps[cell] == self.writes[cell]
+            })
+            .collect();
+        for cells in unrolled.events.iter().map(cells_of).filter(|cells| cells.len() > 1) {
+            cells.into_iter().for_each(|cell| known[cell] = false);
+        }
+        let mut count = vec![0; known.len()];
+        let stamp = |event: &Event| match cells_of(event).as_slice() {
+            &[cell] if known[cell] => {
+                count[cell] += 1;
+                Some(count[cell])
+            }
+            _ => None,
+        };
+        unrolled.events.iter().map(stamp).collect()
+    }
+
+    /// What a thread that has promised reads after something went wrong in it is not counted, and needs slots.
+    fn uncounted(&self, unrolled: &Unrolled, bounds: &Bounds) -> usize {
+        if bounds.promises == 0 {
+            return 0;
+        }
+        let reads_after = |fault: &crate::symbolic::Fault| {
+            let events = unrolled.threads[fault.thread.0 as usize].events.clone();
+            let rest = events.skip(fault.events_before as usize);
+            rest.filter(|&event| matches!(unrolled.events[event as usize].kind, EventKind::Read { .. }))
+                .count()
+        };
+        unrolled.faults.iter().map(reads_after).max().unwrap_or(0)
+    }
+
     /// As few timestamps as are enough: one for each message that is read, and one for each that is compared with others.
     fn sizes(
         &self,
@@ -736,8 +806,7 @@ impl Survey {
         takes_part: &dyn Fn(&Event) -> bool,
     ) -> Sizes {
         let writes: usize = self.writes.iter().sum();
-        // What is read after something went wrong is not counted.
-        let slots = (bounds.total + bounds.promises).min(writes);
+        let slots = (bounds.total + self.uncounted(unrolled, bounds)).min(writes);
         let compared = |event: &&Event| {
             is_fence(event) || matches!(event.kind, EventKind::Spawn(_) | EventKind::Join(_))
         };

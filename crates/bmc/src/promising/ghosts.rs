@@ -8,6 +8,7 @@
 
 use super::Unsupported;
 use super::encode::{Encoder, is_fence};
+use super::slots::at_most_one;
 use super::state::{Seen, State};
 use super::unary::Unary;
 use crate::aig::Lit;
@@ -74,6 +75,12 @@ impl Encoder<'_> {
                     self.formula.clause(&[!active, !a, b]);
                 }
             }
+            // A thread that stays where it promised does nothing any more.
+            for (event, &before) in self.unrolled.threads[of.0 as usize].events.clone().zip(&before) {
+                let goes_on = self.graph.or(before, !stays);
+                let alive = &mut self.alive[event as usize];
+                *alive = self.graph.and(*alive, goes_on);
+            }
             let certified = vec![Vec::new(); self.slots.count()];
             self.ghosts.push(Ghost { copy, of, slot, before, stays, certified });
         }
@@ -135,9 +142,6 @@ impl Encoder<'_> {
             let before = self.ghosts[ghost].before[index];
             let slot = self.ghosts[ghost].slot.only_if(&mut self.graph, !before);
             state.time = Unary::max(&mut self.graph, &state.time, &slot);
-            // A thread that stays where it promised does nothing any more.
-            let stays = self.ghosts[ghost].stays;
-            self.formula.clause(&[!stays, !self.alive[id.0 as usize], before]);
         }
     }
 
@@ -294,6 +298,7 @@ impl Encoder<'_> {
             self.slots.read(number, from);
             reads.push(from);
         }
+        at_most_one(&mut self.graph, &mut self.formula, &reads);
         let switched = self.graph.or_all(&reads);
         Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
         let local = self.graph.and(alone, !switched);
@@ -374,6 +379,7 @@ impl Encoder<'_> {
                 used.push(this);
             }
         }
+        at_most_one(&mut self.graph, &mut self.formula, &used);
         if update {
             // Only a promise may be written by a read-modify-write.
             let uses = self.graph.or_all(&used);

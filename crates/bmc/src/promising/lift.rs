@@ -214,6 +214,11 @@ fn cell_of(event: &Event, values: &Values) -> Option<CellId> {
     }
 }
 
+/// True if an event is what a step does.
+fn is_of(event: &Event, step: &Step) -> bool {
+    Some(event.unit) == step.unit && (event.function, event.pc) == (step.function, step.pc)
+}
+
 impl Lifter<'_> {
     /// Slot by slot; a thread moves only when it has to, so that there are few context switches.
     fn run(&mut self, fault: Option<&Fault>) {
@@ -328,11 +333,27 @@ impl Lifter<'_> {
         self.advance(thread, |_| true);
     }
 
+    /// The thread comes to an item. A step that is no event, such as an assertion, is done where the event before it is.
     fn is_alive(&self, t: usize, item: Item) -> bool {
-        let events = &self.unrolled.threads[t].events;
-        let event = events.start + item.index;
-        // A step in front of the end of the thread has no event behind it.
-        event >= events.end || self.values.of(self.encoding.alive[event as usize])
+        let thread = &self.unrolled.threads[t];
+        let event = thread.events.start + item.index;
+        let is_event = event < thread.events.end
+            && match item.what {
+                What::Fence(_) => true,
+                What::Step(step) => {
+                    let step = &thread.steps[step];
+                    step.spawns.is_some()
+                        || !step.joins.is_empty()
+                        || is_of(&self.unrolled.events[event as usize], step)
+                }
+            };
+        match (is_event, item.index.checked_sub(1)) {
+            (true, _) => self.values.of(self.encoding.alive[event as usize]),
+            (false, Some(before)) => {
+                self.values.of(self.encoding.alive[(thread.events.start + before) as usize])
+            }
+            (false, None) => true,
+        }
     }
 
     fn start(&mut self, thread: InstanceId) {
@@ -386,7 +407,7 @@ impl Lifter<'_> {
         let (mut reads, mut writes, mut fulfils) = (None, None, false);
         for number in first..self.unrolled.threads[t].events.end {
             let event = &self.unrolled.events[number as usize];
-            if Some(event.unit) != step.unit || (event.function, event.pc) != (step.function, step.pc) {
+            if !is_of(event, step) {
                 break;
             }
             let record = &self.encoding.records[number as usize];

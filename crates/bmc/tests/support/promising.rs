@@ -3,14 +3,17 @@
 #[path = "../../../reduce/tests/support/promising_programs.rs"]
 mod programs;
 
+use fencepost_answer::StopReason;
 use fencepost_bmc::promising::{self as encoding, Run};
-use fencepost_bmc::symbolic;
+use fencepost_bmc::{Verdict, symbolic};
 use fencepost_ir::{ObjectId, Program, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::{self as machine, Bounds};
+use fencepost_machine::search::Options as Search;
 #[allow(unused_imports)]
-pub use programs::{family, random, text};
+pub use programs::{asserting, family, random, text};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 /// A run of the encoding as a plan for the machine.
 pub fn plan(run: &Run) -> Vec<Planned> {
@@ -31,10 +34,19 @@ pub fn plan(run: &Run) -> Vec<Planned> {
     run.moves.iter().map(convert).collect()
 }
 
-/// The final states of the machine within K.
-pub fn by_machine(program: &Program, bounds: Bounds) -> BTreeSet<Vec<Value>> {
-    let options = machine::Options { bounds, ..machine::Options::default() };
-    machine::check(program, &options).expect("supported").final_states.into_iter().collect()
+/// How long the machine may search; where it does not end, there is nothing to compare with.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn machine_options(bounds: Bounds) -> machine::Options<'static> {
+    let search = Search { deadline: Some(Instant::now() + PATIENCE), ..Search::default() };
+    machine::Options { bounds, search, ..machine::Options::default() }
+}
+
+/// The final states of the machine within K; nothing if it does not end.
+pub fn by_machine(program: &Program, bounds: Bounds) -> Option<BTreeSet<Vec<Value>>> {
+    let checked = machine::check(program, &machine_options(bounds)).expect("supported");
+    let ended = matches!(checked.outcome.stop_reason, None | Some(StopReason::NoneWithinBounds));
+    ended.then(|| checked.final_states.into_iter().collect())
 }
 
 /// The final states of the encoding within K, and how many of its runs the machine does not confirm.
@@ -62,15 +74,24 @@ pub fn by_encoding(
     encoding::final_states(program, &options, &mut confirm).expect("supported")
 }
 
-/// An error if they differ at a bound; the number of runs that were not confirmed.
+/// What came of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compared {
+    /// They agree, and this many runs were not confirmed.
+    Agree(u64),
+    /// There is nothing to compare.
+    Skipped,
+}
+
+/// An error if machine and encoding differ at a bound.
 #[allow(dead_code)]
-pub fn agrees(text: &str, most: u16, promises: Option<u16>) -> Result<u64, String> {
+pub fn agrees(text: &str, most: u16, promises: &[Option<u16>]) -> Result<Compared, String> {
     let program = fencepost_lang::parse(text).expect("parses");
     let mut unconfirmed = 0;
     for bound in 0..=most {
-        for promises in [Some(0), promises] {
+        for &promises in promises {
             let bounds = Bounds { total: Some(bound), promises, ..Bounds::default() };
-            let machine = by_machine(&program, bounds);
+            let Some(machine) = by_machine(&program, bounds) else { return Ok(Compared::Skipped) };
             let mut errors = Vec::new();
             let (encoded, excluded) = by_encoding(&program, bounds, &mut errors);
             unconfirmed += excluded;
@@ -86,5 +107,72 @@ pub fn agrees(text: &str, most: u16, promises: Option<u16>) -> Result<u64, Strin
             }
         }
     }
-    Ok(unconfirmed)
+    Ok(Compared::Agree(unconfirmed))
+}
+
+/// What the encoding says, each run confirmed by the machine.
+#[allow(dead_code)]
+pub fn check(text: &str, total: u16, promises: u16) -> encoding::Outcome {
+    let program = fencepost_lang::parse(text).expect("parses");
+    let options = encoding::Options {
+        symbolic: symbolic::Options::default(),
+        bounds: encoding::Bounds { total: total.into(), promises: promises.into(), views: None },
+        progress: None,
+    };
+    let replayer = Replayer::new(&program).expect("supported");
+    let bounds = Bounds { total: Some(total), promises: Some(promises), views: None };
+    let mut confirm = |run: &Run| {
+        let replayed = replayer.replay(&plan(run), bounds)?;
+        replayed.finding.map(drop).ok_or_else(|| "nothing is wrong at its end".to_owned())
+    };
+    encoding::check(&program, &options, &mut confirm).expect("supported")
+}
+
+/// An error if the encoding says without promises that K bounds nothing, and the machine without K reaches other states.
+#[allow(dead_code)]
+pub fn needs_no_bound(text: &str, most: u16) -> Result<Compared, String> {
+    let program = fencepost_lang::parse(text).expect("parses");
+    for bound in 0..=most {
+        let found = check(text, bound, 0);
+        if found.verdict != Verdict::Safe || found.spent {
+            continue;
+        }
+        let free = Bounds { promises: Some(0), ..Bounds::default() };
+        let Some(machine) = by_machine(&program, free) else { return Ok(Compared::Skipped) };
+        let (encoded, _) = by_encoding(&program, Bounds { total: Some(bound), ..free }, &mut Vec::new());
+        if encoded != machine {
+            return Err(format!(
+                "{text}\nK = {bound} bounds nothing, says the encoding, with {encoded:?}; the machine reaches {machine:?}"
+            ));
+        }
+        return Ok(Compared::Agree(0));
+    }
+    Ok(Compared::Skipped)
+}
+
+/// An error if machine and encoding differ at a bound on whether the assertions of a program hold.
+#[allow(dead_code)]
+pub fn same_verdicts(text: &str, most: u16, promises: &[u16]) -> Result<Compared, String> {
+    let program = fencepost_lang::parse(text).expect("parses");
+    let mut unconfirmed = 0;
+    for bound in 0..=most {
+        for &promises in promises {
+            let bounds = Bounds { total: Some(bound), promises: Some(promises), ..Bounds::default() };
+            let machine = machine::check(&program, &machine_options(bounds)).expect("supported").outcome;
+            let machine = match machine.verdict {
+                fencepost_answer::Verdict::Safe => Verdict::Safe,
+                fencepost_answer::Verdict::Unsafe => Verdict::Unsafe,
+                fencepost_answer::Verdict::Unknown => return Ok(Compared::Skipped),
+            };
+            let found = check(text, bound, promises);
+            unconfirmed += found.unconfirmed;
+            if found.verdict != machine || (found.unconfirmed > 0 && promises == 0) {
+                return Err(format!(
+                    "{text}\nK = {bound}, {promises} promises: the machine says {machine:?}, the encoding {:?} {:?}; not confirmed: {}",
+                    found.verdict, found.reason, found.unconfirmed
+                ));
+            }
+        }
+    }
+    Ok(Compared::Agree(unconfirmed))
 }

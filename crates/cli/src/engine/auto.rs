@@ -5,7 +5,7 @@
 //! the user's time only, if there are others, and a second if the program chooses data and another engine takes it as symbols; other limits of the user's end the work, because the next engine would start
 //! with what is left of them.
 
-use super::{ENGINES, Engine, Fit, Question, ignored, promising};
+use super::{ENGINES, Engine, Fit, Question, ignored, promising, promising_auto};
 use crate::input::Trouble;
 use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
 use fencepost_ir::Instr;
@@ -29,7 +29,7 @@ pub struct Picked {
 /// Answers a question with the engine that suits it.
 pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     if question.model.name == promising::MODEL {
-        return promising(question);
+        return promising_auto::answer(question);
     }
     let mut able: Vec<Able> = Vec::new();
     let mut refusal = None;
@@ -74,40 +74,6 @@ const FIRST_SHARE: f64 = 0.6;
 fn shows_the_same(one: &Outcome, other: &Outcome) -> bool {
     let kinds = |outcome: &Outcome| outcome.findings.iter().map(|f| f.kind).collect::<Vec<_>>();
     one.verdict == Verdict::Unsafe && kinds(one) == kinds(other)
-}
-
-/// How long the explorer and the machine are tried on a program of the promising semantics.
-const TRIALS: [(&str, u64, &str); 4] = [
-    ("explore", 200, "what goes wrong without promises is an execution of RC11"),
-    ("states", 200, "the promising machine has few states on it, and needs no bound"),
-    ("reduce", 0, "it has too many states for the machine: K promises and view switches on a SAT solver"),
-    ("states", 0, "the encoding cannot take it"),
-];
-
-/// The promising semantics: no engine is the best for all programs, so the cheap ones are tried for a moment.
-fn promising(question: &Question<'_>) -> Result<Picked, Trouble> {
-    let mut last = None;
-    for (name, moment, why) in TRIALS {
-        let Some(engine) = super::find(name).filter(|engine| ignored(*engine, question.options).is_none())
-        else {
-            continue;
-        };
-        if let Fit::Refuses(why) = engine.fit(question) {
-            last.get_or_insert(Err(why.into()));
-            continue;
-        }
-        let until = (moment > 0).then(|| Instant::now() + Duration::from_millis(moment));
-        let answer = engine.run(&Question { until, ..*question });
-        let over = question.options.timeout.is_some_and(|time| question.start.elapsed() >= time);
-        match answer {
-            Ok(outcome) if outcome.verdict != Verdict::Unknown || over => {
-                return Ok(Picked { engine, why: why.into(), surprising: name != "explore", outcome });
-            }
-            Ok(outcome) => last = Some(Ok(Picked { engine, why: why.into(), surprising: true, outcome })),
-            Err(trouble) => drop(last.get_or_insert(Err(trouble))),
-        }
-    }
-    last.unwrap_or_else(|| Err(nobody(question).into()))
 }
 
 /// An engine that can answer, its rank, and why it would be picked.
@@ -190,7 +156,7 @@ fn is_worth_more(outcome: &Outcome, late: bool) -> bool {
 }
 
 /// No engine honours all options that were given.
-fn nobody(question: &Question<'_>) -> String {
+pub fn nobody(question: &Question<'_>) -> String {
     let mut text = String::from("error: no engine honours all options that were given");
     for engine in ENGINES {
         if let Some(why) = ignored(*engine, question.options) {

@@ -72,7 +72,7 @@ impl Engine for Explore {
         let limits = Limits {
             deadline: question.deadline(),
             max_executions: options.max_executions,
-            max_nodes: None,
+            max_nodes: question.work,
             max_bytes: options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
             interrupt: Some(&INTERRUPT),
             progress: is_watched(options.quiet).then_some(&PROGRESS),

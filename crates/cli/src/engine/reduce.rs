@@ -216,7 +216,8 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let defaults = CheckArgs { unroll: options.unroll, ..CheckArgs::default() };
     let compiled = input::read(&name, model, &defaults)?;
     let (file, start) = (name.as_str(), Instant::now());
-    let question = Question { file, compiled: &compiled, model, options: &defaults, start, until: None };
+    let question =
+        Question { file, compiled: &compiled, model, options: &defaults, start, until: None, work: None };
     let reduced = reduced_program(&question, options)?;
     let out = options.output.display().to_string();
     let text = match out.rsplit('.').next() {

@@ -125,6 +125,7 @@ pub fn search(question: &Question<'_>) -> Search<'static> {
     Search {
         jobs: question.options.workers(),
         deadline: question.deadline(),
+        max_states: question.work,
         max_bytes: question.options.max_memory.map(|mb| (mb as usize).saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
         ..Search::default()

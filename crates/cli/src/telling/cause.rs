@@ -232,6 +232,7 @@ fn with_fences(execution: &Execution, fences: &[((usize, usize), Fence)]) -> Exe
     new.addr = larger(&execution.addr);
     new.data = larger(&execution.data);
     new.pick = larger(&execution.pick);
+    new.pick_addr = larger(&execution.pick_addr);
     new
 }
 

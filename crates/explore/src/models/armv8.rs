@@ -4,7 +4,7 @@
 //! obs = rfe | fre | coe
 //! lws = po-loc;[W]     lrs = [W];po-loc;[R] without a write in between
 //! dob = addr | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data);lrs
-//! pob = pick;[W] | pick;[ISB];po;[M] | pick;[R];po;[ISB];po;[M] | pick;[R];po;[W]
+//! pob = pick;[W] | pick;[ISB];po;[M] | pick-addr;po;[ISB];po;[M] | pick-addr;po;[W]
 //! aob = rmw | [range rmw];lrs;[A|Q]
 //! bob = po;[full];po | [L];po;[A] | [R];po;[dmb.ld];po | [A|Q];po | [W];po;[dmb.st];po;[W] | [W];po;[dsb.st];po
 //!     | [range ([A];amo;[L])];po | po;[L]
@@ -138,7 +138,7 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
             order(Clause::Ctrl, &facts.ctrl);
             order(Clause::AddrPo, &facts.addr_po);
             order(Clause::Pick, &place.pick);
-            order(Clause::PickReadPo, &facts.picked_reads);
+            order(Clause::PickAddrPo, &facts.picked_addr);
             order(Clause::StoreFence, &(facts.before_fence(orders_stores) & &facts.writes));
             // rmw is within these: both halves access one location.
             order(Clause::Lws, &place.po_loc);

@@ -54,7 +54,7 @@ pub enum Clause {
     /// ARMv8.
     DepRfi,
     PickIsb,
-    PickReadPo,
+    PickAddrPo,
     PickRfi,
     RmwRfi,
     Lws,
@@ -87,7 +87,7 @@ impl Clause {
     /// the order, and compilers keep both.
     fn is_dependency(self) -> bool {
         use Clause::*;
-        matches!(self, Addr | Data | Ctrl | AddrPo | Pick | DepRfi | PickIsb | PickReadPo | PickRfi)
+        matches!(self, Addr | Data | Ctrl | AddrPo | Pick | DepRfi | PickIsb | PickAddrPo | PickRfi)
     }
 }
 

@@ -43,9 +43,9 @@ fn link(first: &str, how: &str, second: &str, at: usize) -> Option<String> {
     let (reads, writes) = (!first.starts_with('W'), !second.starts_with('R'));
     let pair = match how {
         "po" => format!("{first} {second}"),
-        "addr" | "ctrl" | "pick" if reads => format!("{first} {second}<{how}{at}"),
+        "addr" | "ctrl" | "pick" | "pickaddr" if reads => format!("{first} {second}<{how}{at}"),
         "data" if reads && writes => format!("{first} {second}<data{at}"),
-        "addr" | "ctrl" | "pick" | "data" => return None,
+        "addr" | "ctrl" | "pick" | "pickaddr" | "data" => return None,
         "addrpo" if reads => format!("{first} Ru<addr{at} {second}"),
         "ctrlisync" if reads => format!("{first} isync<ctrl{at} {second}"),
         "ctrlisb" if reads => format!("{first} isb<ctrl{at} {second}"),
@@ -75,8 +75,8 @@ fn links(model: ModelName) -> &'static [&'static str] {
             &["po", "sync", "lwsync", "eieio", "addr", "data", "ctrl", "pick", "addrpo", "ctrlisync", "isync"]
         }
         Armv8 => &[
-            "po", "dmb.sy", "dmb.ld", "dmb.st", "dsb.st", "addr", "data", "ctrl", "pick", "addrpo",
-            "ctrlisb", "pickisb", "addrisb", "isb", "acq", "acqpc", "rel", "relacq", "relacqpc",
+            "po", "dmb.sy", "dmb.ld", "dmb.st", "dsb.st", "addr", "data", "ctrl", "pick", "pickaddr",
+            "addrpo", "ctrlisb", "pickisb", "addrisb", "isb", "acq", "acqpc", "rel", "relacq", "relacqpc",
         ],
     }
 }
@@ -391,6 +391,23 @@ fn armv8_orders() -> Vec<String> {
     programs.push("Wx2 dmb.st Wy1 | Ry Wz1<pick0 Rz Wx1<data2".into());
     programs.push("Wx2 dmb.sy Wy1 | Ry Rz<pick0 Wx1".into());
     programs.push("Wx2 dmb.sy Wy1 | Ry Rz<pick0 isb Rx".into());
+    // A picked address orders later writes, a picked value does not.
+    for pick in ["pick", "pickaddr"] {
+        programs.push(format!("Rx Wz1<{pick}0 Wy1 | Ry Wxr0"));
+        programs.push(format!("Wx2 dmb.sy Wy1 | Ry Wz1<{pick}0 Wx1"));
+        programs.push(format!("Wx2 dmb.sy Wy1 | Ry Wz1<{pick}0 isb Rx"));
+        programs.push(format!("Wx2 dmb.sy Wy1 | Ry Cz01<{pick}0 Rx<addr1"));
+    }
+    // What a compare-exchange gives back: the expected value if it succeeds, what it read if it fails.
+    for cas in ["Cz01", "Cz11"] {
+        for expected in ["", "<exp0"] {
+            for last in ["Rx<addr1", "Rx<ctrl1", "Wx1<data1", "Wx1<addr1", "isb<ctrl1 Rx", "Wxr1", "Rx<pick1"]
+            {
+                programs.push(format!("Wx2 dmb.sy Wy1 | Ry {cas}{expected} {last}"));
+                programs.push(format!("Wx2 dmb.sy Wz1 | Ry {cas}{expected} {last}"));
+            }
+        }
+    }
     programs.push("Wx1 dmb.sy Wz1 | Rz Sz2 Rz.acq Rx".into());
     programs.push("Wx1 dmb.sy Wz1 | Rz Sz2 Rz.acqpc Rx".into());
     programs

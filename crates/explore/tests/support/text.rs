@@ -4,8 +4,8 @@
 //! compares with 0 and sets 1, `Lx` loads with a reservation, `Xx1` stores if the reservation stands; a fence goes by
 //! its name. A value `r0` is the register of statement 0 of the thread (the status, for `X`). `.acq` and the like give
 //! the memory order. Dependencies on the register of a statement: `<addr0` and `<data0` (which keep the value as it is),
-//! `<ctrl0` a branch to the next statement, `<pick0` a select, `<exp0` of the value that `C` expects, and `<if0` runs
-//! the statement only if the register is not zero.
+//! `<ctrl0` a branch to the next statement, `<pick0` a select (`<pickaddr0` of the address), `<exp0` of the value that `C`
+//! expects, and `<if0` runs the statement only if the register is not zero.
 
 use super::{Builder, NOWHERE};
 use fencepost_ir::{
@@ -72,9 +72,9 @@ impl Compiler {
         value
     }
 
-    fn pick(&mut self, value: Operand, depends: &[(&str, usize)]) -> Operand {
+    fn pick(&mut self, value: Operand, depends: &[(&str, usize)], kind: &str) -> Operand {
         let mut value = value;
-        for &(_, from) in depends.iter().filter(|(k, _)| *k == "pick") {
+        for &(_, from) in depends.iter().filter(|(k, _)| *k == kind) {
             let condition = self.reg(from).into();
             value = self.assign(Rvalue::Select(condition, value, value));
         }
@@ -94,7 +94,7 @@ impl Compiler {
             self.access(head, depends, cells);
         } else {
             if depends.iter().any(|(kind, _)| *kind == "pick") {
-                let condition = self.pick(Value(1).into(), depends);
+                let condition = self.pick(Value(1).into(), depends, "pick");
                 self.branch(condition);
             }
             let fence = Fence::ALL.into_iter().find(|fence| fence.name() == head);
@@ -126,8 +126,9 @@ impl Compiler {
         let (width, extend) = (Width::W32, Extend::Sign);
         let addr = Value::pointer(ObjectId(index as u32), 0).into();
         let mut addr = self.depend(addr, depends, "addr");
+        addr = self.pick(addr, depends, "pickaddr");
         if matches!(kind, 'R' | 'L') {
-            addr = self.pick(addr, depends);
+            addr = self.pick(addr, depends, "pick");
             let dst = self.function.new_reg("r");
             let ann = if kind == 'L' { Ann::exclusive(order) } else { Ann::order(order) };
             self.push(Instr::Load { dst, addr, width, extend, ann });
@@ -141,7 +142,7 @@ impl Compiler {
             _ => constant(operand).into(),
         };
         let value = self.depend(value, depends, "data");
-        let value = self.pick(value, depends);
+        let value = self.pick(value, depends, "pick");
         let (read, write) = halves(order);
         let dst = (kind != 'W').then(|| self.function.new_reg("r"));
         match kind {

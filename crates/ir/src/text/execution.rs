@@ -72,7 +72,7 @@ impl Text for Event {
 
 /// The relations of an execution by name.
 type Named = (&'static str, fn(&mut Execution) -> &mut Relation);
-const RELATIONS: [Named; 9] = [
+const RELATIONS: [Named; 10] = [
     ("po", |e| &mut e.po),
     ("rf", |e| &mut e.rf),
     ("co", |e| &mut e.co),
@@ -82,6 +82,7 @@ const RELATIONS: [Named; 9] = [
     ("data", |e| &mut e.data),
     ("ctrl", |e| &mut e.ctrl),
     ("pick", |e| &mut e.pick),
+    ("pick_addr", |e| &mut e.pick_addr),
 ];
 
 impl Text for Execution {

@@ -312,7 +312,7 @@ fn execution() -> impl Strategy<Value = Execution> {
             amo,
             span,
         });
-    (vec(event, 1..6), vec(vec((0usize..6, 0usize..6), 0..4), 9)).prop_map(|(events, pairs)| {
+    (vec(event, 1..6), vec(vec((0usize..6, 0usize..6), 0..4), 10)).prop_map(|(events, pairs)| {
         let n = events.len();
         let mut execution = Execution::new(events);
         let relation = |i: usize| {
@@ -323,6 +323,7 @@ fn execution() -> impl Strategy<Value = Execution> {
         (execution.po, execution.rf, execution.co) = (relation(0), relation(1), relation(2));
         (execution.rmw, execution.amo, execution.addr) = (relation(3), relation(4), relation(5));
         (execution.data, execution.ctrl, execution.pick) = (relation(6), relation(7), relation(8));
+        execution.pick_addr = relation(9);
         execution
     })
 }

@@ -68,7 +68,13 @@ pub fn execution(text: &str) -> Execution {
         match kind {
             "addr" => x.addr.insert(a, b),
             "data" => x.data.insert(a, b),
-            "pick" => x.pick.insert(a, b),
+            "pick" | "pickaddr" => {
+                x.pick.insert(a, b);
+                // All that is picked of a read is its address.
+                if kind == "pickaddr" || e[b].kind == EventKind::Read {
+                    x.pick_addr.insert(a, b);
+                }
+            }
             "amo" => {
                 (x.events[a].amo, x.events[b].amo) = (true, true);
                 x.rmw.insert(a, b);

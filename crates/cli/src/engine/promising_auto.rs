@@ -1,0 +1,108 @@
+//! `-m ps --engine auto`: no engine is the best for all programs of the promising semantics, so the cheap ones are tried first.
+//!
+//! Trials are measured in work, visited graphs and states, and not in time: which engine answers does not depend on what else the computer does.
+
+use super::auto::{Picked, nobody};
+use super::{Engine, Fit, Question, find, ignored};
+use crate::input::Trouble;
+use fencepost_answer::{Outcome, Verdict};
+
+/// Graphs that the explorer visits: some tenths of a second.
+const GRAPHS: u64 = 200_000;
+/// States that the machine visits; with promises, each takes much longer to certify.
+const STATES: u64 = 3_000;
+const STATES_WITH_PROMISES: u64 = 1_000;
+
+/// What was tried so far.
+struct Trials<'q, 'a> {
+    question: &'q Question<'a>,
+    /// What to say if nobody answers.
+    last: Option<Result<Picked, Trouble>>,
+    /// Why an engine could not take the program.
+    refused: Option<String>,
+}
+
+impl Trials<'_, '_> {
+    fn find(&mut self, name: &str) -> Option<&'static dyn Engine> {
+        let engine = find(name).filter(|engine| ignored(*engine, self.question.options).is_none())?;
+        if let Fit::Refuses(why) = engine.fit(self.question) {
+            self.refuse(why.into());
+            return None;
+        }
+        Some(engine)
+    }
+
+    fn refuse(&mut self, trouble: Trouble) {
+        let line = trouble.error.lines().next().unwrap_or_default();
+        self.refused = Some(line.split_once(": ").map_or(line, |(_, rest)| rest).to_owned());
+        self.last.get_or_insert(Err(trouble));
+    }
+
+    /// The answer of an engine, if it is one, or if the time is over.
+    fn judge(
+        &mut self,
+        engine: &'static dyn Engine,
+        why: String,
+        answer: Result<Outcome, Trouble>,
+    ) -> Option<Picked> {
+        let question = self.question;
+        let over = question.options.timeout.is_some_and(|time| question.start.elapsed() >= time);
+        match answer {
+            Ok(outcome) => {
+                let surprising = engine.name() != "explore";
+                let picked = Picked { engine, why, surprising, outcome };
+                if picked.outcome.verdict != Verdict::Unknown || over {
+                    return Some(picked);
+                }
+                self.last = Some(Ok(picked));
+            }
+            Err(trouble) => self.refuse(trouble),
+        }
+        None
+    }
+
+    /// Runs an engine, with that much work at most.
+    fn run(&mut self, name: &str, work: Option<u64>, why: String) -> Option<Picked> {
+        let engine = self.find(name)?;
+        let answer = engine.run(&Question { work, ..*self.question });
+        self.judge(engine, why, answer)
+    }
+}
+
+/// Answers a question about the promising semantics with the engine that suits it.
+pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
+    let promises = question.options.promises != Some(0) && question.options.bound != Some(0);
+    let mut trials = Trials { question, last: None, refused: None };
+    let executions = match promises {
+        true => "what goes wrong without promises is an execution of RC11",
+        false => "without promises, runs are executions of RC11",
+    };
+    if let Some(picked) = trials.run("explore", Some(GRAPHS), executions.into()) {
+        return Ok(picked);
+    }
+    // If nobody else can go on, the machine need not be tried first.
+    trials.refused = None;
+    if trials.find("reduce").is_some() {
+        let states = if promises { STATES_WITH_PROMISES } else { STATES };
+        let few = "the promising machine has few states on it, and needs no bound".to_owned();
+        let many = "it has many states: K promises and view switches on a SAT solver".to_owned();
+        if let Some(picked) = trials.run("states", Some(states), few) {
+            return Ok(picked);
+        }
+        if let Some(picked) = trials.run("reduce", None, many) {
+            return Ok(picked);
+        }
+    }
+    let why = match &trials.refused {
+        Some(why) => format!("the encoding does not take it: {why}"),
+        None => "the encoding gave no answer".into(),
+    };
+    // Without promises the explorer needs no memory; with them only the machine has an answer.
+    if !promises && let Some(picked) = trials.run("explore", None, why.clone()) {
+        return Ok(picked);
+    }
+    if let Some(picked) = trials.run("states", None, why) {
+        return Ok(picked);
+    }
+    trials.last.unwrap_or_else(|| Err(nobody(question).into()))
+}
