@@ -281,7 +281,7 @@ fn contexts_end_with_the_time_and_the_memory() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus");
     let path = corpus.join("dijkstra_2_fenced.c");
     let bounds = ["-m", "power", "--engine", "reduce", "--contexts", "1..10", "--unroll", "12"];
-    let said = text(&within(&path, 1, 1, &bounds));
+    let said = text(&within(&path, 1, 1.0, &bounds));
     assert!(said.contains("unknown: the time limit of 1 s was reached"), "{said}");
     let mut all = vec!["check", path.to_str().expect("a path"), "--max-memory", "200"];
     all.extend(bounds);
