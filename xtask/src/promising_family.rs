@@ -17,6 +17,7 @@ mod support;
 use fencepost_machine::promising::Bounds;
 use fencepost_machine::{Model, Options as SearchOptions, check};
 use fencepost_reduce::promising::{Options as Reduction, reduce_promising};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Instant;
 use support::Compared;
@@ -67,7 +68,7 @@ fn translated(text: &str, most: u16) -> Result<Compared, String> {
             let reduced = reduce_promising(&program, &reduction).map_err(|e| format!("{text}: {e:?}"))?;
             let reached =
                 check(&reduced, &SearchOptions::new(Model::Sc)).map_err(|e| format!("{text}: {e:?}"))?;
-            let states = reached.final_states.into_iter().collect();
+            let states: BTreeSet<_> = reached.final_states.into_iter().collect();
             if machine != states {
                 return Err(format!(
                     "{text}\nK = {bound}, promises {promises}: the machine has {machine:?}, the translation {states:?}"

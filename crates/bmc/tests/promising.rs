@@ -5,6 +5,7 @@
 mod support;
 
 use fencepost_bmc::Verdict;
+use fencepost_machine::promising::Bounds;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use support::{Compared, check};
@@ -45,6 +46,26 @@ proptest! {
         let text = support::text(&a, &b);
         support::agrees(&text, 3, &[Some(0), Some(1)]).map_err(TestCaseError::fail)?;
     }
+}
+
+/// Iterations that go on after another thread has moved skip no statement: both stores of each are there.
+#[test]
+fn iterations_skip_no_statement() {
+    let text = "shared x, y, z; process P { reg i, a, n; \
+                while (i < 2) { a := y; n := n + 1; x := n; z := n + 4 * a; i := i + 1; } } \
+                process Q { reg b; y := 1; b := x; y := b; } observe x, y, z, P.n; exists true;";
+    assert_eq!(
+        compare([text.to_owned()].into_iter(), |text| support::agrees(text, 3, &[Some(0), Some(1)])),
+        1
+    );
+    let program = fencepost_lang::parse(text).expect("parses");
+    let bounds = Bounds { total: Some(3), promises: Some(0), views: None };
+    let (states, _) = support::by_encoding(&program, bounds, &mut Vec::new());
+    assert!(states.len() > 4, "{states:?}");
+    assert!(
+        states.iter().all(|state| state[0].0 == 2 && state[2].0 % 4 == 2 && state[3].0 == 2),
+        "{states:?}"
+    );
 }
 
 /// Load buffering with a dependency on one side: one promise and two view switches.

@@ -103,6 +103,36 @@ fn standard_consistency_with_read_modify_writes_is_refused() {
     assert_eq!(answer["verdict"], "safe", "{answer}");
 }
 
+/// Views in messages are the machine's business: the encoding says so, and `auto` goes on.
+#[test]
+fn release_and_acquire_are_left_to_the_machine() {
+    let file = program("../c/corpus/litmus_mp_relacq.c");
+    let output = fencepost(&["check", "-m", "ps", "--engine", "reduce", &file]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.contains("an access that acquires or releases") && error.contains("--engine states"),
+        "{error}"
+    );
+    assert_eq!(output.status.code(), Some(3));
+    let answer = check("../c/corpus/litmus_mp_relacq.c", "");
+    assert_eq!((&answer["verdict"], &answer["engine"]), (&"safe".into(), &"states".into()), "{answer}");
+    let why = answer["picked"].as_str().unwrap_or_default();
+    assert!(why.contains("the encoding does not take it: an access that acquires or releases"), "{answer}");
+}
+
+/// Within any number of view switches nothing goes wrong, so nothing does within two.
+#[test]
+fn what_the_explorer_proves_holds_within_every_bound() {
+    for lock in ["peterson", "bakery", "lamport_fast"] {
+        let answer = check(&format!("../c/corpus/{lock}_2_fenced.c"), "--bound 2 --promises 0");
+        assert_eq!(answer["verdict"], "safe", "{answer}");
+        assert_eq!(bound(&answer, "bound").is_none(), answer["engine"] == "explore", "{answer}");
+    }
+    // What it finds may need more of them than allowed.
+    let answer = check("promising/triangular.c", "--bound 3 --promises 0 -- -DN=3 -DWRONG=1");
+    assert_eq!((answer["verdict"].as_str(), bound(&answer, "bound")), (Some("safe"), Some(3)), "{answer}");
+}
+
 /// A time limit ends in *unknown*, with the bounds that were done.
 #[test]
 fn a_limit_ends_in_unknown() {

@@ -87,35 +87,58 @@ pub fn check(
         unconfirmed: 0,
         statistics: Statistics::default(),
     };
-    if find_in_pairs(program, options, confirm, &mut outcome)? {
+    if find_in_few(program, options, confirm, &mut outcome)? {
         return Ok(outcome);
     }
+    let (most, mut unroll) = (options.symbolic.unroll, options.symbolic.unroll.min(FIRST_UNROLL));
     let rungs = ladder(options.bounds);
     for (number, &asked) in rungs.iter().enumerate() {
-        let mut query = match Query::new(program, options, asked, Active::All) {
-            Ok(query) => query,
-            Err(Failed::Stopped(reason)) => {
-                outcome.stop = Some(reason);
-                outcome.reason = Some(reason.describe().into());
+        loop {
+            // What has promised may have to go on to fulfil that, so it is not seen so easily whether loops are cut.
+            unroll = if asked.promises > 0 { most } else { unroll };
+            let options = options.unrolled(unroll);
+            let mut query = match Query::new(program, &options, asked, Active::All) {
+                Ok(query) => query,
+                Err(Failed::Stopped(reason)) => {
+                    outcome.stopped(reason);
+                    return Ok(outcome);
+                }
+                Err(Failed::Unsupported { what, span }) => return Err(Unsupported { what, span }),
+            };
+            if let Some(progress) = options.progress {
+                progress(asked, query.statistics());
+            }
+            let views = options.bounds.views;
+            let mut done = query.answer(asked, views, confirm, &mut outcome)
+                || query.look_at_loops(asked, views, &mut outcome);
+            let enough = unroll == most || !outcome.cut;
+            if !done && enough && number + 1 == rungs.len() {
+                done = query.look_at_bound(asked, views, &mut outcome);
+            }
+            outcome.statistics = query.statistics();
+            if done {
                 return Ok(outcome);
             }
-            Err(Failed::Unsupported { what, span }) => return Err(Unsupported { what, span }),
-        };
-        if let Some(progress) = options.progress {
-            progress(asked, query.statistics());
-        }
-        let mut done = query.answer(asked, options.bounds.views, confirm, &mut outcome);
-        if !done && number + 1 == rungs.len() {
-            done = query.look_at_bounds(asked, options.bounds.views, &mut outcome);
-        }
-        outcome.statistics = query.statistics();
-        if done {
-            return Ok(outcome);
+            if enough {
+                break;
+            }
+            unroll = (unroll * MORE_UNROLL).min(most);
         }
         outcome.completed = Some(asked);
     }
     outcome.verdict = Verdict::Safe;
     Ok(outcome)
+}
+
+/// How often loops are unrolled at first, and how much more often if that cuts something: within a small K, threads that wait rarely
+/// go round often.
+const FIRST_UNROLL: u32 = 1;
+const MORE_UNROLL: u32 = 4;
+
+impl<'a> Options<'a> {
+    fn unrolled(&self, unroll: u32) -> Options<'a> {
+        Options { symbolic: symbolic::Options { unroll, ..self.symbolic }, ..*self }
+    }
 }
 
 /// K of runs of two threads.
@@ -125,18 +148,26 @@ const MANY_THREADS: usize = 2;
 /// Most pairs that are tried.
 const MOST_PAIRS: usize = 40;
 
-/// Where many threads have fences, most mistakes need two of the threads only, and those runs have much smaller formulas. True if one
-/// was found; nothing else follows from this.
-fn find_in_pairs(
+/// Where many threads have fences, most mistakes need one or two of the threads only, and those runs have much smaller formulas. True if
+/// one was found; nothing else follows from this.
+fn find_in_few(
     program: &Program,
     options: &Options<'_>,
     confirm: &mut Confirm<'_>,
     outcome: &mut Outcome,
 ) -> Result<bool, Unsupported> {
-    let asked = Asked { total: options.bounds.total.min(PAIR_BOUND), promises: 0 };
+    let options = &options.unrolled(options.symbolic.unroll.min(FIRST_UNROLL));
     let Ok(unrolled) = unroll(program, &options.symbolic) else { return Ok(false) };
-    for (a, b) in pairs(&unrolled) {
-        let Ok(mut query) = Query::new(program, options, asked, Active::Two(a, b)) else { return Ok(false) };
+    let pairs = pairs(&unrolled);
+    // One thread of each function.
+    let mut alone: Vec<InstanceId> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
+    let mut met = BTreeSet::new();
+    alone.retain(|thread| met.insert(unrolled.threads[thread.0 as usize].function));
+    let one = alone.into_iter().map(|thread| (0, Active::One(thread)));
+    let two = pairs.into_iter().map(|(a, b)| (PAIR_BOUND, Active::Two(a, b)));
+    for (most, active) in one.chain(two) {
+        let asked = Asked { total: options.bounds.total.min(most), promises: 0 };
+        let Ok(mut query) = Query::new(program, options, asked, active) else { return Ok(false) };
         let mut tried = outcome.clone();
         let done = query.answer(asked, options.bounds.views, confirm, &mut tried);
         if done && tried.verdict == Verdict::Unsafe {
@@ -338,33 +369,39 @@ impl<'p, 'a> Query<'p, 'a> {
         true
     }
 
-    /// Nothing is wrong; what was not looked at? True if there was no time to tell.
+    /// Nothing is wrong; was a loop cut off? True if there was no time to tell. A thread that cannot fulfil a promise because a loop is
+    /// cut off is no run at all, so with promises every loop that may be cut off counts.
+    fn look_at_loops(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
+        let cut = self.unrolled.rounds.last().cloned().unwrap_or_default();
+        if asked.promises > 0 {
+            outcome.cut = cut.iter().any(|lit| *lit != Lit::FALSE);
+            return false;
+        }
+        let cut = self.unrolled.graph.or_all(&cut);
+        let within = self.within(asked, views);
+        match self.solve(&within, cut) {
+            Answer::Stopped(reason) => return outcome.stopped(reason),
+            answer => outcome.cut = matches!(answer, Answer::Sat(_)),
+        }
+        false
+    }
+
+    /// Nothing is wrong; does K matter? True if there was no time to tell.
     ///
     /// K bounds nothing if no run spends it. A longer run without promises would have a beginning that spends exactly K, because view switches are
     /// spent one by one; from there on every thread can go on without a switch, or stop at a read-modify-write, so
     /// the clauses allow such a run. With promises this is not so: a promise is spent together with the switches of its certification,
     /// a thread that has promised cannot stop anywhere, and the machine may charge more than the clauses. So K is always named then.
-    fn look_at_bounds(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
-        let within = self.within(asked, views);
-        let cut = self.unrolled.rounds.last().cloned().unwrap_or_default();
-        let cut = self.unrolled.graph.or_all(&cut);
-        let spent = match asked.promises {
-            0 => self.encoding.total.at_least(asked.total),
-            _ => Lit::TRUE,
-        };
-        let mut answers = Vec::new();
-        for wanted in [cut, spent] {
-            if wanted == Lit::TRUE {
-                answers.push(true);
-                continue;
-            }
-            match self.solve(&within, wanted) {
-                Answer::Stopped(reason) => return outcome.stopped(reason),
-                Answer::Sat(_) => answers.push(true),
-                Answer::Unsat => answers.push(false),
-            }
+    fn look_at_bound(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
+        if asked.promises > 0 {
+            outcome.spent = true;
+            return false;
         }
-        (outcome.cut, outcome.spent) = (answers[0], answers[1]);
+        let within = self.within(asked, views);
+        match self.solve(&within, self.encoding.total.at_least(asked.total)) {
+            Answer::Stopped(reason) => return outcome.stopped(reason),
+            answer => outcome.spent = matches!(answer, Answer::Sat(_)),
+        }
         false
     }
 

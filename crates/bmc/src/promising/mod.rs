@@ -53,6 +53,8 @@ use crate::symbolic::{EventKind, InstanceId, Unrolled};
 pub enum Active {
     /// All.
     All,
+    /// This one, and those that start others.
+    One(InstanceId),
     /// These two, and those that start others.
     Two(InstanceId, InstanceId),
 }
@@ -65,6 +67,7 @@ impl Active {
             || events.clone().any(|e| matches!(unrolled.events[e as usize].kind, EventKind::Spawn(_)));
         match self {
             Active::All => true,
+            Active::One(a) => thread == a || starts(),
             Active::Two(a, b) => thread == a || thread == b || starts(),
         }
     }

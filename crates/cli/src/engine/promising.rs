@@ -85,7 +85,7 @@ pub fn without_promises(question: &Question<'_>, mut outcome: Outcome) -> Outcom
 }
 
 /// True if the program has an SC fence or an SC access.
-fn has_sc(program: &fencepost_ir::Program) -> bool {
+pub fn has_sc(program: &fencepost_ir::Program) -> bool {
     let fence = |instr: &Instr| matches!(instr, Instr::Fence(fence) if fence_kind(*fence) == FenceKind::Sc);
     has_sc_accesses(program) || program.functions.iter().flat_map(|function| &function.body).any(fence)
 }

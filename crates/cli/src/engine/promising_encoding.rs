@@ -9,6 +9,7 @@ use crate::progress::is_watched;
 use fencepost_answer::{Bound, BoundName, Finding, Limit, Outcome, StopReason};
 use fencepost_bmc::promising::{self as encoding, Asked, Run};
 use fencepost_bmc::{self as bmc, Statistics, symbolic};
+use fencepost_diag::Diagnostic;
 use fencepost_ir::{Language, ObjectId, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::prepare::has_updates;
@@ -96,8 +97,13 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
         confirmed = Some(replayed.finding.ok_or("nothing is wrong at its end")?);
         Ok(())
     };
-    let found =
-        encoding::check(program, &options, &mut confirm).map_err(|e| question.refuse(&e.what, e.span))?;
+    let refuse = |e: bmc::Unsupported| {
+        let message = format!("{} cannot be checked by the engine reduce", e.what);
+        let error =
+            Diagnostic::error(e.span, message).hint("`--engine states` has the whole promising semantics");
+        Trouble::about(&question.compiled.sources, error)
+    };
+    let found = encoding::check(program, &options, &mut confirm).map_err(refuse)?;
     let mut outcome = answer(question, wanted, &found, confirmed);
     outcome.assumes.extend(assumptions(question, program));
     outcome.checks =

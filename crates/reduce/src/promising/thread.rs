@@ -193,15 +193,21 @@ impl Translator<'_> {
 
     /// A memory step: perhaps promises, then the step, then a certification if there is something to certify.
     fn step(&mut self, act: impl FnOnce(&mut Self)) {
+        if !self.data.promises {
+            // There is no check mode, and every place is inside a section or outside.
+            self.code.push(Instr::AtomicBegin);
+            self.switch_in();
+            act(self);
+            self.after();
+            return;
+        }
         let begin = self.code.function.next_label();
         let normal = self.code.not(self.check);
         let at = self.code.push(Instr::Branch { condition: normal, then_to: Label(0), else_to: Label(0) });
         let then_to = self.code.function.next_label();
         self.code.push(Instr::AtomicBegin);
         self.switch_in();
-        if self.data.promises && self.data.bound > 0 {
-            self.promise(begin);
-        }
+        self.promise(begin);
         let else_to = self.code.function.next_label();
         self.code.function.body[at] = Instr::Branch { condition: normal, then_to, else_to };
         act(self);

@@ -6,7 +6,7 @@ mod programs;
 use fencepost_ir::Value;
 use fencepost_machine::promising::{self, Bounds};
 use fencepost_machine::{Model, Options, check};
-use fencepost_reduce::promising::{Options as Reduction, reduce_promising};
+use fencepost_reduce::promising::{Options as Reduction, reduce_promising, straighten};
 #[allow(unused_imports)]
 pub use programs::{family, random, text};
 
@@ -21,6 +21,21 @@ pub fn both(text: &str, bound: u16, promises: bool) -> (Vec<Vec<Value>>, Vec<Vec
         reduce_promising(&program, &Reduction { bound: u32::from(bound), promises }).expect("supported");
     let reduced = check(&reduced, &Options::new(Model::Sc)).expect("supported").final_states;
     (machine, reduced)
+}
+
+/// The same without promises, of a program with loops, which are unrolled for the reduction; a SAT solver runs it.
+#[allow(dead_code)]
+pub fn both_straightened(text: &str, bound: u16, unroll: u32) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {
+    let program = fencepost_lang::parse(text).expect("parses");
+    let bounds = Bounds { total: Some(bound), promises: Some(0), ..Bounds::default() };
+    let options = promising::Options { bounds, ..promising::Options::default() };
+    let machine = promising::check(&program, &options).expect("supported").final_states;
+    let straight = straighten(&program, unroll).expect("supported");
+    let reduction = Reduction { bound: u32::from(bound), promises: false };
+    let reduced = reduce_promising(&straight, &reduction).expect("supported");
+    let options = fencepost_bmc::Options { symbolic: Default::default(), progress: None };
+    let (solved, _) = fencepost_bmc::final_states(&reduced, &options).expect("supported");
+    (machine, solved.into_iter().collect())
 }
 
 /// An error if machine and reduction differ at a bound.
