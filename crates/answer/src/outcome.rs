@@ -227,6 +227,9 @@ pub struct Outcome {
     pub proof: Option<Proof>,
 }
 
+/// How the note of what was completed begins.
+const SO_FAR: &str = "nothing is wrong with";
+
 impl Outcome {
     /// Nothing is known yet.
     pub fn unknown(reason: StopReason) -> Outcome {
@@ -271,6 +274,18 @@ impl Outcome {
             suggestion: None,
             proof: None,
         }
+    }
+
+    /// Notes how far an engine came that deepens its bounds and has no answer: nothing is wrong with these.
+    pub fn note_so_far(&mut self, bounds: &str) {
+        self.assumes.push(format!("{SO_FAR} {bounds}"));
+    }
+
+    /// How far it came, if it has no answer.
+    pub fn so_far(&self) -> Option<&str> {
+        let unknown = self.verdict == Verdict::Unknown;
+        let noted = self.assumes.iter().find(|assumed| unknown && assumed.starts_with(SO_FAR));
+        noted.map(String::as_str)
     }
 
     /// How far the verdict holds.

@@ -4,7 +4,7 @@ use crate::aig::{Lit, Values};
 use crate::finals::Finals;
 use crate::lift::{Mistake, Run, lift, mistake};
 use crate::limits::{Limits, StopReason};
-use crate::proof::check_lrat;
+use crate::proof::checked_proof;
 use crate::sc::Sc;
 use crate::solver::{Answer, Solver};
 use crate::symbolic::{self, Failed, FaultKind, Unrolled, unroll};
@@ -179,19 +179,7 @@ pub fn prove(program: &Program, options: &Options<'_>, path: &Path) -> Result<St
         Answer::Sat(_) => return Err("no proof: something goes wrong".into()),
         Answer::Unsat => {}
     }
-    let formula = solver.recorded().to_vec();
-    // The proof is complete when the solver is gone.
-    drop(solver);
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let checked = check_lrat(&formula, &text)
-        .map_err(|why| format!("internal error: the proof does not check: {why}"))?;
-    Ok(format!(
-        "a proof of {} steps over {} clauses was written to {} and checked",
-        checked.added,
-        checked.formula,
-        path.display()
-    ))
+    checked_proof(solver, path)
 }
 
 impl Outcome {

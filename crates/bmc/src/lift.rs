@@ -4,7 +4,7 @@ use crate::aig::Values;
 use crate::sc::Sc;
 use crate::symbolic::{Fault, FaultKind, InstanceId, Step, Unrolled};
 use fencepost_ir::{Program, Value, Width};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A step of a run: the next step of a thread that a machine notices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,6 +116,8 @@ struct Scheduler<'u> {
     values: &'u Values,
     /// Units that take part in the order, by thread.
     ordered: Vec<BTreeSet<u32>>,
+    /// Units that are parts of an earlier one.
+    together: Vec<BTreeMap<u32, u32>>,
     /// Atomic sections that are never left and have no place in the order: nobody can move once they are begun.
     stuck: BTreeSet<(u32, u32)>,
     /// The next step of each thread.
@@ -134,8 +136,16 @@ pub type Lifted<'u> = (Run, Option<(&'u Fault, u32)>);
 
 /// The run of a model; the fault that it ends in and whose it is, or none if all threads have done all their steps.
 pub fn lift<'u>(unrolled: &'u Unrolled, sc: &Sc, values: &'u Values) -> Result<Lifted<'u>, &'static str> {
-    let line = sc.linearise(values);
     let threads = unrolled.threads.len();
+    // Units that are tied are done as one, when it is the turn of the first.
+    let mut together = vec![BTreeMap::new(); threads];
+    for tie in unrolled.ties.iter().filter(|tie| values.of(tie.when)) {
+        let units: &mut BTreeMap<u32, u32> = &mut together[tie.thread.0 as usize];
+        let first = units.get(&tie.first).copied().unwrap_or(tie.first);
+        units.insert(tie.second, first);
+    }
+    let mut line = sc.linearise(values);
+    line.retain(|(thread, unit)| !together[*thread as usize].contains_key(unit));
     let mut ordered = vec![BTreeSet::new(); threads];
     line.iter().for_each(|&(thread, unit)| {
         ordered[thread as usize].insert(unit);
@@ -154,6 +164,7 @@ pub fn lift<'u>(unrolled: &'u Unrolled, sc: &Sc, values: &'u Values) -> Result<L
         unrolled,
         values,
         ordered,
+        together,
         stuck,
         next: vec![0; threads],
         numbers: (0..threads as u32).map(number).collect(),
@@ -194,9 +205,14 @@ impl<'u> Scheduler<'u> {
         steps.get(self.next[t])
     }
 
+    /// The unit that a step of a thread is done with.
+    fn unit_of(&self, t: usize, step: &Step) -> Option<u32> {
+        step.unit.map(|unit| self.together[t].get(&unit).copied().unwrap_or(unit))
+    }
+
     /// A thread must not begin a section that it never leaves, unless that is where it goes wrong.
     fn begins_stuck(&self, t: usize, step: &Step) -> bool {
-        step.unit.is_some_and(|unit| self.stuck.contains(&(t as u32, unit)))
+        self.unit_of(t, step).is_some_and(|unit| self.stuck.contains(&(t as u32, unit)))
             && !self.faults.iter().any(|fault| fault.thread.0 as usize == t)
     }
 
@@ -246,7 +262,7 @@ impl<'u> Scheduler<'u> {
         self.look_for_fault(t);
         while self.first_fault.is_none() && self.numbers[t].is_some() {
             let Some(step) = self.peek(t) else { return };
-            let ordered = step.unit.is_some_and(|unit| self.ordered[t].contains(&unit));
+            let ordered = self.unit_of(t, step).is_some_and(|unit| self.ordered[t].contains(&unit));
             if ordered || self.begins_stuck(t, step) || !self.is_ready(step) {
                 return;
             }
@@ -268,13 +284,13 @@ impl<'u> Scheduler<'u> {
     fn do_unit(&mut self, thread: u32, unit: u32) -> Result<(), &'static str> {
         let t = thread as usize;
         let steps = &self.unrolled.threads[t].steps;
-        let mine = |step: &Step| step.unit == Some(unit) && self.values.of(step.guard);
+        let mine = |step: &Step| self.unit_of(t, step) == Some(unit) && self.values.of(step.guard);
         let Some(last) = steps.iter().rposition(mine) else { return Ok(()) };
         if self.numbers[t].is_none() {
             return Err("a thread moves that was not started");
         }
         match self.peek(t) {
-            Some(step) if step.unit == Some(unit) => {}
+            Some(step) if self.unit_of(t, step) == Some(unit) => {}
             _ => return Err("a thread moves that has to wait"),
         }
         while self.next[t] <= last && self.first_fault.is_none() {

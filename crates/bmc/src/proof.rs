@@ -9,7 +9,9 @@
 //! CADE 2017. Only clauses by unit propagation are accepted; the solver is not asked for others.
 
 use crate::cnf::Literal;
+use crate::solver::Solver;
 use rustc_hash::FxHashMap;
+use std::path::Path;
 
 /// What a checked proof had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +20,23 @@ pub struct Checked {
     pub formula: usize,
     /// Clauses that were added.
     pub added: usize,
+}
+
+/// Checks the proof that a solver, which has found that there is no solution, has written to a file. Returns what was checked, in words.
+pub fn checked_proof(solver: Solver<'_>, path: &Path) -> Result<String, String> {
+    let formula = solver.recorded().to_vec();
+    // The proof is complete when the solver is gone.
+    drop(solver);
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let checked = check_lrat(&formula, &text)
+        .map_err(|why| format!("internal error: the proof does not check: {why}"))?;
+    Ok(format!(
+        "a proof of {} steps over {} clauses was written to {} and checked",
+        checked.added,
+        checked.formula,
+        path.display()
+    ))
 }
 
 /// Checks that a proof refutes a formula, whose clauses are numbered from 1.

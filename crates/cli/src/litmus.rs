@@ -249,6 +249,7 @@ fn with_machine(
         }
         _ => {
             let mut options = power::Options::new(settings.contexts, settings.unroll);
+            options.only_complete = true;
             options.search.deadline = deadline;
             options.search.interrupt = Some(settings.interrupt);
             // Every state is wanted, so the question is left out: a state that violates the condition would end the search.

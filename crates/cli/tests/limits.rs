@@ -257,3 +257,36 @@ fn a_known_mistake_is_shown_within_a_moment() {
         assert!(time < SLACK, "{arguments:?}: {time:?}");
     }
 }
+
+/// The most memory that a run has taken, in megabytes, and what it said.
+#[cfg(target_os = "linux")]
+fn most_memory(arguments: &[&str]) -> (u64, String) {
+    let mut child = fencepost(arguments).stdout(Stdio::piped()).spawn().expect("it runs");
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    while child.try_wait().expect("it can be waited for").is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = peak.and_then(|peak| peak.split_whitespace().next()?.parse::<u64>().ok());
+        most = most.max(kilobytes.unwrap_or_default() * 1024 / 1_000_000);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (most, text(&child.wait_with_output().expect("it has ended")))
+}
+
+/// The hardest of the POWER programs that are safe: a second, and 200 MB; what was completed is told.
+#[test]
+#[cfg(target_os = "linux")]
+fn contexts_end_with_the_time_and_the_memory() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus");
+    let path = corpus.join("dijkstra_2_fenced.c");
+    let bounds = ["-m", "power", "--engine", "reduce", "--contexts", "1..10", "--unroll", "12"];
+    let said = text(&within(&path, 1, 1.0, &bounds));
+    assert!(said.contains("unknown: the time limit of 1 s was reached"), "{said}");
+    let mut all = vec!["check", path.to_str().expect("a path"), "--max-memory", "200"];
+    all.extend(bounds);
+    let (most, said) = most_memory(&all);
+    let completed = "unknown: the memory limit of 200 MB was reached; nothing is wrong with at most 10 contexts and an unroll bound of 2";
+    assert!(said.contains(completed), "{said}");
+    assert!((100..=200).contains(&most), "{most} MB");
+}

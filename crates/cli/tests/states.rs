@@ -303,3 +303,28 @@ fn fifty_megabytes_are_fifty_megabytes() {
         }
     }
 }
+
+/// Without an installed CBMC the error says what is missing, and what needs nothing.
+#[test]
+fn a_cbmc_that_is_not_installed_is_an_error() {
+    let file = folder("../c/corpus/dekker_2_fenced.c").display().to_string();
+    for model in ["tso", "power"] {
+        let arguments = ["check", "-m", model, "--engine", "reduce", "--backend", "cbmc", &file];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+        let output = command.args(arguments).env("PATH", "").output().expect("runs");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        assert!(text.contains("error: cannot run `cbmc`"), "{text}");
+        assert!(text.contains("--backend cbmc needs an installed CBMC; --backend bmc needs none"), "{text}");
+    }
+}
+
+/// The explorer would take the values of a message one by one, without an end.
+#[test]
+fn auto_takes_data_as_symbols() {
+    let file = folder("../bmc/corpus/checksum.c").display().to_string();
+    let arguments = ["check", "--json", "-m", "sc", &file];
+    let output = Command::new(env!("CARGO_BIN_EXE_fencepost")).args(arguments).output().expect("runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains(r#""engine":"bmc""#) && text.contains(r#""verdict":"safe""#), "{text}");
+}

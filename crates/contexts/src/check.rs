@@ -1,15 +1,17 @@
 //! From a program to an answer.
 
-use crate::power::{Power, PowerRun};
+use crate::power::{Execution, Power, PowerRun};
 use crate::symbolic::{self, Cells, Failed, Formula, Unsupported, zero};
 use fencepost_bmc::aig::Lit;
 use fencepost_bmc::limits::{Limits, StopReason};
+use fencepost_bmc::proof::checked_proof;
 use fencepost_bmc::solver::{Answer, Solver};
 use fencepost_bmc::word::Word;
 use fencepost_ir::flat::{self, Flat, Op, flatten};
 use fencepost_ir::{FailKind, Fence, Observable, Program, Property, Span, Value};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// The answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +55,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unroll bound may have cut something.
     pub cut: bool,
+    /// The unroll bound that this is about: of a run, its steps; of no answer, what was completed.
+    pub unroll: u32,
     /// The largest number of contexts within which it is known that nothing goes wrong.
     pub completed: Option<u32>,
     /// The number of contexts with which something was found.
@@ -80,6 +84,8 @@ pub struct Options<'a> {
     pub skip_idle: bool,
     /// Limits.
     pub limits: Limits<'a>,
+    /// Only runs that follow an execution.
+    pub following: Option<&'a Execution>,
     /// Is told each number of contexts that is tried, with the size of the formula and the effort so far.
     pub progress: Option<&'a (dyn Fn(u32, Size) + Sync)>,
 }
@@ -87,7 +93,8 @@ pub struct Options<'a> {
 impl Options<'_> {
     /// With this unroll bound, and nothing else.
     pub fn new(unroll: u32) -> Self {
-        Options { unroll, owners: false, skip_idle: true, limits: Limits::default(), progress: None }
+        let limits = Limits::default();
+        Options { unroll, owners: false, skip_idle: true, limits, following: None, progress: None }
     }
 }
 
@@ -123,13 +130,14 @@ struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Unrolls and encodes. If `complete`, only runs in which all threads end are of interest.
+    /// Unrolls and encodes. If `complete`, only runs in which all threads end are of interest. A proof goes to `trace`.
     fn new(
         program: &Program,
         flat: &Flat,
         options: &Options<'a>,
         contexts: RangeInclusive<u32>,
         complete: bool,
+        trace: Option<&Path>,
     ) -> Result<Query<'a>, Failed> {
         let cells = Cells::new(flat)?;
         let (mut formula, mut power) =
@@ -143,7 +151,14 @@ impl<'a> Query<'a> {
             _ => Vec::new(),
         };
         power.finish(&mut formula, options.limits)?;
+        if let Some(execution) = options.following {
+            power.follow(&mut formula, execution);
+        }
         let mut solver = Solver::new(options.limits);
+        if let Some(path) = trace {
+            let what = |why| Failed::Unsupported(Unsupported { what: why, span: Span::default() });
+            solver.trace(path).map_err(what)?;
+        }
         solver.require_all(&formula.graph, &formula.clauses)?;
         Ok(Query { formula, power, solver, observed })
     }
@@ -186,14 +201,46 @@ fn observe(power: &mut Power, formula: &mut Formula, cells: &Cells, observed: &[
     observed.iter().map(value).collect()
 }
 
-/// Bounds that a first, small formula is for: it is there soon, and much is found with few contexts.
+/// Bounds that first, small formulas are for: they are there soon, and much is found with few contexts.
 const FIRST: u32 = 4;
 
+/// The unroll bound of first, small formulas: most of what is wrong is found with it, and whoever has little time learns how far that came.
+const FIRST_UNROLL: u32 = 2;
+
 /// Checks the assertions of a program, as compiled for POWER, in all runs with at most so many contexts: first few of them, and more until
-/// something goes wrong. A formula is for several numbers of contexts: those beyond the bound are switched off by assumptions.
+/// something goes wrong, which is then the least number. A small unroll bound comes first; what it finds leaves only fewer contexts to be looked at with the whole bound.
 ///
-/// A run that is found has to be replayed on the machine by the caller.
+/// A run that is found has to be replayed on the machine by the caller, with the unroll bound of the outcome.
 pub fn check(
+    program: &Program,
+    options: &Options<'_>,
+    contexts: RangeInclusive<u32>,
+) -> Result<Outcome, Unsupported> {
+    let (first, last) = (*contexts.start(), *contexts.end());
+    // An execution is followed on the steps of one flat program.
+    if options.following.is_some() || options.unroll <= FIRST_UNROLL {
+        return check_unrolled(program, options, contexts);
+    }
+    let early = check_unrolled(program, &Options { unroll: FIRST_UNROLL, ..*options }, contexts)?;
+    let rest = match (early.verdict, early.found_at) {
+        (Verdict::Unsafe, Some(found)) if found > first => first..=found - 1,
+        (Verdict::Unsafe, _) => return Ok(early),
+        (Verdict::Safe, _) if !early.cut => return Ok(early),
+        (Verdict::Unknown, _) if early.stop.is_some() => return Ok(early),
+        _ => first..=last,
+    };
+    let outcome = check_unrolled(program, options, rest)?;
+    Ok(match (early.verdict, outcome.verdict) {
+        (Verdict::Unsafe, Verdict::Safe | Verdict::Unknown) => early,
+        (Verdict::Safe, Verdict::Unknown) if outcome.completed.is_none() => {
+            Outcome { unroll: early.unroll, completed: early.completed, ..outcome }
+        }
+        _ => outcome,
+    })
+}
+
+/// The same with one unroll bound. A formula is for several numbers of contexts: those beyond the bound are switched off by assumptions.
+fn check_unrolled(
     program: &Program,
     options: &Options<'_>,
     contexts: RangeInclusive<u32>,
@@ -202,6 +249,7 @@ pub fn check(
     let mut outcome = Outcome {
         verdict: Verdict::Unknown,
         cut: flat.cuts,
+        unroll: options.unroll,
         completed: None,
         found_at: None,
         stop: None,
@@ -217,7 +265,7 @@ pub fn check(
     };
     for stage in stages {
         let is_last = *stage.end() == last;
-        let mut query = match Query::new(program, &flat, options, stage.clone(), false) {
+        let mut query = match Query::new(program, &flat, options, stage.clone(), false, None) {
             Ok(query) => query,
             Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
             Err(Failed::Stopped(reason)) => {
@@ -292,6 +340,25 @@ impl Outcome {
     }
 }
 
+/// Refutes once more, from nothing and without assumptions, that something goes wrong with so many contexts in a program that was found safe; writes the proof to a file and
+/// checks it. Returns what was checked, in words.
+pub fn prove(program: &Program, options: &Options<'_>, contexts: u32, path: &Path) -> Result<String, String> {
+    let failed = |failed: Failed| match failed {
+        Failed::Stopped(reason) => format!("no proof: {}", reason.describe()),
+        Failed::Unsupported(unsupported) => unsupported.what,
+    };
+    let flat = flat_program(program, options).map_err(|e| e.what)?;
+    let query = Query::new(program, &flat, options, contexts..=contexts, false, Some(path));
+    let mut query = query.map_err(failed)?;
+    let bad = query.goes_wrong(false);
+    query.solver.require(&query.formula.graph, &[bad]);
+    match query.solver.solve(&query.formula.graph, &[]) {
+        Answer::Stopped(reason) => Err(failed(Failed::Stopped(reason))),
+        Answer::Sat(_) => Err("no proof: something goes wrong".into()),
+        Answer::Unsat => checked_proof(query.solver, path),
+    }
+}
+
 /// Final states: the values that a final condition observes.
 pub type States = BTreeSet<Vec<Value>>;
 
@@ -312,7 +379,7 @@ pub fn states_up_to(
     contexts: RangeInclusive<u32>,
 ) -> Result<Result<Vec<States>, StopReason>, Unsupported> {
     let flat = flat_program(program, options)?;
-    let mut query = match Query::new(program, &flat, options, contexts.clone(), true) {
+    let mut query = match Query::new(program, &flat, options, contexts.clone(), true, None) {
         Ok(query) => query,
         Err(Failed::Unsupported(unsupported)) => return Err(unsupported),
         Err(Failed::Stopped(reason)) => return Ok(Err(reason)),

@@ -10,7 +10,7 @@ pub mod check;
 pub mod power;
 pub mod symbolic;
 
-pub use check::{Finding, Options, Outcome, Size, Verdict, check, states, states_up_to};
+pub use check::{Finding, Options, Outcome, Size, Verdict, check, prove, states, states_up_to};
 pub use fencepost_bmc::limits::{Limits, StopReason};
-pub use power::PowerRun;
+pub use power::{Execution, PowerRun};
 pub use symbolic::Unsupported;

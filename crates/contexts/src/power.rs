@@ -16,10 +16,12 @@
 //! `order.rs` has the clauses about coherence and propagation, `reads.rs` those about reads, `lift.rs` makes a run of a solution.
 
 mod established;
+mod follow;
 mod lift;
 mod order;
 mod reads;
 
+pub use follow::Execution;
 pub use lift::PowerRun;
 
 use crate::symbolic::{Access, Cells, Formula, Memory, Shapes, zero};

@@ -43,6 +43,17 @@ impl<T: Hash + Eq> Interner<T> {
         number
     }
 
+    /// The same for a part that is shared already.
+    pub fn number_of(&self, part: &Arc<T>) -> u32
+    where
+        T: Clone,
+    {
+        if let Some(&number) = self.inner.read().unwrap_or_else(PoisonError::into_inner).numbers.get(part) {
+            return number;
+        }
+        self.number(T::clone(part))
+    }
+
     /// The part of a number that [`Interner::number`] gave.
     pub fn part(&self, number: u32) -> Arc<T> {
         self.inner.read().unwrap_or_else(PoisonError::into_inner).parts[number as usize].clone()

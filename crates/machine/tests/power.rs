@@ -20,7 +20,13 @@ fn parse(text: &str) -> Program {
 }
 
 fn states(program: &Program, contexts: Option<u32>) -> BTreeSet<Vec<Value>> {
-    check(program, &Options::new(contexts, 2)).expect("supported").final_states.into_iter().collect()
+    let all = |only_complete: bool| -> BTreeSet<Vec<Value>> {
+        let options = Options { only_complete, ..Options::new(contexts, 2) };
+        check(program, &options).expect("supported").final_states.into_iter().collect()
+    };
+    let states = all(false);
+    assert_eq!(all(true), states, "without runs that cannot be completed");
+    states
 }
 
 /// Name, processes, condition, allowed, and the least number of contexts that shows it.
@@ -302,6 +308,23 @@ proptest! {
 
     #[test]
     fn the_search_reaches_what_the_rules_reach(threads in vec(vec(statement(), 1..=2), 2..=2), contexts in 1u32..=4) {
+        let program = random_program(&threads);
+        prop_assert_eq!(states(&program, Some(contexts)), plain_states(&program, contexts));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 25, rng_seed: RngSeed::Fixed(3), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// One statement each, and one of the threads has a fence or a read-modify-write before it.
+    #[test]
+    fn the_search_reaches_what_the_rules_reach_with_three_threads(
+        threads in vec(statement(), 3..=3),
+        first in select(vec!["fence sync;", "fence lwsync;", "r := fetch_add(x, 1);", "s := cas(x, 0, 1);"]),
+        contexts in 3u32..=4,
+    ) {
+        let mut threads: Vec<Vec<&'static str>> = threads.into_iter().map(|statement| vec![statement]).collect();
+        threads[0].insert(0, first);
         let program = random_program(&threads);
         prop_assert_eq!(states(&program, Some(contexts)), plain_states(&program, contexts));
     }

@@ -5,7 +5,7 @@
 //! binary clauses for each pair, and unit propagation sees all that follows. With more threads the grids must agree: no
 //! cycle through three threads, and then there is none at all.
 //!
-//! Only units with accesses to shared memory take part. What spawning and joining order for certain is constant.
+//! Only units with accesses to shared memory, and those that are tied, take part. What spawning and joining order for certain is constant.
 
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
@@ -42,6 +42,9 @@ impl Order {
         for event in unrolled.events.iter().filter(|event| takes_part(event)) {
             units[event.thread.0 as usize].push(event.unit);
         }
+        for tie in &unrolled.ties {
+            units[tie.thread.0 as usize].extend([tie.first, tie.second]);
+        }
         for list in &mut units {
             list.sort_unstable();
             list.dedup();
@@ -51,6 +54,7 @@ impl Order {
         order.make_grids(&mut unrolled.graph, formula);
         order.forbid_cycles(formula);
         order.wait_for_ends(unrolled, formula);
+        order.keep_together(unrolled, formula);
         order
     }
 
@@ -131,6 +135,25 @@ impl Order {
                             }
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// Nothing of another thread comes between units that are tied.
+    fn keep_together(&self, unrolled: &Unrolled, formula: &mut Formula) {
+        for tie in &unrolled.ties {
+            let thread = tie.thread.0;
+            let place = |unit: u32| {
+                let index = self.units[thread as usize].binary_search(&unit).unwrap_or_default();
+                Place { thread, index: index as u32 }
+            };
+            let (first, second) = (place(tie.first), place(tie.second));
+            for other in (0..self.threads as u32).filter(|&other| other != thread) {
+                for index in 0..self.len(other as usize) {
+                    let between = Place { thread: other, index };
+                    let (begun, over) = (self.before(first, between), self.before(second, between));
+                    formula.clause(&[!tie.when, !begun, over]);
                 }
             }
         }

@@ -60,7 +60,7 @@ impl Pass<'_, '_> {
     }
 
     /// The flags of objects as a place to access.
-    pub fn flag_target(&mut self, state: &State, cells: Vec<(CellId, Lit)>) -> Target {
+    pub fn flag_target(&mut self, state: &mut State, cells: Vec<(CellId, Lit)>) -> Target {
         let events = cells.iter().any(|(cell, _)| !self.is_own(*cell));
         let unit = events.then(|| self.unit(state));
         Target { cells, width: Width::W8, dep: DepId::NONE, unit }

@@ -4,10 +4,10 @@ use super::deps::{DepId, Deps};
 use super::flow::{Element, Flow, Loop};
 use super::memory::Memory;
 use super::shapes::Shapes;
-use super::state::{Held, Merger, Own, SectionsDiffer, State};
+use super::state::{Held, Inside, Merger, Own, State};
 use super::{
     CellId, Event, EventId, EventKind, Failed, Fault, FaultKind, InstanceId, Merge, Options, Point, Section,
-    Step, ThreadInstance,
+    Step, ThreadInstance, Tie,
 };
 use crate::aig::{Graph, Lit};
 use crate::limits::StopReason;
@@ -50,6 +50,7 @@ pub(super) struct Pass<'p, 'a> {
     pub events: Vec<Event>,
     pub merges: Vec<Merge>,
     pub sections: Vec<Section>,
+    pub ties: Vec<Tie>,
     pub faults: Vec<Fault>,
     pub constraints: Vec<Vec<Lit>>,
     pub rounds: Vec<Vec<Lit>>,
@@ -103,6 +104,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             events: Vec::new(),
             merges: Vec::new(),
             sections: Vec::new(),
+            ties: Vec::new(),
             faults: Vec::new(),
             constraints: Vec::new(),
             rounds: vec![Vec::new(); options.unroll as usize + 1],
@@ -199,7 +201,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             returned: Held::constant(Value::ZERO),
             point: Point::Start,
             control: DepId::NONE,
-            section: None,
+            section: Inside::none(),
             effects: Vec::new(),
             joined: Rc::default(),
         };
@@ -209,8 +211,8 @@ impl<'p, 'a> Pass<'p, 'a> {
         }
         ended.append(&mut self.exits);
         // A section that was left open at the end hurts nobody.
-        ended.iter_mut().for_each(|state| state.section = None);
-        let end = self.merge(ended, Span::default())?;
+        ended.iter_mut().for_each(|state| state.section = Inside::none());
+        let end = self.merge(ended);
         self.finish_thread(id, end);
         let thread = &mut self.threads[id.0 as usize];
         thread.events = first..self.events.len() as u32;
@@ -248,7 +250,7 @@ impl<'p, 'a> Pass<'p, 'a> {
     }
 
     /// One state of several.
-    pub fn merge(&mut self, states: Vec<State>, span: Span) -> Result<Option<State>, Failed> {
+    pub fn merge(&mut self, states: Vec<State>) -> Option<State> {
         let mut merger = Merger {
             graph: &mut self.graph,
             deps: &mut self.deps,
@@ -256,10 +258,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             cells: &self.memory.cells,
             thread: self.thread,
         };
-        merger.merge_all(states).map_err(|SectionsDiffer| Failed::Unsupported {
-            what: "an atomic section that not all ways to this place are in".into(),
-            span,
-        })
+        merger.merge_all(states)
     }
 
     /// Runs a function from its start; the state at its end, if it has one.
@@ -272,7 +271,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         self.elements(function, &flows[function as usize].elements, &mut pending)?;
         self.functions.pop();
         let end = pending.pop().unwrap_or_default();
-        self.merge(end, self.program.functions[function as usize].spans.last().copied().unwrap_or_default())
+        Ok(self.merge(end))
     }
 
     fn elements(
@@ -293,11 +292,10 @@ impl<'p, 'a> Pass<'p, 'a> {
     /// Runs a loop round by round, until nothing comes round or the bound is reached.
     fn run_loop(&mut self, function: u32, inner: &'p Loop, pending: &mut Pending) -> Result<(), Failed> {
         let head = inner.head as usize;
-        let span = self.program.functions[function as usize].spans[head];
         let level = self.loops.len();
         let (mut counted, mut free) = (0, 0);
         loop {
-            let Some(mut state) = self.merge(std::mem::take(&mut pending[head]), span)? else {
+            let Some(mut state) = self.merge(std::mem::take(&mut pending[head])) else {
                 // An irreducible loop may be entered elsewhere; it then comes to its head or not at all.
                 self.elements(function, &inner.body, pending)?;
                 if pending[head].is_empty() {
@@ -317,7 +315,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             self.instruction(function, inner.head, pending)?;
             self.elements(function, &inner.body, pending)?;
             let uncertain = self.loops.pop().is_some_and(|running| running.uncertain);
-            let Some(mut after) = self.merge(std::mem::take(&mut pending[head]), span)? else {
+            let Some(mut after) = self.merge(std::mem::take(&mut pending[head])) else {
                 return Ok(());
             };
             let changed = self.changed(function, inner.head, &before, &after);
@@ -376,8 +374,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         if states.is_empty() {
             return Ok(());
         }
-        let span = declared.spans[pc as usize];
-        let Some(mut state) = self.merge(states, span)? else { return Ok(()) };
+        let Some(mut state) = self.merge(states) else { return Ok(()) };
         self.count_step()?;
         self.at = (function, pc);
         let end = declared.body.len();
@@ -571,15 +568,24 @@ impl<'p, 'a> Pass<'p, 'a> {
         self.program.functions[function as usize].spans.get(pc as usize).copied().unwrap_or_default()
     }
 
-    /// The unit of what a state does next.
-    pub fn unit(&mut self, state: &State) -> u32 {
-        match state.section {
-            Some(unit) => unit,
-            None => {
-                self.units += 1;
-                self.units - 1
+    /// The unit of what a state does next. Where it depends on the way which section that is in, it is a new unit, tied to those of the sections.
+    pub fn unit(&mut self, state: &mut State) -> u32 {
+        if let Some(unit) = state.section.unit() {
+            return unit;
+        }
+        let unit = self.units;
+        self.units += 1;
+        for &(when, first) in &state.section.units {
+            let when = self.graph.and(state.guard, when);
+            if when != Lit::FALSE {
+                self.ties.push(Tie { thread: self.thread, when, first, second: unit });
             }
         }
+        state.section.units = match state.section.outside {
+            Lit::TRUE => Vec::new(),
+            outside => vec![(!outside, unit)],
+        };
+        unit
     }
 
     /// The unit that the thread will begin next.

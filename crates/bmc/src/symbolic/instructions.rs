@@ -4,7 +4,7 @@ use super::accesses::Target;
 use super::deps::DepId;
 use super::execute::Pass;
 use super::memory::{Kind, Memory};
-use super::state::{Held, State};
+use super::state::{Held, Inside, State};
 use super::{EventKind, Failed, FaultKind, InstanceId, Section};
 use crate::aig::Lit;
 use crate::arithmetic::{self, NoCircuit};
@@ -135,29 +135,35 @@ impl Pass<'_, '_> {
                 }
                 return Ok(None);
             }
-            Instr::AtomicBegin => {
-                if s.section.is_none() {
-                    let unit = self.unit(s);
-                    s.section = Some(unit);
-                    let (thread, begun) = (self.thread, s.guard);
-                    self.sections.push(Section { thread, unit, begun, ended: Lit::FALSE });
-                    self.step(begun, Some(unit));
-                }
-            }
+            Instr::AtomicBegin => self.begin_section(s),
             Instr::AtomicEnd => {
-                let outside = Lit::constant(s.section.is_none());
+                let outside = s.section.outside;
                 self.fault_and_stop(s, outside, FaultKind::AtomicEnd, "");
-                let (thread, unit) = (self.thread, s.section.take());
-                let mut open = self.sections.iter_mut().rev();
-                if let Some(section) =
-                    open.find(|section| section.thread == thread && Some(section.unit) == unit)
-                {
-                    section.ended = self.graph.or(section.ended, s.guard);
+                for (when, section) in std::mem::replace(&mut s.section, Inside::none()).open {
+                    let ends = self.graph.and(s.guard, when);
+                    let section = &mut self.sections[section as usize];
+                    section.ended = self.graph.or(section.ended, ends);
                 }
             }
             Instr::Jump(_) | Instr::Branch { .. } | Instr::Return(_) | Instr::Call { .. } => {}
         }
         Ok((state.guard != Lit::FALSE).then_some(state))
+    }
+
+    /// Begins a section where there is none.
+    fn begin_section(&mut self, state: &mut State) {
+        let outside = state.section.outside;
+        if outside == Lit::FALSE {
+            return;
+        }
+        let unit = self.unit(state);
+        let begun = self.graph.and(state.guard, outside);
+        let number = self.sections.len() as u32;
+        self.sections.push(Section { thread: self.thread, unit, begun, ended: Lit::FALSE });
+        state.section.open.push((outside, number));
+        state.section.units = vec![(Lit::TRUE, unit)];
+        state.section.outside = Lit::FALSE;
+        self.step(begun, Some(unit));
     }
 
     fn refuse(&self, what: &str) -> Result<Option<State>, Failed> {

@@ -8,7 +8,7 @@
 //!    from, wherever the event is executed (its `guard` holds) and one of its cells is selected; and make `undefined` true
 //!    exactly where it reads a cell without an initial value before any write to it.
 //! 2. Respect [`Event::unit`]: events of one unit of a thread (the halves of a read-modify-write, an atomic section) have
-//!    nothing of another thread between them. Units of a thread are numbered in program order; [`ThreadInstance::spawned`]
+//!    nothing of another thread between them, nor have units that are tied ([`Unrolled::ties`]). Units of a thread are numbered in program order; [`ThreadInstance::spawned`]
 //!    and [`EventKind::Join`] order threads among each other.
 //! 3. Require all clauses of [`Unrolled::constraints`].
 //! 4. Ask for one of [`Unrolled::faults`]; and, if there is none, whether a loop was cut ([`Unrolled::rounds`]) or something
@@ -346,6 +346,19 @@ pub struct Section {
     pub ended: Lit,
 }
 
+/// Two units of a thread that are parts of one atomic section, on some ways: nothing of another thread comes between them then. Units between them are of other ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tie {
+    /// Whose.
+    pub thread: InstanceId,
+    /// They are.
+    pub when: Lit,
+    /// The earlier one.
+    pub first: u32,
+    /// The later one.
+    pub second: u32,
+}
+
 /// A program unrolled: see [the module](self).
 #[derive(Clone, Debug)]
 pub struct Unrolled {
@@ -365,6 +378,8 @@ pub struct Unrolled {
     pub deps: Deps,
     /// Atomic sections.
     pub sections: Vec<Section>,
+    /// Units that stay together.
+    pub ties: Vec<Tie>,
     /// What may go wrong.
     pub faults: Vec<Fault>,
     /// Clauses that hold: ranges of choices, ends of threads.

@@ -37,6 +37,52 @@ impl Own {
     }
 }
 
+/// Which atomic section a way is in. Where ways meet that are in different ones, or only some of which are in one, it depends on the way.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Inside {
+    /// It is in none.
+    pub outside: Lit,
+    /// The sections that it may be in, by number, with conditions.
+    pub open: Vec<(Lit, u32)>,
+    /// The units that what comes next belongs to, with conditions.
+    pub units: Vec<(Lit, u32)>,
+}
+
+impl Inside {
+    /// In no section.
+    pub fn none() -> Inside {
+        Inside { outside: Lit::TRUE, open: Vec::new(), units: Vec::new() }
+    }
+
+    /// The unit, if it is the same on all ways.
+    pub fn unit(&self) -> Option<u32> {
+        match self.units[..] {
+            [(Lit::TRUE, unit)] if self.outside == Lit::FALSE => Some(unit),
+            _ => None,
+        }
+    }
+
+    fn merge(graph: &mut Graph, condition: Lit, a: &Inside, b: &Inside) -> Inside {
+        if a == b {
+            return a.clone();
+        }
+        let mut both = |a: &[(Lit, u32)], b: &[(Lit, u32)]| {
+            let mut merged: Vec<(Lit, u32)> = Vec::new();
+            let ways = a.iter().map(|way| (condition, way)).chain(b.iter().map(|way| (!condition, way)));
+            for (on, &(when, number)) in ways {
+                let when = graph.and(on, when);
+                match merged.iter_mut().find(|(_, known)| *known == number) {
+                    Some((known, _)) => *known = graph.or(*known, when),
+                    None => merged.push((when, number)),
+                }
+            }
+            merged
+        };
+        let (open, units) = (both(&a.open, &b.open), both(&a.units, &b.units));
+        Inside { outside: graph.mux(condition, a.outside, b.outside), open, units }
+    }
+}
+
 /// A thread on its way. Cheap to copy: the large parts are shared until one of the copies changes.
 #[derive(Clone, Debug)]
 pub(super) struct State {
@@ -52,8 +98,8 @@ pub(super) struct State {
     pub point: Point,
     /// What being here depends on.
     pub control: DepId,
-    /// The unit of the atomic section that it is in.
-    pub section: Option<u32>,
+    /// The atomic section that it is in.
+    pub section: Inside,
     /// For each loop that it is in, outermost first: it did something that outlives the iteration.
     pub effects: Vec<Lit>,
     /// Threads that were surely joined, sorted.
@@ -78,21 +124,18 @@ pub(super) struct Merger<'a> {
     pub thread: InstanceId,
 }
 
-/// Ways that are in different atomic sections meet.
-pub(super) struct SectionsDiffer;
-
 impl Merger<'_> {
     /// One state of several ways that exclude each other.
-    pub fn merge_all(&mut self, mut states: Vec<State>) -> Result<Option<State>, SectionsDiffer> {
+    pub fn merge_all(&mut self, mut states: Vec<State>) -> Option<State> {
         states.retain(|state| state.guard != Lit::FALSE);
         while states.len() > 1 {
             let (i, j) = self.closest(&states);
             // `j` is behind `i`.
             let (b, a) = (states.remove(j), states.remove(i));
-            let merged = self.merge(a, b)?;
+            let merged = self.merge(a, b);
             states.push(merged);
         }
-        Ok(states.pop())
+        states.pop()
     }
 
     /// The two sides of one branch if there are such, so that the condition of the branch vanishes; else the last two.
@@ -107,10 +150,7 @@ impl Merger<'_> {
         (states.len() - 2, states.len() - 1)
     }
 
-    fn merge(&mut self, a: State, b: State) -> Result<State, SectionsDiffer> {
-        if a.section != b.section {
-            return Err(SectionsDiffer);
-        }
+    fn merge(&mut self, a: State, b: State) -> State {
         let condition = self.graph.distinguishing(a.guard, b.guard);
         let guard = self.graph.or(a.guard, b.guard);
         let point = match a.point == b.point {
@@ -127,17 +167,18 @@ impl Merger<'_> {
             true => a.joined.clone(),
             false => Rc::new(a.joined.iter().copied().filter(|id| b.joined.contains(id)).collect()),
         };
-        Ok(State {
+        let section = Inside::merge(self.graph, condition, &a.section, &b.section);
+        State {
             guard,
             regs: self.registers(condition, &a.regs, &b.regs),
             memory: self.memory(condition, &a.memory, &b.memory),
             returned: self.held(condition, &a.returned, &b.returned),
             point,
             control: self.deps.choice(condition, a.control, b.control),
-            section: a.section,
+            section,
             effects,
             joined,
-        })
+        }
     }
 
     fn held(&mut self, condition: Lit, a: &Held, b: &Held) -> Held {

@@ -31,6 +31,7 @@ pub fn unroll(program: &Program, options: &Options<'_>) -> Result<Unrolled, Fail
             merges: pass.merges,
             deps: pass.deps,
             sections: pass.sections,
+            ties: pass.ties,
             faults: pass.faults,
             constraints: pass.constraints,
             rounds: pass.rounds,

@@ -351,15 +351,36 @@ impl Writer<'_> {
         self.push(Instr::Branch { condition: dst.into(), then_to: end, else_to: head });
     }
 
+    /// An atomic section: on all ways, on some ways only, or with a gap on some ways.
     fn section(&mut self) {
         if self.in_section {
             return;
         }
-        self.push(Instr::AtomicBegin);
         self.in_section = true;
+        let form = self.dice.below(4);
+        let condition = self.scratch();
+        let value = Rvalue::Use(self.reg().into());
+        self.push(Instr::Assign { dst: condition, value });
+        self.only_if((form == 0).then_some(condition), &[Instr::AtomicBegin]);
         self.nested();
+        if form == 1 {
+            self.only_if(Some(condition), &[Instr::AtomicEnd, Instr::AtomicBegin]);
+            self.nested();
+        }
+        self.only_if((form == 0).then_some(condition), &[Instr::AtomicEnd]);
         self.in_section = false;
-        self.push(Instr::AtomicEnd);
+    }
+
+    fn only_if(&mut self, condition: Option<Reg>, instructions: &[Instr]) {
+        let at = condition.map(|_| self.push(Instr::Halt));
+        let then_to = self.f.next_label();
+        for instr in instructions {
+            self.push(instr.clone());
+        }
+        if let (Some(at), Some(condition)) = (at, condition) {
+            let (condition, else_to) = (condition.into(), self.f.next_label());
+            self.f.body[at.0 as usize] = Instr::Branch { condition, then_to, else_to };
+        }
     }
 
     fn critical_section(&mut self) {

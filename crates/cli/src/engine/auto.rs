@@ -2,12 +2,13 @@
 //! answered and why.
 //!
 //! An engine that refuses the program or gives up for a reason of its own leaves it to the next. The first one gets a part of
-//! the user's time only, if there are others; other limits of the user's end the work, because the next engine would start
+//! the user's time only, if there are others, and a second if the program chooses data and another engine takes it as symbols; other limits of the user's end the work, because the next engine would start
 //! with what is left of them.
 
 use super::{ENGINES, Engine, Fit, Question, ignored, promising, promising_auto};
 use crate::input::Trouble;
 use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
+use fencepost_ir::Instr;
 use std::time::{Duration, Instant};
 
 /// What another engine may take to show the way to a mistake that is known.
@@ -80,17 +81,20 @@ type Able = (u8, String, &'static dyn Engine);
 
 fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) -> Result<Picked, Trouble> {
     let mut able = able.into_iter();
-    let Some((_, why, engine)) = able.next() else {
+    let Some((_, first_why, engine)) = able.next() else {
         let none = || nobody(question);
         return Err(refusal.unwrap_or_else(none).into());
     };
     // Some of the user's time is left for others, if there are any.
     let share = question.options.timeout.filter(|_| !able.as_slice().is_empty());
     let until = share.and_then(|time| question.start.checked_add(time.mul_f64(FIRST_SHARE)));
-    let until = until.into_iter().chain(question.until).min();
+    let moment = has_data(question, able.as_slice()).then(|| Instant::now() + TIME_FOR_DATA);
+    let most = until.into_iter().chain(question.until).min();
+    let until = most.into_iter().chain(moment).min();
     let first = engine.run(&Question { until, ..*question });
     let is_late = |reason: &&StopReason| {
-        share.is_some() && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
+        (share.is_some() || moment.is_some())
+            && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
     };
     let gave_up = match &first {
         Ok(found) if found.verdict != Verdict::Unknown => None,
@@ -110,15 +114,35 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
         matches!(&first, Ok(found) if found.stop_reason.as_ref().is_some_and(|reason| is_late(&reason)));
     if let Some(why) = gave_up {
         // If nobody else can answer either, what the first said is the better message.
-        for (_, _, engine) in able {
+        // Values that the first took one by one for too long the next would take one by one, too: only symbols help.
+        let by_data = late && moment.is_some() && until == moment;
+        for (_, _, engine) in able.filter(|(.., engine)| !by_data || engine.name() == "bmc") {
             if let Ok(outcome) = engine.run(question)
                 && is_worth_more(&outcome, late)
             {
                 return Ok(Picked { engine, why, surprising: true, outcome });
             }
         }
+        // It was only interrupted for the sake of the others.
+        if by_data {
+            let again = engine.run(&Question { until: most, ..*question });
+            return again.map(|outcome| Picked { engine, why: first_why, surprising: false, outcome });
+        }
     }
-    first.map(|outcome| Picked { engine, why, surprising: false, outcome })
+    first.map(|outcome| Picked { engine, why: first_why, surprising: false, outcome })
+}
+
+/// How long values are taken one by one before they are taken as symbols.
+const TIME_FOR_DATA: Duration = Duration::from_secs(1);
+
+/// The program chooses values, many of them, and another engine takes data as symbols.
+fn has_data(question: &Question<'_>, others: &[Able]) -> bool {
+    let many = |instr: &Instr| match instr {
+        Instr::Nondet { first, last, .. } => last.saturating_sub(*first) >= 16,
+        _ => false,
+    };
+    let mut bodies = question.compiled.program.functions.iter().flat_map(|function| &function.body);
+    others.iter().any(|(.., engine)| engine.name() == "bmc") && bodies.any(many)
 }
 
 /// Whether an answer is worth more than that of the first engine, which gave up, perhaps because it was `late`: *safe* within a

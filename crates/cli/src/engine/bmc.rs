@@ -108,7 +108,7 @@ fn answer(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> O
         bmc::Verdict::Unknown => {
             let mut outcome = Outcome::unknown(stop_reason(question, found));
             if let Some(bound) = found.completed {
-                outcome.assumes.push(format!("nothing is wrong within an unroll bound of {bound}"));
+                outcome.note_so_far(&format!("an unroll bound of {bound}"));
             }
             outcome
         }

@@ -56,6 +56,7 @@ pub fn states(question: &Question<'_>) -> Result<Outcome, Trouble> {
             contexts,
             unroll: question.options.unroll,
             owners: question.compiled.language == Language::C,
+            only_complete: false,
             search: search(question),
         };
         let checked = power::check(&prepared.program, &options);
@@ -73,7 +74,12 @@ pub fn states(question: &Question<'_>) -> Result<Outcome, Trouble> {
 /// The runs with few contexts, then with more until something is found or the last bound is reached: by the encoding, or by the back end that was asked for.
 pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let prepared = question.prepare(FORM)?;
-    match question.options.given.iter().any(|given| given == "backend") {
+    let given = |option: &str| question.options.given.iter().any(|given| given == option);
+    if given("backend") && given("proof") {
+        let why = "error: --proof is for the direct encoding of power, not for --backend";
+        return Err(why.to_string().into());
+    }
+    match given("backend") {
         true => translated(question, &prepared.program),
         false => encoded(question, &prepared.program),
     }
@@ -154,6 +160,7 @@ fn encoded_within(
         owners,
         skip_idle: true,
         limits,
+        following: None,
         progress: watched.then_some(&watch as &(dyn Fn(u32, Size) + Sync)),
     };
     let found =
@@ -161,7 +168,7 @@ fn encoded_within(
     let mut outcome = match found.verdict {
         contexts::Verdict::Safe => Outcome::new(Vec::new(), None, Vec::new()),
         contexts::Verdict::Unsafe => {
-            let outcome = confirm(program, question.options.unroll, owners, found.run.as_ref());
+            let outcome = confirm(program, found.unroll, owners, found.run.as_ref());
             outcome.map_err(|e| question.refuse(&e.what, e.span))?
         }
         contexts::Verdict::Unknown => Outcome::unknown(match found.stop {
@@ -175,12 +182,17 @@ fn encoded_within(
     };
     // How far it came, or with how many contexts it goes wrong.
     if let (contexts::Verdict::Unknown, Some(bound)) = (found.verdict, found.completed) {
-        outcome.assumes.push(format!("nothing is wrong with at most {bound} contexts"));
+        outcome.note_so_far(&format!("at most {bound} contexts and an unroll bound of {}", found.unroll));
+    }
+    if let (contexts::Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
+        let options = contexts::Options { progress: None, ..options };
+        let note = contexts::prove(program, &options, last, path).map_err(|why| format!("error: {why}"))?;
+        outcome.assumes.push(note);
     }
     let reached = found.found_at.or(found.completed);
     outcome.bounds.extend(reached.map(|bound| Bound::new(BoundName::Contexts, bound)));
     if found.cut && found.found_at.is_none() && reached.is_some() {
-        outcome.bounds.push(Bound::new(BoundName::Unroll, question.options.unroll));
+        outcome.bounds.push(Bound::new(BoundName::Unroll, found.unroll));
     }
     Ok(describe(outcome, question))
 }

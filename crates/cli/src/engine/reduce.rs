@@ -35,10 +35,27 @@ impl Engine for Reduce {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["rounds", "age", "contexts", "unroll", "backend", "bound", "promises", "views", "consistency"]
+        &[
+            "rounds",
+            "age",
+            "contexts",
+            "unroll",
+            "backend",
+            "bound",
+            "promises",
+            "views",
+            "consistency",
+            "proof",
+        ]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
+        if question.options.proof.is_some() && !super::power::takes(question) {
+            let model = question.model.name;
+            return Fit::Refuses(format!(
+                "error: --proof of the engine reduce is for power, not for {model}"
+            ));
+        }
         if let Some(fit) = super::promising_encoding::fit(question) {
             return fit;
         }

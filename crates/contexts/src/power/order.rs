@@ -17,7 +17,9 @@ pub(crate) struct Encoded {
     pub covers: FxHashMap<(usize, usize, usize), By>,
     own_covers: FxHashMap<(usize, usize, usize), By>,
     pub(super) settled: FxHashMap<(usize, usize, usize), By>,
-    pub(super) known: FxHashMap<(usize, usize, usize), By>,
+    pub(super) known: FxHashMap<(usize, usize, usize, usize), By>,
+    /// By cell, store-conditional and store: its load-reserve read it.
+    pub(super) reserved: FxHashMap<(usize, usize, Option<usize>), Lit>,
     pub(super) reading: Reading,
 }
 
@@ -292,7 +294,12 @@ impl Power {
                 if thread == p || thread == to {
                     continue;
                 }
-                let (here, there) = (self.cover(formula, cell, w, p), self.settled(formula, cell, w, to));
+                // What only a store behind it stands for, not yet known to be behind it, the fence has not seen.
+                let here = match self.is_established(cell) {
+                    true => self.present(formula, cell, w, p),
+                    false => self.cover(formula, cell, w, p),
+                };
+                let there = self.settled(formula, cell, w, to);
                 let own = self.barriers[at].own[cell];
                 let covered = self.before_own(formula, own, cell, w);
                 let seen = formula.graph.input();

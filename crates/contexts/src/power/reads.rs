@@ -229,6 +229,79 @@ impl Power {
         }
     }
 
+    /// The load-reserve of a store-conditional read a store; `None` is the initial one.
+    pub(super) fn reserved(
+        &mut self,
+        formula: &mut Formula,
+        cell: usize,
+        conditional: usize,
+        store: Option<usize>,
+    ) -> Lit {
+        let Some(reservation) = self.stores[conditional].reservation else { return Lit::FALSE };
+        if let Some(&known) = self.encoded.reserved.get(&(cell, conditional, store)) {
+            return known;
+        }
+        let read = self.has_read(formula, reservation, cell, store);
+        self.encoded.reserved.insert((cell, conditional, store), read);
+        read
+    }
+
+    /// The last load read a store: of what it has seen and the own one nothing is behind it.
+    pub(super) fn has_read(
+        &mut self,
+        formula: &mut Formula,
+        last: usize,
+        cell: usize,
+        store: Option<usize>,
+    ) -> Lit {
+        let read = match self.lasts[last] {
+            Last::None => return Lit::FALSE,
+            Last::Event(read) => read,
+            Last::Mux(c, a, b) => {
+                let a = self.has_read(formula, a, cell, store);
+                let b = self.has_read(formula, b, cell, store);
+                return formula.graph.mux(c, a, b);
+            }
+        };
+        let own = self.reads[read].cells.iter().find(|c| c.cell == cell).map(|c| c.own);
+        let Some(own) = own else { return Lit::FALSE };
+        let thread = self.reads[read].thread;
+        let foreign = store.filter(|store| self.stores[*store].thread != thread);
+        let mut holds = match foreign {
+            Some(store) => {
+                let seen = self.seen(formula, read, cell, store);
+                let before = self.before_own(formula, own, cell, store);
+                formula.graph.and(seen, !before)
+            }
+            None => self.is_last(formula, own, store),
+        };
+        for (u, _) in self.writes(cell) {
+            if self.stores[u].thread == thread || store == Some(u) {
+                continue;
+            }
+            let behind = match foreign {
+                Some(store) => self.before(formula, cell, store, u),
+                None => !self.before_own(formula, own, cell, u),
+            };
+            let seen = self.seen(formula, read, cell, u);
+            let hides = formula.graph.and(seen, behind);
+            holds = formula.graph.and(holds, !hides);
+        }
+        holds
+    }
+
+    /// Which store the last own one is.
+    fn is_last(&mut self, formula: &mut Formula, own: usize, store: Option<usize>) -> Lit {
+        match self.lasts[own] {
+            Last::None => Lit::constant(store.is_none()),
+            Last::Event(event) => Lit::constant(store == Some(event)),
+            Last::Mux(c, a, b) => {
+                let (a, b) = (self.is_last(formula, a, store), self.is_last(formula, b, store));
+                formula.graph.mux(c, a, b)
+            }
+        }
+    }
+
     /// The last load that took a reservation took it for the cell.
     fn reserves(&mut self, formula: &mut Formula, last: usize, cell: usize) -> Lit {
         match self.lasts[last] {

@@ -1,6 +1,6 @@
 //! From a program to an answer by the POWER machine.
 
-use super::alone::Alone;
+use super::alone::{Alone, Halt};
 use super::code::PowerCode;
 use super::machine::{Move, PowerMachine, PowerWorker, Rule};
 use super::plain::{Plain, State};
@@ -22,6 +22,8 @@ pub struct Options<'a> {
     pub unroll: u32,
     /// Mutexes know their owners.
     pub owners: bool,
+    /// Only runs in which all processes end are of interest: final states. What goes wrong before is not looked for.
+    pub only_complete: bool,
     /// Limits and habits of the search.
     pub search: search::Options<'a>,
 }
@@ -30,7 +32,7 @@ impl Options<'_> {
     /// With these bounds, and one worker.
     pub fn new(contexts: Option<u32>, unroll: u32) -> Self {
         let search = search::Options { jobs: 1, ..Default::default() };
-        Options { contexts, unroll, owners: false, search }
+        Options { contexts, unroll, owners: false, only_complete: false, search }
     }
 }
 
@@ -44,7 +46,8 @@ pub fn prepare(program: &Program, unroll: u32, owners: bool) -> Result<PowerCode
 /// Checks a program on the POWER machine. The program is as compiled for POWER.
 pub fn check(program: &Program, options: &Options<'_>) -> Result<Checked, Unsupported> {
     let code = prepare(program, options.unroll, options.owners)?;
-    let make = || PowerMachine::new(&code, options.contexts, options.unroll);
+    let make =
+        || PowerMachine::new(&code, options.contexts, options.unroll).only_complete(options.only_complete);
     Ok(check_machine(program, &make, options.search))
 }
 
@@ -185,7 +188,6 @@ fn run_alone<'m>(
     alone: &mut Alone,
     mut moves: &'m [Move],
 ) -> Result<&'m [Move], &'static str> {
-    use super::alone::Halt;
     loop {
         match alone.run(code) {
             Halt::Choice(first, last) => {
@@ -218,7 +220,6 @@ fn finish_alone(
     moves: &[Move],
     run: Vec<Step>,
 ) -> Result<Finding, &'static str> {
-    use super::alone::Halt;
     let mut alone = plain.alone(state);
     run_alone(code, &mut alone, moves)?;
     match alone.run(code) {

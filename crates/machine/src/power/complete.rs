@@ -5,6 +5,7 @@ use super::rules::{Rules, View};
 use super::state::{Address, Config, Event, Process, Status, Stop, Walk, Write, write_id};
 use fencepost_ir::Value;
 use fencepost_ir::flat::Op;
+use std::sync::Arc;
 
 /// The configuration in which a process stops before an event that cannot be executed. `None` if others may have noticed something behind it.
 pub(super) fn fail_at(view: &View<'_>, index: usize) -> Option<Config> {
@@ -17,7 +18,7 @@ pub(super) fn fail_at(view: &View<'_>, index: usize) -> Option<Config> {
         return None;
     }
     let mut after = view.config.clone();
-    let state = &mut after.processes[view.process];
+    let state = after.process(view.process);
     state.pc = state.events[index].step;
     state.events.truncate(index);
     state.stop = Stop::Assertion;
@@ -63,7 +64,7 @@ impl Complete<'_> {
 
     /// All processes have ended.
     pub(super) fn ended(&self) -> bool {
-        let done = |(p, process): (usize, &Process)| {
+        let done = |(p, process): (usize, &Arc<Process>)| {
             process.stop == Stop::Ended && (0..process.events.len()).all(|at| self.is_done(p, at))
         };
         self.config.processes.iter().enumerate().all(done) && self.is_propagated()

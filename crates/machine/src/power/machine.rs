@@ -21,6 +21,7 @@ use crate::machine::{Kind, Machine, Successors, Worker};
 use fencepost_ir::flat::{Op, Phase};
 use fencepost_ir::{FailKind, Observable, Property, Value};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A rule applied by a process, for replay.
@@ -63,6 +64,7 @@ pub struct PowerMachine<'c> {
     code: &'c PowerCode<'c>,
     contexts: Option<u32>,
     unroll: u32,
+    only_complete: bool,
     stages: Interner<Stage>,
     processes: Interner<Process>,
     storages: Interner<Storage>,
@@ -79,6 +81,7 @@ impl<'c> PowerMachine<'c> {
             code,
             contexts,
             unroll,
+            only_complete: false,
             stages: Interner::new(|stage: &Stage| match stage {
                 Stage::Alone(alone) => 16 * (alone.at.memory.len() + alone.at.regs.len()) + 64,
                 Stage::During(start) => 16 * (start.memory.len() + start.regs.len()) + 64,
@@ -93,6 +96,11 @@ impl<'c> PowerMachine<'c> {
             cut: AtomicBool::new(false),
             switched: AtomicBool::new(false),
         }
+    }
+
+    /// Leaves out states from which not all processes can end within the bound. Final states are the same; what goes wrong before the end is not looked for.
+    pub fn only_complete(self, only_complete: bool) -> PowerMachine<'c> {
+        PowerMachine { only_complete, ..self }
     }
 
     /// The program.
@@ -142,6 +150,7 @@ impl<'c> Machine for PowerMachine<'c> {
             walks: vec![Walk::default(); self.count()],
             log: Vec::new(),
             states: BTreeSet::new(),
+            known: Vec::new(),
         }
     }
 
@@ -155,6 +164,8 @@ pub struct PowerWorker<'m> {
     machine: &'m PowerMachine<'m>,
     walks: Vec<Walk>,
     log: Vec<Move>,
+    /// The processes of the state that is being expanded, with their numbers.
+    known: Vec<(Arc<Process>, u32)>,
     /// What the final condition observes in final states.
     pub states: BTreeSet<Vec<Value>>,
 }
@@ -173,16 +184,21 @@ impl PowerWorker<'_> {
         match config {
             Some(config) => {
                 row.push(machine.storages.number(config.storage.clone()));
-                row.extend(config.processes.iter().map(|process| machine.processes.number(process.clone())));
+                row.extend(config.processes.iter().enumerate().map(|(p, process)| match self.known.get(p) {
+                    Some((known, number)) if Arc::ptr_eq(known, process) => *number,
+                    _ => machine.processes.number_of(process),
+                }));
             }
             None => row.resize(machine.width(), 0),
         }
         row
     }
 
-    fn config(&self, row: &[u32]) -> Config {
+    fn config(&mut self, row: &[u32]) -> Config {
         let machine = self.machine;
-        let processes = row[4..].iter().map(|number| Process::clone(&machine.processes.part(*number)));
+        self.known.clear();
+        self.known.extend(row[4..].iter().map(|number| (machine.processes.part(*number), *number)));
+        let processes = self.known.iter().map(|(process, _)| process.clone());
         Config { processes: processes.collect(), storage: Storage::clone(&machine.storages.part(row[3])) }
     }
 
@@ -213,7 +229,7 @@ impl PowerWorker<'_> {
             process
         };
         Config {
-            processes: (0..self.machine.count()).map(|p| ends(process(p), p)).collect(),
+            processes: (0..self.machine.count()).map(|p| Arc::new(ends(process(p), p))).collect(),
             storage: Storage {
                 last: vec![0; self.machine.count() * cells],
                 before: Vec::new(),
@@ -295,9 +311,32 @@ impl PowerWorker<'_> {
                 return;
             }
         }
+        if self.machine.only_complete && !self.can_be_completed(turn, &config) {
+            return;
+        }
         let row = self.row(turn, stage, Some(&config));
         let log = &self.log;
         out.push(&row, || log.clone());
+    }
+
+    /// There are contexts enough for all processes that have something left to do: each of them needs one.
+    fn can_be_completed(&self, turn: Turn, config: &Config) -> bool {
+        let Some(most) = self.machine.contexts else { return true };
+        let everybody = ((1u16 << self.machine.count()) - 1) as u8;
+        let over = |(p, process): (usize, &Arc<Process>)| {
+            let code = &self.machine.code.flat.threads[p].code;
+            let travels = |event: &Event| match code[event.step as usize].op {
+                Op::Fence(fence) => PowerFence::of(fence).is_some_and(PowerFence::travels),
+                _ => false,
+            };
+            let done = |event: &Event| {
+                event.status == Status::Committed && (event.arrived == everybody || !travels(event))
+            };
+            p as u32 == turn.active || process.stop == Stop::Ended && process.events.iter().all(done)
+        };
+        let lost = |process: &Arc<Process>| !matches!(process.stop, Stop::No | Stop::Ended);
+        let waiting = config.processes.iter().enumerate().filter(|process| !over(*process)).count();
+        waiting as u32 <= most - turn.contexts && !config.processes.iter().any(lost)
     }
 
     /// Fetches what is certain and does the steps that only help, until there are none. False if a wrong way was taken.
@@ -322,7 +361,7 @@ impl PowerWorker<'_> {
         let thread = &code.flat.threads[process];
         let mut any = false;
         while config.processes[process].stop == Stop::No {
-            let state = &mut config.processes[process];
+            let state = config.process(process);
             let Some(step) = thread.code.get(state.pc as usize) else {
                 state.stop = Stop::Ended;
                 return true;
@@ -339,11 +378,11 @@ impl PowerWorker<'_> {
                     self.walk(rules, config, process);
                     let Some(value) = self.walks[process].operand(condition).value else { return any };
                     let (value, next) = if value.is_true() { (1, step.next) } else { (0, other) };
-                    self.fetched(&mut config.processes[process], process, value, next);
+                    self.fetched(config.process(process), process, value, next);
                 }
                 Op::Assert { condition, .. } => {
                     self.walk(rules, config, process);
-                    let state = &mut config.processes[process];
+                    let state = config.process(process);
                     match self.walks[process].operand(condition).value {
                         None => return any,
                         Some(value) if value.is_true() => self.fetched(state, process, 0, step.next),
@@ -389,13 +428,13 @@ impl PowerWorker<'_> {
             match (view.op(index), status) {
                 (Op::Store { .. }, Status::Fetched) if view.may_init_write(index) => {
                     log(Rule::Init(index as u32));
-                    let event = &mut config.processes[process].events[index];
+                    let event = &mut config.process(process).events[index];
                     event.status = Status::Init;
                     event.value = info.data.value.unwrap_or_default().0;
                 }
                 (Op::Load { .. }, Status::Init) if view.may_commit_read(index) => {
                     log(Rule::Commit(index as u32));
-                    config.processes[process].events[index].status = Status::Committed;
+                    config.process(process).events[index].status = Status::Committed;
                 }
                 (Op::Branch { .. }, Status::Fetched) => {
                     let taken = config.processes[process].events[index].value != 0;
@@ -406,23 +445,23 @@ impl PowerWorker<'_> {
                         continue;
                     }
                     log(Rule::Commit(index as u32));
-                    config.processes[process].events[index].status = Status::Committed;
+                    config.process(process).events[index].status = Status::Committed;
                 }
                 (Op::Assume(_), Status::Fetched) if view.may_commit_branch(index) => {
                     log(Rule::Commit(index as u32));
-                    config.processes[process].events[index].status = Status::Committed;
+                    config.process(process).events[index].status = Status::Committed;
                 }
                 (Op::Assert { .. }, Status::Fetched) => match info.data.value {
                     None => continue,
                     Some(value) if !value.is_true() => return None,
                     Some(_) => {
                         log(Rule::Commit(index as u32));
-                        config.processes[process].events[index].status = Status::Committed;
+                        config.process(process).events[index].status = Status::Committed;
                     }
                 },
                 (Op::Nondet { .. }, Status::Fetched) => {
                     log(Rule::Commit(index as u32));
-                    config.processes[process].events[index].status = Status::Committed;
+                    config.process(process).events[index].status = Status::Committed;
                 }
                 (Op::Fence(_), Status::Fetched) if view.may_commit_fence(index) => {
                     log(Rule::Commit(index as u32));
@@ -445,7 +484,7 @@ impl PowerWorker<'_> {
                     for &q in &to {
                         log(Rule::Propagate(index as u32, q as u8));
                     }
-                    let event = &mut config.processes[process].events[index];
+                    let event = &mut config.process(process).events[index];
                     event.arrived = everybody;
                     event.seen.clear();
                 }
@@ -469,10 +508,14 @@ impl PowerWorker<'_> {
         out: &mut Successors<Vec<Move>>,
     ) {
         let rules = Rules { code: self.machine.code, start };
-        for p in 0..self.machine.count() {
+        // The others' cells matter only where store-conditionals keep the coherence order.
+        let code = &rules.code.flat.threads[process].code;
+        let paired = |event: &Event| matches!(code[event.step as usize].op, Op::Store { paired: true, .. });
+        let all = !config.storage.pairs.is_empty() || config.processes[process].events.iter().any(paired);
+        for p in (0..self.machine.count()).filter(|&p| all || p == process) {
             self.walk(rules, config, p);
         }
-        let walks = self.walks.clone();
+        let walks = std::mem::take(&mut self.walks);
         let view = View { rules, config, process, walk: &walks[process] };
         let label = |rule| Move { process: process as u8, rule };
         let mut next: Vec<(Config, Rule)> = Vec::new();
@@ -487,7 +530,7 @@ impl PowerWorker<'_> {
                         match value {
                             Some(value) => {
                                 let mut after = config.clone();
-                                let event = &mut after.processes[process].events[index];
+                                let event = &mut after.process(process).events[index];
                                 (event.status, event.value, event.from) = (Status::Init, value.0, from);
                                 next.push((after, Rule::Init(index as u32)));
                             }
@@ -516,7 +559,7 @@ impl PowerWorker<'_> {
                 {
                     for to in others.filter(|&to| view.may_propagate_fence(index, to)) {
                         let mut after = config.clone();
-                        let event = &mut after.processes[process].events[index];
+                        let event = &mut after.process(process).events[index];
                         event.arrived |= 1 << to;
                         if event.arrived == rules.everybody() {
                             event.seen.clear();
@@ -528,6 +571,7 @@ impl PowerWorker<'_> {
             }
         }
         self.ways(config, process, &mut next);
+        self.walks = walks;
         for (after, rule) in next {
             self.log.clear();
             self.log.push(label(rule));
@@ -544,7 +588,7 @@ impl PowerWorker<'_> {
         };
         let fetched = |value: Value, to: u32| {
             let mut after = config.clone();
-            let state = &mut after.processes[process];
+            let state = after.process(process);
             let (status, seen) = (Status::Fetched, Vec::new());
             state.events.push(Event { step: state.pc, status, value: value.0, from: 0, arrived: 0, seen });
             state.pc = to;
@@ -558,7 +602,7 @@ impl PowerWorker<'_> {
             Op::Assert { .. } => {
                 next.push(fetched(Value(0), step.next));
                 let mut after = config.clone();
-                after.processes[process].stop = Stop::Assertion;
+                after.process(process).stop = Stop::Assertion;
                 let kept = state.events.len() as u32;
                 next.push((after, Rule::Stop(kept)));
             }
@@ -573,6 +617,15 @@ impl PowerWorker<'_> {
     fn kind(&mut self, start: &Start, config: &Config, out: &mut Successors<Vec<Move>>) -> Kind {
         let code = self.machine.code;
         let rules = Rules { code, start };
+        // Most states are neither; that is seen without following the processes.
+        let over = |process: &Arc<Process>| {
+            process.stop == Stop::Ended
+                && process.events.iter().all(|event| event.status == Status::Committed)
+        };
+        let failed = config.processes.iter().any(|process| process.stop == Stop::Assertion);
+        if !failed && !config.processes.iter().all(over) {
+            return Kind::Ordinary;
+        }
         for p in 0..self.machine.count() {
             self.walk(rules, config, p);
         }

@@ -12,6 +12,7 @@
 //! * `complete` says what an ended run is.
 //! * [`plain`] does the rules one by one without any reduction: it replays what is reported, and is the oracle of the tests.
 //! * [`schedule`] replays runs that other engines have found.
+//! * [`follow`] finds the steps of an execution of another model.
 //! * [`mod@check`] makes an answer of a search.
 //!
 //! Beyond the paper: `eieio` is a fence from stores to stores, and a store-conditional is a store that keeps the coherence order free of
@@ -24,6 +25,7 @@ pub mod alone;
 pub mod check;
 pub mod code;
 mod complete;
+pub mod follow;
 pub mod machine;
 pub mod plain;
 pub mod rules;

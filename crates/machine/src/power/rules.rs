@@ -273,11 +273,9 @@ pub fn commit_write(
     let mut seen = Vec::new();
     for (other, state) in config.processes.iter().enumerate().filter(|(other, _)| *other != process) {
         for (at, event) in state.events.iter().enumerate() {
-            if event.arrived & (1 << process) != 0 && walks[other].infos[at].fence.is_some() {
-                // What has reached everybody holds nothing up.
-                if event.arrived != rules.everybody() {
-                    seen.push(write_id(other, at));
-                }
+            // Only fences arrive anywhere; one that has reached everybody holds nothing up.
+            if event.arrived & (1 << process) != 0 && event.arrived != rules.everybody() {
+                seen.push(write_id(other, at));
             }
         }
     }
@@ -287,7 +285,7 @@ pub fn commit_write(
     let last = after.storage.last[place];
     after.storage.order(last, write);
     after.storage.last[place] = write;
-    let event = &mut after.processes[process].events[index];
+    let event = &mut after.process(process).events[index];
     event.status = Status::Committed;
     event.seen = seen;
     if let Some(from) = pair {
@@ -348,7 +346,7 @@ pub fn commit_fence(rules: Rules<'_>, config: &mut Config, walk: &Walk, process:
         }
         Some(PowerFence::Sync | PowerFence::Lwsync) => {}
     }
-    let event = &mut config.processes[process].events[index];
+    let event = &mut config.process(process).events[index];
     event.status = Status::Committed;
     event.arrived = 1 << process;
     event.seen = seen;

@@ -3,6 +3,7 @@
 use super::code::{PowerCode, PowerFence};
 use fencepost_ir::flat::Op;
 use fencepost_ir::{Operand, Rvalue, Value};
+use std::sync::Arc;
 
 /// How far an event is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -141,10 +142,17 @@ impl Storage {
 /// A configuration in which several processes run.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// The processes.
-    pub processes: Vec<Process>,
+    /// The processes; most steps leave most of them alone.
+    pub processes: Vec<Arc<Process>>,
     /// What they have seen.
     pub storage: Storage,
+}
+
+impl Config {
+    /// A process, to be changed.
+    pub fn process(&mut self, process: usize) -> &mut Process {
+        Arc::make_mut(&mut self.processes[process])
+    }
 }
 
 /// Where the processes start: registers of `main`, and memory, when other threads come to life.

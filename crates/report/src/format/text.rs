@@ -131,7 +131,10 @@ pub(crate) fn headline(report: &Report<'_>) -> String {
         (Verdict::Safe, Scope::Bounded) => format!("safe up to {}{vacuous}", bounds.join(", ")),
         (Verdict::Unsafe, _) => "unsafe".to_string(),
         (Verdict::Unknown, _) => match &outcome.stop_reason {
-            Some(reason) => format!("unknown: {reason}"),
+            Some(reason) => match outcome.so_far() {
+                Some(so_far) => format!("unknown: {reason}; {so_far}"),
+                None => format!("unknown: {reason}"),
+            },
             None => "unknown".to_string(),
         },
     };
