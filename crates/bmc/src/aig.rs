@@ -336,7 +336,9 @@ impl Graph {
         let mut work = vec![lit];
         while let Some(lit) = work.pop() {
             if out.len() - first > MOST {
-                return out.push(lit);
+                // The rest as it is: together the parts are still the whole.
+                out.push(lit);
+                return out.append(&mut work);
             }
             match self.as_and(lit) {
                 Some((a, b)) => work.extend([a, b]),
@@ -402,6 +404,27 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A conjunction that is too long to be looked at whole is not taken for what was seen of it.
+    #[test]
+    fn long_conjunctions_imply_only_their_parts() {
+        let mut graph = Graph::new();
+        let inputs: Vec<Lit> = (0..200).map(|_| graph.input()).collect();
+        let one_by_one =
+            |graph: &mut Graph, lits: &[Lit]| lits.iter().fold(Lit::TRUE, |all, &lit| graph.and(all, lit));
+        for most in [10, 64, 65, 66, 67, 100, 150] {
+            let (all, some) = (one_by_one(&mut graph, &inputs), one_by_one(&mut graph, &inputs[..most]));
+            let others = one_by_one(&mut graph, &inputs[most..]);
+            let backwards: Vec<Lit> = inputs.iter().rev().copied().collect();
+            let reversed = one_by_one(&mut graph, &backwards);
+            for (less, more) in [(some, all), (others, all), (some, reversed), (others, reversed)] {
+                assert!(!graph.surely_implies(less, more), "{most} of 200");
+                assert!(graph.and_is_possible(less, more));
+            }
+        }
+        let few = one_by_one(&mut graph, &inputs[..30]);
+        assert!(graph.surely_implies(few, inputs[3]) && !graph.and_is_possible(few, !inputs[3]));
+    }
 
     /// Every function that random operations build has the value that the operations have.
     #[test]

@@ -132,7 +132,12 @@ fn parts(target: Target, variant: &str, rounds: usize) -> BTreeMap<String, Optio
 }
 
 fn every_part_is_needed(target: Target) {
-    for (variant, _) in variants(target) {
+    // Every other variant, the first and the last among them; all if asked for.
+    let all = std::env::var_os("FENCEPOST_FULL").is_some_and(|value| value != "0");
+    let variants = variants(target);
+    let last = variants.len() - 1;
+    for (_, (variant, _)) in variants.into_iter().enumerate().filter(|(i, _)| all || i % 2 == 0 || *i == last)
+    {
         let parts = parts(target, variant, 5000);
         println!("{}, {variant}: {} parts", target.name(), parts.len());
         let survivors: Vec<&String> = parts.iter().filter(|(_, t)| t.is_none()).map(|(p, _)| p).collect();

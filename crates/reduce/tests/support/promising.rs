@@ -19,8 +19,14 @@ pub fn both(text: &str, bound: u16, promises: bool) -> (Vec<Vec<Value>>, Vec<Vec
     let machine = promising::check(&program, &options).expect("supported").final_states;
     let reduced =
         reduce_promising(&program, &Reduction { bound: u32::from(bound), promises }).expect("supported");
-    let reduced = check(&reduced, &Options::new(Model::Sc)).expect("supported").final_states;
-    (machine, reduced)
+    let states = check(&reduced, &Options::new(Model::Sc)).expect("supported").final_states;
+    // The small translation is solved as well.
+    if !promises && bound <= 1 {
+        let options = fencepost_bmc::Options { symbolic: Default::default(), progress: None };
+        let (solved, cut) = fencepost_bmc::final_states(&reduced, &options).expect("supported");
+        assert!(!cut && solved.iter().eq(states.iter()), "{text}: solved {solved:?}, not {states:?}");
+    }
+    (machine, states)
 }
 
 /// The same without promises, of a program with loops, which are unrolled for the reduction; a SAT solver runs it.
