@@ -7,6 +7,7 @@
 
 use crate::growth::{Options, binary, options, watch};
 use serde_json::Value;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -68,9 +69,16 @@ fn measure(bin: &Path, folder: &Path, row: &Row<'_>, limit: u64) -> Result<Measu
     }
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null());
     let mut child = command.spawn().map_err(|error| format!("bash does not run: {error}"))?;
+    // Who reads lets it go on: an answer may be longer than a pipe.
+    let mut pipe = child.stdout.take().ok_or("no output")?;
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        let _ = pipe.read_to_string(&mut text);
+        text
+    });
     let megabytes = watch(&mut child);
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = reader.join().unwrap_or_default();
     let answer: Value =
         text.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     let times = String::from_utf8_lossy(&output.stderr);

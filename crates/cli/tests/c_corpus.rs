@@ -32,7 +32,7 @@ const SLOW: [(&str, &str); 4] = [
 ];
 
 /// Limits of one run.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Limits {
     executions: u64,
     seconds: u32,
@@ -165,7 +165,7 @@ impl Findings {
 struct Plan {
     /// To the end, also behind the first error.
     all: bool,
-    seconds: u32,
+    limits: Limits,
 }
 
 /// How to run it, if there is something to compare.
@@ -179,8 +179,11 @@ fn plan(name: &str, model: &str, wanted: &str, written: bool, task: Task) -> Opt
     let all = wanted == "unsafe" && (written || matches!(task, Task::Update(_)));
     // What has no count does not end, as far as anybody knows: nobody waits for it.
     let hopeless = matches!(task, Task::Check(_)) && !written;
-    let seconds = task.limits().seconds;
-    Some(Plan { all, seconds: if hopeless { seconds.min(2) } else { seconds } })
+    let mut limits = task.limits();
+    if hopeless {
+        limits = Limits { executions: limits.executions.min(300), seconds: limits.seconds.min(2) };
+    }
+    Some(Plan { all, limits })
 }
 
 fn check_program(file: &Path, task: Task, found: &Findings) {
@@ -201,8 +204,7 @@ fn check_program(file: &Path, task: Task, found: &Findings) {
     }
     let mut new = BTreeMap::new();
     for (plan, models) in plans {
-        let limits = Limits { seconds: plan.seconds, ..task.limits() };
-        let answers = run(file, &models, limits, if plan.all { &["--all"] } else { &[] });
+        let answers = run(file, &models, plan.limits, if plan.all { &["--all"] } else { &[] });
         for (model, answer) in models.into_iter().zip(answers) {
             let (wanted, written) = (&expected[model], counts.get(model));
             if let Some(count) =

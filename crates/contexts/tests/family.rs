@@ -37,7 +37,7 @@ fn options(contexts: u32) -> power::Options<'static> {
 
 #[test]
 fn the_encoding_has_the_states_of_the_machine() {
-    let stride = std::env::var("FENCEPOST_STRIDE").ok().and_then(|n| n.parse().ok()).unwrap_or(97);
+    let stride = std::env::var("FENCEPOST_STRIDE").ok().and_then(|n| n.parse().ok()).unwrap_or(151);
     let threads = threads();
     let pairs = (0..threads.len()).flat_map(|i| (i..threads.len()).map(move |j| (i, j)));
     let mut checks = 0;

@@ -238,7 +238,7 @@ macro_rules! compared {
     ($($name:ident: $model:ident;)*) => {
         $(#[test]
         fn $name() {
-            compare(ModelName::$model, 18);
+            compare(ModelName::$model, 12);
         })*
     };
 }

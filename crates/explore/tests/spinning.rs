@@ -376,7 +376,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn dropping_iterations_changes_no_state_and_no_finding() {
-    let cases = number("FENCEPOST_CASES", 90);
+    let cases = number("FENCEPOST_CASES", 60);
     // A campaign that stopped goes on from where it was.
     let first = number("FENCEPOST_FIRST", 0);
     let mut random = Random(number("FENCEPOST_SEED", 1));

@@ -91,7 +91,7 @@ fn without_updates(threads: &[Vec<Stmt>]) -> Vec<Vec<Stmt>> {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(240))]
 
     /// Relaxed programs without promises are those of RC11, whose acyclicity of (sb | rf) forbids what promises allow.
     #[test]
@@ -123,7 +123,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(90))]
 
     /// [AAGKV, Theorem 3.1]: strong is within standard.
     #[test]

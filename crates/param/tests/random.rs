@@ -8,10 +8,10 @@ use common::differential::{Tally, fixed_system, parameterized_system, rich_syste
 #[test]
 fn fixed_processes_agree_with_the_machine() {
     let mut tally = Tally::default();
-    (5000..5120).for_each(|seed| fixed_system(seed, &mut tally));
+    (5000..5080).for_each(|seed| fixed_system(seed, &mut tally));
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
     assert_eq!(tally.unknown, 0, "{}", tally.summary());
-    assert!(tally.safe > 100 && tally.unsafe_ > 20, "the generator is one-sided: {}", tally.summary());
+    assert!(tally.safe > 60 && tally.unsafe_ > 10, "the generator is one-sided: {}", tally.summary());
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn explorer_and_enumerator_agree_on_the_corpus() {
 
 #[test]
 fn explorer_and_enumerator_agree_on_random_programs() {
-    let cases = number("FENCEPOST_CASES").unwrap_or(90);
+    let cases = number("FENCEPOST_CASES").unwrap_or(60);
     let seed = number("FENCEPOST_SEED").unwrap_or(0);
     let room = Room { candidates: 1_500, traces: 200, time: Duration::from_secs(20) };
     let program = |sketch: &Sketch| {
