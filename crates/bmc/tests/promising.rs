@@ -48,6 +48,15 @@ proptest! {
     }
 }
 
+/// The certification fulfils the promise by the compare-exchange, behind the store of the other thread, and the run does so by the store.
+#[test]
+fn a_promise_may_touch_for_its_certification_only() {
+    let text = "shared x, y; process P { reg a, b; a := y; b := cas(x, 0, 1); x := 1; } \
+                process Q { reg a; x := 0; a := x; y := a; } observe x, y, P.a, P.b, Q.a; exists true;";
+    let by = |text: &str| support::agrees(text, 4, &[Some(1)]);
+    assert_eq!(compare([text.to_owned()].into_iter(), by), 1);
+}
+
 /// Iterations that go on after another thread has moved skip no statement: both stores of each are there.
 #[test]
 fn iterations_skip_no_statement() {

@@ -31,6 +31,8 @@ pub struct Ghost {
     pub stays: Lit,
     /// For each slot, what fulfils it in the copy.
     certified: Vec<Vec<Lit>>,
+    /// Those of them that are read-modify-writes: the promise touches the message before it.
+    pub touching: Vec<Vec<Lit>>,
 }
 
 impl Encoder<'_> {
@@ -82,7 +84,8 @@ impl Encoder<'_> {
                 *alive = self.graph.and(*alive, goes_on);
             }
             let certified = vec![Vec::new(); self.slots.count()];
-            self.ghosts.push(Ghost { copy, of, slot, before, stays, certified });
+            let touching = certified.clone();
+            self.ghosts.push(Ghost { copy, of, slot, before, stays, certified, touching });
         }
         for number in 1..=self.slots.count() {
             for ghost in 0..self.ghosts.len() {
@@ -371,6 +374,9 @@ impl Encoder<'_> {
                     true => {
                         self.formula.equal_if(this, &value.pairs(&slot.value));
                         self.ghosts[ghost].certified[number - 1].push(this);
+                        if update {
+                            self.ghosts[ghost].touching[number - 1].push(this);
+                        }
                         slot.stamp.clone()
                     }
                     false => slot.stamp.minus_one(),

@@ -44,7 +44,7 @@ pub enum Planned {
         value: Value,
         /// Where the message goes.
         place: Place,
-        /// A read-modify-write will fulfil it, so it touches the message before.
+        /// A read-modify-write fulfils it, in the run or in a certification, so it touches the message before.
         touches: bool,
     },
 }
@@ -287,6 +287,9 @@ impl Lifter<'_> {
             record.fulfils.get(number - 1).is_some_and(|lit| self.values.of(*lit))
         };
         let by = events.clone().find(fulfils).map(|event| &self.unrolled.events[event as usize].kind);
+        // The certification may fulfil it by a read-modify-write although the run does not.
+        let own = self.encoding.ghosts.iter().filter(|ghost| ghost.of == of);
+        let certified = own.flat_map(|ghost| &ghost.touching[number - 1]).any(|lit| self.values.of(*lit));
         let Some(thread) = self.numbers[of.0 as usize] else { return };
         self.moves.push(Planned::Promise {
             thread,
@@ -295,7 +298,7 @@ impl Lifter<'_> {
             width: info.width,
             value: slot.value.evaluate(self.values),
             place: (slot.stamp.evaluate(self.values) as u32, 0),
-            touches: matches!(by, Some(EventKind::Write { rmw: Some(_), .. })),
+            touches: certified || matches!(by, Some(EventKind::Write { rmw: Some(_), .. })),
         });
     }
 
