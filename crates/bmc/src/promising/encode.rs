@@ -4,6 +4,7 @@ use super::fences::Fences;
 use super::ghosts::Ghost;
 use super::slots::{Sizes, Slots, at_most_one};
 use super::state::{Seen, State};
+use super::survey::Survey;
 use super::unary::Unary;
 use super::{Active, Bounds, Unsupported};
 use crate::aig::{Graph, Lit};
@@ -704,119 +705,4 @@ fn alive(
         }
     }
     alive
-}
-
-/// What there is in a program.
-struct Survey {
-    writes: Vec<usize>,
-    updates: Vec<usize>,
-    updated: Vec<bool>,
-    writers: Vec<Vec<u32>>,
-    value: (u32, bool),
-}
-
-impl Survey {
-    fn new(
-        unrolled: &Unrolled,
-        places: &[Option<usize>],
-        count: usize,
-        takes_part: &dyn Fn(&Event) -> bool,
-    ) -> Survey {
-        let mut survey = Survey {
-            writes: vec![0; count],
-            updates: vec![0; count],
-            updated: vec![false; count],
-            writers: vec![Vec::new(); count],
-            value: (0, false),
-        };
-        for event in unrolled.events.iter().filter(|event| takes_part(event)) {
-            let EventKind::Write { access, value, rmw, .. } = &event.kind else { continue };
-            survey.value.0 = survey.value.0.max(value.len() as u32);
-            survey.value.1 |= value.fill() != Lit::FALSE;
-            for place in access.cells.iter().filter_map(|(cell, _)| places[cell.0 as usize]) {
-                survey.writes[place] += 1;
-                survey.updates[place] += usize::from(rmw.is_some());
-                survey.updated[place] |= rmw.is_some();
-                if !survey.writers[place].contains(&event.thread.0) {
-                    survey.writers[place].push(event.thread.0);
-                }
-            }
-        }
-        survey
-    }
-
-    /// If one thread alone writes a cell, without read-modify-writes, its messages are in the order of the program, and their timestamps are
-    /// known; unless there are so many that they are to share a few.
-    fn known_stamps(
-        &self,
-        unrolled: &Unrolled,
-        places: &[Option<usize>],
-        sizes: &Sizes,
-        takes_part: &dyn Fn(&Event) -> bool,
-    ) -> Vec<Option<usize>> {
-        let cells_of = |event: &Event| -> Vec<usize> {
-            match &event.kind {
-                EventKind::Write { access, .. } if takes_part(event) => {
-                    access.cells.iter().filter_map(|(cell, _)| places[cell.0 as usize]).collect()
-                }
-                _ => Vec::new(),
-            }
-        };
-        let mut known: Vec<bool> = (0..self.writes.len())
-            .map(|cell| {
-                !self.updated[cell]
-                    && self.writers[cell].len() == 1
-                    && sizes.stamps[cell] == self.writes[cell]
-            })
-            .collect();
-        for cells in unrolled.events.iter().map(cells_of).filter(|cells| cells.len() > 1) {
-            cells.into_iter().for_each(|cell| known[cell] = false);
-        }
-        let mut count = vec![0; known.len()];
-        let stamp = |event: &Event| match cells_of(event).as_slice() {
-            &[cell] if known[cell] => {
-                count[cell] += 1;
-                Some(count[cell])
-            }
-            _ => None,
-        };
-        unrolled.events.iter().map(stamp).collect()
-    }
-
-    /// What a thread that has promised reads after something went wrong in it is not counted, and needs slots.
-    fn uncounted(&self, unrolled: &Unrolled, bounds: &Bounds) -> usize {
-        if bounds.promises == 0 {
-            return 0;
-        }
-        let reads_after = |fault: &crate::symbolic::Fault| {
-            let events = unrolled.threads[fault.thread.0 as usize].events.clone();
-            let rest = events.skip(fault.events_before as usize);
-            rest.filter(|&event| matches!(unrolled.events[event as usize].kind, EventKind::Read { .. }))
-                .count()
-        };
-        unrolled.faults.iter().map(reads_after).max().unwrap_or(0)
-    }
-
-    /// As few timestamps as are enough: one for each message that is read, and one for each that is compared with others.
-    fn sizes(
-        &self,
-        unrolled: &Unrolled,
-        bounds: &Bounds,
-        settles_ends: bool,
-        takes_part: &dyn Fn(&Event) -> bool,
-    ) -> Sizes {
-        let writes: usize = self.writes.iter().sum();
-        let slots = (bounds.total + self.uncounted(unrolled, bounds)).min(writes);
-        let compared = |event: &&Event| {
-            is_fence(event) || matches!(event.kind, EventKind::Spawn(_) | EventKind::Join(_))
-        };
-        let threads = unrolled.threads.iter().filter(|thread| thread.copy_of.is_none()).count();
-        let places = unrolled.events.iter().filter(|event| takes_part(event)).filter(compared).count()
-            + if settles_ends { threads } else { 0 };
-        let stamps = |cell: usize| {
-            let updates = if self.updated[cell] { slots + 2 * self.updates[cell] } else { 0 };
-            self.writes[cell].min(slots + places + updates)
-        };
-        Sizes { slots, stamps: (0..self.writes.len()).map(stamps).collect(), value: self.value }
-    }
 }

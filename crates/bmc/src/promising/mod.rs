@@ -39,6 +39,7 @@ pub mod ghosts;
 pub mod lift;
 pub mod slots;
 pub mod state;
+mod survey;
 pub mod unary;
 
 pub use check::{Asked, Options, Outcome, check, final_states};
