@@ -117,7 +117,7 @@ fn verdicts_of_the_other_corpora() {
         for (name, text, program) in programs(folder) {
             let Some(safe) = expects_safe(&text) else { continue };
             let mut options = options(&name, 1);
-            options.symbolic.limits.deadline = Some(Instant::now() + Duration::from_millis(800));
+            options.symbolic.limits.deadline = Some(Instant::now() + Duration::from_millis(300));
             let Ok(outcome) = check(&program, &options) else { continue };
             match outcome.verdict {
                 Verdict::Safe if !outcome.cut => answered += 1,
