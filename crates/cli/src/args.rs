@@ -503,6 +503,9 @@ pub struct LitmusArgs {
     /// Give a test up after this many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub timeout: Option<Duration>,
+    /// Find fences or orderings that make what the test asks about impossible, as few and as weak as possible, by running it again
+    #[arg(long)]
+    pub suggest: bool,
     /// Draw an execution that satisfies the condition; where the model has none, the one that it forbids, with the axiom
     #[arg(long, value_name = "FILE.svg")]
     pub svg: Option<PathBuf>,

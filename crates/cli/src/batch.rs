@@ -4,12 +4,12 @@ use crate::args::LitmusArgs;
 use crate::args::workers;
 use crate::litmus::{Answered, Settings, answer, read};
 use crate::model::Choice;
-use crate::{drawing, exit, input, print};
+use crate::{drawing, exit, input, print, suggest};
 use fencepost_answer::{Limit, StopReason};
-use fencepost_diag::SourceFile;
+use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_litmus::LitmusTest;
 use fencepost_report::compare::{Expected, difference, read_expected};
-use fencepost_report::litmus::{About, Answer, stopped, table_head, table_line};
+use fencepost_report::litmus::{About, Answer, Suggested, show_suggestion, stopped, table_head, table_line};
 use fencepost_report::report::Failed;
 use fencepost_report::{format, herd};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -310,7 +310,18 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
         return failure(error);
     }
     let about = About { file: &file.name, name: &test.name, model: model.name() };
-    Some(Ok(Answer::new(&about, answered.quantifier, outcome, answered.seconds)))
+    let mut answer = Answer::new(&about, answered.quantifier, outcome, answered.seconds);
+    if options.suggest {
+        match suggest::litmus::suggest(&test, &file, model, settings) {
+            Ok(suggestion) => {
+                let mut sources = SourceMap::default();
+                sources.add(file);
+                answer.suggestion = suggestion.map(|found| Suggested::new(&found, &sources));
+            }
+            Err(trouble) => return Some(unanswered(trouble, false)),
+        }
+    }
+    Some(Ok(answer))
 }
 
 /// Draws the test, where files for that were named.
@@ -398,6 +409,9 @@ impl<'a> Printer<'a> {
             return format::json_line(answer) + "\n";
         }
         if self.options.is_herd() {
+            if self.options.suggest {
+                print::err(&show_suggestion(answer));
+            }
             return herd::show(answer, answer.quantifier, &condition_text(&answer.file));
         }
         if !self.wrote_head {
@@ -407,6 +421,9 @@ impl<'a> Printer<'a> {
         text += &(table_line(answer, NAME_WIDTH) + "\n");
         if self.options.states {
             answer.states.iter().for_each(|state| text += &format!("    {state}\n"));
+        }
+        if self.options.suggest {
+            text += &show_suggestion(answer);
         }
         text
     }
@@ -440,12 +457,19 @@ const NAME_WIDTH: usize = 32;
 
 fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instant) -> u8 {
     let seconds = start.elapsed().as_secs_f64();
+    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let holds = if summary.holds == 1 {
+        "1 condition holds".into()
+    } else {
+        format!("{} conditions hold", summary.holds)
+    };
     let mut line = format!(
-        "{} tests answered, {} conditions hold, {} executions, {seconds:.2} s",
-        summary.answered, summary.holds, summary.executions
+        "{} answered, {holds}, {}, {seconds:.2} s",
+        counted(summary.answered, "test"),
+        counted(summary.executions as usize, "execution")
     );
     if summary.failed > 0 {
-        line += &format!("; {} tests without an answer", summary.failed);
+        line += &format!("; {} without an answer", counted(summary.failed, "test"));
     }
     if options.compare.is_some() {
         line += &format!(

@@ -35,7 +35,7 @@ fn an_interrupted_batch_says_what_was_found() {
     for model in [&[][..], &["-m", "examples/my-sc.cat"]] {
         let (code, output, errors) = interrupted(model);
         assert_eq!(code, Some(3), "{output}{errors}");
-        assert!(output.contains("1 tests answered"), "{output}");
+        assert!(output.contains("1 test answered"), "{output}");
         assert!(
             output.contains("interrupted: this is what was found so far; 1 tests were not run"),
             "{output}"

@@ -85,7 +85,7 @@ fn a_time_limit_ends_in_unknown() {
         assert!(shown.starts_with("exit code 3\n"), "{shown}");
         let expected = "crates/cli/tests/data/huge.litmus: unknown: the time limit was reached";
         assert!(shown.contains(expected), "{shown}");
-        assert!(shown.contains("1 tests answered"), "{shown}");
+        assert!(shown.contains("1 test answered"), "{shown}");
     }
 }
 

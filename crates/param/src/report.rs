@@ -67,7 +67,7 @@ impl Outcome {
             }
             let nowhere = Span { start: u32::MAX, end: u32::MAX };
             let (thread, action) = (step.process.unwrap_or(0), step.action.clone());
-            steps.push(Step { thread, span: nowhere, action, details, buffers: Vec::new() });
+            steps.push(Step { thread, span: nowhere, action, details, ..Step::default() });
             before = Some(step);
         }
         steps
