@@ -99,7 +99,7 @@ pub struct ReduceArgs {
 /// Options of `prove`.
 #[derive(Args)]
 pub struct ProveArgs {
-    /// Systems in the language of Cubicle, with weak variables
+    /// Systems in the language of Cubicle, with weak variables; - is standard input
     #[arg(value_name = "FILE.cub", required = true)]
     pub paths: Vec<PathBuf>,
     /// Memory model: sc, tso or pso
@@ -470,7 +470,7 @@ pub enum LitmusEngine {
 /// Options of `litmus`.
 #[derive(Args)]
 pub struct LitmusArgs {
-    /// Litmus files, or folders that are searched for *.litmus
+    /// Litmus files, folders that are searched for *.litmus, or - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Memory model: a name that `fencepost models` lists, or a .cat file [default: that of the test's architecture]

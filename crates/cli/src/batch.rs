@@ -4,7 +4,7 @@ use crate::args::LitmusArgs;
 use crate::args::workers;
 use crate::litmus::{Answered, Settings, answer, read};
 use crate::model::Choice;
-use crate::{drawing, exit, input, print, suggest};
+use crate::{drawing, exit, input, print, progress, suggest};
 use fencepost_answer::{Limit, StopReason};
 use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_litmus::LitmusTest;
@@ -16,9 +16,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
@@ -152,9 +152,7 @@ fn by_name(files: &[String], blocks: Vec<herd::Block>, options: &LitmusArgs) -> 
 }
 
 /// The condition as it stands in a test.
-fn condition_text(file: &str) -> String {
-    let text =
-        std::fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+fn condition_text(text: &str) -> String {
     let start = ["~exists", "forall", "exists"].iter().filter_map(|word| text.rfind(word)).min();
     let condition = start.map_or("", |start| text[start..].trim());
     condition.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -227,8 +225,14 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         engine: options.engine,
         contexts: options.contexts,
         interrupt: &INTERRUPT,
+        watched: jobs.len() == 1 && progress::is_watched(false),
     };
     let mut printer = Printer::new(options, expected, jobs.len());
+    let (bar, running) = (printer.bar.clone(), Running::default());
+    let _line = match jobs {
+        [job] => progress::line(&job.path, false),
+        _ => None,
+    };
     let next = AtomicUsize::new(0);
     let done: Mutex<(Vec<Option<Option<Outcome>>>, usize)> =
         Mutex::new(((0..jobs.len()).map(|_| None).collect(), 0));
@@ -237,7 +241,9 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index).filter(|_| !INTERRUPT.load(Ordering::Relaxed)) else { return };
+            running.begins(index);
             let outcome = run_job(job, models, options, &settings);
+            running.ends(index);
             let (Ok(mut done), Ok(mut printer)) = (done.lock(), shared.lock()) else { return };
             done.0[index] = Some(outcome);
             // A test that was too large for one worker is left as a gap; printing waits for it.
@@ -251,6 +257,17 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         }
     };
     std::thread::scope(|scope| {
+        if let Some(bar) = &bar {
+            scope.spawn(|| {
+                while next.load(Ordering::Relaxed) < jobs.len() || !running.is_empty() {
+                    bar.set_message(running.longest(jobs));
+                    std::thread::sleep(TURN);
+                    if INTERRUPT.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            });
+        }
         (1..workers.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
         work();
     });
@@ -270,6 +287,37 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         bar.finish_and_clear();
     }
     printer.summary
+}
+
+/// How often the line about a test that takes long is written.
+const TURN: Duration = Duration::from_millis(250);
+
+/// The tests that are being run, and since when.
+#[derive(Default)]
+struct Running(Mutex<Vec<(usize, Instant)>>);
+
+impl Running {
+    fn begins(&self, job: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((job, Instant::now()));
+    }
+
+    fn ends(&self, job: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| *other != job);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// The test that has been running for longest, if that is long: it may hang.
+    fn longest(&self, jobs: &[Job]) -> String {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let longest = running.iter().map(|(job, since)| (since.elapsed().as_secs(), *job)).max();
+        match longest {
+            Some((seconds, job)) if seconds >= 2 => format!("{seconds} s in {}", jobs[job].path),
+            _ => String::new(),
+        }
+    }
 }
 
 /// Runs a test; `None` if it is too large for one worker.
@@ -311,6 +359,7 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
     }
     let about = About { file: &file.name, name: &test.name, model: model.name() };
     let mut answer = Answer::new(&about, answered.quantifier, outcome, answered.seconds);
+    answer.condition = condition_text(&file.text);
     if options.suggest {
         match suggest::litmus::suggest(&test, &file, model, settings) {
             Ok(suggestion) => {
@@ -357,7 +406,8 @@ impl<'a> Printer<'a> {
     fn new(options: &'a LitmusArgs, expected: &'a [Expected], total: usize) -> Printer<'a> {
         let bar = (std::io::stderr().is_terminal() && total > 1).then(|| {
             let bar = ProgressBar::new(total as u64);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tests {per_sec} {eta} left")
+            if let Ok(style) =
+                ProgressStyle::with_template("{bar:20} {pos}/{len} tests {eta} left {wide_msg}")
             {
                 bar.set_style(style);
             }
@@ -412,7 +462,7 @@ impl<'a> Printer<'a> {
             if self.options.suggest {
                 print::err(&show_suggestion(answer));
             }
-            return herd::show(answer, answer.quantifier, &condition_text(&answer.file));
+            return herd::show(answer, answer.quantifier, &answer.condition);
         }
         if !self.wrote_head {
             self.wrote_head = true;

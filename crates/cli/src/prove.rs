@@ -2,8 +2,9 @@
 
 use crate::args::{ProveArgs, workers};
 use crate::check::{INTERRUPT, handle_interrupts};
-use crate::input::Trouble;
-use crate::{exit, print};
+use crate::input::{self, Trouble};
+use crate::{exit, print, progress};
+use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
 use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::Failure;
 use fencepost_models::registry;
@@ -11,8 +12,6 @@ use fencepost_param::model::Model;
 use fencepost_param::{Options, Progress, prove};
 use fencepost_report::format::Printed;
 use fencepost_report::report::{Failed, Report, exit_code};
-use indicatif::ProgressBar;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -46,11 +45,12 @@ fn run_one(name: &str, options: &ProveArgs) -> u8 {
 fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
     let start = Instant::now();
     let model = Model::by_name(&options.model).ok_or_else(|| {
-        let known = registry::names(|model| model.systems).join(", ");
-        format!("error: there is no model `{}` for systems\n  known models: {known}", options.model)
+        let known = registry::names(|model| model.systems);
+        let hint = print::did_you_mean(&options.model, &known);
+        let known = known.join(", ");
+        format!("error: there is no model `{}` for systems\n{hint}  known models: {known}", options.model)
     })?;
-    let text =
-        std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    let text = input::read_text(name)?;
     let source = SourceFile::new(name, text);
     let mut sources = SourceMap::default();
     sources.add(source.clone());
@@ -65,20 +65,15 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         interrupt: Some(&INTERRUPT),
         ..Options::default()
     };
-    let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
-    let mut progress = |p: &Progress| {
-        if let Some(bar) = &bar {
-            bar.set_message(format!(
-                "{} nodes, {} waiting, depth {}, {} processes",
-                p.nodes, p.queue, p.depth, p.processes
-            ));
-            bar.tick();
-        }
+    let line = progress::line(name, false);
+    let mut told = |p: &Progress| {
+        progress::note(format!(
+            "{} nodes done and {} waiting, depth {}, {} processes",
+            p.nodes, p.queue, p.depth, p.processes
+        ));
     };
-    let found = prove(&source, &settings, &mut progress);
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
+    let found = prove(&source, &settings, &mut told);
+    drop(line);
     let found = found.map_err(|diagnostics| Failure { diagnostics, sources: sources.clone() })?;
     write(options.search_dot.as_deref(), || found.search_dot())?;
     write(options.search_svg.as_deref(), || found.search_svg())?;
@@ -90,7 +85,7 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         engine: "prove",
         picked: None,
         surprising: false,
-        advice: &[],
+        advice: &advice(&outcome, options),
         outcome: &outcome,
         sources: &sources,
         warnings: &found.warnings,
@@ -101,6 +96,28 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         printed.errors += &found.words();
     }
     Ok((printed, exit_code(&outcome)))
+}
+
+/// What to try next, if there is no verdict.
+fn advice(outcome: &Outcome, options: &ProveArgs) -> Vec<String> {
+    let (Verdict::Unknown, Some(reason)) = (outcome.verdict, &outcome.stop_reason) else { return Vec::new() };
+    let mut lines = Vec::new();
+    if let StopReason::Limit { limit, value } = reason {
+        match (limit, value) {
+            (Limit::Timeout, Some(seconds)) => lines.push(format!("more time: --timeout {}", seconds * 4.0)),
+            (Limit::MaxNodes, Some(nodes)) => lines.push(format!("more nodes: --max-nodes {}", nodes * 4.0)),
+            (Limit::MaxMemory, Some(mb)) => lines.push(format!("more memory: --max-memory {}", mb * 2.0)),
+            _ => {}
+        }
+    }
+    if !reason.is_bug() {
+        let other = if options.brab == Some(3) { 2 } else { 3 };
+        lines.push(format!("invariants of another instance: --brab {other}"));
+        if options.model != "sc" {
+            lines.push("whether it is memory that makes it hard: -m sc".into());
+        }
+    }
+    lines
 }
 
 fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<(), String> {

@@ -110,6 +110,9 @@ pub struct Answer {
     /// What the condition asks.
     #[serde(skip)]
     pub quantifier: Quantifier,
+    /// The condition as it stands in the test.
+    #[serde(skip)]
+    pub condition: String,
 }
 
 /// Which test, under which model.
@@ -149,6 +152,7 @@ impl Answer {
             suggestion: None,
             seconds,
             quantifier,
+            condition: String::new(),
         }
     }
 }

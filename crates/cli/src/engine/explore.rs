@@ -6,7 +6,7 @@ use super::{Engine, Fit, Question};
 use crate::args::{Dependencies, RetriesArg};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
-use crate::progress::{Line, PROGRESS, is_watched};
+use crate::progress::{self, PROGRESS, is_watched};
 use crate::revalidate::{self, Unconfirmed};
 use crate::telling::sentence;
 use crate::telling::teller::{Source, Teller};
@@ -31,7 +31,7 @@ impl Engine for Explore {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["unroll", "deps", "retries", "all", "max-executions", "dot", "svg", "promises"]
+        &["unroll", "deps", "retries", "all", "max-executions", "promises"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -77,7 +77,7 @@ impl Engine for Explore {
             interrupt: Some(&INTERRUPT),
             progress: is_watched(options.quiet).then_some(&PROGRESS),
         };
-        let line = limits.progress.map(|_| Line::new(question.file));
+        let line = progress::line(question.file, options.quiet);
         let settings = Options {
             jobs: options.workers(),
             limits,

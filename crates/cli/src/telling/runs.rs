@@ -28,9 +28,16 @@ pub fn explain(program: &Program, sources: &SourceMap, model: &Entry, full: bool
         if outcome.picture.is_none() {
             outcome.picture = run.picture(cause.as_ref());
         }
+        let names = run.threads;
+        for step in &mut finding.trace {
+            let started =
+                step.action.strip_prefix("start thread ").and_then(|number| number.parse::<usize>().ok());
+            if let Some(name) = started.and_then(|number| names.get(number)) {
+                step.action = format!("start {name}");
+            }
+        }
         if !full {
-            let trace = shortened(&finding.trace);
-            finding.trace = fold::fold(trace);
+            finding.trace = fold::fold(shortened(&finding.trace));
         }
     }
 }
@@ -152,9 +159,13 @@ impl<'a> Run<'a> {
         let line = self.sources.position(place.span.start).map(|(_, line, _)| line);
         let (Some(thread), Some(line)) = (place.thread, line) else { return String::new() };
         let own = self.finding.trace.iter().rev().filter(|step| step.thread == thread);
+        let private = private_cells(&self.finding.trace);
         let mut read: Vec<String> = Vec::new();
         for step in own.take(12) {
             let Some(Access { cell, read: Some(seen), .. }) = &step.access else { continue };
+            if private.contains(cell.as_str()) {
+                continue;
+            }
             let from = seen.from.and_then(|from| self.finding.trace.get(from));
             let from = from.filter(|writer| writer.thread != thread).map_or(String::new(), |writer| {
                 format!(", written by {} at line {}", self.name(writer.thread), self.line_of(writer))
@@ -172,6 +183,9 @@ impl<'a> Run<'a> {
 
     /// The last read that a store in a buffer of another thread would have changed.
     fn waiting_store(&self) -> Option<String> {
+        if !matches!(self.model.name, "tso" | "pso") {
+            return None;
+        }
         for step in self.finding.trace.iter().rev() {
             let Some(Access { cell, read: Some(seen), .. }) = &step.access else { continue };
             for (other, buffer) in (0u32..).zip(&step.buffers).filter(|(other, _)| *other != step.thread) {
@@ -416,7 +430,12 @@ fn shortened(trace: &[Step]) -> Vec<Step> {
     let private = private_cells(trace);
     let cell = |step: &Step| match &step.access {
         Some(access) => Some(access.cell.clone()),
-        None => Some(step.action.strip_prefix("memory: ")?.split(" = ").next()?.to_string()),
+        // What happens to a store later, or to a load.
+        None => {
+            let words = ["memory: ", " store ", " load "];
+            let (_, rest) = words.iter().find_map(|word| step.action.split_once(word))?;
+            Some(rest.split(" = ").next()?.to_string())
+        }
     };
     let is_shown = |step: &&Step| cell(step).is_none_or(|cell| !private.contains(cell.as_str()));
     let without = |buffer: &String| {
@@ -428,12 +447,6 @@ fn shortened(trace: &[Step]) -> Vec<Step> {
     };
     let shown = trace.iter().filter(is_shown).map(|step| {
         let buffers: Vec<String> = step.buffers.iter().map(without).collect();
-        // Sequential consistency has no buffers to show.
-        let buffers = if trace.iter().all(|step| step.buffers.iter().all(String::is_empty)) {
-            Vec::new()
-        } else {
-            buffers
-        };
         Step { buffers, ..step.clone() }
     });
     shown.collect()

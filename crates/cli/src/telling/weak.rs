@@ -104,7 +104,9 @@ impl Weak<'_> {
         for edge in kept {
             let (thread, from, to) =
                 (self.names.thread(edge.from), self.names.line(edge.from), self.names.line(edge.to));
-            lines.push(format!("{thread} keeps lines {from} and {to} in order"));
+            // Without axioms it is the run that says so.
+            let does = if self.cause.fences.is_empty() { "did" } else { "keeps" };
+            lines.push(format!("{thread} {does} lines {from} and {to} in order"));
         }
         if !self.cause.fences.is_empty() {
             let place = |(&(from, to), fence): (&(usize, usize), _)| {

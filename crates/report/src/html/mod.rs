@@ -105,8 +105,9 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
         "<div class=\"stepper\" data-finding=\"{number}\"><button class=\"back\" title=\"left arrow\">&larr; back</button>\
          <button class=\"next\" title=\"right arrow\">next &rarr;</button> <span class=\"count\"></span></div>"
     );
-    let buffers = finding.trace.iter().any(|step| !step.buffers.is_empty());
-    let head = if buffers { "<th>buffers</th>" } else { "" };
+    let buffers = finding.trace.iter().any(|step| step.buffers.iter().any(|buffer| !buffer.is_empty()));
+    let what = if report.model == "ps" { "views and promises" } else { "buffers" };
+    let head = if buffers { format!("<th>{what} afterwards</th>") } else { String::new() };
     let _ = writeln!(
         out,
         "<div class=\"wide\"><table class=\"steps\"><thead><tr><th>thread</th><th>line</th><th>source</th><th>what happens</th>{head}</tr></thead><tbody>"
@@ -122,8 +123,9 @@ fn show_step(step: &Step, names: &[String], report: &Report<'_>, buffers: bool) 
     let at = position(report.sources, step.span);
     let line = if at.file.is_empty() { String::new() } else { at.line.to_string() };
     let what = std::iter::once(&step.action).chain(&step.details).map(|text| escape(text));
+    let shown = text::changed_buffers(&[], &step.buffers, names).unwrap_or_default();
     let buffers =
-        if buffers { format!("<td>{}</td>", escape(&step.buffers.join(" | "))) } else { String::new() };
+        if buffers { format!("<td>{}</td>", escape(&shown).replace(" | ", "<br>")) } else { String::new() };
     format!(
         "<tr tabindex=\"0\" data-at=\"{}\" data-thread=\"{}\" data-line=\"{}\"><td class=\"t{}\">{}</td><td>{line}</td><td><code>{}</code></td><td>{}</td>{buffers}</tr>\n",
         step.span.start,
