@@ -67,14 +67,12 @@ fn explorer_and_enumerator_agree_on_the_corpus() {
             let program = std::sync::Arc::new(program);
             let title = format!("{name} {}", n.unwrap_or(""));
             for model in ModelName::ALL {
-                // Every other pair, so that each program and each model has its turn; all if asked for.
+                // Every third pair, so that each program and each model has its turn; all if asked for.
                 turn += 1;
-                if all || turn % 2 == 0 {
+                if all || turn % 3 == 0 {
                     work.push((title.clone(), program.clone(), model));
                 }
             }
-            // An even number of models.
-            turn += 1;
         }
     }
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -107,7 +105,7 @@ fn explorer_and_enumerator_agree_on_the_corpus() {
     }
     println!("{same} pairs with {executions} executions agree; skipped: {skipped:?}");
     assert!(different.is_empty(), "{}", different.join("\n"));
-    assert!(!only.is_empty() || same >= 300, "only {same} pairs were compared");
+    assert!(!only.is_empty() || same >= 250, "only {same} pairs were compared");
 }
 
 #[test]
