@@ -512,7 +512,7 @@ pub struct LitmusArgs {
     /// Draw all executions on one page
     #[arg(long, value_name = "FILE.html")]
     pub executions: Option<PathBuf>,
-    /// Write an execution that satisfies the condition as a Graphviz graph (one test only)
+    /// Write an execution that satisfies the condition as a Graphviz graph; of several tests one file each
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use crate::args::LitmusArgs;
 use crate::args::workers;
 use crate::litmus::{Answered, Settings, answer, read};
 use crate::model::Choice;
-use crate::{drawing, exit, input, print, progress, suggest};
+use crate::{check, drawing, exit, input, print, progress, suggest, terminal};
 use fencepost_answer::{Limit, StopReason};
 use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_litmus::LitmusTest;
@@ -74,11 +74,6 @@ struct Summary {
 pub fn run(options: &LitmusArgs) -> u8 {
     let start = Instant::now();
     match prepare(options) {
-        Ok((jobs, ..)) if options.drawn().is_some() && jobs.len() != 1 => {
-            let option = options.drawn().unwrap_or_default();
-            eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
-            exit::BAD_INPUT
-        }
         Ok((jobs, models, expected, skipped)) => {
             // A second Ctrl-C ends the process at once.
             let _ = ctrlc::set_handler(|| {
@@ -226,6 +221,7 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         contexts: options.contexts,
         interrupt: &INTERRUPT,
         watched: jobs.len() == 1 && progress::is_watched(false),
+        several: jobs.len() > 1,
     };
     let mut printer = Printer::new(options, expected, jobs.len());
     let (bar, running) = (printer.bar.clone(), Running::default());
@@ -353,8 +349,14 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
         Some(reason) if reason.is_bug() => return Some(unanswered(reason.to_string().into(), true)),
         Some(_) => return failure(format!("{}: {}", job.path, stopped(outcome))),
     }
-    if let Err(error) = write_dot(options, &answered).and_then(|()| write_pictures(options, &answered, model))
-    {
+    // Pictures of several tests have names of their own.
+    let own = |path: &Path| match settings.several {
+        true => check::own_path(path, &job.path, model.name()),
+        false => path.to_path_buf(),
+    };
+    let written =
+        write_dot(options, &answered, &own).and_then(|()| write_pictures(options, &answered, model, &own));
+    if let Err(error) = written {
         return failure(error);
     }
     let about = About { file: &file.name, name: &test.name, model: model.name() };
@@ -374,13 +376,18 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
 }
 
 /// Draws the test, where files for that were named.
-fn write_pictures(options: &LitmusArgs, answered: &Answered, model: &Choice) -> Result<(), String> {
+fn write_pictures(
+    options: &LitmusArgs,
+    answered: &Answered,
+    model: &Choice,
+    own: &dyn Fn(&Path) -> PathBuf,
+) -> Result<(), String> {
     let drawn: [(&Option<PathBuf>, Draw); 2] =
         [(&options.svg, drawing::svg), (&options.executions, drawing::page)];
     for (path, draw) in drawn {
-        let Some(path) = path else { continue };
+        let Some(path) = path.as_deref().map(own) else { continue };
         match draw(answered, model) {
-            Ok(text) => std::fs::write(path, text)
+            Ok(text) => std::fs::write(&path, text)
                 .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?,
             Err(why) => eprintln!("{why}: {} was not written", path.display()),
         }
@@ -392,14 +399,18 @@ fn write_pictures(options: &LitmusArgs, answered: &Answered, model: &Choice) -> 
 type Draw = fn(&Answered, &Choice) -> Result<String, String>;
 
 /// Writes the witness, if a file for it was named.
-fn write_dot(options: &LitmusArgs, answered: &Answered) -> Result<(), String> {
-    let Some(path) = &options.dot else { return Ok(()) };
+fn write_dot(
+    options: &LitmusArgs,
+    answered: &Answered,
+    own: &dyn Fn(&Path) -> PathBuf,
+) -> Result<(), String> {
+    let Some(path) = options.dot.as_deref().map(own) else { return Ok(()) };
     let Some(execution) = &answered.witness else {
         eprintln!("no execution satisfies the condition: {} was not written", path.display());
         return Ok(());
     };
     let graph = fencepost_report::dot::execution(&answered.program, execution);
-    std::fs::write(path, graph).map_err(|error| format!("error: cannot write {}: {error}", path.display()))
+    std::fs::write(&path, graph).map_err(|error| format!("error: cannot write {}: {error}", path.display()))
 }
 
 impl<'a> Printer<'a> {
@@ -426,7 +437,8 @@ impl<'a> Printer<'a> {
             Err(unanswered) => self.failed(row, &unanswered),
         };
         if !text.is_empty() {
-            let print = || print::out(&text);
+            let people = !self.options.is_json() && !self.options.is_herd();
+            let print = || if people { print::show(&text) } else { print::out(&text) };
             match &self.bar {
                 Some(bar) => bar.suspend(print),
                 None => print(),
@@ -464,11 +476,13 @@ impl<'a> Printer<'a> {
             }
             return herd::show(answer, answer.quantifier, &answer.condition);
         }
+        let narrow = terminal::width().is_some_and(|width| width < WIDE);
+        let width = if narrow { NARROW_NAME } else { NAME_WIDTH };
         if !self.wrote_head {
             self.wrote_head = true;
-            text += &(table_head(NAME_WIDTH) + "\n");
+            text += &(table_head(width, narrow) + "\n");
         }
-        text += &(table_line(answer, NAME_WIDTH) + "\n");
+        text += &(table_line(answer, width, narrow) + "\n");
         if self.options.states {
             answer.states.iter().for_each(|state| text += &format!("    {state}\n"));
         }
@@ -504,6 +518,9 @@ impl<'a> Printer<'a> {
 
 /// Width of the name column; longer names push the rest to the right.
 const NAME_WIDTH: usize = 32;
+/// The same on a terminal with fewer columns than the table has.
+const NARROW_NAME: usize = 20;
+const WIDE: usize = 104;
 
 fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instant) -> u8 {
     let seconds = start.elapsed().as_secs_f64();
@@ -534,7 +551,7 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
     if options.is_json() || options.is_herd() {
         print::err(&(line + "\n"));
     } else {
-        print::out(&(line + "\n"));
+        print::show(&(line + "\n"));
     }
     if options.compare.is_some() && summary.compared == 0 {
         print::err(

@@ -412,7 +412,7 @@ fn draw(report: &Report<'_>, job: &Job) -> Result<(), Trouble> {
 }
 
 /// `out.html` of one of several programs: `out-queue-tso.html`.
-fn own_path(path: &Path, file: &str, model: &str) -> PathBuf {
+pub fn own_path(path: &Path, file: &str, model: &str) -> PathBuf {
     let text =
         |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |p| p.to_string_lossy().into_owned());
     let (stem, ending) = (text(path.file_stem()), text(path.extension()));

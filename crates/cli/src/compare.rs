@@ -82,6 +82,7 @@ fn settings(options: &CheckArgs, witness: bool) -> Settings {
         contexts: None,
         interrupt: &check::INTERRUPT,
         watched: false,
+        several: false,
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Settings {
     pub interrupt: &'static AtomicBool,
     /// Somebody watches how far it is.
     pub watched: bool,
+    /// There are other tests, or models: what is drawn has names of its own.
+    pub several: bool,
 }
 
 /// An answer, and an execution that satisfies the condition if it was asked for and there is one.

@@ -120,10 +120,6 @@ fn mistakes_in_arguments_are_explained() {
     assert_snapshot!("missing_cat_file", run(&["litmus", "-m", "none.cat", "examples/sb.litmus"]));
     assert_snapshot!("bad_cat_file", run(&["litmus", "-m", &data("bad.cat"), "examples/sb.litmus"]));
     assert_snapshot!("no_paths", run(&["litmus"]));
-    assert_snapshot!(
-        "dot_of_two",
-        run(&["litmus", "--dot", "two.dot", "examples/sb.litmus", "examples/mp.litmus"])
-    );
 }
 
 #[test]

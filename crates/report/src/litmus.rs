@@ -258,28 +258,27 @@ pub fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0).clamp(4, 48)
 }
 
-/// The head of the table.
-pub fn table_head(width: usize) -> String {
-    format!(
-        "{:width$}  {:6} {:9} {:5} {:>6} {:>9} {:>9} {:>8} {:>10}",
-        "test", "model", "verdict", "holds", "states", "positive", "negative", "blocked", "time"
-    )
+/// The head of the table; a narrow one has no counts.
+pub fn table_head(width: usize, narrow: bool) -> String {
+    let head = format!("{:width$}  {:6} {:9} {:5}", "test", "model", "verdict", "holds");
+    match narrow {
+        true => format!("{head} {:>10}", "time"),
+        false => format!(
+            "{head} {:>6} {:>9} {:>9} {:>8} {:>10}",
+            "states", "positive", "negative", "blocked", "time"
+        ),
+    }
 }
 
 /// A line of the table.
-pub fn table_line(answer: &Answer, width: usize) -> String {
-    let mut line = format!(
-        "{:width$}  {:6} {:9} {:5} {:>6} {:>9} {:>9} {:>8} {:>10}",
-        answer.name,
-        answer.model,
-        answer.verdict.name(),
-        answer.holds.name(),
-        answer.states.len(),
-        answer.positive,
-        answer.negative,
-        answer.blocked,
-        show_seconds(answer.seconds)
-    );
+pub fn table_line(answer: &Answer, width: usize, narrow: bool) -> String {
+    let Answer { name, model, states, positive, negative, blocked, .. } = answer;
+    let (verdict, holds, time) = (answer.verdict.name(), answer.holds.name(), show_seconds(answer.seconds));
+    let mut line = format!("{name:width$}  {model:6} {verdict:9} {holds:5}");
+    let _ = match narrow {
+        true => write!(line, " {time:>10}"),
+        false => write!(line, " {:>6} {positive:>9} {negative:>9} {blocked:>8} {time:>10}", states.len()),
+    };
     if answer.cut > 0 {
         let _ = write!(line, "  cut {}", answer.cut);
     }
