@@ -64,6 +64,39 @@ pub struct Step {
     pub details: Vec<String>,
     /// The buffer of each thread afterwards, oldest store first, if the engine has buffers.
     pub buffers: Vec<String>,
+    /// What it does to memory, if the engine knows: for pictures and for telling why.
+    pub access: Option<Access>,
+}
+
+/// What a step of a run does to a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Access {
+    /// The cell.
+    pub cell: String,
+    /// What it reads.
+    pub read: Option<Seen>,
+    /// What it writes.
+    pub wrote: Option<Made>,
+    /// Its number in the order of the program, in its thread.
+    pub number: u32,
+}
+
+/// A value that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// The value.
+    pub value: String,
+    /// The step that wrote it, by its number in the run; `None` is the initial value.
+    pub from: Option<usize>,
+}
+
+/// A value that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Made {
+    /// The value.
+    pub value: String,
+    /// Its place among the values of the cell, from 1; the initial value has place 0.
+    pub place: u32,
 }
 
 /// Something that goes wrong, and the execution that shows it.

@@ -151,6 +151,7 @@ fn front(
     let mut interner = intern::Interner::default();
     let mut parser = Parser::new(&mut interner);
     parser.spurious = preprocessor.options().spurious;
+    parser.target = preprocessor.options().target;
     for (number, file) in files.iter().enumerate() {
         if number > 0 {
             std::mem::swap(parser.interner, &mut preprocessor.interner);

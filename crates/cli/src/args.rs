@@ -99,7 +99,7 @@ pub struct ReduceArgs {
 /// Options of `prove`.
 #[derive(Args)]
 pub struct ProveArgs {
-    /// Systems in the language of Cubicle, with weak variables
+    /// Systems in the language of Cubicle, with weak variables; - is standard input
     #[arg(value_name = "FILE.cub", required = true)]
     pub paths: Vec<PathBuf>,
     /// Memory model: sc, tso or pso
@@ -470,7 +470,7 @@ pub enum LitmusEngine {
 /// Options of `litmus`.
 #[derive(Args)]
 pub struct LitmusArgs {
-    /// Litmus files, or folders that are searched for *.litmus
+    /// Litmus files, folders that are searched for *.litmus, or - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Memory model: a name that `fencepost models` lists, or a .cat file [default: that of the test's architecture]
@@ -503,13 +503,16 @@ pub struct LitmusArgs {
     /// Give a test up after this many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub timeout: Option<Duration>,
+    /// Find fences or orderings that make what the test asks about impossible, as few and as weak as possible, by running it again
+    #[arg(long)]
+    pub suggest: bool,
     /// Draw an execution that satisfies the condition; where the model has none, the one that it forbids, with the axiom
     #[arg(long, value_name = "FILE.svg")]
     pub svg: Option<PathBuf>,
     /// Draw all executions on one page
     #[arg(long, value_name = "FILE.html")]
     pub executions: Option<PathBuf>,
-    /// Write an execution that satisfies the condition as a Graphviz graph (one test only)
+    /// Write an execution that satisfies the condition as a Graphviz graph; of several tests one file each
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
 }

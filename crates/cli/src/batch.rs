@@ -4,21 +4,21 @@ use crate::args::LitmusArgs;
 use crate::args::workers;
 use crate::litmus::{Answered, Settings, answer, read};
 use crate::model::Choice;
-use crate::{drawing, exit, input, print};
+use crate::{check, drawing, exit, input, print, progress, suggest, terminal};
 use fencepost_answer::{Limit, StopReason};
-use fencepost_diag::SourceFile;
+use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_litmus::LitmusTest;
 use fencepost_report::compare::{Expected, difference, read_expected};
-use fencepost_report::litmus::{About, Answer, stopped, table_head, table_line};
+use fencepost_report::litmus::{About, Answer, Suggested, show_suggestion, stopped, table_head, table_line};
 use fencepost_report::report::Failed;
 use fencepost_report::{format, herd};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
@@ -74,11 +74,6 @@ struct Summary {
 pub fn run(options: &LitmusArgs) -> u8 {
     let start = Instant::now();
     match prepare(options) {
-        Ok((jobs, ..)) if options.drawn().is_some() && jobs.len() != 1 => {
-            let option = options.drawn().unwrap_or_default();
-            eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
-            exit::BAD_INPUT
-        }
         Ok((jobs, models, expected, skipped)) => {
             // A second Ctrl-C ends the process at once.
             let _ = ctrlc::set_handler(|| {
@@ -152,9 +147,7 @@ fn by_name(files: &[String], blocks: Vec<herd::Block>, options: &LitmusArgs) -> 
 }
 
 /// The condition as it stands in a test.
-fn condition_text(file: &str) -> String {
-    let text =
-        std::fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+fn condition_text(text: &str) -> String {
     let start = ["~exists", "forall", "exists"].iter().filter_map(|word| text.rfind(word)).min();
     let condition = start.map_or("", |start| text[start..].trim());
     condition.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -227,8 +220,15 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         engine: options.engine,
         contexts: options.contexts,
         interrupt: &INTERRUPT,
+        watched: jobs.len() == 1 && progress::is_watched(false),
+        several: jobs.len() > 1,
     };
     let mut printer = Printer::new(options, expected, jobs.len());
+    let (bar, running) = (printer.bar.clone(), Running::default());
+    let _line = match jobs {
+        [job] => progress::line(&job.path, false),
+        _ => None,
+    };
     let next = AtomicUsize::new(0);
     let done: Mutex<(Vec<Option<Option<Outcome>>>, usize)> =
         Mutex::new(((0..jobs.len()).map(|_| None).collect(), 0));
@@ -237,7 +237,9 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index).filter(|_| !INTERRUPT.load(Ordering::Relaxed)) else { return };
+            running.begins(index);
             let outcome = run_job(job, models, options, &settings);
+            running.ends(index);
             let (Ok(mut done), Ok(mut printer)) = (done.lock(), shared.lock()) else { return };
             done.0[index] = Some(outcome);
             // A test that was too large for one worker is left as a gap; printing waits for it.
@@ -251,6 +253,17 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         }
     };
     std::thread::scope(|scope| {
+        if let Some(bar) = &bar {
+            scope.spawn(|| {
+                while next.load(Ordering::Relaxed) < jobs.len() || !running.is_empty() {
+                    bar.set_message(running.longest(jobs));
+                    std::thread::sleep(TURN);
+                    if INTERRUPT.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            });
+        }
         (1..workers.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
         work();
     });
@@ -270,6 +283,37 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         bar.finish_and_clear();
     }
     printer.summary
+}
+
+/// How often the line about a test that takes long is written.
+const TURN: Duration = Duration::from_millis(250);
+
+/// The tests that are being run, and since when.
+#[derive(Default)]
+struct Running(Mutex<Vec<(usize, Instant)>>);
+
+impl Running {
+    fn begins(&self, job: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((job, Instant::now()));
+    }
+
+    fn ends(&self, job: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| *other != job);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// The test that has been running for longest, if that is long: it may hang.
+    fn longest(&self, jobs: &[Job]) -> String {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let longest = running.iter().map(|(job, since)| (since.elapsed().as_secs(), *job)).max();
+        match longest {
+            Some((seconds, job)) if seconds >= 2 => format!("{seconds} s in {}", jobs[job].path),
+            _ => String::new(),
+        }
+    }
 }
 
 /// Runs a test; `None` if it is too large for one worker.
@@ -305,22 +349,45 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
         Some(reason) if reason.is_bug() => return Some(unanswered(reason.to_string().into(), true)),
         Some(_) => return failure(format!("{}: {}", job.path, stopped(outcome))),
     }
-    if let Err(error) = write_dot(options, &answered).and_then(|()| write_pictures(options, &answered, model))
-    {
+    // Pictures of several tests have names of their own.
+    let own = |path: &Path| match settings.several {
+        true => check::own_path(path, &job.path, model.name()),
+        false => path.to_path_buf(),
+    };
+    let written =
+        write_dot(options, &answered, &own).and_then(|()| write_pictures(options, &answered, model, &own));
+    if let Err(error) = written {
         return failure(error);
     }
     let about = About { file: &file.name, name: &test.name, model: model.name() };
-    Some(Ok(Answer::new(&about, answered.quantifier, outcome, answered.seconds)))
+    let mut answer = Answer::new(&about, answered.quantifier, outcome, answered.seconds);
+    answer.condition = condition_text(&file.text);
+    if options.suggest {
+        match suggest::litmus::suggest(&test, &file, model, settings) {
+            Ok(suggestion) => {
+                let mut sources = SourceMap::default();
+                sources.add(file);
+                answer.suggestion = suggestion.map(|found| Suggested::new(&found, &sources));
+            }
+            Err(trouble) => return Some(unanswered(trouble, false)),
+        }
+    }
+    Some(Ok(answer))
 }
 
 /// Draws the test, where files for that were named.
-fn write_pictures(options: &LitmusArgs, answered: &Answered, model: &Choice) -> Result<(), String> {
+fn write_pictures(
+    options: &LitmusArgs,
+    answered: &Answered,
+    model: &Choice,
+    own: &dyn Fn(&Path) -> PathBuf,
+) -> Result<(), String> {
     let drawn: [(&Option<PathBuf>, Draw); 2] =
         [(&options.svg, drawing::svg), (&options.executions, drawing::page)];
     for (path, draw) in drawn {
-        let Some(path) = path else { continue };
+        let Some(path) = path.as_deref().map(own) else { continue };
         match draw(answered, model) {
-            Ok(text) => std::fs::write(path, text)
+            Ok(text) => std::fs::write(&path, text)
                 .map_err(|error| format!("error: cannot write {}: {error}", path.display()))?,
             Err(why) => eprintln!("{why}: {} was not written", path.display()),
         }
@@ -332,21 +399,26 @@ fn write_pictures(options: &LitmusArgs, answered: &Answered, model: &Choice) -> 
 type Draw = fn(&Answered, &Choice) -> Result<String, String>;
 
 /// Writes the witness, if a file for it was named.
-fn write_dot(options: &LitmusArgs, answered: &Answered) -> Result<(), String> {
-    let Some(path) = &options.dot else { return Ok(()) };
+fn write_dot(
+    options: &LitmusArgs,
+    answered: &Answered,
+    own: &dyn Fn(&Path) -> PathBuf,
+) -> Result<(), String> {
+    let Some(path) = options.dot.as_deref().map(own) else { return Ok(()) };
     let Some(execution) = &answered.witness else {
         eprintln!("no execution satisfies the condition: {} was not written", path.display());
         return Ok(());
     };
     let graph = fencepost_report::dot::execution(&answered.program, execution);
-    std::fs::write(path, graph).map_err(|error| format!("error: cannot write {}: {error}", path.display()))
+    std::fs::write(&path, graph).map_err(|error| format!("error: cannot write {}: {error}", path.display()))
 }
 
 impl<'a> Printer<'a> {
     fn new(options: &'a LitmusArgs, expected: &'a [Expected], total: usize) -> Printer<'a> {
         let bar = (std::io::stderr().is_terminal() && total > 1).then(|| {
             let bar = ProgressBar::new(total as u64);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tests {per_sec} {eta} left")
+            if let Ok(style) =
+                ProgressStyle::with_template("{bar:20} {pos}/{len} tests {eta} left {wide_msg}")
             {
                 bar.set_style(style);
             }
@@ -365,7 +437,8 @@ impl<'a> Printer<'a> {
             Err(unanswered) => self.failed(row, &unanswered),
         };
         if !text.is_empty() {
-            let print = || print::out(&text);
+            let people = !self.options.is_json() && !self.options.is_herd();
+            let print = || if people { print::show(&text) } else { print::out(&text) };
             match &self.bar {
                 Some(bar) => bar.suspend(print),
                 None => print(),
@@ -398,15 +471,23 @@ impl<'a> Printer<'a> {
             return format::json_line(answer) + "\n";
         }
         if self.options.is_herd() {
-            return herd::show(answer, answer.quantifier, &condition_text(&answer.file));
+            if self.options.suggest {
+                print::err(&show_suggestion(answer));
+            }
+            return herd::show(answer, answer.quantifier, &answer.condition);
         }
+        let narrow = terminal::width().is_some_and(|width| width < WIDE);
+        let width = if narrow { NARROW_NAME } else { NAME_WIDTH };
         if !self.wrote_head {
             self.wrote_head = true;
-            text += &(table_head(NAME_WIDTH) + "\n");
+            text += &(table_head(width, narrow) + "\n");
         }
-        text += &(table_line(answer, NAME_WIDTH) + "\n");
+        text += &(table_line(answer, width, narrow) + "\n");
         if self.options.states {
             answer.states.iter().for_each(|state| text += &format!("    {state}\n"));
+        }
+        if self.options.suggest {
+            text += &show_suggestion(answer);
         }
         text
     }
@@ -437,15 +518,25 @@ impl<'a> Printer<'a> {
 
 /// Width of the name column; longer names push the rest to the right.
 const NAME_WIDTH: usize = 32;
+/// The same on a terminal with fewer columns than the table has.
+const NARROW_NAME: usize = 20;
+const WIDE: usize = 104;
 
 fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instant) -> u8 {
     let seconds = start.elapsed().as_secs_f64();
+    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let holds = if summary.holds == 1 {
+        "1 condition holds".into()
+    } else {
+        format!("{} conditions hold", summary.holds)
+    };
     let mut line = format!(
-        "{} tests answered, {} conditions hold, {} executions, {seconds:.2} s",
-        summary.answered, summary.holds, summary.executions
+        "{} answered, {holds}, {}, {seconds:.2} s",
+        counted(summary.answered, "test"),
+        counted(summary.executions as usize, "execution")
     );
     if summary.failed > 0 {
-        line += &format!("; {} tests without an answer", summary.failed);
+        line += &format!("; {} without an answer", counted(summary.failed, "test"));
     }
     if options.compare.is_some() {
         line += &format!(
@@ -460,7 +551,7 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
     if options.is_json() || options.is_herd() {
         print::err(&(line + "\n"));
     } else {
-        print::out(&(line + "\n"));
+        print::show(&(line + "\n"));
     }
     if options.compare.is_some() && summary.compared == 0 {
         print::err(

@@ -6,7 +6,7 @@ use crate::baseline::{self, Known};
 use crate::engine::{self, Engine, Question, auto};
 use crate::input::{self, Trouble};
 use crate::project::{self, Project};
-use crate::telling::buffered;
+use crate::telling::runs;
 use crate::{advice, exit, print, suggest, within};
 use fencepost_answer::{Outcome, Severity, StopReason, Verdict};
 use fencepost_diag::{SourceFile, SourceMap};
@@ -314,7 +314,7 @@ pub fn answer_about(
     outcome.assumes = assumed;
     outcome.assumes.extend(compiled.left_out.map(String::from));
     if outcome.explanations.is_empty() {
-        outcome.explanations = buffered::explain(&compiled.program, &compiled.sources, &outcome.findings);
+        runs::explain(&compiled.program, &compiled.sources, model, options.full, &mut outcome);
     }
     if options.suggest {
         outcome.suggestion = suggest::suggest(name, &compiled, model, options, &outcome)?;
@@ -412,7 +412,7 @@ fn draw(report: &Report<'_>, job: &Job) -> Result<(), Trouble> {
 }
 
 /// `out.html` of one of several programs: `out-queue-tso.html`.
-fn own_path(path: &Path, file: &str, model: &str) -> PathBuf {
+pub fn own_path(path: &Path, file: &str, model: &str) -> PathBuf {
     let text =
         |part: Option<&std::ffi::OsStr>| part.map_or(String::new(), |p| p.to_string_lossy().into_owned());
     let (stem, ending) = (text(path.file_stem()), text(path.extension()));

@@ -81,6 +81,8 @@ fn settings(options: &CheckArgs, witness: bool) -> Settings {
         engine: Default::default(),
         contexts: None,
         interrupt: &check::INTERRUPT,
+        watched: false,
+        several: false,
     }
 }
 
@@ -105,14 +107,17 @@ fn many_tests(files: &[String], models: &[String], options: &CheckArgs) -> Resul
     let models = choices(models)?;
     let settings = settings(options, false);
     let mut rows = Vec::new();
+    let mut apart: Vec<String> = Vec::new();
     for name in files {
         let (test, file) = litmus::read(name)?;
         let mut cells = Vec::new();
+        let mut states: Vec<Vec<String>> = Vec::new();
         for model in &models {
             let answered = answered(&test, &file, model, &settings)?;
             let about = About { file: name, name: &test.name, model: model.name() };
             let answer = Answer::new(&about, answered.quantifier, &answered.outcome, answered.seconds);
             let satisfied = answered.outcome.observed.as_ref().is_some_and(|o| o.satisfying > 0);
+            states.push(answered.outcome.observed.clone().unwrap_or_default().states);
             cells.push(match answer.holds {
                 Holds::Undef => "undefined".to_string(),
                 _ if answered.quantifier == Quantifier::ForAll => {
@@ -121,9 +126,40 @@ fn many_tests(files: &[String], models: &[String], options: &CheckArgs) -> Resul
                 _ => if satisfied { "allowed" } else { "forbidden" }.to_string(),
             });
         }
+        if let ([first, second], [one, other]) = (states.as_slice(), models.as_slice()) {
+            apart.extend(told_apart(
+                &test.name,
+                (one.name(), first.as_slice()),
+                (other.name(), second.as_slice()),
+            ));
+        }
         rows.push((test.name.clone(), cells));
     }
-    Ok(table(&columns(&models), &rows))
+    let mut out = table(&columns(&models), &rows);
+    if let [one, other] = models.as_slice() {
+        let names = format!("{} and {}", one.name(), other.name());
+        match apart.len() {
+            0 => {
+                let _ = writeln!(out, "\nno test tells {names} apart: all have the same final states");
+            }
+            n => {
+                let tell = if n == 1 { "test tells" } else { "tests tell" };
+                let _ = writeln!(out, "\n{n} of {} {tell} {names} apart:", files.len());
+                apart.iter().for_each(|line| out.push_str(line));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// A line about a test whose final states under two models are not the same: one that only one of them has.
+fn told_apart(test: &str, one: (&str, &[String]), other: (&str, &[String])) -> Option<String> {
+    let only = |(name, states): (&str, &[String]), others: &[String]| {
+        let state = states.iter().find(|state| !others.contains(state))?;
+        Some(format!("only {name} allows {state}"))
+    };
+    let lines: Vec<String> = [only(one, other.1), only(other, one.1)].into_iter().flatten().collect();
+    (!lines.is_empty()).then(|| format!("  {test}: {}\n", lines.join(" and ")))
 }
 
 fn columns(models: &[Choice]) -> Vec<Column> {

@@ -106,18 +106,23 @@ fn read_source(name: &str) -> std::io::Result<String> {
     })
 }
 
+/// The text of a file, or of standard input for `-`. Comments may be in any encoding.
+pub fn read_text(name: &str) -> Result<String, String> {
+    if name == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|error| format!("error: cannot read standard input: {error}"))?;
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))
+}
+
 /// The text of a program.
 pub fn source(name: &str) -> Result<SourceFile, Trouble> {
     if let Some((_, what, advice)) = OTHERS.iter().find(|(endings, ..)| endings.contains(&ending(name))) {
         return Err(format!("error: {name} is {what}, by its name\n  {advice}").into());
     }
-    if name == "-" {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|error| format!("error: cannot read standard input: {error}"))?;
-        return Ok(SourceFile::new("-", String::from_utf8_lossy(&bytes)));
-    }
-    let text = read_source(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    let text = read_text(name)?;
     Ok(SourceFile::new(name, text))
 }
 

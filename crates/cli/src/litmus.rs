@@ -3,6 +3,7 @@
 use crate::args::LitmusEngine;
 use crate::input;
 use crate::model::Choice;
+use crate::progress::PROGRESS;
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
 use fencepost_contexts as contexts;
@@ -37,6 +38,10 @@ pub struct Settings {
     pub contexts: Option<u32>,
     /// Set by Ctrl-C.
     pub interrupt: &'static AtomicBool,
+    /// Somebody watches how far it is.
+    pub watched: bool,
+    /// There are other tests, or models: what is drawn has names of its own.
+    pub several: bool,
 }
 
 /// An answer, and an execution that satisfies the condition if it was asked for and there is one.
@@ -57,9 +62,7 @@ pub struct Answered {
 
 /// Reads and parses a test. The error is a whole message.
 pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), input::Trouble> {
-    let text = std::fs::read(path).map_err(|error| format!("error: cannot read {path}: {error}"))?;
-    // Comments may be in any encoding; the language itself is ASCII.
-    let file = SourceFile::new(path, String::from_utf8_lossy(&text));
+    let file = SourceFile::new(path, input::read_text(path)?);
     match parse(&file) {
         Ok(test) => Ok((test, file)),
         Err(errors) => Err(trouble(errors, &file)),
@@ -167,6 +170,7 @@ fn with_explorer(
         deadline: settings.timeout.map(|t| start + t),
         max_nodes: settings.max_nodes,
         interrupt: Some(settings.interrupt),
+        progress: settings.watched.then_some(&PROGRESS),
         ..Limits::default()
     };
     let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };

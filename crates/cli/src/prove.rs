@@ -2,17 +2,16 @@
 
 use crate::args::{ProveArgs, workers};
 use crate::check::{INTERRUPT, handle_interrupts};
-use crate::input::Trouble;
-use crate::{exit, print};
-use fencepost_diag::{SourceFile, SourceMap};
+use crate::input::{self, Trouble};
+use crate::{exit, print, progress};
+use fencepost_answer::{Explanation, Limit, Outcome, Step, StopReason, Verdict};
+use fencepost_diag::{SourceFile, SourceMap, Span};
 use fencepost_ir::Failure;
 use fencepost_models::registry;
 use fencepost_param::model::Model;
 use fencepost_param::{Options, Progress, prove};
 use fencepost_report::format::Printed;
 use fencepost_report::report::{Failed, Report, exit_code};
-use indicatif::ProgressBar;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -46,11 +45,12 @@ fn run_one(name: &str, options: &ProveArgs) -> u8 {
 fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
     let start = Instant::now();
     let model = Model::by_name(&options.model).ok_or_else(|| {
-        let known = registry::names(|model| model.systems).join(", ");
-        format!("error: there is no model `{}` for systems\n  known models: {known}", options.model)
+        let known = registry::names(|model| model.systems);
+        let hint = print::did_you_mean(&options.model, &known);
+        let known = known.join(", ");
+        format!("error: there is no model `{}` for systems\n{hint}  known models: {known}", options.model)
     })?;
-    let text =
-        std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}"))?;
+    let text = input::read_text(name)?;
     let source = SourceFile::new(name, text);
     let mut sources = SourceMap::default();
     sources.add(source.clone());
@@ -65,32 +65,28 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         interrupt: Some(&INTERRUPT),
         ..Options::default()
     };
-    let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
-    let mut progress = |p: &Progress| {
-        if let Some(bar) = &bar {
-            bar.set_message(format!(
-                "{} nodes, {} waiting, depth {}, {} processes",
-                p.nodes, p.queue, p.depth, p.processes
-            ));
-            bar.tick();
-        }
+    let line = progress::line(name, false);
+    let mut told = |p: &Progress| {
+        progress::note(format!(
+            "{} nodes done and {} waiting, depth {}, {} processes",
+            p.nodes, p.queue, p.depth, p.processes
+        ));
     };
-    let found = prove(&source, &settings, &mut progress);
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
+    let found = prove(&source, &settings, &mut told);
+    drop(line);
     let found = found.map_err(|diagnostics| Failure { diagnostics, sources: sources.clone() })?;
     write(options.search_dot.as_deref(), || found.search_dot())?;
     write(options.search_svg.as_deref(), || found.search_svg())?;
     write(options.certificate.as_deref(), || found.certificate())?;
-    let outcome = found.answer();
+    let mut outcome = found.answer();
+    explain(&mut outcome, &source);
     let report = Report {
         file: name,
         model: model.name(),
         engine: "prove",
         picked: None,
         surprising: false,
-        advice: &[],
+        advice: &advice(&outcome, options),
         outcome: &outcome,
         sources: &sources,
         warnings: &found.warnings,
@@ -101,6 +97,78 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         printed.errors += &found.words();
     }
     Ok((printed, exit_code(&outcome)))
+}
+
+/// Says which read of the run missed what, and where the bad states are described.
+fn explain(outcome: &mut Outcome, source: &SourceFile) {
+    let Some(finding) = outcome.findings.first_mut() else { return };
+    let last = finding.trace.iter().map(|step| step.thread).max().unwrap_or(0);
+    let threads =
+        std::iter::once("the system".to_string()).chain((1..=last).map(|process| format!("#{process}")));
+    let explanation = Explanation {
+        sentence: missed(&finding.trace),
+        threads: threads.collect(),
+        ..Explanation::default()
+    };
+    // Of several descriptions it is not known which.
+    let mut found = source.text.match_indices("\nunsafe");
+    if let (Some((at, _)), None, [place]) = (found.next(), found.next(), finding.places.as_mut_slice()) {
+        let start = at + 1;
+        let length = source.text[start..].find('\n').unwrap_or(source.text.len() - start);
+        place.span = Span { start: start as u32, end: (start + length) as u32 };
+        place.label = "such a state".into();
+    }
+    outcome.explanations.push(explanation);
+}
+
+/// The last read from memory of what waited in the buffer of another process.
+fn missed(trace: &[Step]) -> String {
+    for step in trace.iter().rev() {
+        for detail in step.details.iter().rev() {
+            let read = detail
+                .split_once(" reads ")
+                .and_then(|(who, rest)| Some((who, rest.strip_suffix(" from memory")?)));
+            let Some((who, (cell, value))) =
+                read.and_then(|(who, rest)| Some((who, rest.split_once(" = ")?)))
+            else {
+                continue;
+            };
+            for (other, buffer) in
+                step.buffers.iter().enumerate().filter(|(other, _)| *other != step.thread as usize)
+            {
+                let waiting =
+                    buffer.split(", ").find_map(|entry| entry.strip_prefix(cell)?.strip_prefix(" := "));
+                if let Some(waiting) = waiting {
+                    return format!(
+                        "{who} read {cell} = {value} while {cell} := {waiting} of #{other} still waited in its buffer"
+                    );
+                }
+            }
+        }
+    }
+    String::new()
+}
+
+/// What to try next, if there is no verdict.
+fn advice(outcome: &Outcome, options: &ProveArgs) -> Vec<String> {
+    let (Verdict::Unknown, Some(reason)) = (outcome.verdict, &outcome.stop_reason) else { return Vec::new() };
+    let mut lines = Vec::new();
+    if let StopReason::Limit { limit, value } = reason {
+        match (limit, value) {
+            (Limit::Timeout, Some(seconds)) => lines.push(format!("more time: --timeout {}", seconds * 4.0)),
+            (Limit::MaxNodes, Some(nodes)) => lines.push(format!("more nodes: --max-nodes {}", nodes * 4.0)),
+            (Limit::MaxMemory, Some(mb)) => lines.push(format!("more memory: --max-memory {}", mb * 2.0)),
+            _ => {}
+        }
+    }
+    if !reason.is_bug() {
+        let other = if options.brab == Some(3) { 2 } else { 3 };
+        lines.push(format!("invariants of another instance: --brab {other}"));
+        if options.model != "sc" {
+            lines.push("whether it is memory that makes it hard: -m sc".into());
+        }
+    }
+    lines
 }
 
 fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<(), String> {

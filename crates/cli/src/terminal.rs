@@ -39,6 +39,11 @@ pub fn choose(color: Color) {
     let _ = LOOK.set(Look { colors, width });
 }
 
+/// How many columns standard output has, if it is a terminal.
+pub fn width() -> Option<usize> {
+    LOOK.get().and_then(|look| look.width)
+}
+
 /// Text for people as standard output shows it.
 pub fn dress(text: &str) -> String {
     dressed(text, LOOK.get().copied().unwrap_or_default())

@@ -1,5 +1,7 @@
-//! The pages of the book about findings are made of the table of findings, and are what it says now. `INSTA_UPDATE=always`
-//! writes them.
+//! The pages of the book about findings are made of the table of findings, that about models of what `compare` says, and both are
+//! what these say now. `INSTA_UPDATE=always` writes them. Every link leads somewhere.
+
+mod support;
 
 use fencepost_answer::kind::{Entry, Severity, TABLE};
 use std::path::PathBuf;
@@ -62,7 +64,7 @@ fn the_summary_is_complete() {
     for name in named.iter().filter(|name| !name.is_empty()) {
         assert!(folder().join(name).is_file(), "{name} is missing");
     }
-    for part in ["engines", "models"] {
+    for part in ["engines", "models", "findings"] {
         for entry in std::fs::read_dir(folder().join(part)).expect("a folder").flatten() {
             let name = format!("{part}/{}", entry.file_name().to_string_lossy());
             assert!(named.contains(&name.as_str()), "{name} is not in the summary");
@@ -79,4 +81,56 @@ fn models_and_engines_have_pages() {
     for engine in ["explore", "states", "reduce", "bmc", "run", "prove"] {
         assert!(folder().join(format!("engines/{engine}.md")).is_file(), "{engine}");
     }
+}
+
+/// What the models allow is what `compare` says.
+#[test]
+fn the_table_of_models_is_current() {
+    let output = support::fencepost(&["compare", "crates/litmus/textbook"]).output().expect("it runs");
+    let table = String::from_utf8(output.stdout).expect("text");
+    let text = format!(
+        "# What the models allow\n\nThe tests of every introduction to memory models, on hardware, with and without full fences: what \
+         `fencepost compare crates/litmus/textbook`\nprints. `fencepost compare FILE` does the same for your test or program, and shows an execution of what a weaker model adds.\n\n\
+         ```text\n{table}```\n\nThe models of languages ([ra](ra.md), [rc11](rc11.md), [rc20](rc20.md), [ps](ps.md)) know memory orders: \
+         `fencepost compare examples/iriw+acqs.litmus -m rc11,ra`.\n"
+    );
+    let path = folder().join("models/table.md");
+    if std::env::var("INSTA_UPDATE").as_deref() == Ok("always") {
+        std::fs::write(&path, &text).expect("written");
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text);
+}
+
+fn pages(folder: &std::path::Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        match entry.path() {
+            path if path.is_dir() => found.extend(pages(&path)),
+            path => found.push(path),
+        }
+    }
+    found
+}
+
+/// Every link to a page, and every path of the repository that a page names, is there.
+#[test]
+fn every_link_leads_somewhere() {
+    let top = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut links = 0;
+    for page in pages(&folder()) {
+        let text = std::fs::read_to_string(&page).expect("text");
+        let own = page.parent().expect("a folder");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            assert!(file.is_empty() || own.join(file).is_file(), "{}: {link}", page.display());
+            links += 1;
+        }
+        for word in text.split(|c: char| c.is_whitespace() || "`,;()".contains(c)) {
+            let word = word.trim_end_matches(['.', ':']);
+            if ["docs/", "crates/", "examples/"].iter().any(|start| word.starts_with(start)) {
+                assert!(top.join(word).exists(), "{}: {word}", page.display());
+            }
+        }
+    }
+    assert!(links > 50, "{links}");
 }

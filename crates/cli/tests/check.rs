@@ -215,3 +215,12 @@ fn examples_of_findings_show_them() {
         }
     }
 }
+
+/// Assembly of another platform than the model's is a warning, and means what it says there.
+#[test]
+fn assembly_of_another_platform_is_a_warning() {
+    let file = "crates/cli/tests/data/foreign_assembly.c";
+    insta::assert_snapshot!("foreign_assembly_armv8", run(&["check", "-j1", "-m", "armv8", file]));
+    let own = run(&["check", "-j1", "-m", "tso", file]);
+    assert!(own.contains("safe under tso") && !own.contains("warning"), "{own}");
+}

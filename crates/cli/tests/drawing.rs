@@ -45,3 +45,28 @@ fn all_executions_are_on_one_page() {
         (0, 1)
     );
 }
+
+/// Several tests have a picture each, and runs of the machines have one as well.
+#[test]
+fn several_tests_and_machines_are_drawn() {
+    let folder = std::env::temp_dir().join(format!("fencepost-drawn-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let tests = ["examples/sb.litmus", "examples/mp.litmus"];
+    fencepost(&["litmus", "--svg", &path("t.svg")]).args(tests).output().expect("it runs");
+    let engines = [("power", "states"), ("pso", "states"), ("power", "reduce"), ("ps", "states")];
+    for (model, engine) in engines {
+        let file = "crates/c/corpus/litmus_mp_rlx.c";
+        let picture = path(&format!("{model}-{engine}.svg"));
+        let output =
+            fencepost(&["check", "-j1", file, "-m", model, "--engine", engine, "--svg", &picture]).output();
+        assert_eq!(output.expect("it runs").status.code(), Some(1), "{model} {engine}");
+        let svg = std::fs::read_to_string(&picture).expect("a picture");
+        // The cycle of message passing, marked; two threads, and main where it is part of the run.
+        assert_eq!(svg.matches("stroke-width=\"3\"").count(), 4, "{model} {engine}: {svg}");
+        assert!(svg.contains(">p0</text>") && svg.contains(">p1</text>"), "{model} {engine}: {svg}");
+    }
+    let written = ["t-sb-tso.svg", "t-mp-power.svg"].map(|name| folder.join(name).is_file());
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert_eq!(written, [true, true]);
+}

@@ -48,7 +48,31 @@ const TOLD: &[(&str, &str, &str, &str)] = &[
     (CORPUS, "finding_abort.c", "sc", "run"),
     (CORPUS, "litmus_lb_rlx.c", "ps", "states"),
     (CORPUS, "litmus_mp_rlx.c", "power", "states"),
+    (CORPUS, "litmus_sb_rlx.c", "power", "reduce"),
+    (CORPUS, "litmus_lb_rlx.c", "ps", "reduce"),
+    (CORPUS, "litmus_2_2w_rlx.c", "pso", "states"),
+    (CORPUS, "dekker_2_rlx.c", "tso", "reduce"),
+    (LANG, "peterson.fp", "tso", "states"),
 ];
+
+/// Systems with their models: `prove` tells the run that it found, or the invariant.
+const PROVED: &[(&str, &str)] = &[
+    ("litmus_sb", "tso"),
+    ("litmus_mp", "pso"),
+    ("peterson", "tso"),
+    ("dekker", "pso"),
+    ("german_bug", "sc"),
+    ("litmus_sb_fenced", "tso"),
+];
+
+#[test]
+fn what_prove_finds_is_told() {
+    for (file, model) in PROVED {
+        let path = format!("crates/param/corpus/{file}.cub");
+        let text = run(&["prove", "-j1", "--words", "-m", model, &path]);
+        insta::assert_snapshot!(format!("{file}_cub_{model}_prove"), text);
+    }
+}
 
 #[test]
 fn every_finding_is_explained() {

@@ -35,7 +35,7 @@ fn an_interrupted_batch_says_what_was_found() {
     for model in [&[][..], &["-m", "examples/my-sc.cat"]] {
         let (code, output, errors) = interrupted(model);
         assert_eq!(code, Some(3), "{output}{errors}");
-        assert!(output.contains("1 tests answered"), "{output}");
+        assert!(output.contains("1 test answered"), "{output}");
         assert!(
             output.contains("interrupted: this is what was found so far; 1 tests were not run"),
             "{output}"
@@ -48,4 +48,24 @@ fn an_interrupted_batch_says_what_was_found() {
 fn an_interrupted_test_shows_its_states_so_far() {
     let (_, _, errors) = interrupted(&[]);
     assert!(errors.contains("executions,") && errors.contains("\n    [x]="), "{errors}");
+}
+
+/// `prove` says how far it came.
+#[test]
+fn an_interrupted_proof_says_how_far_it_came() {
+    let file = "crates/cli/tests/data/endless.cub";
+    let mut child = fencepost(&["prove", "-j1", "-m", "sc", "--timeout", "60", file])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    std::thread::sleep(Duration::from_millis(600));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("it runs");
+    assert!(killed.success());
+    let (mut output, mut errors) = (String::new(), String::new());
+    child.stdout.take().expect("a pipe").read_to_string(&mut output).expect("text");
+    child.stderr.take().expect("a pipe").read_to_string(&mut errors).expect("text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(2), "{output}{errors}");
+    assert!(output.contains("unknown: interrupted") && output.contains(" nodes"), "{output}");
+    assert!(output.contains("try:\n    invariants of another instance: --brab 3"), "{output}");
 }

@@ -44,6 +44,13 @@ const CLICKS: &str = r#"
   expect("events", events.length > 4);
   events[events.length - 1].dispatchEvent(new MouseEvent("click", { bubbles: true }));
   expect("an event is marked", count(".picture .event.now") > 0);
+  var line = document.querySelector(".source .used");
+  line.click();
+  expect("a line leads to its step", line.classList.contains("now"));
+  rows[1].dispatchEvent(new MouseEvent("mouseenter"));
+  expect("the mouse shows a line", count(".source .hover") === 1);
+  rows[1].dispatchEvent(new MouseEvent("mouseleave"));
+  expect("and leaves it", count(".hover") === 0);
   expect("nothing is wider than the page", document.documentElement.scrollWidth <= window.innerWidth + 1);
   document.title = "checked: " + (failures.length === 0 ? "all is well" : failures.join("; "));
 })();

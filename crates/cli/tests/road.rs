@@ -68,7 +68,7 @@ fn options_that_an_engine_does_not_honour_are_errors() {
     for (name, arguments) in [
         ("explore_rounds", &["--engine", "explore", "--rounds", "2"][..]),
         ("states_unroll", &["--engine", "states", "--unroll", "2"]),
-        ("states_dot", &["--engine", "states", "--dot", "x.dot"]),
+        ("states_deps", &["--engine", "states", "--deps", "none"]),
         ("reduce_buffer", &["--engine", "reduce", "--buffer", "2"]),
         ("auto_both", &["--rounds", "2", "--unroll", "2"]),
         ("auto_rounds_rc11", &["--rounds", "2", "-m", "rc11"]),

@@ -21,6 +21,16 @@ fn what_a_weaker_model_adds_to_a_test() {
     assert_snapshot!(run(&["compare", "crates/litmus/textbook/MP.litmus", "-m", "sc,tso,power"]));
 }
 
+/// Two cat files: which tests tell them apart.
+#[test]
+fn tests_tell_two_models_apart() {
+    let folder = "crates/litmus/textbook";
+    let apart = "examples/my-sc.cat,crates/cli/tests/data/not-monotone.cat";
+    assert_snapshot!(run(&["compare", folder, "-m", apart]));
+    let same = output(&["compare", folder, "-m", "sc,examples/my-sc.cat"]);
+    assert!(same.ends_with("no test tells sc and my-sc apart: all have the same final states\n"), "{same}");
+}
+
 #[test]
 fn from_x86_to_power() {
     let file = "crates/c/corpus/litmus_mp_rlx.c";

@@ -31,6 +31,10 @@ pub struct Effect {
     pub cell: Option<CellId>,
     /// The value that the first instruction read, chose or stored.
     pub value: Option<Value>,
+    /// What the first instruction wrote to memory itself.
+    pub wrote: Option<Value>,
+    /// What a thread that the first instruction started did before anybody could notice.
+    pub started: Vec<Executed>,
 }
 
 /// Replays moves.
@@ -109,7 +113,8 @@ impl<'c> Plain<'c> {
         state.memory[cell.0 as usize] = Some(value);
         let mut executed = Vec::new();
         self.steps.settle(local, &mut executed);
-        Ok(Effect { executed, flushed: Some((cell, value)), cell: None, value: None })
+        let flushed = Some((cell, value));
+        Ok(Effect { executed, flushed, cell: None, value: None, wrote: None, started: Vec::new() })
     }
 
     fn step(
@@ -120,7 +125,7 @@ impl<'c> Plain<'c> {
         spurious: bool,
     ) -> Result<Effect, &'static str> {
         let mut executed = Vec::new();
-        let mut fault = None;
+        let (mut fault, mut wrote, mut started) = (None, None, Vec::new());
         if spurious && !self.steps.may_fail(&state.threads[t]) {
             return Err("that instruction does not fail for no reason");
         }
@@ -159,14 +164,16 @@ impl<'c> Plain<'c> {
                     None => fault = Some(FaultKind::Uninitialised),
                     Some(held) if held != self.steps.owner(local) => fault = Some(FaultKind::Misuse),
                     Some(_) if !self.steps.is_buffering(local) => {
-                        state.memory[cell.0 as usize] = Some(Value::ZERO);
+                        wrote = Some(Value::ZERO);
+                        state.memory[cell.0 as usize] = wrote;
                     }
                     Some(_) => {}
                 }
                 Value::ZERO
             }
             Next::Store(cell, value) => {
-                state.memory[cell.0 as usize] = Some(value);
+                wrote = Some(value);
+                state.memory[cell.0 as usize] = wrote;
                 value
             }
             Next::Buffer(_, value) => value,
@@ -179,7 +186,10 @@ impl<'c> Plain<'c> {
                         Update::Blocked => return Err("the thread waits for another value"),
                         Update::Keep => {}
                         Update::Misuse => fault = Some(FaultKind::Misuse),
-                        Update::Write(value) => state.memory[cell.0 as usize] = Some(value),
+                        Update::Write(value) => {
+                            wrote = Some(value);
+                            state.memory[cell.0 as usize] = wrote;
+                        }
                     }
                 }
                 old.unwrap_or_default()
@@ -189,7 +199,7 @@ impl<'c> Plain<'c> {
                 false => return Err("the choice is out of range"),
             },
             Next::Spawn(function, args) if state.threads.len() < self.steps.code.max_threads => {
-                let child = self.steps.start(function, &args, state.threads.len(), &mut Vec::new());
+                let child = self.steps.start(function, &args, state.threads.len(), &mut started);
                 state.threads.push(child);
                 Value(state.threads.len() as u64 - 1)
             }
@@ -213,7 +223,7 @@ impl<'c> Plain<'c> {
             Some(kind) => local.status = Status::Failed(kind),
             None => self.steps.finish(local, input, spurious, &mut executed),
         }
-        Ok(Effect { executed, flushed: None, cell, value: Some(input) })
+        Ok(Effect { executed, flushed: None, cell, value: Some(input), wrote, started })
     }
 
     /// True if nothing can happen any more but what changes nothing.

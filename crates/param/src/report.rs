@@ -62,12 +62,12 @@ impl Outcome {
             if !changed.is_empty() {
                 details.push(format!("now {}", changed.join(", ")));
             }
-            for (p, buffer) in step.buffers.iter().enumerate().filter(|b| !b.1.is_empty()) {
-                details.push(format!("buffer of #{}: {}", p + 1, buffer.join(" | ")));
-            }
+            // Processes are counted from one: nobody is thread 0.
+            let own = step.buffers.iter().map(|buffer| buffer.join(", "));
+            let buffers = std::iter::once(String::new()).chain(own).collect();
             let nowhere = Span { start: u32::MAX, end: u32::MAX };
             let (thread, action) = (step.process.unwrap_or(0), step.action.clone());
-            steps.push(Step { thread, span: nowhere, action, details, buffers: Vec::new() });
+            steps.push(Step { thread, span: nowhere, action, details, buffers, ..Step::default() });
             before = Some(step);
         }
         steps

@@ -21,6 +21,7 @@ pub mod format;
 pub mod graphml;
 pub mod herd;
 pub mod html;
+mod layout;
 pub mod litmus;
 pub mod picture;
 pub mod report;

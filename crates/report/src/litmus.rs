@@ -1,8 +1,9 @@
 //! The answer to a litmus test.
 
 use crate::format::VERSION;
-use crate::report::show_seconds;
-use fencepost_answer::Outcome;
+use crate::report::{position, show_seconds};
+use fencepost_answer::{Change, Outcome, Suggestion};
+use fencepost_diag::SourceMap;
 use fencepost_ir::Quantifier;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -101,11 +102,17 @@ pub struct Answer {
     /// Flags that the model raised.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
+    /// What would make the behaviour impossible, if that was asked for and it is possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<Suggested>,
     /// Time it took.
     pub seconds: f64,
     /// What the condition asks.
     #[serde(skip)]
     pub quantifier: Quantifier,
+    /// The condition as it stands in the test.
+    #[serde(skip)]
+    pub condition: String,
 }
 
 /// Which test, under which model.
@@ -142,10 +149,78 @@ impl Answer {
             blocked: outcome.statistics.blocked,
             cut: outcome.statistics.cut,
             flags: observed.flags,
+            suggestion: None,
             seconds,
             quantifier,
+            condition: String::new(),
         }
     }
+}
+
+/// A suggestion with its places.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suggested {
+    /// All of them together make the behaviour impossible; none if nothing of the kind does.
+    pub changes: Vec<SuggestedChange>,
+    /// How often the test was run for it.
+    pub runs: u64,
+}
+
+/// A change at a place.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct SuggestedChange {
+    pub file: String,
+    pub line: usize,
+    pub column: usize,
+    pub text: String,
+    pub from: String,
+    pub to: String,
+}
+
+impl Suggested {
+    /// With the places that the changes have in these sources.
+    pub fn new(suggestion: &Suggestion, sources: &SourceMap) -> Suggested {
+        let change = |change: &Change| {
+            let at = position(sources, change.span);
+            SuggestedChange {
+                file: at.file.into(),
+                line: at.line,
+                column: at.column,
+                text: sources.expression(change.span).trim().into(),
+                from: change.from.clone(),
+                to: change.to.clone(),
+            }
+        };
+        Suggested { changes: suggestion.changes.iter().map(change).collect(), runs: suggestion.runs }
+    }
+}
+
+/// The suggestion of an answer, for people; what is already so needs none.
+pub fn show_suggestion(answer: &Answer) -> String {
+    let Answer { model, quantifier, .. } = answer;
+    let goal = if *quantifier == Quantifier::ForAll { "always so" } else { "impossible" };
+    let Some(Suggested { changes, runs }) = &answer.suggestion else {
+        let never = answer.verdict == Verdict::Never && *quantifier != Quantifier::ForAll;
+        let always = answer.verdict == Verdict::Always && *quantifier == Quantifier::ForAll;
+        let already = (never || always) && answer.holds != Holds::Undef;
+        return match already {
+            true => format!("    {goal} under {model} as it is\n"),
+            false => "    no suggestion was found in time\n".into(),
+        };
+    };
+    if changes.is_empty() {
+        return format!(
+            "    no fence and no ordering makes it {goal} under {model}: with the strongest ones at all places it is not (checked)\n"
+        );
+    }
+    let mut out = format!(
+        "    {goal} under {model} with these changes, of which none can be left out or be weaker ({runs} runs):\n"
+    );
+    for SuggestedChange { file, line, column, text, from, to } in changes {
+        let _ = writeln!(out, "      {file}:{line}:{column}: {from} -> {to}: {text}");
+    }
+    out
 }
 
 /// Final states that are shown of a test without an answer.
@@ -183,28 +258,27 @@ pub fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0).clamp(4, 48)
 }
 
-/// The head of the table.
-pub fn table_head(width: usize) -> String {
-    format!(
-        "{:width$}  {:6} {:9} {:5} {:>6} {:>9} {:>9} {:>8} {:>10}",
-        "test", "model", "verdict", "holds", "states", "positive", "negative", "blocked", "time"
-    )
+/// The head of the table; a narrow one has no counts.
+pub fn table_head(width: usize, narrow: bool) -> String {
+    let head = format!("{:width$}  {:6} {:9} {:5}", "test", "model", "verdict", "holds");
+    match narrow {
+        true => format!("{head} {:>10}", "time"),
+        false => format!(
+            "{head} {:>6} {:>9} {:>9} {:>8} {:>10}",
+            "states", "positive", "negative", "blocked", "time"
+        ),
+    }
 }
 
 /// A line of the table.
-pub fn table_line(answer: &Answer, width: usize) -> String {
-    let mut line = format!(
-        "{:width$}  {:6} {:9} {:5} {:>6} {:>9} {:>9} {:>8} {:>10}",
-        answer.name,
-        answer.model,
-        answer.verdict.name(),
-        answer.holds.name(),
-        answer.states.len(),
-        answer.positive,
-        answer.negative,
-        answer.blocked,
-        show_seconds(answer.seconds)
-    );
+pub fn table_line(answer: &Answer, width: usize, narrow: bool) -> String {
+    let Answer { name, model, states, positive, negative, blocked, .. } = answer;
+    let (verdict, holds, time) = (answer.verdict.name(), answer.holds.name(), show_seconds(answer.seconds));
+    let mut line = format!("{name:width$}  {model:6} {verdict:9} {holds:5}");
+    let _ = match narrow {
+        true => write!(line, " {time:>10}"),
+        false => write!(line, " {:>6} {positive:>9} {negative:>9} {blocked:>8} {time:>10}", states.len()),
+    };
     if answer.cut > 0 {
         let _ = write!(line, "  cut {}", answer.cut);
     }

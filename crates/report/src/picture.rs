@@ -1,7 +1,8 @@
 //! A counterexample as a picture: a column per thread, a box per step in the order of the story, coloured arrows for
-//! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own.
+//! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own ([`crate::layout`]).
 
 use crate::events::escape_markup;
+use crate::layout::{Layout, Rect, Route, fitting, threads};
 use fencepost_answer::picture::{Kind, Picture};
 use std::fmt::Write;
 
@@ -13,19 +14,6 @@ fn color(kind: Kind) -> &'static str {
         Kind::Po => "#555555",
         Kind::Dependency => "#7b1fa2",
     }
-}
-
-const COLUMN: usize = 380;
-const BOX: (usize, usize) = (270, 36);
-const ROW: usize = 52;
-const TOP: usize = 70;
-
-/// The threads that have boxes.
-fn threads(picture: &Picture) -> Vec<u32> {
-    let mut threads: Vec<u32> = picture.boxes.iter().map(|step| step.thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    threads
 }
 
 /// What stands above a column.
@@ -71,11 +59,10 @@ pub fn dot(picture: &Picture) -> String {
 
 /// As an SVG file.
 pub fn svg(picture: &Picture) -> String {
-    let threads = threads(picture);
-    let legend = TOP + picture.boxes.len() * ROW + 10;
+    let layout = Layout::new(picture);
     let shown: Vec<Kind> =
         Kind::ALL.into_iter().filter(|kind| picture.arrows.iter().any(|arrow| arrow.kind == *kind)).collect();
-    let (width, height) = ((threads.len().max(1) * COLUMN + 60).max(480), legend + shown.len() * 18 + 12);
+    let (width, height) = (layout.width.max(480), layout.legend + shown.len() * 18 + 12);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"12\">\n"
     );
@@ -89,25 +76,13 @@ pub fn svg(picture: &Picture) -> String {
         );
     }
     let _ = writeln!(out, "</defs>\n<text x=\"20\" y=\"22\">{}</text>", escape_markup(&picture.title));
-    let left = |thread: u32| 30 + threads.iter().position(|&t| t == thread).unwrap_or(0) * COLUMN;
-    for &thread in &threads {
-        let _ = writeln!(
-            out,
-            "<text x=\"{}\" y=\"50\" font-weight=\"bold\">{}</text>",
-            left(thread),
-            escape_markup(&thread_name(picture, thread))
-        );
+    for (&thread, x) in layout.threads.iter().zip(&layout.columns) {
+        let name = escape_markup(&thread_name(picture, thread));
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"50\" font-weight=\"bold\">{name}</text>");
     }
-    // Arrows first, so that no arrow is drawn over a box; their names last, so that none is hidden.
-    let mut names = String::new();
-    for number in 0..picture.arrows.len() {
-        let (arrow, name) = curve(picture, number, &left);
-        out.push_str(&arrow);
-        names.push_str(&name);
-    }
+    layout.routes.iter().for_each(|route| out.push_str(&arrow(route)));
     for (row, step) in picture.boxes.iter().enumerate() {
-        let (x, y) = (left(step.thread), TOP + row * ROW);
-        let (w, h) = BOX;
+        let Rect { x, y, w, h } = layout.boxes[row];
         let (fill, stroke) = if step.marked { ("#ffe0e0", "#b00000") } else { ("#f4f4f4", "black") };
         let _ = writeln!(
             out,
@@ -116,15 +91,25 @@ pub fn svg(picture: &Picture) -> String {
             step.span.start,
             x + 6,
             y + 15,
-            escape_markup(&clipped(&step.event)),
+            escape_markup(&clipped(&step.event, w)),
             x + 6,
             y + 30,
-            escape_markup(&clipped(&step.place))
+            escape_markup(&clipped(&step.place, w))
         );
     }
-    out.push_str(&names);
+    for route in &layout.routes {
+        let (Rect { x, y, w, h }, kind) = (route.label, route.kind);
+        let _ = writeln!(
+            out,
+            "<text class=\"name\" x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"10\" fill=\"{}\">{}</text>",
+            x + w / 2,
+            y + h - 3,
+            color(kind),
+            kind.name()
+        );
+    }
     for (line, kind) in shown.into_iter().enumerate() {
-        let (y, color) = (legend + line * 18, color(kind));
+        let (y, color) = (layout.legend + line * 18, color(kind));
         let _ = writeln!(
             out,
             "<path d=\"M30 {y} H70\" stroke=\"{color}\" marker-end=\"url(#{})\"/><text x=\"80\" y=\"{}\" fill=\"{color}\">{}: {}</text>",
@@ -138,49 +123,22 @@ pub fn svg(picture: &Picture) -> String {
     out
 }
 
-/// An arrow, and its name, which is drawn above everything else: from side to side between columns, around the right side
-/// within one, and along the left side where it is program order. Names of neighbouring arrows stand at different places.
-fn curve(picture: &Picture, number: usize, left: &dyn Fn(u32) -> usize) -> (String, String) {
-    let arrow = picture.arrows[number];
-    let (Some(a), Some(b)) = (picture.boxes.get(arrow.from), picture.boxes.get(arrow.to)) else {
-        return (String::new(), String::new());
-    };
-    let (xa, xb) = (left(a.thread), left(b.thread));
-    let shift = match arrow.kind {
-        Kind::Rf => 0,
-        Kind::Co => 6,
-        Kind::Fr | Kind::Po | Kind::Dependency => 12,
-    };
-    let middle = |row: usize| TOP + row * ROW + BOX.1 / 2 + shift - 6;
-    let (ya, yb) = (middle(arrow.from), middle(arrow.to));
-    let (start, end, bend) = match xa.cmp(&xb) {
-        std::cmp::Ordering::Less => (xa + BOX.0, xb, (xa + BOX.0 + xb) / 2),
-        std::cmp::Ordering::Greater => (xa, xb + BOX.0, (xa + xb + BOX.0) / 2),
-        std::cmp::Ordering::Equal if arrow.kind == Kind::Po => (xa, xb, xa.saturating_sub(22)),
-        std::cmp::Ordering::Equal => (xa + BOX.0, xb + BOX.0, xa + BOX.0 + 28 + 2 * shift),
-    };
-    let (name, color) = (arrow.kind.name(), color(arrow.kind));
-    let width = if arrow.on_cycle { 3 } else { 1 };
-    // A point of the curve, another one for the next arrow.
-    let t = 0.3 + 0.1 * (number % 5) as f64;
-    let (u, at) = (1.0 - t, |p: [usize; 4]| p.map(|coordinate| coordinate as f64));
-    let point =
-        |p: [f64; 4]| u * u * u * p[0] + 3.0 * u * u * t * p[1] + 3.0 * u * t * t * p[2] + t * t * t * p[3];
-    let (x, y) = (point(at([start, bend, bend, end])), point(at([ya, ya, yb, yb])));
-    (
-        format!(
-            "<path d=\"M{start} {ya} C{bend} {ya} {bend} {yb} {end} {yb}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n"
-        ),
-        format!(
-            "<text class=\"name\" x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\" fill=\"{color}\">{name}</text>\n",
-            y + 4.0
-        ),
+/// An arrow: out of a box, along a lane between the columns, and into the other box, with round corners.
+fn arrow(route: &Route) -> String {
+    let Route { from: (x1, y1), to: (x2, y2), lane, kind, on_cycle, .. } = *route;
+    let (near, far) =
+        (if x1 < lane { lane - 5 } else { lane + 5 }, if x2 < lane { lane - 5 } else { lane + 5 });
+    let (first, last) = if y1 < y2 { (y1 + 5, y2 - 5) } else { (y1 - 5, y2 + 5) };
+    let (name, color) = (kind.name(), color(kind));
+    let width = if on_cycle { 3 } else { 1 };
+    format!(
+        "<path d=\"M{x1} {y1} H{near} Q{lane} {y1} {lane} {first} V{last} Q{lane} {y2} {far} {y2} H{x2}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n"
     )
 }
 
 /// What fits into a box.
-fn clipped(text: &str) -> String {
-    let fits = BOX.0 / 8 + 2;
+fn clipped(text: &str, width: usize) -> String {
+    let fits = fitting(width);
     if text.chars().count() <= fits {
         return text.to_string();
     }

@@ -10,9 +10,10 @@ use super::{Parser, Res, unsupported};
 use crate::ast::{Expr, ExprKind, StmtKind};
 use crate::builtins::Builtin;
 use crate::literal;
+use crate::target::Target;
 use crate::token::{Keyword, Punct, TokenKind};
 use crate::types::Ty;
-use fencepost_diag::Span;
+use fencepost_diag::{Diagnostic, Span};
 use fencepost_ir::{FailKind, Fence};
 
 /// An operand of the assembly.
@@ -44,6 +45,8 @@ impl Parser<'_> {
             && !assembly.jumps
             && let Some(found) = fences(&assembly.text)
         {
+            let platform = found.iter().find_map(|fence| platform(*fence));
+            self.warn_of_assembly(platform, assembly.span);
             return Ok(StmtKind::Asm(found));
         }
         let (text, span) = (assembly.text.trim().to_string(), assembly.span);
@@ -55,6 +58,7 @@ impl Parser<'_> {
         if !assembly.jumps
             && let Some(block) = self.x86_block(assembly)?
         {
+            self.warn_of_assembly(Some(Target::X86_64), span);
             return Ok(StmtKind::Block(block));
         }
         unsupported(
@@ -63,6 +67,19 @@ impl Parser<'_> {
             "known are the fences sync lwsync isync eieio mfence lfence sfence dmb dsb isb, the empty compiler barrier, \
              and mov xchg xadd cmpxchg add sub inc dec and or xor cmp test setcc of x86; use C11 atomics for anything else",
         )
+    }
+
+    /// Assembly of a platform that is not the one of the model would not assemble there: that is worth a word.
+    fn warn_of_assembly(&mut self, of: Option<Target>, span: Span) {
+        let Some(of) = of.filter(|of| self.target != Target::Generic && *of != self.target) else { return };
+        let message = format!(
+            "this is assembly of {}, and the program is checked for {}",
+            of.name(),
+            self.target.name()
+        );
+        let hint =
+            "a fence is taken for the one of the same kind, another instruction for what it does to memory";
+        self.warnings.push(Diagnostic::warning(span, message).hint(hint));
     }
 
     fn assembly(&mut self) -> Res<Assembly> {
@@ -124,6 +141,22 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The platform that a fence is an instruction of.
+fn platform(fence: Fence) -> Option<Target> {
+    match fence {
+        Fence::Sync | Fence::Lwsync | Fence::Eieio | Fence::Isync => Some(Target::Powerpc64),
+        Fence::Mfence | Fence::Lfence | Fence::Sfence => Some(Target::X86_64),
+        Fence::DmbSy
+        | Fence::DmbLd
+        | Fence::DmbSt
+        | Fence::DsbSy
+        | Fence::DsbLd
+        | Fence::DsbSt
+        | Fence::Isb => Some(Target::Aarch64),
+        Fence::C11(_) | Fence::Compiler => None,
     }
 }
 

@@ -18,6 +18,7 @@ mod statements;
 use crate::ast::{Expr, ExprKind, FuncId, Local, LocalId, Unit};
 use crate::intern::{Interner, Symbol};
 use crate::pp::end_of_input;
+use crate::target::Target;
 use crate::token::{Keyword, Punct, Token, TokenKind};
 use crate::types::{QTy, Ty};
 use fencepost_diag::{Diagnostic, Span};
@@ -84,6 +85,8 @@ pub struct Parser<'i> {
     pub int128: Option<Ty>,
     /// Condition variables may wake up without a signal.
     pub spurious: bool,
+    /// The platform, for a word about assembly of another one.
+    pub target: Target,
     /// Some mutex is initialised as a recursive or error-checking one.
     pub mutex_kinds: bool,
     /// Our opaque types that stand for those of another C library's headers, by name.
@@ -148,6 +151,7 @@ impl<'i> Parser<'i> {
             in_parameters: 0,
             int128: None,
             spurious: false,
+            target: Target::Generic,
             mutex_kinds: false,
             foreign: Default::default(),
             depth: 0,

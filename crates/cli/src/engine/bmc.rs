@@ -3,7 +3,9 @@
 use super::{Engine, Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
+use crate::progress::{self, is_watched};
 use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Limit, Outcome, StopReason};
+use fencepost_bmc::check::Progress;
 use fencepost_bmc::{self as bmc, symbolic};
 use fencepost_ir::{Language, Program};
 use fencepost_machine::buffers::{Action, Move, confirm_moves};
@@ -38,6 +40,7 @@ impl Engine for Bmc {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let _line = progress::line(question.file, question.options.quiet);
         let prepared = question.prepare(FORM)?;
         let settings = settings(question);
         let found = bmc::check(&prepared.program, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
@@ -94,7 +97,15 @@ fn settings(question: &Question<'_>) -> bmc::Options<'static> {
         limits,
         ..symbolic::Options::default()
     };
-    bmc::Options { symbolic, progress: None }
+    let progress: Option<&dyn Fn(Progress)> = is_watched(question.options.quiet).then_some(&of_bounds);
+    bmc::Options { symbolic, progress }
+}
+
+/// Tells which bound is being tried.
+fn of_bounds(progress: Progress) {
+    let Progress { unroll, statistics } = progress;
+    let (variables, clauses) = (statistics.variables, statistics.clauses);
+    progress::note(format!("unroll {unroll}: {variables} variables, {clauses} clauses"));
 }
 
 /// The answer, with what was found confirmed by the machine.

@@ -6,10 +6,10 @@ use super::{Engine, Fit, Question};
 use crate::args::{Dependencies, RetriesArg};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
-use crate::progress::{Line, PROGRESS, is_watched};
+use crate::progress::{self, PROGRESS, is_watched};
 use crate::revalidate::{self, Unconfirmed};
-use crate::telling::sentence;
 use crate::telling::teller::{Source, Teller};
+use crate::telling::{idle, sentence};
 use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, explore, headline};
@@ -31,7 +31,7 @@ impl Engine for Explore {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["unroll", "deps", "retries", "all", "max-executions", "dot", "svg", "promises"]
+        &["unroll", "deps", "retries", "all", "max-executions", "promises"]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -77,7 +77,7 @@ impl Engine for Explore {
             interrupt: Some(&INTERRUPT),
             progress: is_watched(options.quiet).then_some(&PROGRESS),
         };
-        let line = limits.progress.map(|_| Line::new(question.file));
+        let line = progress::line(question.file, options.quiet);
         let settings = Options {
             jobs: options.workers(),
             limits,
@@ -207,14 +207,22 @@ impl Reporter<'_> {
 
     /// What went wrong and why, of each finding; and the first counterexample, to be drawn.
     fn explain(&self, found: &Exploration, again: &[u64], outcome: &mut Outcome) {
-        for (finding, &again) in found.findings.iter().zip(again) {
+        for (number, (finding, &again)) in found.findings.iter().zip(again).enumerate() {
             let teller = Teller::new(self.source, finding, self.full);
             let told = !finding.kind.is_warning() && !finding.steps.is_empty();
             let rebuilt = told.then(|| {
                 let program = self.source.program;
                 revalidate::rebuilt(program, self.model, self.dependencies, finding, &self.limits)
             });
-            let (explanation, cycle) = sentence::explain(&teller, self.model, rebuilt.flatten().as_ref());
+            let rebuilt = rebuilt.flatten();
+            let (explanation, cycle) = sentence::explain(&teller, self.model, rebuilt.as_ref());
+            let idle = rebuilt
+                .as_ref()
+                .map(|rebuilt| idle::reads(self.source.program, finding, rebuilt, cycle.as_ref()));
+            let teller = teller.without(idle.unwrap_or_default());
+            if told {
+                outcome.findings[number].trace = teller.trace();
+            }
             outcome.explanations.push(Explanation { again, ..explanation });
             if told && outcome.picture.is_none() {
                 outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[])));

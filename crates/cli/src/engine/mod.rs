@@ -101,6 +101,8 @@ const COMMON: &[&str] = &[
     "suggest",
     "full",
     "report",
+    "dot",
+    "svg",
     "config",
     "witness",
     "baseline",

@@ -5,7 +5,7 @@ use super::{Fit, Question};
 use crate::args::{Backend, Contexts, ReduceArgs};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
-use crate::progress::is_watched;
+use crate::progress::{self, is_watched};
 use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
 use fencepost_contexts::{self as contexts, Limits, PowerRun, Size};
 use fencepost_ir::{Language, Program};
@@ -147,7 +147,9 @@ fn encoded_within(
     let owners = question.compiled.language == Language::C;
     let watch = |bound: u32, size: Size| {
         let Size { variables, clauses, conflicts } = size;
-        eprintln!("contexts {bound}: {variables} variables, {clauses} clauses, {conflicts} conflicts");
+        progress::note(format!(
+            "contexts {bound} of {last}: {variables} variables, {clauses} clauses, {conflicts} conflicts"
+        ));
     };
     let limits = Limits {
         deadline: question.deadline(),
@@ -155,6 +157,7 @@ fn encoded_within(
         interrupt: Some(&INTERRUPT),
     };
     let watched = is_watched(question.options.quiet);
+    let _line = progress::line(question.file, question.options.quiet);
     let options = contexts::Options {
         unroll: question.options.unroll,
         owners,

@@ -5,7 +5,7 @@ use super::states::with_limits;
 use super::{Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
-use crate::progress::is_watched;
+use crate::progress::{self, is_watched};
 use fencepost_answer::{Bound, BoundName, Finding, Limit, Outcome, StopReason};
 use fencepost_bmc::promising::{self as encoding, Asked, Run};
 use fencepost_bmc::{self as bmc, Statistics, symbolic};
@@ -69,9 +69,14 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
         max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
     };
+    let most = bounds(question).total.unwrap_or(0);
+    let _line = progress::line(question.file, question.options.quiet);
     let watch = |asked: Asked, size: Statistics| {
         let Asked { total, promises } = asked;
-        eprintln!("K {total}, {promises} promises: {} variables, {} clauses", size.variables, size.clauses);
+        let (variables, clauses) = (size.variables, size.clauses);
+        progress::note(format!(
+            "K {total} of {most}, {promises} promises: {variables} variables, {clauses} clauses"
+        ));
     };
     let watched = is_watched(question.options.quiet);
     let given = bounds(question);

@@ -3,6 +3,7 @@
 use super::{Engine, Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
+use crate::progress;
 use fencepost_answer::{Finding, FindingKind, Limit, Outcome, Place};
 use fencepost_diag::Diagnostic;
 use fencepost_explore::bytes_in_use;
@@ -59,6 +60,7 @@ impl Engine for Run {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let _line = progress::line(question.file, question.options.quiet);
         let deadline = question.deadline();
         let most_bytes = question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000));
         let limit = || match most_bytes {

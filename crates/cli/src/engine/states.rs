@@ -5,6 +5,7 @@ use super::promising;
 use super::{Engine, Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
+use crate::progress::{self, is_watched, of_states};
 use fencepost_answer::Outcome;
 use fencepost_ir::Language;
 use fencepost_machine::search::Options as Search;
@@ -76,6 +77,7 @@ impl Engine for States {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let _line = progress::line(question.file, question.options.quiet);
         if question.model.name == promising::MODEL {
             return promising::run(question);
         }
@@ -128,6 +130,7 @@ pub fn search(question: &Question<'_>) -> Search<'static> {
         max_states: question.work,
         max_bytes: question.options.max_memory.map(|mb| (mb as usize).saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
+        progress: is_watched(question.options.quiet).then_some(&of_states),
         ..Search::default()
     }
 }

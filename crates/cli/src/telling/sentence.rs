@@ -3,17 +3,18 @@
 //! What a weak model did is told from the cycle of [`crate::telling::cause`]: what the threads saw, and which two accesses of which
 //! thread were not kept in order. What needs no weak model is told as what it is.
 
-use crate::telling::cause::{Cause, Edge, EdgeKind, cause};
+use crate::telling::cause::{Cause, EdgeKind, cause};
 use crate::telling::story::StepId;
 use crate::telling::teller::Teller;
 use crate::telling::waiting;
-use crate::telling::words::{self, list};
+use crate::telling::weak::{Names, Weak};
+use crate::telling::words::list;
 use fencepost_answer::Explanation;
 use fencepost_explore::{Action, FindingKind};
 use fencepost_ir::EventKind;
 use fencepost_models::registry::Entry;
 use fencepost_naive::Rebuilt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Explains a finding; `rebuilt` is its execution, if it could be rebuilt.
 pub fn explain(
@@ -21,7 +22,8 @@ pub fn explain(
     model: &Entry,
     rebuilt: Option<&Rebuilt>,
 ) -> (Explanation, Option<Cycle>) {
-    let weak = rebuilt.and_then(|rebuilt| Weak::new(teller, model, rebuilt));
+    let told = rebuilt.and_then(|rebuilt| Told::new(teller, model, rebuilt));
+    let weak = told.as_ref().map(|(told, cause)| Weak { names: told, model: model.name, cause });
     let mut explanation = Explanation { threads: teller.threads(), ..Explanation::default() };
     let finding = teller.finding();
     explanation.sentence = match finding.kind {
@@ -41,7 +43,7 @@ pub fn explain(
     } else if rebuilt.is_some() && model.name != "sc" && tells_of_order(finding.kind) {
         explanation.why.push("no weak memory is needed: it happens under sc as well".into());
     }
-    (explanation, weak.map(|weak| weak.cycle()))
+    (explanation, told.as_ref().map(|(told, cause)| told.cycle(cause)))
 }
 
 /// The steps of a cycle, for a picture.
@@ -51,28 +53,16 @@ fn tells_of_order(kind: FindingKind) -> bool {
     !matches!(kind, FindingKind::Leak | FindingKind::Unsupported | FindingKind::OutsideSection)
 }
 
-/// What a weak model did.
-struct Weak<'t, 'a> {
+/// The execution of a finding in the words of its teller.
+struct Told<'t, 'a> {
     teller: &'t Teller<'a>,
-    model: &'t Entry,
-    cause: Cause,
     steps: BTreeMap<usize, StepId>,
-    kinds: BTreeMap<usize, bool>,
+    reads: BTreeSet<usize>,
 }
 
-impl<'t, 'a> Weak<'t, 'a> {
-    fn new(teller: &'t Teller<'a>, model: &'t Entry, rebuilt: &Rebuilt) -> Option<Weak<'t, 'a>> {
-        let id = |&(t, i): &(u32, u32)| (t as usize, i as usize);
-        let steps: BTreeMap<usize, StepId> = rebuilt.events.iter().map(|(step, &e)| (e, id(step))).collect();
-        let preferred: Vec<usize> =
-            steps.iter().filter(|(_, step)| teller.is_concerned(**step)).map(|(&e, _)| e).collect();
-        let cause = cause(model, &rebuilt.execution, &preferred)?;
-        let reads = rebuilt.execution.events.iter().map(|event| event.kind == EventKind::Read).enumerate();
-        Some(Weak { teller, model, cause, steps, kinds: reads.collect() })
-    }
-
+impl Names for Told<'_, '_> {
     fn is_read(&self, event: usize) -> bool {
-        self.kinds.get(&event).copied().unwrap_or(false)
+        self.reads.contains(&event)
     }
 
     fn thread(&self, event: usize) -> String {
@@ -83,111 +73,38 @@ impl<'t, 'a> Weak<'t, 'a> {
         self.steps.get(&event).map_or(0, |step| self.teller.line_of(*step))
     }
 
-    /// `` `ready` = 1 (line 17)``.
-    fn access(&self, event: usize) -> String {
+    fn what(&self, event: usize) -> String {
         let step = self.steps.get(&event).and_then(|step| self.teller.step(*step));
-        let what = match step.map(|step| &step.action) {
+        match step.map(|step| &step.action) {
             Some(Action::Read { cell, value, .. } | Action::Write { cell, value, .. }) => {
                 format!("`{}` = {}", self.teller.rename(cell), self.teller.rename(value))
             }
             _ => "it".into(),
-        };
-        format!("{what} (line {})", self.line(event))
-    }
-
-    fn pairs(&self) -> impl Iterator<Item = &Edge> {
-        self.cause.cycle.iter().filter(|edge| edge.kind == EdgeKind::Po)
-    }
-
-    /// What the threads saw, and what was not kept in order.
-    fn sentence(&self) -> String {
-        let mut seen: Vec<String> = Vec::new();
-        for edge in self.pairs() {
-            let (thread, from, to) = (self.thread(edge.from), self.access(edge.from), self.access(edge.to));
-            match (self.is_read(edge.from), self.is_read(edge.to)) {
-                (true, true) => seen.push(format!("{thread} saw {from} but {to}")),
-                (false, true) => seen.push(format!("{thread} wrote {from} and then read {to}")),
-                (true, false) => seen.push(format!("{thread} saw {from} and then wrote {to}")),
-                (false, false) => {}
-            }
-        }
-        if seen.is_empty() {
-            let wrote = self.pairs().map(|edge| {
-                let (from, to) = (self.access(edge.from), self.access(edge.to));
-                format!("{} wrote {from} and then {to}", self.thread(edge.from))
-            });
-            seen.extend(wrote);
-        }
-        let blame: Vec<String> = self.cause.open.iter().map(|&pair| self.blame(pair)).collect();
-        let them = if self.cause.open.len() == 1 { "these two" } else { "them" };
-        let allows = format!("{} allows this because nothing orders {them}", self.model.name);
-        format!("{}: {}; {allows}", seen.join(", while "), blame.join(", and "))
-    }
-
-    /// What went out of order.
-    fn blame(&self, (from, to): (usize, usize)) -> String {
-        let (thread, first, second) = (self.thread(from), self.line(from), self.line(to));
-        match (self.is_read(from), self.is_read(to)) {
-            (false, false) => {
-                format!("the two stores of {thread}, lines {first} and {second}, reached others out of order")
-            }
-            (true, true) => {
-                format!("the two loads of {thread}, lines {first} and {second}, were done out of order")
-            }
-            (false, true) => {
-                format!(
-                    "the load of {thread} at line {second} was done before its store at line {first} reached others"
-                )
-            }
-            (true, false) => {
-                format!(
-                    "the store of {thread} at line {second} reached others before its load at line {first} was done"
-                )
-            }
         }
     }
 
-    /// The cycle, and what would forbid it.
-    fn why(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let mut cycle = String::from("the cycle: ");
-        for edge in &self.cause.cycle {
-            let step = self.steps.get(&edge.from).and_then(|step| self.teller.step(*step));
-            let event = step.map_or(String::from("?"), |step| self.teller.event(step, None));
-            cycle += &format!("{event} (line {}) -{}-> ", self.line(edge.from), edge.kind.name());
-        }
-        let first = self.cause.cycle.first().map_or(0, |edge| edge.from);
-        lines.push(format!("{cycle}line {}", self.line(first)));
-        let kept = self.pairs().filter(|edge| !self.cause.open.contains(&(edge.from, edge.to)));
-        for edge in kept {
-            let (thread, from, to) = (self.thread(edge.from), self.line(edge.from), self.line(edge.to));
-            lines.push(format!("{thread} keeps lines {from} and {to} in order"));
-        }
-        if !self.cause.fences.is_empty() {
-            let place = |(&(from, to), fence): (&(usize, usize), _)| {
-                let (first, second) = (self.line(from), self.line(to));
-                format!(
-                    "{} between lines {first} and {second} of {}",
-                    words::written(fence),
-                    self.thread(from)
-                )
-            };
-            let fences = self.cause.open.iter().zip(self.cause.fences.iter().copied());
-            let fences: Vec<String> = fences.map(place).collect();
-            let axioms: Vec<String> = self.cause.axioms.iter().map(|axiom| format!("`{axiom}`")).collect();
-            lines.push(format!(
-                "with {} the axiom {} of {} would forbid it",
-                list(&fences),
-                list(&axioms),
-                self.model.name
-            ));
-        }
-        lines
+    fn event(&self, event: usize) -> String {
+        let step = self.steps.get(&event).and_then(|step| self.teller.step(*step));
+        step.map_or(String::from("?"), |step| self.teller.event(step, None))
+    }
+}
+
+impl<'t, 'a> Told<'t, 'a> {
+    /// The execution, and why the model allows it, if it is not sequentially consistent.
+    fn new(teller: &'t Teller<'a>, model: &Entry, rebuilt: &Rebuilt) -> Option<(Told<'t, 'a>, Cause)> {
+        let id = |&(t, i): &(u32, u32)| (t as usize, i as usize);
+        let steps: BTreeMap<usize, StepId> = rebuilt.events.iter().map(|(step, &e)| (e, id(step))).collect();
+        let preferred: Vec<usize> =
+            steps.iter().filter(|(_, step)| teller.is_concerned(**step)).map(|(&e, _)| e).collect();
+        let cause = cause(model, &rebuilt.execution, &preferred)?;
+        let events = rebuilt.execution.events.iter().enumerate();
+        let reads = events.filter(|(_, event)| event.kind == EventKind::Read).map(|(e, _)| e).collect();
+        Some((Told { teller, steps, reads }, cause))
     }
 
-    fn cycle(&self) -> Cycle {
+    fn cycle(&self, cause: &Cause) -> Cycle {
         let step = |event: usize| self.steps.get(&event).copied();
-        let edges = self.cause.cycle.iter().filter_map(|e| Some((step(e.from)?, step(e.to)?, e.kind)));
+        let edges = cause.cycle.iter().filter_map(|e| Some((step(e.from)?, step(e.to)?, e.kind)));
         edges.collect()
     }
 }

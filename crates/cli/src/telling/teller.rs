@@ -9,7 +9,7 @@ use fencepost_answer::picture::{self, Arrow, Kind, Picture};
 use fencepost_diag::{SourceMap, Span};
 use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
 use fencepost_ir::{Instr, Program, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A function and an instruction of it.
 type At = (u32, u32);
@@ -78,6 +78,8 @@ pub struct Teller<'a> {
     threads: Vec<String>,
     /// Nothing is left out.
     full: bool,
+    /// Reads that nothing depends on.
+    idle: BTreeSet<StepId>,
 }
 
 impl<'a> Teller<'a> {
@@ -94,7 +96,13 @@ impl<'a> Teller<'a> {
             names.insert(name.as_str(), if *count == 1 { wanted } else { format!("{wanted}#{count}") });
         }
         let threads = thread_names(source.program, finding);
-        Teller { source, finding, names, threads, full }
+        Teller { source, finding, names, threads, full, idle: BTreeSet::new() }
+    }
+
+    /// With reads that nothing depends on, which are only counted, unless all is told.
+    pub fn without(mut self, idle: BTreeSet<StepId>) -> Teller<'a> {
+        self.idle = if self.full { BTreeSet::new() } else { idle };
+        self
     }
 
     /// The headline of the finding, with objects on the heap as people may call them.
@@ -178,7 +186,19 @@ impl<'a> Teller<'a> {
         let mut lines: Vec<Shown> = Vec::new();
         let mut at = 0;
         while at < shown.len() {
-            let (line, used) = self.line(&shown[at..]);
+            let (thread, idle) = (shown[at].step.0, self.idle_from(&shown[at..]));
+            let (line, used) = match idle {
+                0 => self.line(&shown[at..]),
+                count => {
+                    let reads = if count == 1 { "a read".into() } else { format!("{count} reads") };
+                    let place =
+                        self.step(shown[at].step).map(|step| self.source.outside(step.at, &step.calls));
+                    let line = place.map(|place| {
+                        self.shown(thread as u32, place, format!("({reads} that nothing depends on)"))
+                    });
+                    (line, count)
+                }
+            };
             at += used;
             lines.extend(line);
         }
@@ -186,6 +206,13 @@ impl<'a> Teller<'a> {
             self.add_waiting(&mut lines);
         }
         if self.full { lines } else { fold::fold(lines) }
+    }
+
+    /// How many steps of one thread from here on are reads that nothing depends on.
+    fn idle_from(&self, steps: &[Told]) -> usize {
+        let thread = steps.first().map(|told| told.step.0);
+        let is_idle = |told: &&Told| Some(told.step.0) == thread && self.idle.contains(&told.step);
+        steps.iter().take_while(is_idle).count()
     }
 
     /// The end of a life, and the use that comes too late; told in this order as far as memory lets it.
@@ -241,9 +268,18 @@ impl<'a> Teller<'a> {
         let story = self.story();
         let mut picture = Picture { title: self.title(), threads: self.threads(), ..Picture::default() };
         let mut boxes: BTreeMap<StepId, usize> = BTreeMap::new();
-        for told in &story {
+        for (number, told) in story.iter().enumerate() {
             let Some(step) = self.step(told.step) else { continue };
-            let event = self.event(step, None);
+            if boxes.contains_key(&told.step) || self.idle.contains(&told.step) {
+                continue;
+            }
+            // The two halves of a read-modify-write are one box.
+            let other =
+                story.get(number + 1).map(|next| next.step).filter(|&next| self.is_update(told.step, next));
+            if let Some(other) = other {
+                boxes.insert(other, picture.boxes.len());
+            }
+            let event = self.event(step, other.and_then(|other| self.step(other)));
             let at = self.source.outside(step.at, &step.calls);
             let (line, text) = (self.source.line(at), self.source.text(at));
             boxes.insert(told.step, picture.boxes.len());
@@ -269,7 +305,7 @@ impl<'a> Teller<'a> {
         }
         for (&step, &number) in &boxes {
             let mut arrow = |from, to, kind| {
-                if !cycle.contains(&(from, to, kind)) {
+                if from != to && !cycle.contains(&(from, to, kind)) {
                     picture.arrows.push(Arrow { from, to, kind, on_cycle: false });
                 }
             };

@@ -44,7 +44,7 @@ fn without_times(text: &str) -> String {
             words
                 .get(i + 1)
                 .is_some_and(|unit| matches!(unit.trim_end_matches([';', ')']), "us" | "ms" | "s"))
-                && words[i].parse::<f64>().is_ok()
+                && words[i].trim_start_matches('(').parse::<f64>().is_ok()
         };
         let mut shown: Vec<&str> = Vec::new();
         let mut i = 0;
@@ -54,9 +54,10 @@ fn without_times(text: &str) -> String {
                 while shown.last() == Some(&"") {
                     shown.pop();
                 }
-                shown.push(match words[i + 1].chars().last() {
-                    Some(';') => "TIME;",
-                    Some(')') => "TIME)",
+                shown.push(match (words[i].chars().next(), words[i + 1].chars().last()) {
+                    (_, Some(';')) => "TIME;",
+                    (Some('('), Some(')')) => "(TIME)",
+                    (_, Some(')')) => "TIME)",
                     _ => "TIME",
                 });
                 i += 2;

@@ -1,5 +1,6 @@
 //! From a program to an answer by the POWER machine.
 
+use super::accesses;
 use super::alone::{Alone, Halt};
 use super::code::PowerCode;
 use super::machine::{Move, PowerMachine, PowerWorker, Rule};
@@ -11,7 +12,7 @@ use crate::search;
 use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Place, Step};
 use fencepost_ir::flat::{self, Op, flatten};
 use fencepost_ir::{FailKind, Observable, Program, Property, Span, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How to check.
 #[derive(Clone, Copy)]
@@ -138,6 +139,7 @@ pub fn replay_moves(
     let plain = Plain::new(code, &alone.at);
     let mut state = plain.initial();
     let (mut last, mut count) = (None, 0);
+    let mut told = BTreeMap::new();
     while let Some((&step, tail)) = rest.split_first() {
         let p = usize::from(step.process);
         let index = match step.rule {
@@ -154,8 +156,16 @@ pub fn replay_moves(
             (last, count) = (Some(p), count + 1);
         }
         plain.apply(&mut state, step)?;
+        let before = run.len();
         tell(code, &plain, &state, step, &mut run);
+        if run.len() > before && !matches!(step.rule, Rule::Propagate(..)) {
+            // A read is told when it has its value, a store when it has one, too; both may be done again.
+            if matches!(step.rule, Rule::Init(_)) || !told.contains_key(&(p, index)) {
+                told.insert((p, index), before);
+            }
+        }
     }
+    accesses::add(&plain, &state, &told, &mut run);
     if contexts.is_some_and(|most| count > most) {
         return Err("the run has more contexts than it may have");
     }

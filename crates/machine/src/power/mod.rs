@@ -21,6 +21,7 @@
 //!
 //! Reference: `[AABN17]` P. A. Abdulla, M. F. Atig, A. Bouajjani, T. P. Ngo, Context-bounded analysis for POWER, TACAS 2017, and its extended version.
 
+mod accesses;
 pub mod alone;
 pub mod check;
 pub mod code;

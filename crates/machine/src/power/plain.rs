@@ -112,11 +112,11 @@ impl<'a> Plain<'a> {
         &self.code.flat.threads[p].code[state.events[p][i].step as usize].op
     }
 
-    fn is_read(&self, state: &State, p: usize, i: usize) -> bool {
+    pub(super) fn is_read(&self, state: &State, p: usize, i: usize) -> bool {
         matches!(self.op(state, p, i), Op::Load { .. })
     }
 
-    fn is_write(&self, state: &State, p: usize, i: usize) -> bool {
+    pub(super) fn is_write(&self, state: &State, p: usize, i: usize) -> bool {
         matches!(self.op(state, p, i), Op::Store { .. })
     }
 
@@ -207,7 +207,7 @@ impl<'a> Plain<'a> {
         self.code.cell(flow.address[i].as_ref()?.0?, width)
     }
 
-    fn before(&self, state: &State, a: Store, b: Store) -> bool {
+    pub(super) fn before(&self, state: &State, a: Store, b: Store) -> bool {
         (a.is_none() && b.is_some()) || state.co.contains(&(a, b))
     }
 
@@ -590,6 +590,18 @@ impl<'a> Plain<'a> {
     pub fn memory(&self, state: &State, p: usize) -> Vec<Option<Value>> {
         let cells = 0..self.code.cells.len() as u32;
         cells.map(|cell| self.stored(state, self.last(state, p, cell), cell)).collect()
+    }
+
+    /// The cell of an access, by its number and its name, and the value that it stores.
+    pub(super) fn cell_and_value(&self, state: &State, p: usize, i: usize) -> Option<(u32, String, Value)> {
+        let flow = self.flow(state, p);
+        let cell = self.var(state, &flow, p, i)?;
+        Some((cell, self.code.cell_name(cell), flow.data[i].0.unwrap_or_default()))
+    }
+
+    /// A value for people.
+    pub(super) fn show(&self, value: Value) -> String {
+        self.code.program.show_value(value)
     }
 
     /// What happened to an event, in words; `None` for what is not worth telling.

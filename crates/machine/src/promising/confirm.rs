@@ -1,13 +1,13 @@
 //! What the check of a program asks of the promising machine: bounds, final states, and runs done again.
 
 use super::memory::Place;
-use super::plain::{Effect, Plain, Process, State};
+use super::plain::{Effect, Plain, Process, State, Time};
 use super::search::{Act, CutBy, Move, PromisingMachine, PromisingWorker};
 use crate::check::{Checkable, allows};
 use crate::code::{CellId, Code};
 use crate::local::Status;
 use crate::run::show_instr;
-use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Step};
+use fencepost_answer::{Access, Bound, BoundName, Finding, FindingKind, Made, Seen, Step};
 use fencepost_diag::Span;
 use fencepost_ir::{Instr, Property, Value};
 use std::collections::BTreeSet;
@@ -89,53 +89,109 @@ pub fn replay(
     moves: &[Move],
 ) -> Result<(State, Vec<Step>), &'static str> {
     let (mut state, logs) = plain.start();
-    let mut trace = Vec::new();
+    let mut told = Told { code, trace: Vec::new(), messages: Vec::new() };
     for (thread, log) in (0u32..).zip(logs) {
-        tell(code, &mut trace, thread, &Effect { executed: log, ..Effect::default() }, None, &state);
+        told.tell(thread, &Effect { executed: log, ..Effect::default() }, None, &state);
     }
     for step in moves {
         let effect = plain.apply(&mut state, step)?;
-        tell(code, &mut trace, u32::from(step.thread), &effect, Some(&step.act), &state);
+        told.tell(u32::from(step.thread), &effect, Some(&step.act), &state);
     }
+    let trace = told.with_sources();
     Ok((state, trace))
 }
 
-/// The steps of one move: a promise, or the instruction with what it read and wrote and, after it, what was only local.
-fn tell(
-    code: &Code<'_>,
-    trace: &mut Vec<Step>,
-    thread: u32,
-    effect: &Effect,
-    act: Option<&Act>,
-    state: &State,
-) {
-    let views = show_views(code, state);
-    let cell = effect.cell.map(|cell| CellId(cell as u32));
-    let access = effect.value.map(|value| (cell, value));
-    if let (Some(Act::Promise { place, .. }), Some((Some(cell), value))) = (act, access) {
-        let how = if matches!(place, Place::Split(_)) { ", splitting an earlier promise" } else { "" };
-        let action = format!(
-            "promise {} = {}{how}; certified: alone, the thread can fulfil it",
-            code.cell_name(cell),
-            code.program.show_value(value)
-        );
-        trace.push(Step { thread, action, span: NOWHERE, buffers: views, ..Step::default() });
-        return;
-    }
-    let mut first = act.is_some();
-    for done in &effect.executed {
-        let Some(instr) = code.instr(done.function, done.pc) else { continue };
-        let mut action = show_instr(code, instr, if first { access } else { None });
-        if first && effect.fulfilled {
-            action.push_str(", which fulfils the promise");
+/// The steps of a run, and the messages that they read and wrote.
+struct Told<'c> {
+    code: &'c Code<'c>,
+    trace: Vec<Step>,
+    /// Steps with the cell and the timestamps of what they read and wrote.
+    messages: Vec<(usize, usize, Option<Time>, Option<Time>)>,
+}
+
+impl Told<'_> {
+    /// The steps of one move: a promise, or the instruction with what it read and wrote and, after it, what was only local.
+    fn tell(&mut self, thread: u32, effect: &Effect, act: Option<&Act>, state: &State) {
+        let code = self.code;
+        let views = show_views(code, state);
+        let cell = effect.cell.map(|cell| CellId(cell as u32));
+        let access = effect.value.map(|value| (cell, value));
+        if let (Some(Act::Promise { place, .. }), Some((Some(cell), value))) = (act, access) {
+            let how = if matches!(place, Place::Split(_)) { ", splitting an earlier promise" } else { "" };
+            let action = format!(
+                "promise {} = {}{how}; certified: alone, the thread can fulfil it",
+                code.cell_name(cell),
+                code.program.show_value(value)
+            );
+            self.trace.push(Step { thread, action, span: NOWHERE, buffers: views, ..Step::default() });
+            return;
         }
-        if first && effect.switched {
-            action.push_str(" (view switch)");
+        let mut first = act.is_some();
+        for done in &effect.executed {
+            let Some(instr) = code.instr(done.function, done.pc) else { continue };
+            let access = if first { self.access(thread, effect, state) } else { None };
+            let (shown, wrote) = match (first, effect.cell) {
+                (true, Some(cell)) if access.is_some() => {
+                    let value = |time: Option<Time>| message(state, cell, time?);
+                    let (old, new) = (value(effect.read), value(effect.wrote.map(|(_, to)| to)));
+                    (Some((Some(CellId(cell as u32)), old.or(new).unwrap_or_default())), new)
+                }
+                (true, _) => (effect.value.map(|value| (cell, value)), None),
+                (false, _) => (None, None),
+            };
+            let mut action = show_instr(code, instr, shown, wrote);
+            if first && effect.fulfilled {
+                action.push_str(", which fulfils the promise");
+            }
+            if first && effect.switched {
+                action.push_str(" (view switch)");
+            }
+            first = false;
+            let span = code.span(done.function, done.pc);
+            self.trace.push(Step { thread, action, span, buffers: views.clone(), access, ..Step::default() });
         }
-        first = false;
-        let span = code.span(done.function, done.pc);
-        trace.push(Step { thread, action, span, buffers: views.clone(), ..Step::default() });
     }
+
+    /// What the instruction of a move did to memory; where values come from is added at the end.
+    fn access(&mut self, thread: u32, effect: &Effect, state: &State) -> Option<Access> {
+        let cell = effect.cell?;
+        let (read, wrote) = (effect.read, effect.wrote.map(|(_, to)| to));
+        read.or(wrote)?;
+        let value = |time| self.code.program.show_value(message(state, cell, time).unwrap_or_default());
+        let before = self.trace.iter().filter(|step| step.thread == thread && step.access.is_some()).count();
+        let access = Access {
+            cell: self.code.cell_name(CellId(cell as u32)),
+            read: read.map(|time| Seen { value: value(time), from: None }),
+            wrote: wrote.map(|time| Made { value: value(time), place: 0 }),
+            number: before as u32 + 1,
+        };
+        self.messages.push((self.trace.len(), cell, read, wrote));
+        Some(access)
+    }
+
+    /// The steps, with the step that each value comes from, and the places of what was written.
+    fn with_sources(self) -> Vec<Step> {
+        let Told { mut trace, messages, .. } = self;
+        for &(step, cell, read, wrote) in &messages {
+            let Some(access) = &mut trace[step].access else { continue };
+            let same =
+                |other: &&(usize, usize, Option<Time>, Option<Time>)| other.1 == cell && other.3 == read;
+            if let (Some(seen), Some(_)) = (&mut access.read, read) {
+                seen.from = messages.iter().find(same).map(|writer| writer.0);
+            }
+            if let (Some(made), Some(time)) = (&mut access.wrote, wrote) {
+                let older =
+                    messages.iter().filter(|other| other.1 == cell && other.3.is_some_and(|t| t < time));
+                made.place = older.count() as u32 + 1;
+            }
+        }
+        trace
+    }
+}
+
+/// The value of a message.
+fn message(state: &State, cell: usize, time: Time) -> Option<Value> {
+    state.messages.iter().find(|message| message.cell == cell && message.to == time)?.value
 }
 
 /// Each thread's view, as numbers of messages in their cells, and its promises.

@@ -147,7 +147,9 @@ pub(crate) fn headline(report: &Report<'_>) -> String {
     for assumed in outcome.assumes.iter().filter(|_| safe) {
         let _ = write!(line, ", {assumed}");
     }
-    let _ = write!(line, " ({}, {})", counts(outcome), show_seconds(report.seconds));
+    let mut last = vec![counts(outcome), show_seconds(report.seconds)];
+    last.retain(|part| !part.is_empty());
+    let _ = write!(line, " ({})", last.join(", "));
     line
 }
 
@@ -216,21 +218,38 @@ fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String
     let width = steps.iter().map(|s| place(s).len()).max().unwrap_or(0);
     let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0);
     let mut thread = None;
+    let mut before: &[String] = &[];
     for step in steps {
         if thread != Some(step.thread) {
             thread = Some(step.thread);
             let _ = writeln!(out, "    {}", thread_head(step.thread, threads));
         }
         let mut line = format!("      {:>width$}  {:code$}  {}", place(step), text(step), step.action);
-        if !step.buffers.is_empty() {
-            let _ = write!(line, "  [{}]", step.buffers.join(" | "));
+        if let Some(buffers) = changed_buffers(before, &step.buffers, threads) {
+            let _ = write!(line, "  [{buffers}]");
         }
+        before = &step.buffers;
         let _ = writeln!(out, "{}", line.trim_end());
         for detail in &step.details {
             let _ = writeln!(out, "      {:width$}    {detail}", "");
         }
     }
     out
+}
+
+/// The buffers that are not empty, by the names of their threads, if they are not what they were: `writer: x=1 y=1`.
+pub(crate) fn changed_buffers(before: &[String], now: &[String], threads: &[String]) -> Option<String> {
+    let filled = |buffers: &[String]| -> Vec<(usize, String)> {
+        buffers.iter().cloned().enumerate().filter(|(_, buffer)| !buffer.is_empty()).collect()
+    };
+    let now = filled(now);
+    if filled(before) == now {
+        return None;
+    }
+    let name = |thread: usize| threads.get(thread).cloned().unwrap_or_else(|| format!("thread {thread}"));
+    let shown: Vec<String> =
+        now.iter().map(|(thread, buffer)| format!("{}: {buffer}", name(*thread))).collect();
+    Some(if shown.is_empty() { "all empty".into() } else { shown.join(" | ") })
 }
 
 /// `thread 1: reader`.

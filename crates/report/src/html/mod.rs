@@ -54,14 +54,34 @@ pub fn page(report: &Report<'_>, command: &str) -> String {
     let _ = writeln!(
         out,
         "<section><h2>How</h2><dl><dt>command</dt><dd><code>{}</code></dd><dt>engine</dt><dd>{}{}</dd>\
-         <dt>time</dt><dd>{}</dd><dt>version</dt><dd>{}</dd></dl></section>\n</main>\n<script>{SCRIPT}</script>\n</body></html>",
+         <dt>found in</dt><dd>{}</dd><dt>time</dt><dd>{}</dd><dt>version</dt><dd>{}</dd></dl></section>\n</main>\n<script>{SCRIPT}</script>\n</body></html>",
         escape(command),
         escape(report.engine),
         report.picked.map_or(String::new(), |why| format!(": {}", escape(why))),
+        escape(&statistics(report)),
         show_seconds(report.seconds),
         env!("CARGO_PKG_VERSION")
     );
     out
+}
+
+/// Counts, and the bounds that cut something.
+fn statistics(report: &Report<'_>) -> String {
+    let counts = &report.outcome.statistics;
+    let counted = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let all = [
+        counts.executions.map(|n| counted(n, "execution")),
+        counts.states.map(|n| counted(n, "state")),
+        counts.transitions.map(|n| counted(n, "transition")),
+        counts.nodes.map(|n| counted(n, "node")),
+        (counts.blocked > 0).then(|| format!("{} blocked", counts.blocked)),
+        (counts.cut > 0).then(|| format!("{} cut", counts.cut)),
+    ];
+    let mut parts: Vec<String> = all.into_iter().flatten().collect();
+    parts.extend(
+        report.outcome.bounds.iter().map(|bound| format!("bound {} {}", bound.name.name(), bound.value)),
+    );
+    if parts.is_empty() { "a formula".into() } else { parts.join(", ") }
 }
 
 /// A finding: what, where, and the execution as a table that can be stepped through.
@@ -105,8 +125,9 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
         "<div class=\"stepper\" data-finding=\"{number}\"><button class=\"back\" title=\"left arrow\">&larr; back</button>\
          <button class=\"next\" title=\"right arrow\">next &rarr;</button> <span class=\"count\"></span></div>"
     );
-    let buffers = finding.trace.iter().any(|step| !step.buffers.is_empty());
-    let head = if buffers { "<th>buffers</th>" } else { "" };
+    let buffers = finding.trace.iter().any(|step| step.buffers.iter().any(|buffer| !buffer.is_empty()));
+    let what = if report.model == "ps" { "views and promises" } else { "buffers" };
+    let head = if buffers { format!("<th>{what} afterwards</th>") } else { String::new() };
     let _ = writeln!(
         out,
         "<div class=\"wide\"><table class=\"steps\"><thead><tr><th>thread</th><th>line</th><th>source</th><th>what happens</th>{head}</tr></thead><tbody>"
@@ -122,8 +143,9 @@ fn show_step(step: &Step, names: &[String], report: &Report<'_>, buffers: bool) 
     let at = position(report.sources, step.span);
     let line = if at.file.is_empty() { String::new() } else { at.line.to_string() };
     let what = std::iter::once(&step.action).chain(&step.details).map(|text| escape(text));
+    let shown = text::changed_buffers(&[], &step.buffers, names).unwrap_or_default();
     let buffers =
-        if buffers { format!("<td>{}</td>", escape(&step.buffers.join(" | "))) } else { String::new() };
+        if buffers { format!("<td>{}</td>", escape(&shown).replace(" | ", "<br>")) } else { String::new() };
     format!(
         "<tr tabindex=\"0\" data-at=\"{}\" data-thread=\"{}\" data-line=\"{}\"><td class=\"t{}\">{}</td><td>{line}</td><td><code>{}</code></td><td>{}</td>{buffers}</tr>\n",
         step.span.start,
@@ -168,14 +190,15 @@ fn show_source(file: &SourceFile, marked: &BTreeSet<usize>) -> String {
     for (line, text) in (1..).zip(file.text.lines()) {
         if !whole && !near(line) {
             if !skipped {
-                out.push_str("<span class=\"gap\">...</span>\n");
+                out.push_str("<span class=\"gap\">...</span>");
             }
             skipped = true;
             continue;
         }
         skipped = false;
         let class = if marked.contains(&line) { " class=\"used\"" } else { "" };
-        let _ = writeln!(
+        // Each is a block of its own: what ends a line would be another one.
+        let _ = write!(
             out,
             "<span id=\"{}\"{class}><b>{line:>5}</b>  {}</span>",
             anchor(&file.name, line),

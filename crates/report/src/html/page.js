@@ -36,6 +36,35 @@
       if (index >= 0) show(index, true);
     });
   });
+  // A line of the source leads to its first step, and what the mouse is on shows its line.
+  [].forEach.call(document.querySelectorAll(".source .used"), function (line) {
+    line.addEventListener("click", function () {
+      var index = rows.findIndex(function (row) { return row.dataset.line === line.id; });
+      if (index >= 0) show(index, true);
+    });
+  });
+  function hover(element, lineOf) {
+    element.addEventListener("mouseenter", function () {
+      var id = lineOf();
+      mark2(".source span", function (line) { return line.id === id; });
+      mark2(".picture .event", function (event) {
+        return event.dataset.at === element.dataset.at && event.dataset.thread === element.dataset.thread;
+      });
+    });
+    element.addEventListener("mouseleave", function () { mark2(".hover", function () { return false; }); });
+  }
+  function mark2(selector, wanted) {
+    [].forEach.call(document.querySelectorAll(selector), function (element) {
+      element.classList.toggle("hover", wanted(element));
+    });
+  }
+  rows.forEach(function (row) { hover(row, function () { return row.dataset.line; }); });
+  [].forEach.call(document.querySelectorAll(".picture .event"), function (event) {
+    hover(event, function () {
+      var row = rows.find(function (row) { return row.dataset.at === event.dataset.at; });
+      return row ? row.dataset.line : "";
+    });
+  });
   [].forEach.call(document.querySelectorAll(".stepper .back"), function (button) {
     button.addEventListener("click", function () { show(Math.max(now - 1, 0), true); });
   });

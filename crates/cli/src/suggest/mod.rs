@@ -5,6 +5,8 @@
 //! that could not be weakened then cannot be weakened later either: at the end no single change can be left out or be
 //! weaker. Those places come last that the counterexample visits, so that the others are given up first.
 
+pub mod litmus;
+
 use crate::args::CheckArgs;
 use crate::check;
 use crate::input::Trouble;
@@ -319,7 +321,10 @@ fn strengthen(instr: &mut Instr, order: Order) {
         order => order,
     };
     match instr {
-        Instr::Load { ann, .. } | Instr::Store { ann, .. } | Instr::Await { ann, .. } => ann.order = order,
+        Instr::Load { ann, .. }
+        | Instr::Store { ann, .. }
+        | Instr::StoreExclusive { ann, .. }
+        | Instr::Await { ann, .. } => ann.order = order,
         Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => {
             (read.order, write.order) = (read_part, write_part);
         }

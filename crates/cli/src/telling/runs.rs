@@ -1,0 +1,562 @@
+//! Runs of the machines: what went wrong in one sentence, why the model allows it, and a picture.
+//!
+//! A run says of each access which step wrote what it reads, and which place its write has in its cell. That is an execution:
+//! its cycle is looked for as for those of the explorer. Where the model has axioms that need no dependencies, which runs do
+//! not have, they say which fences would forbid it; under POWER the run itself says what was done out of order.
+
+use crate::telling::cause::{self, Cause, Edge, EdgeKind};
+use crate::telling::fold;
+use crate::telling::weak::{Names, Weak};
+use crate::telling::words::list;
+use fencepost_answer::picture::{self, Arrow, Kind, Picture};
+use fencepost_answer::{Access, Explanation, Finding, FindingKind, Outcome, Step};
+use fencepost_diag::SourceMap;
+use fencepost_ir::{
+    Ann, Callee, Event, EventKind, Execution, Fence, Instr, Location, ObjectId, Order, Program, ThreadId,
+    Value, Width,
+};
+use fencepost_models::Model;
+use fencepost_models::registry::{self, Entry};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Explains the findings of a machine, draws the first, and leaves out of the runs what only one thread sees, unless all is wanted.
+pub fn explain(program: &Program, sources: &SourceMap, model: &Entry, full: bool, outcome: &mut Outcome) {
+    for finding in &mut outcome.findings {
+        let run = Run::new(program, sources, model, finding);
+        let cause = run.cause();
+        outcome.explanations.push(run.explanation(cause.as_ref()));
+        if outcome.picture.is_none() {
+            outcome.picture = run.picture(cause.as_ref());
+        }
+        let names = run.threads;
+        for step in &mut finding.trace {
+            let started =
+                step.action.strip_prefix("start thread ").and_then(|number| number.parse::<usize>().ok());
+            if let Some(name) = started.and_then(|number| names.get(number)) {
+                step.action = format!("start {name}");
+            }
+        }
+        if !full {
+            finding.trace = fold::fold(shortened(&finding.trace));
+        }
+    }
+}
+
+/// A run as an execution.
+struct Run<'a> {
+    sources: &'a SourceMap,
+    model: &'a Entry,
+    finding: &'a Finding,
+    threads: Vec<String>,
+    execution: Execution,
+    /// The step of each event that is none of the initial ones.
+    steps: BTreeMap<usize, usize>,
+}
+
+impl<'a> Run<'a> {
+    fn new(program: &Program, sources: &'a SourceMap, model: &'a Entry, finding: &'a Finding) -> Run<'a> {
+        let (execution, steps) = execution(&finding.trace);
+        Run { sources, model, finding, threads: names(program, finding), execution, steps }
+    }
+
+    fn access(&self, event: usize) -> Option<(&Step, &Access)> {
+        let step = self.finding.trace.get(*self.steps.get(&event)?)?;
+        Some((step, step.access.as_ref()?))
+    }
+
+    fn line_of(&self, step: &Step) -> usize {
+        self.sources.position(step.span.start).map_or(0, |(_, line, _)| line)
+    }
+
+    fn name(&self, thread: u32) -> String {
+        self.threads.get(thread as usize).cloned().unwrap_or_else(|| format!("thread {thread}"))
+    }
+
+    /// The cycle and what is not kept in order on it, if the run is not sequentially consistent.
+    fn cause(&self) -> Option<Cause> {
+        let allows =
+            |entry: &Entry| Model::builtin(entry.name).is_some_and(|m| m.check(&self.execution).consistent);
+        match self.model.name {
+            "tso" | "pso" if allows(self.model) => cause::cause(self.model, &self.execution, &[]),
+            // What needs no promise is an execution of RC11.
+            "ps" => match registry::find("rc11").filter(|rc11| allows(rc11)) {
+                Some(rc11) => cause::cause(rc11, &self.execution, &[]),
+                None => self.by_the_run(),
+            },
+            _ => self.by_the_run(),
+        }
+    }
+
+    /// The cycle, and the pairs on it that the run did out of order.
+    fn by_the_run(&self) -> Option<Cause> {
+        let cycle = cause::shortest_cycle(&self.execution, &[])?;
+        let pairs = cycle.iter().filter(|edge| edge.kind == EdgeKind::Po);
+        let open = pairs.filter(|edge| self.is_out_of_order(edge)).map(|edge| (edge.from, edge.to)).collect();
+        Some(Cause { cycle, open, fences: Vec::new(), axioms: Vec::new() })
+    }
+
+    /// Whether the second of two accesses of a thread was done, or reached somebody, before the first.
+    fn is_out_of_order(&self, edge: &Edge) -> bool {
+        let (Some(&first), Some(&second)) = (self.steps.get(&edge.from), self.steps.get(&edge.to)) else {
+            return false;
+        };
+        let (first_reaches, second_reaches) = (self.reaches(first), self.reaches(second));
+        match (self.is_read(edge.from), self.is_read(edge.to)) {
+            (true, true) => second < first,
+            (true, false) => {
+                second_reaches.iter().any(|(_, at)| *at < first) || self.is_promised(second, first)
+            }
+            (false, true) => first_reaches.is_empty() || first_reaches.iter().any(|(_, at)| second < *at),
+            (false, false) => second_reaches
+                .iter()
+                .any(|(whom, at)| first_reaches.iter().all(|(other, earlier)| other != whom || at < earlier)),
+        }
+    }
+
+    /// Whom a store reached when, under POWER.
+    fn reaches(&self, store: usize) -> Vec<(&str, usize)> {
+        let (trace, told) = (&self.finding.trace, &self.finding.trace[store]);
+        let what = told.action.split_once(' ').map_or("", |(_, what)| what);
+        let reach = |(at, step): (usize, &'a Step)| {
+            let (whom, other) = step.action.strip_prefix("reaches ")?.split_once(": ")?;
+            let same = step.thread == told.thread && step.span == told.span && other == what;
+            (same && at > store).then_some((whom, at))
+        };
+        trace.iter().enumerate().filter_map(reach).collect()
+    }
+
+    /// Whether what a step writes was promised before another step.
+    fn is_promised(&self, write: usize, before: usize) -> bool {
+        let step = &self.finding.trace[write];
+        let Some(access) = &step.access else { return false };
+        let promise = format!("promise {} = ", access.cell);
+        let mut earlier = self.finding.trace[..before].iter();
+        step.action.contains("fulfils the promise")
+            && earlier.any(|other| other.thread == step.thread && other.action.starts_with(&promise))
+    }
+
+    fn explanation(&self, cause: Option<&Cause>) -> Explanation {
+        let weak = cause.map(|cause| Weak { names: self, model: self.model.name, cause });
+        let mut explanation = Explanation { threads: self.threads.clone(), ..Explanation::default() };
+        explanation.sentence = match (&weak, self.finding.kind) {
+            (Some(weak), FindingKind::Assertion) => weak.sentence(),
+            _ => self.values(),
+        };
+        explanation.why.extend(self.waiting_store());
+        match &weak {
+            Some(weak) => explanation.why.extend(weak.why()),
+            None if self.model.name != "sc" && !self.steps.is_empty() => {
+                explanation.why.push("no weak memory is needed: it happens under sc as well".into());
+            }
+            None => {}
+        }
+        explanation
+    }
+
+    /// What the thread that failed had read.
+    fn values(&self) -> String {
+        let Some(place) = self.finding.places.first() else { return String::new() };
+        let line = self.sources.position(place.span.start).map(|(_, line, _)| line);
+        let (Some(thread), Some(line)) = (place.thread, line) else { return String::new() };
+        let own = self.finding.trace.iter().rev().filter(|step| step.thread == thread);
+        let private = private_cells(&self.finding.trace);
+        let mut read: Vec<String> = Vec::new();
+        for step in own.take(12) {
+            let Some(Access { cell, read: Some(seen), .. }) = &step.access else { continue };
+            if private.contains(cell.as_str()) {
+                continue;
+            }
+            let from = seen.from.and_then(|from| self.finding.trace.get(from));
+            let from = from.filter(|writer| writer.thread != thread).map_or(String::new(), |writer| {
+                format!(", written by {} at line {}", self.name(writer.thread), self.line_of(writer))
+            });
+            read.push(format!("`{cell}` = {} (line {}{from})", seen.value, self.line_of(step)));
+        }
+        read.truncate(3);
+        read.reverse();
+        let name = self.name(thread);
+        match read.is_empty() {
+            true => format!("{name} fails at line {line}"),
+            false => format!("{name} had read {} when it came to line {line}", list(&read)),
+        }
+    }
+
+    /// The last read that a store in a buffer of another thread would have changed.
+    fn waiting_store(&self) -> Option<String> {
+        if !matches!(self.model.name, "tso" | "pso") {
+            return None;
+        }
+        for step in self.finding.trace.iter().rev() {
+            let Some(Access { cell, read: Some(seen), .. }) = &step.access else { continue };
+            for (other, buffer) in (0u32..).zip(&step.buffers).filter(|(other, _)| *other != step.thread) {
+                let waiting = buffer.split(' ').find(|entry| entry.split('=').next() == Some(cell));
+                if let Some((_, stored)) = waiting.and_then(|entry| entry.split_once('=')) {
+                    return Some(format!(
+                        "{} read `{cell}` = {} (line {}) while `{cell}` = {stored} of {} still waited in its buffer",
+                        self.name(step.thread),
+                        seen.value,
+                        self.line_of(step),
+                        self.name(other)
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// A box per step that others can see, with the cycle marked; nothing if there is none.
+    fn picture(&self, cause: Option<&Cause>) -> Option<Picture> {
+        let trace = &self.finding.trace;
+        let private = private_cells(trace);
+        let is_shown = |step: &Step| match &step.access {
+            Some(access) => !private.contains(access.cell.as_str()),
+            None => step.action.starts_with("F.") || step.action.starts_with("promise "),
+        };
+        let shown: Vec<usize> =
+            in_program_order(trace, (0..trace.len()).filter(|&i| is_shown(&trace[i])).collect());
+        let title = format!("{}: {}", self.finding.kind.code(), self.finding.message);
+        let mut picture = Picture { title, threads: self.threads.clone(), ..Picture::default() };
+        let failing = self.finding.places.first().and_then(|place| place.thread);
+        let last = shown.iter().rposition(|&i| Some(trace[i].thread) == failing);
+        for (number, &i) in shown.iter().enumerate() {
+            let step = &trace[i];
+            let (line, text) = (self.line_of(step), self.sources.expression(step.span));
+            let place = if line == 0 { String::new() } else { format!("{line}: {}", text.trim()) };
+            let (thread, event, span) = (step.thread, self.short(step), step.span);
+            picture.boxes.push(picture::Box { thread, event, place, span, marked: Some(number) == last });
+        }
+        let of_step = |step: usize| shown.iter().position(|&i| i == step);
+        let of_event = |event: usize| of_step(*self.steps.get(&event)?);
+        let mut drawn = BTreeSet::new();
+        for edge in cause.into_iter().flat_map(|cause| &cause.cycle) {
+            if let (Some(from), Some(to)) = (of_event(edge.from), of_event(edge.to)) {
+                let kind = match edge.kind {
+                    EdgeKind::Po => Kind::Po,
+                    EdgeKind::Rf => Kind::Rf,
+                    EdgeKind::Co => Kind::Co,
+                    EdgeKind::Fr => Kind::Fr,
+                };
+                drawn.insert((from, to, kind.name()));
+                picture.arrows.push(Arrow { from, to, kind, on_cycle: true });
+            }
+        }
+        let fr = self.execution.fr();
+        let (rf, co) = (&self.execution.rf, &self.execution.co);
+        let relations = [
+            (Kind::Rf, rf.clone()),
+            (Kind::Co, co.difference(&co.compose(co))),
+            (Kind::Fr, fr.difference(&fr.compose(co))),
+        ];
+        for (kind, relation) in relations {
+            for (from, to) in relation.pairs() {
+                if let (Some(from), Some(to)) = (of_event(from), of_event(to))
+                    && from != to
+                    && drawn.insert((from, to, kind.name()))
+                {
+                    picture.arrows.push(Arrow { from, to, kind, on_cycle: false });
+                }
+            }
+        }
+        (!picture.boxes.is_empty()).then_some(picture)
+    }
+
+    /// An event without how the machine got there.
+    fn short(&self, step: &Step) -> String {
+        match (&step.access, step.action.split_once(' ')) {
+            (Some(Access { cell, read: Some(seen), wrote: None, .. }), Some(("init" | "commit", _))) => {
+                format!("R {cell} = {}", seen.value)
+            }
+            (Some(Access { cell, wrote: Some(made), .. }), Some(("init" | "commit", _))) => {
+                format!("W {cell} = {}", made.value)
+            }
+            _ => step.action.split([';', ',']).next().unwrap_or_default().replace(" (view switch)", ""),
+        }
+    }
+}
+
+impl Names for Run<'_> {
+    fn is_read(&self, event: usize) -> bool {
+        self.execution.events[event].kind == EventKind::Read
+    }
+
+    fn thread(&self, event: usize) -> String {
+        self.access(event).map_or(String::new(), |(step, _)| self.name(step.thread))
+    }
+
+    fn line(&self, event: usize) -> usize {
+        self.access(event).map_or(0, |(step, _)| self.line_of(step))
+    }
+
+    fn what(&self, event: usize) -> String {
+        let Some((_, access)) = self.access(event) else { return "it".into() };
+        let read = access.read.as_ref().filter(|_| self.is_read(event)).map(|seen| &seen.value);
+        let value = read.or(access.wrote.as_ref().map(|made| &made.value));
+        format!("`{}` = {}", access.cell, value.map_or("?", String::as_str))
+    }
+
+    fn event(&self, event: usize) -> String {
+        self.access(event).map_or(String::from("?"), |(step, _)| self.short(step))
+    }
+}
+
+/// Steps in an order in which those of each thread are in program order; who is when stays as it is.
+fn in_program_order(trace: &[Step], mut shown: Vec<usize>) -> Vec<usize> {
+    let number = |i: usize| trace[i].access.as_ref().map(|access| access.number);
+    let threads: BTreeSet<u32> = shown.iter().map(|&i| trace[i].thread).collect();
+    for thread in threads {
+        let accesses = |&at: &usize| trace[at].thread == thread && number(at).is_some();
+        let places: Vec<usize> = (0..shown.len()).filter(|&at| accesses(&shown[at])).collect();
+        let mut own: Vec<usize> = places.iter().map(|&at| shown[at]).collect();
+        own.sort_by_key(|&i| number(i));
+        places.iter().zip(own).for_each(|(&at, i)| shown[at] = i);
+    }
+    shown
+}
+
+/// The execution of a run, and the steps of its events.
+fn execution(trace: &[Step]) -> (Execution, BTreeMap<usize, usize>) {
+    let cells: BTreeSet<&str> =
+        trace.iter().filter_map(|step| Some(step.access.as_ref()?.cell.as_str())).collect();
+    let cells: Vec<&str> = cells.into_iter().collect();
+    let object = |cell: &str| cells.iter().position(|other| *other == cell).unwrap_or(0) as u32;
+    let event = |thread, kind, cell: Option<&str>, step: &Step| Event {
+        thread,
+        kind,
+        location: cell.map(|cell| Location { object: ObjectId(object(cell)), offset: 0 }),
+        width: Width::W64,
+        value: Value::ZERO,
+        ann: Ann { order: order(&step.action), ..Ann::PLAIN },
+        amo: false,
+        span: step.span,
+    };
+    let nowhere = Step::default();
+    let mut events: Vec<Event> =
+        cells.iter().map(|cell| event(None, EventKind::Write, Some(cell), &nowhere)).collect();
+    // Per event: its step, and its place in its thread.
+    let mut made: Vec<(usize, u32, (u32, u8))> = Vec::new();
+    let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+    for (i, step) in trace.iter().enumerate() {
+        let thread = Some(ThreadId(step.thread));
+        let last = numbers.entry(step.thread).or_default();
+        if let Some(access) = &step.access {
+            *last = access.number;
+            let halves =
+                [(EventKind::Read, access.read.is_some()), (EventKind::Write, access.wrote.is_some())];
+            for (half, (kind, _)) in (0u8..).zip(halves).filter(|(_, (_, there))| *there) {
+                made.push((i, step.thread, (access.number, half)));
+                events.push(event(thread, kind, Some(&access.cell), step));
+            }
+        } else if let Some(fence) = fence(&step.action) {
+            made.push((i, step.thread, (*last, 2)));
+            events.push(event(thread, EventKind::Fence(fence), None, step));
+        }
+    }
+    let first = cells.len();
+    let mut execution = Execution::new(events);
+    let write_of = |step: usize| {
+        let at = made
+            .iter()
+            .enumerate()
+            .position(|(at, made)| made.0 == step && execution.events[first + at].kind == EventKind::Write);
+        at.map(|at| first + at)
+    };
+    let (mut rf, mut co, mut po, mut rmw) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (at, &(step, thread, place)) in made.iter().enumerate() {
+        let me = first + at;
+        let later = made.iter().enumerate().filter(|(_, other)| other.1 == thread && other.2 > place);
+        po.extend(later.map(|(other, _)| (me, first + other)));
+        let Some(access) = &trace[step].access else { continue };
+        let initial = object(&access.cell) as usize;
+        match execution.events[me].kind {
+            EventKind::Read => {
+                let from = access.read.as_ref().and_then(|seen| seen.from).and_then(write_of);
+                rf.push((from.unwrap_or(initial), me));
+                rmw.extend(access.wrote.as_ref().and_then(|_| write_of(step)).map(|write| (me, write)));
+            }
+            EventKind::Write => {
+                co.push((initial, me));
+                let mine = access.wrote.as_ref().map_or(0, |made| made.place);
+                for (other, &(step, ..)) in made.iter().enumerate() {
+                    let theirs = trace[step].access.as_ref().filter(|theirs| theirs.cell == access.cell);
+                    let theirs = theirs.and_then(|theirs| theirs.wrote.as_ref());
+                    let writes = execution.events[first + other].kind == EventKind::Write;
+                    if writes && theirs.is_some_and(|theirs| theirs.place > mine) {
+                        co.push((me, first + other));
+                    }
+                }
+            }
+            EventKind::Fence(_) => {}
+        }
+    }
+    for (relation, pairs) in
+        [(&mut execution.po, po), (&mut execution.rf, rf), (&mut execution.co, co), (&mut execution.rmw, rmw)]
+    {
+        pairs.into_iter().for_each(|(a, b)| relation.insert(a, b));
+    }
+    for (read, write) in execution.rmw.pairs().collect::<Vec<_>>() {
+        (execution.events[read].amo, execution.events[write].amo) = (true, true);
+        execution.amo.insert(read, write);
+    }
+    let steps = made.iter().enumerate().map(|(at, made)| (first + at, made.0)).collect();
+    (execution, steps)
+}
+
+/// The order in `R.acq x = 1`.
+fn order(action: &str) -> Order {
+    let word = action.split(' ').next().unwrap_or_default();
+    let name = word.split_once('.').map_or("", |(_, name)| name);
+    Order::ALL.into_iter().find(|order| order.name() == name).unwrap_or(Order::Relaxed)
+}
+
+/// The fence in `F.mfence`.
+fn fence(action: &str) -> Option<Fence> {
+    let name = action.strip_prefix("F.")?;
+    Fence::ALL.into_iter().find(|fence| fence.name().trim_start_matches("c11.") == name)
+}
+
+/// Cells that one thread alone accesses.
+fn private_cells(trace: &[Step]) -> BTreeSet<&str> {
+    let mut users: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for step in trace {
+        if let Some(access) = &step.access {
+            users.entry(&access.cell).or_default().insert(step.thread);
+        }
+    }
+    users.into_iter().filter(|(_, users)| users.len() == 1).map(|(cell, _)| cell).collect()
+}
+
+/// The run without what only one thread sees.
+fn shortened(trace: &[Step]) -> Vec<Step> {
+    let private = private_cells(trace);
+    let cell = |step: &Step| match &step.access {
+        Some(access) => Some(access.cell.clone()),
+        // What happens to a store later, or to a load.
+        None => {
+            let words = ["memory: ", " store ", " load "];
+            let (_, rest) = words.iter().find_map(|word| step.action.split_once(word))?;
+            Some(rest.split(" = ").next()?.to_string())
+        }
+    };
+    let is_shown = |step: &&Step| cell(step).is_none_or(|cell| !private.contains(cell.as_str()));
+    let without = |buffer: &String| {
+        let entries = buffer.split(' ').filter(|entry| {
+            let cell = entry.split(['=', '@']).next().unwrap_or_default();
+            !private.contains(cell)
+        });
+        entries.collect::<Vec<_>>().join(" ")
+    };
+    let shown = trace.iter().filter(is_shown).map(|step| {
+        let buffers: Vec<String> = step.buffers.iter().map(without).collect();
+        Step { buffers, ..step.clone() }
+    });
+    shown.collect()
+}
+
+/// Threads by the functions that they run: the one function of those that are started which has steps of the thread, or the
+/// only one that is started at all.
+fn names(program: &Program, finding: &Finding) -> Vec<String> {
+    let mut names: Vec<String> = program.threads.iter().map(|thread| thread.name.clone()).collect();
+    let mut started: Vec<usize> = Vec::new();
+    for instr in program.functions.iter().flat_map(|function| &function.body) {
+        if let Instr::Spawn { callee: Callee::Function(id), .. } = instr
+            && !started.contains(&(id.0 as usize))
+        {
+            started.push(id.0 as usize);
+        }
+    }
+    let last = finding.trace.iter().map(|step| step.thread as usize).max().unwrap_or(0);
+    for thread in names.len()..=last {
+        let own: Vec<&Step> = finding.trace.iter().filter(|step| step.thread as usize == thread).collect();
+        let has_steps = |function: &&usize| {
+            let spans = &program.functions[**function].spans;
+            own.iter().any(|step| spans.contains(&step.span))
+        };
+        let able: Vec<&usize> = started.iter().filter(has_steps).collect();
+        let function = match (able.as_slice(), started.as_slice()) {
+            ([one], _) => Some(**one),
+            (_, [one]) => Some(*one),
+            _ => None,
+        };
+        let name = function.and_then(|function| program.functions.get(function));
+        names.push(name.map_or_else(|| format!("thread {thread}"), |function| function.name.clone()));
+    }
+    let all = names.clone();
+    for (number, name) in names.iter_mut().enumerate() {
+        if all.iter().filter(|other| *other == name).count() > 1 {
+            *name = format!("{name}#{number}");
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fencepost_answer::{Made, Seen};
+
+    fn read(thread: u32, cell: &str, value: &str, from: Option<usize>, number: u32) -> Step {
+        let read = Some(Seen { value: value.into(), from });
+        let access = Some(Access { cell: cell.into(), read, wrote: None, number });
+        Step { thread, action: format!("R {cell} = {value}"), access, ..Step::default() }
+    }
+
+    fn write(thread: u32, cell: &str, value: &str, place: u32, number: u32) -> Step {
+        let wrote = Some(Made { value: value.into(), place });
+        let access = Some(Access { cell: cell.into(), read: None, wrote, number });
+        Step { thread, action: format!("W {cell} = {value}"), access, ..Step::default() }
+    }
+
+    fn store_buffering() -> Finding {
+        let buffered =
+            |step: Step, buffers: [&str; 2]| Step { buffers: buffers.map(String::from).to_vec(), ..step };
+        let trace = vec![
+            buffered(write(0, "x", "1", 1, 1), ["x=1", ""]),
+            buffered(read(0, "y", "0", None, 2), ["x=1", ""]),
+            buffered(write(1, "y", "1", 1, 1), ["x=1", "y=1"]),
+            buffered(read(1, "x", "0", None, 2), ["x=1", "y=1"]),
+        ];
+        Finding { kind: FindingKind::Assertion, message: String::new(), places: Vec::new(), trace }
+    }
+
+    #[test]
+    fn a_run_of_buffers_is_explained_by_its_cycle() {
+        let (finding, sources) = (store_buffering(), SourceMap::default());
+        let model = registry::find("tso").expect("built in");
+        let run = Run::new(&Program::default(), &sources, model, &finding);
+        let cause = run.cause().expect("a cycle");
+        assert_eq!((cause.cycle.len(), cause.fences.len()), (4, 2));
+        let told = run.explanation(Some(&cause));
+        assert!(
+            told.sentence.starts_with("thread 0 wrote `x` = 1 (line 0) and then read `y` = 0"),
+            "{}",
+            told.sentence
+        );
+        assert_eq!(
+            told.why[0],
+            "thread 1 read `x` = 0 (line 0) while `x` = 1 of thread 0 still waited in its buffer"
+        );
+        let picture = run.picture(Some(&cause)).expect("a picture");
+        assert_eq!(
+            (picture.boxes.len(), picture.arrows.iter().filter(|arrow| arrow.on_cycle).count()),
+            (4, 4)
+        );
+    }
+
+    #[test]
+    fn boxes_stand_in_program_order() {
+        let trace = [read(0, "y", "1", None, 2), read(1, "z", "0", None, 1), read(0, "x", "0", None, 1)];
+        assert_eq!(in_program_order(&trace, vec![0, 1, 2]), [2, 1, 0]);
+    }
+
+    #[test]
+    fn what_one_thread_sees_is_left_out() {
+        let mut finding = store_buffering();
+        finding
+            .trace
+            .push(Step { buffers: vec!["r=1 x=1".into(), String::new()], ..write(0, "r", "1", 1, 3) });
+        finding.trace.push(Step { action: "memory: r = 1".into(), ..Step::default() });
+        let shown = shortened(&finding.trace);
+        assert_eq!(shown.len(), 4);
+        assert!(shown.iter().all(|step| step.action.contains(['x', 'y'])));
+    }
+}

@@ -1,0 +1,132 @@
+//! What a weak model did, in words: what the threads saw, which two accesses of which thread were not kept in order, the
+//! cycle, and what would forbid it.
+
+use crate::telling::cause::{Cause, Edge, EdgeKind};
+use crate::telling::words::{self, list};
+
+/// What the events of an execution are called.
+pub trait Names {
+    /// Whether it reads.
+    fn is_read(&self, event: usize) -> bool;
+    /// Its thread.
+    fn thread(&self, event: usize) -> String;
+    /// Its line.
+    fn line(&self, event: usize) -> usize;
+    /// `` `ready` = 1``.
+    fn what(&self, event: usize) -> String;
+    /// `R.acq ready = 1`.
+    fn event(&self, event: usize) -> String;
+}
+
+/// What a weak model did.
+pub struct Weak<'a> {
+    /// The names of the events.
+    pub names: &'a dyn Names,
+    /// The model.
+    pub model: &'a str,
+    /// The cycle.
+    pub cause: &'a Cause,
+}
+
+impl Weak<'_> {
+    /// `` `ready` = 1 (line 17)``.
+    fn access(&self, event: usize) -> String {
+        format!("{} (line {})", self.names.what(event), self.names.line(event))
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = &Edge> {
+        self.cause.cycle.iter().filter(|edge| edge.kind == EdgeKind::Po)
+    }
+
+    /// What the threads saw, and what was not kept in order.
+    pub fn sentence(&self) -> String {
+        let mut seen: Vec<String> = Vec::new();
+        for edge in self.pairs() {
+            let (thread, from, to) =
+                (self.names.thread(edge.from), self.access(edge.from), self.access(edge.to));
+            match (self.names.is_read(edge.from), self.names.is_read(edge.to)) {
+                (true, true) => seen.push(format!("{thread} saw {from} but {to}")),
+                (false, true) => seen.push(format!("{thread} wrote {from} and then read {to}")),
+                (true, false) => seen.push(format!("{thread} saw {from} and then wrote {to}")),
+                (false, false) => {}
+            }
+        }
+        if seen.is_empty() {
+            let wrote = self.pairs().map(|edge| {
+                let (from, to) = (self.access(edge.from), self.access(edge.to));
+                format!("{} wrote {from} and then {to}", self.names.thread(edge.from))
+            });
+            seen.extend(wrote);
+        }
+        let blame: Vec<String> = self.cause.open.iter().map(|&pair| self.blame(pair)).collect();
+        if blame.is_empty() {
+            return seen.join(", while ");
+        }
+        let them = if self.cause.open.len() == 1 { "these two" } else { "them" };
+        let allows = format!("{} allows this because nothing orders {them}", self.model);
+        format!("{}: {}; {allows}", seen.join(", while "), blame.join(", and "))
+    }
+
+    /// What went out of order.
+    fn blame(&self, (from, to): (usize, usize)) -> String {
+        let (thread, first, second) = (self.names.thread(from), self.names.line(from), self.names.line(to));
+        match (self.names.is_read(from), self.names.is_read(to)) {
+            (false, false) => {
+                format!("the two stores of {thread}, lines {first} and {second}, reached others out of order")
+            }
+            (true, true) => {
+                format!("the two loads of {thread}, lines {first} and {second}, were done out of order")
+            }
+            (false, true) => {
+                format!(
+                    "the load of {thread} at line {second} was done before its store at line {first} reached others"
+                )
+            }
+            (true, false) => {
+                format!(
+                    "the store of {thread} at line {second} reached others before its load at line {first} was done"
+                )
+            }
+        }
+    }
+
+    /// The cycle, and what would forbid it.
+    pub fn why(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut cycle = String::from("the cycle: ");
+        for edge in &self.cause.cycle {
+            let event = self.names.event(edge.from);
+            cycle += &format!("{event} (line {}) -{}-> ", self.names.line(edge.from), edge.kind.name());
+        }
+        let first = self.cause.cycle.first().map_or(0, |edge| edge.from);
+        lines.push(format!("{cycle}line {}", self.names.line(first)));
+        let kept = self.pairs().filter(|edge| !self.cause.open.contains(&(edge.from, edge.to)));
+        for edge in kept {
+            let (thread, from, to) =
+                (self.names.thread(edge.from), self.names.line(edge.from), self.names.line(edge.to));
+            // Without axioms it is the run that says so.
+            let does = if self.cause.fences.is_empty() { "did" } else { "keeps" };
+            lines.push(format!("{thread} {does} lines {from} and {to} in order"));
+        }
+        if !self.cause.fences.is_empty() {
+            let place = |(&(from, to), fence): (&(usize, usize), _)| {
+                let (first, second) = (self.names.line(from), self.names.line(to));
+                format!(
+                    "{} between lines {first} and {second} of {}",
+                    words::written(fence),
+                    self.names.thread(from)
+                )
+            };
+            let fences = self.cause.open.iter().zip(self.cause.fences.iter().copied());
+            let fences: Vec<String> = fences.map(place).collect();
+            let axioms: Vec<String> = self.cause.axioms.iter().map(|axiom| format!("`{axiom}`")).collect();
+            lines.push(format!(
+                "with {} the axiom {} of {} would forbid it",
+                list(&fences),
+                list(&axioms),
+                self.model
+            ));
+        }
+        lines
+    }
+}
