@@ -24,6 +24,7 @@ impl Width {
 
 impl BinaryOp {
     /// The operator applied at a width; `None` is a division by zero.
+    #[inline]
     pub fn apply(self, width: Width, a: Value, b: Value) -> Option<Value> {
         let (ua, ub) = (width.zero_extend(a).0, width.zero_extend(b).0);
         let (sa, sb) = (width.sign_extend(a).as_i64(), width.sign_extend(b).as_i64());

@@ -54,7 +54,9 @@ pub fn refuses(program: &Program, spurious: bool) -> Option<&'static str> {
 pub fn run(program: &Program, stop: &dyn Fn() -> bool) -> End {
     let mut run = Run::new(program);
     loop {
-        for _ in 0..PATIENCE {
+        let before = run.steps;
+        while run.steps - before < PATIENCE {
+            run.compute(PATIENCE);
             run.steps += 1;
             match run.step() {
                 Ok(true) => {}
@@ -271,6 +273,46 @@ impl<'p> Run<'p> {
         };
         self.set_raw(dst, value);
         Ok(())
+    }
+
+    /// Jumps, branches and the usual computations of the running function, at most so many: as `step` does them, without
+    /// looking for the function each time. It stops in front of everything else, and of what goes wrong.
+    fn compute(&mut self, most: u64) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let body = &self.program.functions[frame.function as usize].body;
+        let registers = &mut self.registers[frame.base..];
+        let get = |registers: &[(Value, bool)], operand: Operand| match operand {
+            Operand::Const(value) => Some(value),
+            Operand::Reg(reg) => match registers[reg.0 as usize] {
+                (value, true) => Some(value),
+                _ => None,
+            },
+        };
+        let (mut at, mut done) = (frame.at, 0);
+        while done < most {
+            match body.get(at as usize) {
+                Some(Instr::Jump(label)) => at = label.0,
+                Some(Instr::Branch { condition, then_to, else_to }) => {
+                    let Some(condition) = get(registers, *condition) else { break };
+                    at = if condition.is_true() { then_to.0 } else { else_to.0 };
+                }
+                Some(Instr::Assign { dst, value: Rvalue::Use(a) }) => {
+                    let Some(value) = get(registers, *a) else { break };
+                    registers[dst.0 as usize] = (value, true);
+                    at += 1;
+                }
+                Some(Instr::Assign { dst, value: Rvalue::Binary(op, width, extend, a, b) }) => {
+                    let (Some(a), Some(b)) = (get(registers, *a), get(registers, *b)) else { break };
+                    let Some(value) = op.apply(*width, a, b) else { break };
+                    registers[dst.0 as usize] = (width.extend(*extend, value), true);
+                    at += 1;
+                }
+                _ => break,
+            }
+            done += 1;
+        }
+        frame.at = at;
+        self.steps += done;
     }
 
     fn waited(&self, until: Until, width: Width, value: Value) -> Step<()> {
