@@ -1,0 +1,1 @@
+//! Explorations on many machines.
