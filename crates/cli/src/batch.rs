@@ -79,6 +79,11 @@ pub fn run(options: &LitmusArgs) -> u8 {
             eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
             exit::BAD_INPUT
         }
+        Ok((jobs, ..)) if options.outlive.asks().is_some() && jobs.len() != 1 => {
+            let option = options.outlive.asks().unwrap_or_default();
+            eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
+            exit::BAD_INPUT
+        }
         Ok((jobs, models, expected, skipped)) => {
             // A second Ctrl-C ends the process at once.
             let _ = ctrlc::set_handler(|| {
@@ -218,11 +223,14 @@ fn joined(root: &Path, file: &str) -> PathBuf {
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
     // One worker finds the same witness every time.
     let workers = if options.drawn().is_some() { 1 } else { workers(options.jobs) };
+    // What outlives the process is one test, and has all workers from the start.
+    let together = options.outlive.asks().is_some();
     let settings = Settings {
         unroll: options.unroll,
-        jobs: 1,
+        jobs: if together { workers } else { 1 },
         timeout: options.timeout,
-        max_nodes: (workers > 1).then_some(OWN_SHARE),
+        max_nodes: (workers > 1 && !together).then_some(OWN_SHARE),
+        outlive: &options.outlive,
         witness: options.drawn().is_some(),
         engine: options.engine,
         contexts: options.contexts,
@@ -273,7 +281,7 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
 }
 
 /// Runs a test; `None` if it is too large for one worker.
-fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settings) -> Option<Outcome> {
+fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settings<'_>) -> Option<Outcome> {
     let unanswered = |trouble, internal| Err(Unanswered { file: job.path.clone(), trouble, internal });
     let failure = |error: String| Some(unanswered(error.into(), false));
     if let Some(error) = &job.impossible {

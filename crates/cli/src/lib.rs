@@ -31,6 +31,7 @@ mod engine;
 mod explain;
 mod facade;
 mod input;
+mod keeping;
 mod litmus;
 mod model;
 mod print;

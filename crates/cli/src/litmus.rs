@@ -1,13 +1,14 @@
 //! One litmus test: from its text to an answer. Reads like the pipeline.
 
-use crate::args::LitmusEngine;
+use crate::args::{LitmusEngine, OutliveArgs};
 use crate::input;
+use crate::keeping::{self, NotExplored};
 use crate::model::Choice;
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
 use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
-use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline};
+use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, headline};
 use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
 use fencepost_machine::power;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// How a test is run.
 #[derive(Clone, Copy)]
-pub struct Settings {
+pub struct Settings<'a> {
     /// Loop bound.
     pub unroll: u32,
     /// Workers inside the test.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Give up after this many visited graphs.
     pub max_nodes: Option<u64>,
+    /// Whether it outlives the process.
+    pub outlive: &'a OutliveArgs,
     /// Whether an execution that satisfies the condition is wanted.
     pub witness: bool,
     /// What answers.
@@ -79,13 +82,21 @@ pub fn answer(
     test: &LitmusTest,
     file: &SourceFile,
     model: &Choice,
-    settings: &Settings,
+    settings: &Settings<'_>,
 ) -> Result<Answered, input::Trouble> {
     let start = Instant::now();
     let program = prepared(test, model, settings);
     let Property::Final(condition) = &program.property else {
         return Err(format!("error: {} has no final condition", file.name).into());
     };
+    let explored = settings.engine == LitmusEngine::Explore && matches!(model, Choice::Twin(..));
+    if let Some(option) = settings.outlive.asks().filter(|_| !explored) {
+        return Err(format!(
+            "error: {option} is for the built-in models of the explorer\n  what is left of an exploration is a list of \
+             places; the other engines hold all states, or all clauses, in memory"
+        )
+        .into());
+    }
     let Found { outcome, finals, witness } = match model {
         _ if settings.engine != LitmusEngine::Explore => {
             if model.name() != "power" {
@@ -107,7 +118,7 @@ pub fn answer(
 }
 
 /// The test as the engines take it: as written, loops bounded.
-fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings) -> Program {
+fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings<'_>) -> Program {
     // A litmus test is not compiled, so that any model does for one that has no row.
     let entry = registry::find(model.name()).unwrap_or(&registry::MODELS[0]);
     let options = prepare::Options { unroll: settings.unroll, spurious: true, ..Default::default() };
@@ -121,7 +132,7 @@ fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings) -> Program {
 /// The answer that follows from what was observed in all executions: the condition is the property.
 fn conclude(
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
     statistics: Statistics,
     observed: Observed,
 ) -> Outcome {
@@ -160,7 +171,7 @@ fn with_explorer(
     file: &SourceFile,
     (entry, model): (&Entry, ModelName),
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
     start: Instant,
 ) -> Result<Found, input::Trouble> {
     let limits = Limits {
@@ -170,9 +181,12 @@ fn with_explorer(
         ..Limits::default()
     };
     let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };
-    let found = explore(program, &options).map_err(|unsupported| {
-        let message = format!("{} is not part of a litmus test", unsupported.what);
-        trouble(vec![Diagnostic::error(unsupported.span, message)], file)
+    let found = keeping::search(program, &options, settings.outlive).map_err(|error| match error {
+        NotExplored::Unsupported(unsupported) => {
+            let message = format!("{} is not part of a litmus test", unsupported.what);
+            trouble(vec![Diagnostic::error(unsupported.span, message)], file)
+        }
+        NotExplored::Message(error) => error.into(),
     })?;
     if let Some(finding) = found.findings.iter().find(|f| f.kind != FindingKind::DataRace) {
         return Err(trouble(vec![show_finding(program, finding)], file));
@@ -217,7 +231,7 @@ fn with_machine(
     program: &Program,
     file: &SourceFile,
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
     start: Instant,
 ) -> Result<Found, input::Trouble> {
     let deadline = settings.timeout.map(|t| start + t);
@@ -280,7 +294,7 @@ fn with_enumerator(
     file: &SourceFile,
     model: &fencepost_models::Model,
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
 ) -> Result<Found, input::Trouble> {
     let (time, interrupt) = (settings.timeout, Some(settings.interrupt));
     let limits = naive::Limits { time, interrupt, ..naive::Limits::default() };

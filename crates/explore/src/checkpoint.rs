@@ -101,6 +101,8 @@ pub fn explore_keeping(
         Some(bytes) => Checkpoint::decode(bytes, &mut session).map_err(NotKept::Decode)?,
         None => Checkpoint::default(),
     };
+    // Whether that can be done is better known now than later.
+    (keeping.keep)(&state.encode(&session)).map_err(NotKept::Write)?;
     let mut stopped = None;
     while !state.ledger.is_complete() && stopped.is_none() {
         let start = Instant::now();

@@ -39,10 +39,13 @@ pub struct Limits<'a> {
     pub progress: Option<&'a Progress>,
 }
 
+/// A graph, the paths that its threads are on, and the cells that they know.
+pub type Given<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
+
 /// Work for a worker.
 pub enum Work<M: MemoryModel<W>, W: RowWidth> {
     /// What another worker gave away: it is there already.
-    Given(Box<(Graph<M, W>, Trie<M, W>, Memory)>, Position),
+    Given(Box<Given<M, W>>, Position),
     /// A place to go to.
     Item(Item),
 }

@@ -56,6 +56,11 @@ impl Found {
         }
     }
 
+    /// Whether there is nothing in it.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.stats == Stats::NONE && self.findings.is_empty() && self.ended.is_none()
+    }
+
     /// Adds what comes after this in the order of the search.
     pub fn merge(&mut self, other: Found) {
         self.stats.add(&other.stats);

@@ -4,6 +4,7 @@
 //! nothing left between them are one: there are never more than there are items, plus one.
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::collect::Stats;
 use crate::control::{Need, Watched, Watching};
 use crate::found::Found;
 use crate::item::{Item, Position};
@@ -44,6 +45,13 @@ impl Ledger {
         all
     }
 
+    /// Counters.
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats::default();
+        self.found.iter().for_each(|(_, found)| stats.add(&found.stats));
+        stats
+    }
+
     /// The first error, if it ends the search.
     pub fn error(&self) -> Option<&Position> {
         self.found.iter().find_map(|(_, found)| found.ended.as_ref())
@@ -53,7 +61,7 @@ impl Ledger {
     pub fn others(&self) -> Others {
         let mut others = Others { watching: self.watching.clone(), ..Others::default() };
         others.error = self.error().cloned();
-        self.found.iter().for_each(|(_, found)| others.stats.add(&found.stats));
+        others.stats = self.stats();
         others
     }
 

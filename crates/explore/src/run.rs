@@ -324,6 +324,7 @@ impl Run<'_> {
             return Err(need);
         }
         let found = ended.segments.into_iter().map(|s| (s.start, Found::of(s.collector, &s.base)));
+        let found = found.filter(|(_, found)| !found.is_nothing());
         Ok(Attempt {
             found: in_order(found.collect()),
             rests: ended.rests,

@@ -62,6 +62,32 @@ pub struct Part {
     pub stopped: Option<StopReason>,
 }
 
+impl Part {
+    /// What came of the rests of this part: they were `done`, and this is what is known now.
+    pub fn go_on(&mut self, next: Part) {
+        self.rests = next.rests;
+        self.found.extend(next.found);
+        self.found = crate::segments::in_order(std::mem::take(&mut self.found));
+        // One worker did them one after the other, with nothing between.
+        let mut found = std::mem::take(&mut self.found).into_iter();
+        self.found = found.next().into_iter().collect();
+        if let Some((_, first)) = self.found.first_mut() {
+            found.for_each(|(_, other)| first.merge(other));
+        }
+        for (all, own) in self.watching.iter_mut().zip(next.watching) {
+            all.extend(own);
+        }
+        self.stopped = next.stopped;
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats::default();
+        self.found.iter().for_each(|(_, found)| stats.add(&found.stats));
+        stats
+    }
+}
+
 /// Why there is nothing of some items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
@@ -81,6 +107,13 @@ impl fmt::Display for Broken {
 }
 
 impl std::error::Error for Broken {}
+
+impl Others {
+    /// An error was found there, and nothing behind it matters.
+    pub fn with_error(error: Option<Position>) -> Others {
+        Others { error, ..Others::default() }
+    }
+}
 
 impl<'p> Session<'p> {
     /// For a program; of the options, the number of workers and the limits hold for each part.
@@ -226,7 +259,8 @@ impl<'p> Session<'p> {
         if item.root() == item.path().len() || most == 0 {
             return Ok((item.clone(), Vec::new()));
         }
-        let attempt = self.attempt(&[item.clone()], &Others::default(), Pause::default(), 1, true)?;
+        let attempt =
+            self.attempt(std::slice::from_ref(item), &Others::default(), Pause::default(), 1, true)?;
         Ok(item.split(&attempt.children, most))
     }
 

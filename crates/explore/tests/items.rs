@@ -53,11 +53,11 @@ fn interrupted(program: &Program, options: &Options<'_>, nodes: u64) -> (Explora
     let mut pauses = 0;
     loop {
         let before = kept.lock().expect("bytes").clone();
-        // The second time it is called, nothing is kept any more: as if the process had been killed.
+        // The third time it is called, nothing is kept any more: as if the process had been killed.
         let mut calls = 0;
         let mut keep = |bytes: &[u8]| {
             calls += 1;
-            if calls > 1 {
+            if calls > 2 {
                 return Err("killed".into());
             }
             *kept.lock().expect("bytes") = bytes.to_vec();
@@ -228,7 +228,11 @@ fn altered_bytes_are_an_error() {
             let _ = session.explore(&[item], &Others::default(), Pause { nodes: Some(500), at: None });
         }
         let bytes = forged(&checkpoint, &mut random);
-        let killed = &mut |_: &[u8]| Err(String::new());
+        let mut calls = 0;
+        let killed = &mut |_: &[u8]| {
+            calls += 1;
+            if calls > 1 { Err(String::new()) } else { Ok(()) }
+        };
         let mut keeping = Keeping { resume: Some(&bytes), every: Every::Nodes(500), keep: killed };
         let _ = explore_keeping(&program, &options, &mut keeping);
     }

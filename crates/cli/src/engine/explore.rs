@@ -6,13 +6,14 @@ use super::{Engine, Fit, Question};
 use crate::args::{Dependencies, RetriesArg};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
+use crate::keeping::{self, NotExplored};
 use crate::progress::{Line, PROGRESS, is_watched};
 use crate::revalidate::{self, Unconfirmed};
 use crate::telling::sentence;
 use crate::telling::teller::{Source, Teller};
 use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
-use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, explore, headline};
+use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, headline};
 use fencepost_ir::{Language, Property};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry::{self, Entry};
@@ -31,7 +32,22 @@ impl Engine for Explore {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["unroll", "deps", "retries", "all", "max-executions", "dot", "svg", "promises"]
+        &[
+            "unroll",
+            "deps",
+            "retries",
+            "all",
+            "max-executions",
+            "dot",
+            "svg",
+            "promises",
+            "checkpoint",
+            "checkpoint-every",
+            "resume",
+            "cluster",
+            "run",
+            "creds",
+        ]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -91,10 +107,14 @@ impl Engine for Explore {
             ..Options::new(model)
         };
         let sources = &question.compiled.sources;
-        let mut found = explore(&prepared.program, &settings).map_err(|unsupported| {
-            let message = format!("{} cannot be explored", unsupported.what);
-            Trouble::about(sources, Diagnostic::error(unsupported.span, message))
-        })?;
+        let mut found =
+            keeping::search(&prepared.program, &settings, &options.outlive).map_err(|error| match error {
+                NotExplored::Unsupported(unsupported) => {
+                    let message = format!("{} cannot be explored", unsupported.what);
+                    Trouble::about(sources, Diagnostic::error(unsupported.span, message))
+                }
+                NotExplored::Message(error) => error.into(),
+            })?;
         drop(line);
         let unconfirmed = revalidate::drop_unconfirmed(
             &prepared.program,
