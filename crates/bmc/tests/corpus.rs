@@ -117,11 +117,11 @@ fn verdicts_of_the_other_corpora() {
         for (name, text, program) in programs(folder) {
             let Some(safe) = expects_safe(&text) else { continue };
             let mut options = options(&name, 1);
-            options.symbolic.limits.deadline = Some(Instant::now() + Duration::from_millis(800));
+            options.symbolic.limits.deadline = Some(Instant::now() + Duration::from_millis(300));
             let Ok(outcome) = check(&program, &options) else { continue };
             match outcome.verdict {
                 Verdict::Safe if !outcome.cut => answered += 1,
-                // A local object that a started thread publishes is not resolved: `check` does not show such a run.
+                // Cells have one size here; `check` says unknown where another comes.
                 Verdict::Unsafe if safe => {
                     assert!(replay(&name, &program, &outcome).is_err(), "{name}: {:?}", outcome.finding);
                     false_alarms += 1;
@@ -136,7 +136,7 @@ fn verdicts_of_the_other_corpora() {
     }
     println!("{answered} answered, {replayed} replayed");
     assert!(answered >= 60 && replayed >= 10, "{answered} answered, {replayed} replayed");
-    assert!(false_alarms <= 6, "{false_alarms} false alarms that no replay confirms");
+    assert!(false_alarms <= 1, "{false_alarms} false alarms that no replay confirms");
 }
 
 /// Mutual exclusion without fences, at unroll 2: safe under SC.

@@ -236,7 +236,7 @@ fn deep_recursion_has_room() {
     let path = file("deep.c", &format!("{HEAD}{worker}\nint main(void) {{ {main} return 0; }}\n"));
     for (model, jobs) in [("sc", "1"), ("rc11", "2"), ("power", "2")] {
         let (output, time) =
-            run(&path, &["-m", model, "-j", jobs, "--timeout", "1.5", "--engine", "explore"]);
+            run(&path, &["-m", model, "-j", jobs, "--timeout", "0.8", "--engine", "explore"]);
         assert_eq!(output.status.code(), Some(2), "{model} -j {jobs}: {}", text(&output));
         assert!(time < Duration::from_secs(2) + SLACK, "{model}: {time:?}");
     }

@@ -137,7 +137,7 @@ fn what_the_explorer_proves_holds_within_every_bound() {
 #[test]
 fn a_limit_ends_in_unknown() {
     let answer =
-        check("promising/fibonacci.c", "--engine reduce --bound 60 --promises 3 --timeout 4 -- -DN=4");
+        check("promising/fibonacci.c", "--engine reduce --bound 60 --promises 3 --timeout 2 -- -DN=4");
     assert_eq!(answer["verdict"], "unknown", "{answer}");
     assert!(answer.to_string().contains("nothing is wrong within a bound of"), "{answer}");
 }

@@ -114,7 +114,7 @@ fn emitted_c_compiles_and_has_the_verdict_of_the_program() {
             // Without fences there is something to find at each bound. The larger ones take seconds at age 2.
             let large = ["lamport", "bakery", "dijkstra"].contains(&algorithm);
             let bounds: &[[&str; 2]] = match (suffix, large) {
-                ("", false) => &[["--age", "1"], ["--age", "2"], ["--rounds", "2"]],
+                ("", false) => &[["--age", "2"], ["--rounds", "2"]],
                 ("", true) => &[["--age", "1"], ["--rounds", "2"]],
                 (_, false) => &[["--age", "2"]],
                 (_, true) => &[["--age", "1"]],
@@ -128,16 +128,13 @@ fn emitted_c_compiles_and_has_the_verdict_of_the_program() {
             }
         }
     }
-    for algorithm in ALGORITHMS {
-        for (kind, expected) in [("rlx", "unsafe"), ("fenced", "safe")] {
-            let file = folder("../c/corpus").join(format!("{algorithm}_2_{kind}.c"));
-            let bounds: &[[&str; 2]] = match kind {
-                "rlx" => &[["--age", "1"], ["--rounds", "2"]],
-                _ => &[["--rounds", "2"]],
-            };
-            for &bound in bounds {
-                assert_eq!(round_trip(&file, bound), expected, "{algorithm} {kind} {bound:?}");
-            }
+    for (turn, algorithm) in ALGORITHMS.into_iter().enumerate() {
+        let bound = [["--age", "1"], ["--rounds", "2"]][turn % 2];
+        let unfenced = folder("../c/corpus").join(format!("{algorithm}_2_rlx.c"));
+        assert_eq!(round_trip(&unfenced, bound), "unsafe", "{algorithm} {bound:?}");
+        if turn % 2 == 0 {
+            let fenced = folder("../c/corpus").join(format!("{algorithm}_2_fenced.c"));
+            assert_eq!(round_trip(&fenced, ["--rounds", "2"]), "safe", "{algorithm}");
         }
     }
 }

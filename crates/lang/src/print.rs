@@ -5,10 +5,12 @@ use fencepost_ir::{
     Ann, Callee, Compare, Extend, Function, Instr, Label, Object, Observable, Operand, Program, Property,
     Proposition, Quantifier, Reg, Rvalue, Term, Value, Width,
 };
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The text of a program; an error names the first thing that the language has no words for.
 pub fn print(program: &Program) -> Result<String, String> {
+    let program = &told_apart(program);
     let mut out = String::new();
     if !program.name.is_empty() {
         let _ = writeln!(out, "program {};", quoted(&program.name));
@@ -23,6 +25,26 @@ pub fn print(program: &Program) -> Result<String, String> {
     printer.start(&mut out)?;
     printer.property(&mut out)?;
     Ok(out)
+}
+
+/// The program with registers that share a name told apart: to the IR a register is its number, to the language its name.
+fn told_apart(program: &Program) -> Program {
+    let mut program = program.clone();
+    for function in &mut program.functions {
+        let mut taken: BTreeSet<String> = function.regs.iter().cloned().collect();
+        let mut seen = BTreeSet::new();
+        for (number, name) in function.regs.iter_mut().enumerate() {
+            if seen.insert(name.clone()) {
+                continue;
+            }
+            let mut other = format!("{name}_{number}");
+            while !taken.insert(other.clone()) {
+                other.push('_');
+            }
+            *name = other;
+        }
+    }
+    program
 }
 
 struct Printer<'p> {

@@ -105,8 +105,7 @@ fn leading_type(lexer: &mut Lexer<'_>) -> Parsed<Option<Type>> {
         Some(ty) => Ok(Some(ty)),
         None => {
             let message = format!("unknown type `{}`", lexer.text(first));
-            let hint =
-                "known are `int`, `long`, `char`, `int8_t` to `uint64_t`, their `atomic_` forms and pointers";
+            let hint = "known are `int`, `long`, `char`, `int8_t` to `uint128_t`, their `atomic_` forms and pointers";
             Err(Box::new(Diagnostic::error(first.span(), message).label("not a type").hint(hint)))
         }
     }

@@ -7,7 +7,8 @@ use crate::Arch;
 use crate::condition::{Condition, Item};
 use crate::test::Test;
 use fencepost_ir::{
-    FinalCondition, Object, ObjectId, Observable, Program, Property, Proposition, Reg, Term, ThreadId, Value,
+    Compare, FinalCondition, Object, ObjectId, Observable, Program, Property, Proposition, Reg, Term,
+    ThreadId, Value,
 };
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -31,6 +32,7 @@ pub(crate) fn finish(
     let observed: Vec<Observable> = order.iter().map(|&item| observable(items[item], objects)).collect();
     for part in std::iter::once(&mut proposition).chain(filter.as_mut()) {
         renumber(part, &place, &observed);
+        meet_doubles(part, &observed, objects);
     }
     let shown = shown.iter().filter(|&&s| s).count();
     FinalCondition { quantifier, proposition, observed, shown, filter }
@@ -105,6 +107,51 @@ fn renumber(proposition: &mut Proposition, place: &[usize], observed: &[Observab
     }
 }
 
+/// Comparisons of locations of 128 bits with numbers that no cell stands for: the halves in it are smaller.
+fn meet_doubles(proposition: &mut Proposition, observed: &[Observable], objects: &[Object]) {
+    match proposition {
+        Proposition::Atom(left, compare, Term::Value(value)) => {
+            let Observable::Memory { object, .. } = observed[*left] else { return };
+            let beyond = Value(1 << 32);
+            if !is_double(&objects[object.0 as usize]) || value.0 < beyond.0 {
+                return;
+            }
+            match compare {
+                Compare::Eq => *proposition = Proposition::False,
+                Compare::Ne => *proposition = Proposition::True,
+                // The number lies between the lower halves and the higher ones.
+                Compare::Lt | Compare::Le => {
+                    *proposition = Proposition::Atom(*left, Compare::Lt, Term::Value(beyond));
+                }
+                Compare::Gt | Compare::Ge => {
+                    *proposition = Proposition::Atom(*left, Compare::Ge, Term::Value(beyond));
+                }
+            }
+        }
+        Proposition::True | Proposition::False | Proposition::Atom(..) => {}
+        Proposition::Not(inner) => meet_doubles(inner, observed, objects),
+        Proposition::And(parts) | Proposition::Or(parts) => {
+            parts.iter_mut().for_each(|part| meet_doubles(part, observed, objects));
+        }
+        Proposition::Implies(a, b) => {
+            meet_doubles(a, observed, objects);
+            meet_doubles(b, observed, objects);
+        }
+    }
+}
+
+/// True for a location of 128 bits, or an array of them.
+fn is_double(object: &Object) -> bool {
+    object.size as usize == 16 * object.cells.len()
+}
+
+/// The value of a location of 128 bits, which a cell of 64 stands for: see `aarch64::pair`.
+fn double(program: &Program, observable: &Observable, value: Value) -> Option<u128> {
+    let &Observable::Memory { object, .. } = observable else { return None };
+    let object = &program.objects[object.0 as usize];
+    is_double(object).then(|| u128::from(value.0 >> 32) << 64 | u128::from(value.0 & 0xffff_ffff))
+}
+
 /// Appends one final state, `0:r1=1; [x]=2;`.
 pub(crate) fn show_state_into(program: &Program, values: &[Value], out: &mut String) {
     let Property::Final(condition) = &program.property else { return };
@@ -127,6 +174,10 @@ pub(crate) fn show_state_into(program: &Program, values: &[Value], out: &mut Str
                 }
             }
         };
+        if let Some(value) = double(program, observable, value) {
+            let _ = write!(out, "{value};");
+            continue;
+        }
         let _ = match value.as_pointer() {
             Some((object, _)) if (object.0 as usize) < program.objects.len() => {
                 write!(out, "{};", program.show_value(value))

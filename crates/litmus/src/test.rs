@@ -26,6 +26,12 @@ pub(crate) struct Global<'a> {
 }
 
 impl Global<'_> {
+    /// The bits of the location, or of an element, as far as declarations tell.
+    pub(crate) fn declared_bits(&self) -> Option<u32> {
+        let double = self.ty.is_some_and(|ty| ty.is_double());
+        if double { Some(128) } else { self.declared_width().map(|width| 8 * width.bytes()) }
+    }
+
     /// The width of a cell as far as declarations tell.
     pub(crate) fn declared_width(&self) -> Option<Width> {
         match (self.ty, self.is_array) {
@@ -97,7 +103,7 @@ impl<'a> Test<'a> {
                 ),
             ));
         }
-        Ok(index as u32 * global.declared_width().map_or(4, Width::bytes))
+        Ok(index as u32 * global.declared_bits().map_or(4, |bits| bits / 8))
     }
 
     /// Records a mistake; the reader goes on.

@@ -46,6 +46,8 @@ pub(crate) struct ThreadBuilder<'a> {
     carried: Vec<(Reg, Reg)>,
     /// Comparisons of words that look at whole registers, see [`ThreadBuilder::compares_words`].
     word_compares: Vec<(usize, Reg, Operand)>,
+    /// Accesses of 64 bits that stand for 128.
+    pub(crate) doubles: Vec<usize>,
     /// Where the instruction at hand stands; given to everything that is emitted.
     pub(crate) span: Span,
 }
@@ -65,6 +67,7 @@ impl<'a> ThreadBuilder<'a> {
             temporaries: Vec::new(),
             narrow_writes: Vec::new(),
             wide_reads: Vec::new(),
+            doubles: Vec::new(),
             carried: Vec::new(),
             word_compares: Vec::new(),
             span: Span::default(),
@@ -123,6 +126,13 @@ impl<'a> ThreadBuilder<'a> {
     pub(crate) fn emit(&mut self, instr: Instr) {
         let span = self.span;
         self.function.push(instr, span);
+    }
+
+    /// Says whether the next access stands for one of 128 bits.
+    pub(crate) fn next_is_double(&mut self, is_double: bool) {
+        if is_double {
+            self.doubles.push(self.function.body.len());
+        }
     }
 
     /// Lets the instructions from `first` on that belong to the source at `start` end at `end`.

@@ -8,19 +8,26 @@ use fencepost_ir::{Extend, Width};
 pub(crate) struct Type {
     base: Width,
     signed: bool,
+    /// 128 bits; the base then has 64.
+    double: bool,
     /// How many stars.
     pub(crate) pointers: u8,
 }
 
 impl Type {
     /// `int`.
-    pub(crate) const INT: Type = Type { base: Width::W32, signed: true, pointers: 0 };
+    pub(crate) const INT: Type = Type { base: Width::W32, signed: true, double: false, pointers: 0 };
     /// `long`.
-    pub(crate) const LONG: Type = Type { base: Width::W64, signed: true, pointers: 0 };
+    pub(crate) const LONG: Type = Type { base: Width::W64, signed: true, double: false, pointers: 0 };
 
     /// An integer type.
     pub(crate) fn integer(base: Width, signed: bool) -> Type {
-        Type { base, signed, pointers: 0 }
+        Type { base, signed, double: false, pointers: 0 }
+    }
+
+    /// An integer of 128 bits.
+    pub(crate) fn is_double(self) -> bool {
+        self.double && self.pointers == 0
     }
 
     /// The width of a value.
@@ -66,7 +73,9 @@ impl Type {
 fn word_type(word: &str) -> Option<Option<Type>> {
     use Width::{W8, W16, W32, W64};
     let plain = word.strip_prefix("atomic_").unwrap_or(word);
+    let double = matches!(plain, "int128_t" | "uint128_t" | "__int128" | "__int128_t" | "__uint128_t");
     let (width, signed) = match plain {
+        _ if double => (W64, !plain.contains('u')),
         "volatile" | "const" | "_Atomic" | "static" | "register" | "restrict" | "signed" => {
             return Some(None);
         }
@@ -82,7 +91,7 @@ fn word_type(word: &str) -> Option<Option<Type>> {
         "void" => (W8, false),
         _ => return None,
     };
-    Some(Some(Type::integer(width, signed)))
+    Some(Some(Type { double, ..Type::integer(width, signed) }))
 }
 
 /// True if the word can start or continue a type.
@@ -108,7 +117,8 @@ pub(crate) fn parse_type(lexer: &mut Lexer<'_>) -> Option<Type> {
             // `unsigned long`, `long int`, `unsigned char`: the more specific word wins.
             (Some(old), Some(new)) => {
                 let base = if word == "int" { old.base } else { new.base };
-                Some(Type { base, signed: old.signed && new.signed, pointers: 0 })
+                let (signed, double) = (old.signed && new.signed, old.double || new.double);
+                Some(Type { base, signed, double, pointers: 0 })
             }
         };
         lexer.next();

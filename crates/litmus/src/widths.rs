@@ -7,6 +7,7 @@
 //!    bits wide, and accesses to it are widened: old PPC tests pass addresses through `stw` and `lwz`.
 //! 3. Otherwise a location is as wide as the accesses to it, and 32 bits wide if there is none.
 //! 4. Accesses of different widths to one location are an error: no model here defines them.
+//! 5. A location of 128 bits is a cell of 64 with the lower halves of its halves, see `aarch64::pair`; only accesses that know this touch it.
 //!
 //! Which locations an instruction may access is found by following addresses through registers and memory: an
 //! abstract interpretation whose values are sets of locations, path-sensitive enough for straight-line code. Almost
@@ -34,7 +35,15 @@ struct Access {
     index: usize,
     places: Places,
     width: Width,
+    /// It stands for one of 128 bits.
+    double: bool,
     span: Span,
+}
+
+impl Access {
+    fn bits(&self) -> u32 {
+        if self.double { 128 } else { 8 * self.width.bytes() }
+    }
 }
 
 /// Makes the objects of the program, and adapts accesses to addresses in memory.
@@ -42,13 +51,14 @@ pub(crate) fn settle(test: &mut Test<'_>) -> Result<Vec<Object>, Vec<Diagnostic>
     let simple = test.globals.iter().all(|g| g.ty.is_none() && g.init.iter().all(|&v| place(v) == 0))
         && test.threads.iter().all(keeps_addresses_in_registers);
     if simple {
-        return Ok(objects(test, &vec![Width::W32; test.globals.len()]));
+        return Ok(objects(test, &vec![32; test.globals.len()]));
     }
     let mut flow = Flow::new(test);
     let accesses = flow.run(&test.threads);
     let widths = choose(test, &flow.cells, &accesses)?;
     for access in &accesses {
-        let width = (0..test.globals.len()).find(|&g| access.places & bit(g) != 0).map(|g| widths[g]);
+        let bits = (0..test.globals.len()).find(|&g| access.places & bit(g) != 0).map(|g| widths[g]);
+        let width = bits.map(cell_width);
         let slot = width_of(&mut test.threads[access.thread].function.body[access.index]);
         if let (Some(width), Some(slot)) = (width, slot) {
             *slot = width;
@@ -110,8 +120,18 @@ fn width_of(instr: &mut Instr) -> Option<&mut Width> {
     }
 }
 
-/// Rules 2 to 4 of the module documentation.
-fn choose(test: &Test<'_>, cells: &[Places], accesses: &[Access]) -> Result<Vec<Width>, Vec<Diagnostic>> {
+/// The cell of a location with so many bits.
+fn cell_width(bits: u32) -> Width {
+    match bits {
+        8 => Width::W8,
+        16 => Width::W16,
+        32 => Width::W32,
+        _ => Width::W64,
+    }
+}
+
+/// Rules 2 to 5 of the module documentation: the bits of each location.
+fn choose(test: &Test<'_>, cells: &[Places], accesses: &[Access]) -> Result<Vec<u32>, Vec<Diagnostic>> {
     let globals = &test.globals;
     let mut holds_address: Places =
         (0..globals.len()).filter(|&g| cells[g.min(63)] != 0).fold(0, |all, g| all | bit(g));
@@ -128,51 +148,51 @@ fn choose(test: &Test<'_>, cells: &[Places], accesses: &[Access]) -> Result<Vec<
     let mut errors = Vec::new();
     let mut widths = Vec::with_capacity(globals.len());
     for (g, global) in globals.iter().enumerate() {
+        let mut hits = accesses.iter().filter(|access| access.places & bit(g) != 0);
         if holds_address & bit(g) != 0 && !global.is_array {
-            widths.push(Width::W64);
+            widths.push(64);
+            errors.extend(hits.find(|access| access.double).map(|access| mixed(global, 64, None, access)));
             continue;
         }
-        let mut hits = accesses.iter().filter(|access| access.places & bit(g) != 0);
-        let declared = global.declared_width();
-        let width = declared.or_else(|| hits.clone().next().map(|a| a.width)).unwrap_or(Width::W32);
-        if let Some(other) = hits.clone().find(|access| access.width != width) {
+        let declared = global.declared_bits();
+        let bits = declared.or_else(|| hits.clone().next().map(Access::bits)).unwrap_or(32);
+        if let Some(other) = hits.clone().find(|access| access.bits() != bits) {
             let first = if declared.is_some() { None } else { hits.next() };
-            errors.push(mixed(global, width, first, other));
+            errors.push(mixed(global, bits, first, other));
+        } else if bits == 128 && global.init.iter().any(|value| value.0 > i32::MAX as u64) {
+            let message = format!("`{}` has 128 bits and a half that needs more than 31", global.name);
+            let error = Diagnostic::error(global.span, message).label("its initial value is too large");
+            errors.push(error.hint("values of 128 bits have halves of at most 31 bits here"));
         }
-        widths.push(width);
+        widths.push(bits);
     }
     if errors.is_empty() { Ok(widths) } else { Err(errors) }
 }
 
-fn mixed(
-    global: &crate::test::Global<'_>,
-    width: Width,
-    first: Option<&Access>,
-    other: &Access,
-) -> Diagnostic {
-    let bits = |width: Width| 8 * width.bytes();
+fn mixed(global: &crate::test::Global<'_>, bits: u32, first: Option<&Access>, other: &Access) -> Diagnostic {
     let message = format!("`{}` is accessed with different sizes", global.name);
     let error = Diagnostic::error(other.span, message)
         .code("FP0102")
-        .label(format!("an access of {} bits", bits(other.width)))
+        .label(format!("an access of {} bits", other.bits()))
         .hint("no memory model here defines accesses of different sizes to one location");
     match first {
-        Some(first) => error.related(first.span, format!("an access of {} bits", bits(width))),
-        None => error.related(global.span, format!("declared with {} bits", bits(width))),
+        Some(first) => error.related(first.span, format!("an access of {bits} bits")),
+        None => error.related(global.span, format!("declared with {bits} bits")),
     }
 }
 
-fn objects(test: &Test<'_>, widths: &[Width]) -> Vec<Object> {
-    let object = |(global, &width): (&crate::test::Global<'_>, &Width)| {
+fn objects(test: &Test<'_>, widths: &[u32]) -> Vec<Object> {
+    let object = |(global, &bits): (&crate::test::Global<'_>, &u32)| {
         let zero = [Value::ZERO];
         let init = if global.init.is_empty() { &zero[..] } else { &global.init };
+        let width = cell_width(bits);
         let cell = |(index, &value): (usize, &Value)| Cell {
-            offset: index as u32 * width.bytes(),
+            offset: index as u32 * bits / 8,
             width,
             init: Some(width.zero_extend(value)),
         };
         let cells: Vec<Cell> = init.iter().enumerate().map(cell).collect();
-        let size = width.bytes() * cells.len() as u32;
+        let size = bits / 8 * cells.len() as u32;
         Object { name: global.name.to_string(), size, cells, span: global.span, constant: false }
     };
     test.globals.iter().zip(widths).map(object).collect()
@@ -242,7 +262,8 @@ impl Flow {
         for (at, instr) in function.body.iter().enumerate() {
             if let (Some(state), Some((addr, width))) = (&states[at], address(instr)) {
                 let places = look(state, addr);
-                accesses.push(Access { thread: index, index: at, places, width, span: function.spans[at] });
+                let (double, span) = (thread.doubles.contains(&at), function.spans[at]);
+                accesses.push(Access { thread: index, index: at, places, width, double, span });
             }
         }
     }

@@ -370,7 +370,7 @@ fn products_quotients_and_extremes() {
 fn pairs_are_two_accesses() {
     let cases = [
         ("LDP W0,W2,[X1]", "$2 = Add.u64 X1, 4\nX0 = load.s32 [X1]\nX2 = load.s32 [$2]"),
-        ("LDNP X0,X2,[X1]", "$2 = Add.u64 X1, 8\nX0 = load.u64 [X1]\nX2 = load.u64 [$2]"),
+        ("LDNP X0,X2,[X1]", "$2 = Add.u64 X1, 8\nX0 = load.nt.u64 [X1]\nX2 = load.nt.u64 [$2]"),
         ("LDP X1,X2,[X1]", "$2 = Add.u64 X1, 8\nX1 = load.u64 [X1]\nX2 = load.u64 [$2]"),
         ("LDPSW X0,X2,[X1]", "$2 = Add.u64 X1, 4\nX0 = load.s32 [X1]\nX2 = load.s32 [$2]"),
         ("STP W0,WZR,[X1]", "$2 = Add.u64 X1, 4\nstore.32 [X1] = X0\nstore.32 [$2] = 0"),
@@ -421,6 +421,23 @@ fn exclusive_and_atomic_pairs_are_one_access() {
 }
 
 #[test]
+fn pairs_of_x_registers_are_one_access_of_128_bits() {
+    let shown = "locations [0:X0; 0:X2; 0:X3; x;]";
+    let pair = ["LDXP X0,X2,[X1]", "ADD X2,X2,#2", "STXP W3,X0,X2,[X1]"];
+    let stored = 2u128 << 64 | 7;
+    assert_eq!(
+        state("int128_t x=7; 0:X1=x;", &pair, shown),
+        format!("0:X0=7; 0:X2=2; 0:X3=0; [x]={stored};")
+    );
+    let init = "int128_t x=1; 0:X1=x; 0:X4=1; 0:X5=0; 0:X6=7; 0:X7=8;";
+    let shown = "locations [0:X4; 0:X5; x;]";
+    let swapped = format!("0:X4=1; 0:X5=0; [x]={};", 8u128 << 64 | 7);
+    assert_eq!(state(init, &["CASPAL X4,X5,X6,X7,[X1]"], shown), swapped);
+    let other = init.replace("0:X5=0", "0:X5=3");
+    assert_eq!(state(&other, &["CASP X4,X5,X6,X7,[X1]"], shown), "0:X4=1; 0:X5=0; [x]=1;");
+}
+
+#[test]
 fn pairs_load_and_store_their_values() {
     let shown = "locations [0:X0; 0:X2; 0:X1; y[0]; y[1];]";
     let body = ["LDP X0,X2,[X1],#8", "STP X2,X0,[X3,#8]!"];
@@ -465,8 +482,17 @@ fn mistakes() {
     };
     assert_eq!(one("LDR W0,[W1]"), ["an address needs all 64 bits of its register"]);
     assert_eq!(one("ADD X0,X1,W2"), ["`W2` has 32 bits, but this operation has 64"]);
-    assert_eq!(one("LDXP X0,X2,[X1]"), ["`LDXP` is not supported"]);
-    assert_eq!(one("CASP X0,X1,X2,X3,[X1]"), ["`CASP` is not supported"]);
+    assert_eq!(one("CASP X0,X1,X2,W3,[X1]"), ["expected `X3`, the register after the first one, found `W3`"]);
+    let mixed = |init: &str, body: &str| {
+        messages(&format!("AArch64 t\n{{ {init} 0:X1=x; }}\n P0 ;\n {body} ;\n exists (0:X0=1)"))
+    };
+    let different = ["`x` is accessed with different sizes"];
+    assert_eq!(mixed("int128_t x;", "LDR X0,[X1]"), different);
+    assert_eq!(mixed("int128_t x;", "LDXP W0,W2,[X1]"), different);
+    assert_eq!(mixed("uint64_t x[2];", "LDXP X0,X2,[X1]"), different);
+    assert_eq!(mixed("", "LDXP X0,X2,[X1] ;\n LDXP W4,W5,[X1]"), different);
+    let large = ["`x` has 128 bits and a half that needs more than 31"];
+    assert_eq!(mixed("int128_t x=0x80000000;", "LDXP X0,X2,[X1]"), large);
     assert_eq!(one("LDP W0,W0,[X1]"), ["`W0` is loaded twice"]);
     assert_eq!(one("LDP W0,X2,[X1]"), ["expected a W register, as the first one, found `X2`"]);
     assert_eq!(one("CASP W2,W4,W6,W7,[X1]"), ["expected `W3`, the register after the first one, found `W4`"]);

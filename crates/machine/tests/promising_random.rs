@@ -91,7 +91,7 @@ fn without_updates(threads: &[Vec<Stmt>]) -> Vec<Vec<Stmt>> {
 }
 
 proptest! {
-    #![proptest_config(config(240))]
+    #![proptest_config(config(120))]
 
     /// Relaxed programs without promises are those of RC11, whose acyclicity of (sb | rf) forbids what promises allow.
     #[test]
@@ -123,7 +123,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(90))]
+    #![proptest_config(config(45))]
 
     /// [AAGKV, Theorem 3.1]: strong is within standard.
     #[test]
@@ -205,7 +205,7 @@ fn compare_with_plain(threads: &[Vec<Stmt>], consistency: Consistency, promises:
 }
 
 proptest! {
-    #![proptest_config(config(20))]
+    #![proptest_config(config(10))]
 
     /// The machine with canonical timestamps reaches what the paper's own rules reach, up to one promise.
     #[test]
@@ -216,7 +216,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(4))]
+    #![proptest_config(config(2))]
 
     /// The future memories that are looked at are enough.
     #[test]

@@ -59,7 +59,7 @@ fn check(name: &str, expected: &Expected, failures: &Mutex<Vec<String>>) {
             _ => {}
         }
         let procs = outcome.system.number_procs.unwrap_or(2);
-        if outcome.verdict == Verdict::Safe && explicit(&source.text, model, procs, 2_500) == Some(true) {
+        if outcome.verdict == Verdict::Safe && explicit(&source.text, model, procs, 1_000) == Some(true) {
             fail(format!("the machine of {procs} processes reaches a bad state under {}", model.name()));
         }
     }

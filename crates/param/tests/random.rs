@@ -8,10 +8,10 @@ use common::differential::{Tally, fixed_system, parameterized_system, rich_syste
 #[test]
 fn fixed_processes_agree_with_the_machine() {
     let mut tally = Tally::default();
-    (5000..5080).for_each(|seed| fixed_system(seed, &mut tally));
+    (5000..5050).for_each(|seed| fixed_system(seed, &mut tally));
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
     assert_eq!(tally.unknown, 0, "{}", tally.summary());
-    assert!(tally.safe > 60 && tally.unsafe_ > 10, "the generator is one-sided: {}", tally.summary());
+    assert!(tally.safe > 35 && tally.unsafe_ > 6, "the generator is one-sided: {}", tally.summary());
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn safe_for_any_number_means_safe_for_small_instances() {
 #[test]
 fn universal_guards_arithmetic_and_open_values_agree_with_the_machine() {
     let mut tally = Tally::default();
-    (0..90).for_each(|seed| rich_system(seed, &mut tally));
+    (0..50).for_each(|seed| rich_system(seed, &mut tally));
     assert!(tally.differences.is_empty(), "{}", tally.differences.join("\n\n"));
-    assert!(tally.safe > 20 && tally.unsafe_ > 15, "the generator is one-sided: {}", tally.summary());
+    assert!(tally.safe > 10 && tally.unsafe_ > 8, "the generator is one-sided: {}", tally.summary());
 }

@@ -13,7 +13,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(1000))]
+    #![proptest_config(config(500))]
 
     #[test]
     fn small_programs(a in support::sequence(), b in support::sequence()) {
@@ -22,7 +22,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(150))]
 
     #[test]
     fn a_large_bound_is_no_bound_and_the_machines_are_the_axioms(a in support::sequence(), b in support::sequence()) {
@@ -33,7 +33,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(150))]
 
     #[test]
     fn larger_programs(threads in support::larger()) {

@@ -89,7 +89,8 @@ impl<'p, 'a> Pass<'p, 'a> {
         flows: &'p [Flow],
         shapes: &'p Shapes,
     ) -> Result<Pass<'p, 'a>, Failed> {
-        let memory = Memory::new(program).map_err(|object| {
+        let mut graph = Graph::new();
+        let memory = Memory::new(program, &shapes.made, &mut graph).map_err(|object| {
             let object = &program.objects[object as usize];
             Failed::Unsupported { what: format!("the cells of `{}` overlap", object.name), span: object.span }
         })?;
@@ -98,7 +99,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             options,
             flows,
             shapes,
-            graph: Graph::new(),
+            graph,
             deps: Deps::default(),
             memory,
             events: Vec::new(),

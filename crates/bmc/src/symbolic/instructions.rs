@@ -97,9 +97,8 @@ impl Pass<'_, '_> {
                 self.fault(s, !holds, FaultKind::Assertion, message);
             }
             Instr::Nondet { dst, first, last } => self.choose(s, *dst, *first, *last),
-            // Threads are unrolled in the order of their starts, and an address is resolved among the objects that are there.
-            Instr::Alloc { .. } if self.original.0 != 0 => {
-                return self.refuse("memory that a thread other than the first allocates");
+            Instr::Alloc { .. } if self.is_copy() && self.original.0 != 0 => {
+                return self.refuse("memory that a thread allocates while its promises are certified");
             }
             Instr::Alloc { .. }
             | Instr::Free(_)
@@ -467,10 +466,11 @@ impl Pass<'_, '_> {
                 let size = self.value(s, *size).word;
                 let large = Memory::too_large(&mut self.graph, &size);
                 self.fault_and_stop(s, large, FaultKind::Limit("an object of more than 65535 bytes"), "");
-                let made = self.new_object();
-                if let Some(object) = self.memory.allocate(size, *zeroed, made) {
-                    if self.shapes.frees {
-                        self.memory.add_alive(object);
+                let (made, ends) = (self.new_object(), self.shapes.frees);
+                let allocated = self.memory.allocate(&mut self.graph, size.clone(), *zeroed, made, ends);
+                if let Some((object, taken)) = allocated {
+                    for (a, b) in taken.pairs(&size) {
+                        self.constraints.extend([vec![!s.guard, !a, b], vec![!s.guard, a, !b]]);
                     }
                     self.set(s, Some(*dst), Held::constant(Value::pointer(ObjectId(object), 0)));
                 }
@@ -478,12 +478,10 @@ impl Pass<'_, '_> {
             }
             Instr::Local { dst, object, private } => {
                 let made = self.new_object();
-                let Some(number) = self.memory.declare(object, Kind::Local, Some(made), None) else {
+                let ends = self.shapes.frees && !private;
+                let Some(number) = self.memory.make_local(&mut self.graph, object, made, ends) else {
                     return self.refuse(&format!("`{}`, whose cells overlap,", object.name));
                 };
-                if self.shapes.frees && !private {
-                    self.memory.add_alive(number);
-                }
                 self.set(s, Some(*dst), Held::constant(Value::pointer(ObjectId(number), 0)));
             }
             Instr::ThreadLocal { dst, object } => {
@@ -492,8 +490,8 @@ impl Pass<'_, '_> {
                     None => {
                         let made = self.new_object();
                         let template = &self.program.objects[object.0 as usize];
-                        let Some(number) = self.memory.declare(template, Kind::Local, Some(made), None)
-                        else {
+                        let local = self.memory.make_local(&mut self.graph, template, made, false);
+                        let Some(number) = local else {
                             return self.refuse(&format!("`{}`, whose cells overlap,", template.name));
                         };
                         self.copies.insert(object.0, number);

@@ -3,8 +3,10 @@
 use super::shapes::{Key, Seen};
 use super::{CellId, CellInfo, ObjectInfo};
 use crate::aig::{Graph, Lit};
+use crate::shape::Shape;
 use crate::word::Word;
 use fencepost_ir::{Object, ObjectId, Program, Value, Width};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Largest object of a size that is known only when the program runs, in bytes.
@@ -20,6 +22,49 @@ pub(super) enum Kind {
     },
     /// Not memory of the program: a flag of ours.
     Flag,
+}
+
+/// An object that a thread makes, as far as it is known before the thread is unrolled.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Template {
+    kind: Kind,
+    /// The declaration of a local object.
+    declared: Option<Object>,
+    /// The size if it is a number, else the most that it can be.
+    size: Result<u64, u64>,
+    /// It may end before the program does.
+    ends: bool,
+}
+
+/// What threads made in the passes so far. Threads are unrolled in the order of their starts, and one that is unrolled early may use what a
+/// later one makes: so a pass begins with the objects of the pass before, under the same numbers.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Made {
+    objects: Vec<((u32, u32), Template)>,
+    index: FxHashMap<(u32, u32), usize>,
+}
+
+impl Made {
+    /// Adds what a pass made. False if threads before its maker did not know of it: the pass has to be done again.
+    pub fn learn(&mut self, made: Vec<((u32, u32), Template)>) -> bool {
+        let mut same = true;
+        for (name, template) in made {
+            let by_first = name.0 == 0;
+            match self.index.get(&name) {
+                Some(&at) if self.objects[at].1 == template => {}
+                Some(&at) => {
+                    self.objects[at].1 = template;
+                    same = false;
+                }
+                None => {
+                    self.index.insert(name, self.objects.len());
+                    self.objects.push((name, template));
+                    same &= by_first;
+                }
+            }
+        }
+        same
+    }
 }
 
 /// An object with its cells.
@@ -66,16 +111,84 @@ pub(super) struct Memory {
     pub cells: Vec<CellInfo>,
     /// What this pass saw of each cell, by its number.
     pub seen: Vec<(Key, Seen)>,
+    /// What this pass made.
+    pub made: Vec<((u32, u32), Template)>,
+    /// Objects of the pass before that this one has not made yet.
+    waiting: FxHashMap<(u32, u32), (u32, Template)>,
 }
 
 impl Memory {
-    /// The global objects; an error names one whose cells overlap.
-    pub fn new(program: &Program) -> Result<Memory, u32> {
+    /// The global objects, and what threads will make; an error names one whose cells overlap.
+    pub fn new(program: &Program, made: &Made, graph: &mut Graph) -> Result<Memory, u32> {
         let mut memory = Memory::default();
         for (number, object) in (0u32..).zip(&program.objects) {
             memory.declare(object, Kind::Global, None, Some(number)).ok_or(number)?;
         }
+        for (name, template) in &made.objects {
+            let number = memory.add(*name, template, None, graph).ok_or(0u32)?;
+            memory.waiting.insert(*name, (number, template.clone()));
+        }
         Ok(memory)
+    }
+
+    /// An object that a thread makes, with its flag; without a size, one that is to be known later.
+    fn add(
+        &mut self,
+        name: (u32, u32),
+        template: &Template,
+        size: Option<Word>,
+        graph: &mut Graph,
+    ) -> Option<u32> {
+        let number = match &template.declared {
+            Some(object) => self.declare(object, template.kind, Some(name), None)?,
+            None => {
+                let (Ok(largest) | Err(largest)) = template.size;
+                let size = size.unwrap_or_else(|| match template.size {
+                    Ok(known) => Word::constant(Value(known)),
+                    Err(_) => Shape::Bits { len: 16, signed: false }.input(graph),
+                });
+                let info = ObjectInfo { name: "allocated".into(), size, declared: None };
+                self.push(info, template.kind, Some(name), largest)
+            }
+        };
+        if template.ends {
+            self.add_alive(number);
+        }
+        Some(number)
+    }
+
+    /// An object that the running thread makes now: the one that was waiting for it, if it is the same.
+    fn make(
+        &mut self,
+        name: (u32, u32),
+        template: Template,
+        size: Option<Word>,
+        graph: &mut Graph,
+    ) -> Option<u32> {
+        self.made.push((name, template.clone()));
+        match self.waiting.remove(&name) {
+            Some((number, expected)) if expected == template => {
+                // Nobody is unrolled before the first thread.
+                if let (0, Some(size)) = (name.0, size) {
+                    self.objects[number as usize].size = size;
+                }
+                Some(number)
+            }
+            _ => self.add(name, &template, size, graph),
+        }
+    }
+
+    /// A local object of the running thread; nothing if its cells overlap.
+    pub fn make_local(
+        &mut self,
+        graph: &mut Graph,
+        object: &Object,
+        name: (u32, u32),
+        ends: bool,
+    ) -> Option<u32> {
+        let size = Ok(u64::from(object.size));
+        let template = Template { kind: Kind::Local, declared: Some(object.clone()), size, ends };
+        self.make(name, template, None, graph)
     }
 
     fn push(&mut self, info: ObjectInfo, kind: Kind, made: Option<(u32, u32)>, largest: u64) -> u32 {
@@ -107,17 +220,28 @@ impl Memory {
         Some(number)
     }
 
-    /// An object from the heap; nothing if it is too large.
-    pub fn allocate(&mut self, size: Word, zeroed: bool, made: (u32, u32)) -> Option<u32> {
+    /// An object from the heap, and the size that threads before its maker took it to have.
+    pub fn allocate(
+        &mut self,
+        graph: &mut Graph,
+        size: Word,
+        zeroed: bool,
+        name: (u32, u32),
+        ends: bool,
+    ) -> Option<(u32, Word)> {
         let most = |word: &Word| match word.values() {
             Some(values) => values.iter().copied().max(),
             None if word.fill() == Lit::FALSE && word.len() < 63 => Some((1 << word.len()) - 1),
             None => None,
         };
         // A size beyond is a fault of its own: see `too_large`.
-        let largest = most(&size).unwrap_or(u64::MAX).min(LARGEST);
-        let info = ObjectInfo { name: "allocated".into(), size, declared: None };
-        Some(self.push(info, Kind::Heap { zeroed }, Some(made), largest))
+        let known = match size.as_constant() {
+            Some(size) => Ok(size.0.min(LARGEST)),
+            None => Err(most(&size).unwrap_or(u64::MAX).min(LARGEST)),
+        };
+        let template = Template { kind: Kind::Heap { zeroed }, declared: None, size: known, ends };
+        let number = self.make(name, template, Some(size), graph)?;
+        Some((number, self.objects[number as usize].size.clone()))
     }
 
     /// True where the size of an object is more than is followed.
@@ -127,7 +251,7 @@ impl Memory {
     }
 
     /// The flag that says whether an object may be used.
-    pub fn add_alive(&mut self, object: u32) -> CellId {
+    fn add_alive(&mut self, object: u32) -> CellId {
         let (thread, made) = self.places[object as usize].made.unwrap_or((u32::MAX, object));
         let info = ObjectInfo { name: "alive".into(), size: Word::constant(Value(1)), declared: None };
         let flag = self.push(info, Kind::Flag, None, 1);

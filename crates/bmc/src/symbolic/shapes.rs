@@ -9,6 +9,7 @@
 //! assumes. If a pass has fewer places that write than passes came before it, every run is covered whole. (For other models
 //! than SC: order the events of a run by dependencies and `rf`.)
 
+use super::memory::{Made, Memory};
 use crate::shape::Shape;
 use crate::word::Word;
 use fencepost_ir::Width;
@@ -106,6 +107,8 @@ pub(super) struct Shapes {
     pub threads: u32,
     /// Objects may end before the program does.
     pub frees: bool,
+    /// The objects that threads make.
+    pub made: Made,
 }
 
 /// Sets of values are widened to numbers of bits after so many passes, and these to whole cells, if passes are expensive.
@@ -119,14 +122,15 @@ impl Shapes {
         self.known.get(&key)
     }
 
-    /// Adds what a pass saw, in which so many places wrote memory that others see. True if the pass is good: its
+    /// Adds what a pass saw and made, in which so many places wrote memory that others see. True if the pass is good: its
     /// assumptions cover everything.
-    pub fn learn(&mut self, seen: &[(Key, Seen)], writes: u32, steps: u64) -> bool {
+    pub fn learn(&mut self, memory: &mut Memory, writes: u32, steps: u64) -> bool {
         self.passes += 1;
         self.steps += steps;
-        let (mut same_users, mut same_shapes) = (true, true);
+        // An object that was not known everywhere is like a user that was not.
+        let (mut same_users, mut same_shapes) = (self.made.learn(std::mem::take(&mut memory.made)), true);
         let dear = self.steps > CHEAP_STEPS || self.passes > 60;
-        for (key, seen) in seen {
+        for (key, seen) in &std::mem::take(&mut memory.seen) {
             let users = seen.users();
             let known = self.known.entry(*key).or_insert_with(|| Known {
                 users: Users::Readers,

@@ -21,13 +21,13 @@ pub fn unroll(program: &Program, options: &Options<'_>) -> Result<Unrolled, Fail
         let writes = pass.events.iter().filter(|event| matches!(event.kind, EventKind::Write { .. })).count();
         let threads = pass.threads.iter().filter(|thread| thread.copy_of.is_none()).count() as u32;
         let known_threads = threads == shapes.threads;
-        let seen = std::mem::take(&mut pass.memory.seen);
+        let mut memory = std::mem::take(&mut pass.memory);
         let unrolled = Unrolled {
             graph: pass.graph,
             threads: pass.threads,
             events: pass.events,
-            cells: pass.memory.cells,
-            objects: pass.memory.objects,
+            cells: std::mem::take(&mut memory.cells),
+            objects: std::mem::take(&mut memory.objects),
             merges: pass.merges,
             deps: pass.deps,
             sections: pass.sections,
@@ -38,7 +38,7 @@ pub fn unroll(program: &Program, options: &Options<'_>) -> Result<Unrolled, Fail
             passes: shapes.passes + 1,
         };
         shapes.threads = shapes.threads.max(threads);
-        let good = shapes.learn(&seen, writes as u32 + threads, steps);
+        let good = shapes.learn(&mut memory, writes as u32 + threads, steps);
         if good && known_threads {
             return Ok(unrolled);
         }

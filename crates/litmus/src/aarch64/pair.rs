@@ -1,13 +1,15 @@
 //! Pairs of registers.
 //!
 //! `LDP` and `STP` are two single-copy atomic accesses, in no order unless something else orders them [Arm ARM, B2.2.1].
-//! The non-temporal forms are the same here: the manual lets `LDNP` ignore an address dependency, which we do not.
+//! The non-temporal forms are the same, but that `LDNP` may ignore an address dependency on a load.
 //! `LDIAPP` and `STILP` (FEAT_LRCPC3) are two accesses with acquire-PC and release ordering and an order between them:
 //! the first register's access comes first, but for `STILP` with a pre-index the second register's. Two accesses in
 //! that program order say just this.
 //!
 //! `LDXP`, `STXP` and `CASP` on W registers are one single-copy atomic access of 64 bits, the first register the lower
-//! half. On X registers they would be one of 128 bits, which no value here holds: they are refused.
+//! half. On X registers they are one of 128 bits (for `LDXP`, as with FEAT_LSE2), which no value here holds: the lower halves of
+//! both registers stand for it, and it is an error if a register holds more. No other access may touch such a location,
+//! which `widths` looks after.
 
 use super::memory::{Orders, plain_address, suffixes};
 use super::operand::{Address, Target, address, source, source_of, target};
@@ -21,7 +23,8 @@ use fencepost_ir::{Ann, BinaryOp, Extend, Instr, Operand, Order, Rvalue, UnaryOp
 /// Lowers the instruction; `Ok(false)` if it is none of these.
 pub(super) fn instruction(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     match mnemonic {
-        "ldp" | "ldnp" => load(cell, Ann::PLAIN, false)?,
+        "ldp" => load(cell, Ann::PLAIN, false)?,
+        "ldnp" => load(cell, Ann { non_temporal: true, ..Ann::PLAIN }, false)?,
         "ldpsw" => load(cell, Ann::PLAIN, true)?,
         "ldiapp" => load(cell, Ann::order(Order::AcquirePc), false)?,
         "stp" | "stnp" => store(cell, Ann::PLAIN)?,
@@ -102,21 +105,28 @@ fn store(cell: &mut Cell<'_, '_>, ann: Ann) -> Parsed<()> {
     Ok(())
 }
 
-/// The error for what would access 128 bits at once.
-fn too_wide(cell: &mut Cell<'_, '_>) -> Box<Diagnostic> {
-    let error = cell.unsupported("on X registers this is one atomic access of 128 bits");
-    Box::new(error.hint("values have at most 64 bits here: W registers are supported"))
+/// What a register holds must fit into 31 bits: it is half of what an access of 128 bits writes or compares.
+fn fits(cell: &mut Cell<'_, '_>, half: Operand) {
+    let most = Value(i32::MAX as u64).into();
+    let test = Rvalue::Binary(BinaryOp::LeU, Width::W64, Extend::Zero, half, most);
+    let condition = cell.compute(6, test);
+    let message = "values of 128 bits have halves of at most 31 bits here".to_string();
+    cell.thread().emit(Instr::Assert { condition, message });
 }
 
 /// A pair of halves as one value of 64 bits, in a temporary.
-fn join(cell: &mut Cell<'_, '_>, to: usize, low: Operand, high: Operand) -> Operand {
+fn join(cell: &mut Cell<'_, '_>, to: usize, low: Operand, high: Operand, narrow: bool) -> Operand {
+    if !narrow {
+        fits(cell, low);
+        fits(cell, high);
+    }
     let low = cell.compute(to, Rvalue::Unary(UnaryOp::ZeroExtend, Width::W32, Extend::Zero, low));
     let by = Value(32).into();
     let high = cell.compute(to + 1, Rvalue::Binary(BinaryOp::Shl, Width::W64, Extend::Zero, high, by));
     cell.compute(to, Rvalue::Binary(BinaryOp::Or, Width::W64, Extend::Zero, low, high))
 }
 
-/// The halves of a value of 64 bits to two W registers.
+/// The halves of a value of 64 bits to two registers.
 fn split(cell: &mut Cell<'_, '_>, value: Operand, first: Target, second: Target) {
     let half = |value| Rvalue::Unary(UnaryOp::ZeroExtend, Width::W32, Extend::Zero, value);
     first.assign(cell, half(value));
@@ -127,12 +137,10 @@ fn split(cell: &mut Cell<'_, '_>, value: Operand, first: Target, second: Target)
 
 fn load_exclusive(cell: &mut Cell<'_, '_>, order: Order) -> Parsed<()> {
     let (first, second) = targets(cell)?;
-    if !first.narrow {
-        return Err(too_wide(cell));
-    }
     cell.comma()?;
     let place = plain_address(cell)?;
     let thread = cell.thread();
+    thread.next_is_double(!first.narrow);
     let dst = thread.temporary(0);
     let ann = Ann::exclusive(order);
     thread.emit(Instr::Load { dst, addr: place.addr, width: Width::W64, extend: Extend::Zero, ann });
@@ -144,37 +152,34 @@ fn store_exclusive(cell: &mut Cell<'_, '_>, order: Order) -> Parsed<()> {
     let status = target(cell)?;
     cell.comma()?;
     let (first, narrow) = source(cell)?;
-    if !narrow {
-        return Err(too_wide(cell));
-    }
     cell.comma()?;
     let second = source_of(cell, narrow)?;
     cell.comma()?;
     let place = plain_address(cell)?;
-    let value = join(cell, 0, first, second);
+    let value = join(cell, 0, first, second, narrow);
     let ann = Ann::exclusive(order);
     let (status, addr) = (status.reg, place.addr);
+    cell.thread().next_is_double(!narrow);
     cell.thread().emit(Instr::StoreExclusive { status, success: 0, addr, value, width: Width::W64, ann });
     Ok(())
 }
 
-/// `CASP Ws,W(s+1),Wt,W(t+1),[Xn]`.
+/// `CASP Ws,W(s+1),Wt,W(t+1),[Xn]`, or X in place of W.
 fn compare_and_swap(cell: &mut Cell<'_, '_>, orders: Orders) -> Parsed<()> {
     let (token, key) = (cell.lexer.peek(), cell.peek_key());
     let first = target(cell)?;
-    if !first.narrow {
-        return Err(too_wide(cell));
-    }
-    let second = follower(cell, token, key, |cell| target(cell).map(|dst| (dst, dst.narrow)))?;
+    let narrow = first.narrow;
+    let second = follower(cell, token, key, narrow, |cell| target(cell).map(|dst| (dst, dst.narrow)))?;
     cell.comma()?;
     let (token, key) = (cell.lexer.peek(), cell.peek_key());
-    let low = source_of(cell, true)?;
-    let high = follower(cell, token, key, source)?;
+    let low = source_of(cell, narrow)?;
+    let high = follower(cell, token, key, narrow, source)?;
     cell.comma()?;
     let place = plain_address(cell)?;
-    let expected = join(cell, 0, first.reg.into(), second.reg.into());
-    let desired = join(cell, 2, low, high);
+    let expected = join(cell, 0, first.reg.into(), second.reg.into(), narrow);
+    let desired = join(cell, 2, low, high, narrow);
     let thread = cell.thread();
+    thread.next_is_double(!narrow);
     let old = thread.temporary(1);
     thread.emit(Instr::CompareExchange {
         dst: Some(old),
@@ -193,11 +198,12 @@ fn compare_and_swap(cell: &mut Cell<'_, '_>, orders: Orders) -> Parsed<()> {
     Ok(())
 }
 
-/// The second register of a pair of `CASP`: W, and the one after an even first one.
+/// The second register of a pair of `CASP`: of the same size, and the one after an even first one.
 fn follower<T>(
     cell: &mut Cell<'_, '_>,
     before: Token,
     first: Option<u8>,
+    narrow: bool,
     read: impl FnOnce(&mut Cell<'_, '_>) -> Parsed<(T, bool)>,
 ) -> Parsed<T> {
     if first.is_some_and(|key| key % 2 != 0) {
@@ -205,18 +211,19 @@ fn follower<T>(
     }
     cell.comma()?;
     let (token, second) = (cell.lexer.peek(), cell.peek_key());
-    let (result, narrow) = read(cell)?;
+    let (result, is_narrow) = read(cell)?;
     let follows = match (first, second) {
         (Some(first), Some(second)) => second == first + 1,
         // Which registers symbols stand for is not known.
         _ => true,
     };
-    if narrow && follows {
+    if is_narrow == narrow && follows {
         return Ok(result);
     }
+    let letter = if narrow { 'W' } else { 'X' };
     let what = match first {
-        Some(first) => format!("`W{}`, the register after the first one", first + 1),
-        None => "a W register".to_string(),
+        Some(first) => format!("`{letter}{}`, the register after the first one", first + 1),
+        None => format!("a register of {} bits", if narrow { 32 } else { 64 }),
     };
     Err(crate::error::expected(cell.lexer, token, &what))
 }

@@ -145,6 +145,9 @@ fn show(ann: Ann) -> String {
     if ann.no_return {
         out += ".noret";
     }
+    if ann.non_temporal {
+        out += ".nt";
+    }
     out
 }
 
@@ -258,6 +261,7 @@ impl Machine<'_> {
             }
             Instr::Return(_) => return None,
             Instr::Fence(_) => {}
+            Instr::Assert { condition, ref message } => assert!(self.get(condition).is_true(), "{message}"),
             ref other => panic!("not in litmus tests: {other:?}"),
         }
         Some(at + 1)

@@ -19,6 +19,9 @@ pub fn both(text: &str, bound: u16, promises: bool) -> (Vec<Vec<Value>>, Vec<Vec
     let machine = promising::check(&program, &options).expect("supported").final_states;
     let reduced =
         reduce_promising(&program, &Reduction { bound: u32::from(bound), promises }).expect("supported");
+    // What `reduce -o` writes is what is compared.
+    let written = fencepost_lang::print(&reduced).expect("the language has words for it");
+    let reduced = fencepost_lang::parse(&written).expect("what was written parses");
     let states = check(&reduced, &Options::new(Model::Sc)).expect("supported").final_states;
     // The small translation is solved as well.
     if !promises && bound <= 1 {
