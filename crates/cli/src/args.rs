@@ -42,6 +42,10 @@ pub enum Command {
     Schema,
     /// List the memory models, or show one
     Models(ModelsArgs),
+    /// Work for explorations on a cluster: takes work items from a NATS server until it is stopped
+    Worker(WorkerArgs),
+    /// List the explorations on a cluster, or cancel one
+    Runs(RunsArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Write manual pages into a folder
@@ -304,7 +308,7 @@ pub struct OutliveArgs {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     /// Share the exploration out over the workers of a NATS server (`fencepost worker`)
-    #[arg(long, value_name = "nats://HOST[:PORT]")]
+    #[arg(long, value_name = "nats://HOST[:PORT]", conflicts_with_all = ["checkpoint", "resume"])]
     pub cluster: Option<String>,
     /// The name of the run on the cluster; with the name of one that is there, go on with it
     #[arg(long, value_name = "NAME", requires = "cluster")]
@@ -490,6 +494,9 @@ pub struct CheckArgs {
     /// The long names of the options that stand on the command line.
     #[arg(skip)]
     pub given: Vec<String>,
+    /// All files that there are, if the program comes from elsewhere: no others are opened.
+    #[arg(skip)]
+    pub sealed: Option<crate::remote::Files>,
 }
 
 impl Default for CheckArgs {
@@ -578,6 +585,11 @@ pub struct LitmusArgs {
 }
 
 impl OutliveArgs {
+    /// Whether a checkpoint is written.
+    pub fn keeps(&self) -> bool {
+        self.checkpoint.is_some() || self.resume.is_some()
+    }
+
     /// The option that asks for an exploration that outlives the process, if there is one.
     pub fn asks(&self) -> Option<&'static str> {
         let Self { checkpoint, resume, cluster, .. } = self;

@@ -79,7 +79,7 @@ pub fn run(options: &LitmusArgs) -> u8 {
             eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
             exit::BAD_INPUT
         }
-        Ok((jobs, ..)) if options.outlive.asks().is_some() && jobs.len() != 1 => {
+        Ok((jobs, ..)) if options.outlive.keeps() && jobs.len() != 1 => {
             let option = options.outlive.asks().unwrap_or_default();
             eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
             exit::BAD_INPUT
@@ -220,17 +220,23 @@ fn joined(root: &Path, file: &str) -> PathBuf {
     path
 }
 
+/// Tests that are on the cluster at the same time.
+const AT_ONCE: usize = 16;
+
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
     // One worker finds the same witness every time.
     let workers = if options.drawn().is_some() { 1 } else { workers(options.jobs) };
     // What outlives the process is one test, and has all workers from the start.
     let together = options.outlive.asks().is_some();
+    // Tests on the cluster take no time here.
+    let at_once = if options.outlive.cluster.is_some() { AT_ONCE } else { workers };
     let settings = Settings {
         unroll: options.unroll,
         jobs: if together { workers } else { 1 },
         timeout: options.timeout,
         max_nodes: (workers > 1 && !together).then_some(OWN_SHARE),
         outlive: &options.outlive,
+        many: jobs.len() > 1,
         witness: options.drawn().is_some(),
         engine: options.engine,
         contexts: options.contexts,
@@ -259,7 +265,7 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         }
     };
     std::thread::scope(|scope| {
-        (1..workers.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
+        (1..at_once.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
         work();
     });
     let (rest, printed) = done.into_inner().unwrap_or_default();

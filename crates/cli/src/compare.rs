@@ -83,6 +83,7 @@ fn settings(options: &CheckArgs, witness: bool) -> Settings<'_> {
         timeout: options.timeout,
         max_nodes: None,
         outlive: &options.outlive,
+        many: false,
         witness,
         engine: Default::default(),
         contexts: None,

@@ -38,6 +38,7 @@ mod print;
 mod progress;
 mod project;
 mod prove;
+mod remote;
 mod revalidate;
 mod shell;
 mod show_models;
@@ -94,6 +95,8 @@ pub fn main() -> ExitCode {
             exit::OK
         }
         Command::Models(options) => show_models::run(options),
+        Command::Worker(options) => remote::worker(options),
+        Command::Runs(options) => remote::runs(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::man(options),
     };

@@ -4,6 +4,7 @@ use crate::args::{LitmusEngine, OutliveArgs};
 use crate::input;
 use crate::keeping::{self, NotExplored};
 use crate::model::Choice;
+use crate::remote::{self, Description};
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
 use fencepost_contexts as contexts;
@@ -32,6 +33,8 @@ pub struct Settings<'a> {
     pub max_nodes: Option<u64>,
     /// Whether it outlives the process.
     pub outlive: &'a OutliveArgs,
+    /// There are other tests.
+    pub many: bool,
     /// Whether an execution that satisfies the condition is wanted.
     pub witness: bool,
     /// What answers.
@@ -85,7 +88,7 @@ pub fn answer(
     settings: &Settings<'_>,
 ) -> Result<Answered, input::Trouble> {
     let start = Instant::now();
-    let program = prepared(test, model, settings);
+    let program = prepared(test, model.name(), settings.unroll);
     let Property::Final(condition) = &program.property else {
         return Err(format!("error: {} has no final condition", file.name).into());
     };
@@ -117,11 +120,23 @@ pub fn answer(
     Ok(Answered { outcome, quantifier, program, finals, witness, seconds })
 }
 
+/// A test that comes from elsewhere, as the explorer takes it.
+pub fn described(
+    file: &SourceFile,
+    model: &str,
+    unroll: u32,
+) -> Result<(Program, Options<'static>), input::Trouble> {
+    let test = parse(file).map_err(|errors| trouble(errors, file))?;
+    let known = registry::find(model).and_then(|entry| entry.twin).and_then(ModelName::from_name);
+    let twin = known.ok_or_else(|| format!("error: there is no model `{model}`"))?;
+    Ok((prepared(&test, model, unroll), Options::new(twin)))
+}
+
 /// The test as the engines take it: as written, loops bounded.
-fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings<'_>) -> Program {
+fn prepared(test: &LitmusTest, model: &str, unroll: u32) -> Program {
     // A litmus test is not compiled, so that any model does for one that has no row.
-    let entry = registry::find(model.name()).unwrap_or(&registry::MODELS[0]);
-    let options = prepare::Options { unroll: settings.unroll, spurious: true, ..Default::default() };
+    let entry = registry::find(model).unwrap_or(&registry::MODELS[0]);
+    let options = prepare::Options { unroll, spurious: true, ..Default::default() };
     let form = Form { lock_sections: false, ..Form::EXPLORE };
     match prepare(&test.program, Language::Litmus, entry, form, &options) {
         Ok(prepared) => prepared.program,
@@ -181,7 +196,15 @@ fn with_explorer(
         ..Limits::default()
     };
     let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };
-    let found = keeping::search(program, &options, settings.outlive).map_err(|error| match error {
+    let searched = match &settings.outlive.cluster {
+        Some(server) => {
+            let about = (file.name.as_str(), settings.many, true);
+            let description = Description::of_test(file, entry.name, settings.unroll);
+            remote::search(program, &options, settings.outlive, server, about, &description)
+        }
+        None => keeping::search(program, &options, settings.outlive),
+    };
+    let found = searched.map_err(|error| match error {
         NotExplored::Unsupported(unsupported) => {
             let message = format!("{} is not part of a litmus test", unsupported.what);
             trouble(vec![Diagnostic::error(unsupported.span, message)], file)

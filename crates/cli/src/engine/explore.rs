@@ -8,14 +8,15 @@ use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::keeping::{self, NotExplored};
 use crate::progress::{Line, PROGRESS, is_watched};
+use crate::remote::{self, Description};
 use crate::revalidate::{self, Unconfirmed};
 use crate::telling::sentence;
 use crate::telling::teller::{Source, Teller};
 use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, headline};
-use fencepost_ir::{Language, Property};
-use fencepost_models::prepare::Form;
+use fencepost_ir::{Language, Program, Property};
+use fencepost_models::prepare::{Form, Prepared};
 use fencepost_models::registry::{self, Entry};
 use std::collections::BTreeSet;
 
@@ -82,7 +83,6 @@ impl Engine for Explore {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
-        let Some(model) = twin(question) else { return Err(String::from("error: no such model").into()) };
         let options = question.options;
         let prepared = question.prepare(Form::EXPLORE)?;
         let limits = Limits {
@@ -94,27 +94,18 @@ impl Engine for Explore {
             progress: is_watched(options.quiet).then_some(&PROGRESS),
         };
         let line = limits.progress.map(|_| Line::new(question.file));
-        let settings = Options {
-            jobs: options.workers(),
-            limits,
-            stop_at_error: !options.all,
-            dependencies: options.deps == Dependencies::Source,
-            section_lock: prepared.section_lock,
-            retries: match options.retries {
-                RetriesArg::Fold => Retries::Fold,
-                RetriesArg::All => Retries::All,
-            },
-            ..Options::new(model)
+        let Some(settings) = explorer_settings(question, &prepared) else {
+            return Err(String::from("error: no such model").into());
         };
+        let settings = Options { jobs: options.workers(), limits, ..settings };
         let sources = &question.compiled.sources;
-        let mut found =
-            keeping::search(&prepared.program, &settings, &options.outlive).map_err(|error| match error {
-                NotExplored::Unsupported(unsupported) => {
-                    let message = format!("{} cannot be explored", unsupported.what);
-                    Trouble::about(sources, Diagnostic::error(unsupported.span, message))
-                }
-                NotExplored::Message(error) => error.into(),
-            })?;
+        let mut found = search(question, &prepared.program, &settings).map_err(|error| match error {
+            NotExplored::Unsupported(unsupported) => {
+                let message = format!("{} cannot be explored", unsupported.what);
+                Trouble::about(sources, Diagnostic::error(unsupported.span, message))
+            }
+            NotExplored::Message(error) => error.into(),
+        })?;
         drop(line);
         let unconfirmed = revalidate::drop_unconfirmed(
             &prepared.program,
@@ -137,6 +128,37 @@ impl Engine for Explore {
             true => promising::without_promises(question, outcome),
             false => outcome,
         })
+    }
+}
+
+/// How the explorer is asked, apart from limits.
+pub fn explorer_settings(question: &Question<'_>, prepared: &Prepared) -> Option<Options<'static>> {
+    let options = question.options;
+    Some(Options {
+        stop_at_error: !options.all,
+        dependencies: options.deps == Dependencies::Source,
+        section_lock: prepared.section_lock,
+        retries: match options.retries {
+            RetriesArg::Fold => Retries::Fold,
+            RetriesArg::All => Retries::All,
+        },
+        ..Options::new(twin(question)?)
+    })
+}
+
+/// Explores here, or on the cluster.
+fn search(
+    question: &Question<'_>,
+    program: &Program,
+    settings: &Options<'_>,
+) -> Result<Exploration, NotExplored> {
+    let outlive = &question.options.outlive;
+    match &outlive.cluster {
+        Some(server) => {
+            let about = (question.file, false, question.options.quiet);
+            remote::search(program, settings, outlive, server, about, &Description::of(question))
+        }
+        None => keeping::search(program, settings, outlive),
     }
 }
 

@@ -14,6 +14,7 @@ mod reduce;
 mod run;
 mod states;
 
+pub use explore::explorer_settings;
 pub use reduce::write_reduced;
 
 use crate::args::{CheckArgs, Dependencies};
