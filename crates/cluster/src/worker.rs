@@ -10,7 +10,9 @@ use crate::streams::{SILENCE, Unreachable, Written};
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::message::{AckKind, Acker};
-use fencepost_explore::{BUILD, Broken, Item, Others, Part, Pause, Report, Session, StopReason};
+use fencepost_explore::{
+    BUILD, Broken, Item, Limits, Options, Others, Part, Pause, Report, Session, StopReason,
+};
 use futures_util::StreamExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,6 +27,8 @@ const FIRST_SLICE: Duration = Duration::from_millis(40);
 const LONGEST_SLICE: Duration = Duration::from_millis(1000);
 /// After so long what was found in an item is written down, and the rest is an item of its own.
 const LONGEST_ITEM: Duration = Duration::from_secs(20);
+/// An item that has not paused for so long is stuck in a computation of one thread.
+const STUCK: Duration = Duration::from_secs(600);
 /// Most parts that are taken off an item at once.
 const MOST_PARTS: usize = 16;
 /// An item that was delivered so often without a result kills its workers, or takes longer than they live.
@@ -156,7 +160,7 @@ impl Cluster {
     /// Items of one run, until one of another comes, or none for a while.
     fn serve_run(
         &self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         mut spec: Spec,
         first: Delivery,
         queue: &mut PullConsumer,
@@ -194,7 +198,7 @@ impl Cluster {
     /// One item.
     fn serve(
         &self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         spec: &mut Spec,
         known: &mut Instant,
         delivery: &Delivery,
@@ -234,7 +238,7 @@ impl Cluster {
     /// Explores an item, slice by slice; nothing if the run is no more.
     fn explore(
         &self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         spec: &mut Spec,
         known: &mut Instant,
         delivery: &Delivery,
@@ -242,6 +246,9 @@ impl Cluster {
         queue: &mut PullConsumer,
     ) -> Option<Report> {
         let begun = Instant::now();
+        let options = *session.options();
+        let limits = Limits { deadline: begun.checked_add(STUCK), ..options.limits };
+        session.set_limits(&Options { limits, ..options });
         let mut slice = FIRST_SLICE;
         let mut whole: Option<Part> = None;
         let mut items = vec![item];
