@@ -141,11 +141,12 @@ impl Cluster {
         }
         loop {
             let found = self.insist(|| self.streams.spec(name)).ok_or_else(lost)?;
-            if let Some((spec, written)) =
-                found.filter(|(spec, _)| !started_over || spec.generation >= generation)
-            {
-                check(session, &spec, name)?;
-                return Ok(Ok(Attempt::new(spec, written, session)));
+            if let Some((spec, written)) = found {
+                if !started_over || spec.generation >= generation {
+                    check(session, &spec, name)?;
+                    return Ok(Ok(Attempt::new(spec, written, session)));
+                }
+                after = written;
             }
             let part = begin(session, asked, alone)?;
             if part.rests.is_empty() && part.stopped.is_none() {
