@@ -26,7 +26,7 @@ const FIRST_SLICE: Duration = Duration::from_millis(40);
 /// The longest.
 const LONGEST_SLICE: Duration = Duration::from_millis(1000);
 /// After so long what was found in an item is written down, and the rest is an item of its own.
-const LONGEST_ITEM: Duration = Duration::from_secs(20);
+const LONGEST_ITEM: Duration = Duration::from_secs(3);
 /// An item that has not paused for so long is stuck in a computation of one thread.
 const STUCK: Duration = Duration::from_secs(600);
 /// Most parts that are taken off an item at once.
