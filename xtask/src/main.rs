@@ -19,6 +19,7 @@
 mod csmith;
 mod family;
 mod growth;
+mod outlive;
 mod power;
 mod promising;
 mod promising_family;
@@ -67,6 +68,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some("growth") {
         return growth::run(std::env::args().skip(2));
+    }
+    if std::env::args().nth(1).as_deref() == Some("outlive") {
+        return outlive::run(std::env::args().skip(2));
     }
     if std::env::args().nth(1).as_deref() == Some("power") {
         return power::run(std::env::args().skip(2));

@@ -42,6 +42,10 @@ pub enum Command {
     Schema,
     /// List the memory models, or show one
     Models(ModelsArgs),
+    /// Work for explorations on a cluster: takes work items from a NATS server until it is stopped
+    Worker(WorkerArgs),
+    /// List the explorations on a cluster, or cancel one
+    Runs(RunsArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Write manual pages into a folder
@@ -291,6 +295,63 @@ fn contexts(text: &str) -> Result<Contexts, String> {
     }
 }
 
+/// Options for explorations that outlive a process or outgrow a machine.
+#[derive(Args, Clone, Default)]
+pub struct OutliveArgs {
+    /// Write what is left of the exploration into a file from time to time and when it is interrupted
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Write it after this many seconds [default: 15]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub checkpoint_every: Option<Duration>,
+    /// Go on from a checkpoint, and keep it up to date
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Share the exploration out over the workers of a NATS server (`fencepost worker`)
+    #[arg(long, value_name = "nats://HOST[:PORT]", conflicts_with_all = ["checkpoint", "resume"])]
+    pub cluster: Option<String>,
+    /// The name of the run on the cluster; with the name of one that is there, go on with it
+    #[arg(long, value_name = "NAME", requires = "cluster")]
+    pub run: Option<String>,
+    /// Credentials for the NATS server; a user and a password are taken from NATS_USER and NATS_PASSWORD
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    pub creds: Option<PathBuf>,
+}
+
+/// Options of `worker`.
+#[derive(Args)]
+pub struct WorkerArgs {
+    /// The NATS server
+    #[arg(value_name = "nats://HOST[:PORT]")]
+    pub server: String,
+    /// Number of worker threads [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Give an item up beyond this memory of the whole process
+    #[arg(long, value_name = "MB")]
+    pub max_memory: Option<u64>,
+    /// Credentials; a user and a password are taken from NATS_USER and NATS_PASSWORD
+    #[arg(long, value_name = "FILE")]
+    pub creds: Option<PathBuf>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Options of `runs`.
+#[derive(Args)]
+pub struct RunsArgs {
+    /// The NATS server
+    #[arg(value_name = "nats://HOST[:PORT]")]
+    pub server: String,
+    /// Remove a run: its workers turn to others
+    #[arg(long, value_name = "NAME")]
+    pub cancel: Option<String>,
+    /// Credentials; a user and a password are taken from NATS_USER and NATS_PASSWORD
+    #[arg(long, value_name = "FILE")]
+    pub creds: Option<PathBuf>,
+}
+
 /// Options of `check`.
 #[derive(Args, Clone)]
 pub struct CheckArgs {
@@ -424,12 +485,18 @@ pub struct CheckArgs {
     /// Write a proof of a safe answer in the format LRAT, and check it (bmc)
     #[arg(long, value_name = "FILE")]
     pub proof: Option<PathBuf>,
+    /// Explorations that outlive the process.
+    #[command(flatten)]
+    pub outlive: OutliveArgs,
     /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,
     /// The long names of the options that stand on the command line.
     #[arg(skip)]
     pub given: Vec<String>,
+    /// All files that there are, if the program comes from elsewhere: no others are opened.
+    #[arg(skip)]
+    pub sealed: Option<crate::remote::Files>,
 }
 
 impl Default for CheckArgs {
@@ -515,6 +582,27 @@ pub struct LitmusArgs {
     /// Write an execution that satisfies the condition as a Graphviz graph; of several tests one file each
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Explorations that outlive the process.
+    #[command(flatten)]
+    pub outlive: OutliveArgs,
+}
+
+impl OutliveArgs {
+    /// Whether a checkpoint is written.
+    pub fn keeps(&self) -> bool {
+        self.checkpoint.is_some() || self.resume.is_some()
+    }
+
+    /// The option that asks for an exploration that outlives the process, if there is one.
+    pub fn asks(&self) -> Option<&'static str> {
+        let Self { checkpoint, resume, cluster, .. } = self;
+        let options = [
+            (checkpoint.is_some(), "--checkpoint"),
+            (resume.is_some(), "--resume"),
+            (cluster.is_some(), "--cluster"),
+        ];
+        options.into_iter().find_map(|(given, name)| given.then_some(name))
+    }
 }
 
 impl LitmusArgs {

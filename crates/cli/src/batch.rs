@@ -74,6 +74,11 @@ struct Summary {
 pub fn run(options: &LitmusArgs) -> u8 {
     let start = Instant::now();
     match prepare(options) {
+        Ok((jobs, ..)) if options.outlive.keeps() && jobs.len() != 1 => {
+            let option = options.outlive.asks().unwrap_or_default();
+            eprintln!("error: {option} takes one test under one model, not {}", jobs.len());
+            exit::BAD_INPUT
+        }
         Ok((jobs, models, expected, skipped)) => {
             // A second Ctrl-C ends the process at once.
             let _ = ctrlc::set_handler(|| {
@@ -208,14 +213,23 @@ fn joined(root: &Path, file: &str) -> PathBuf {
     path
 }
 
+/// Tests that are on the cluster at the same time.
+const AT_ONCE: usize = 16;
+
 fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[Expected]) -> Summary {
     // One worker finds the same witness every time.
     let workers = if options.drawn().is_some() { 1 } else { workers(options.jobs) };
+    // What outlives the process is one test, and has all workers from the start.
+    let together = options.outlive.asks().is_some();
+    // Tests on the cluster take no time here.
+    let at_once = if options.outlive.cluster.is_some() { AT_ONCE } else { workers };
     let settings = Settings {
         unroll: options.unroll,
-        jobs: 1,
+        jobs: if together { workers } else { 1 },
         timeout: options.timeout,
-        max_nodes: (workers > 1).then_some(OWN_SHARE),
+        max_nodes: (workers > 1 && !together).then_some(OWN_SHARE),
+        outlive: &options.outlive,
+        many: jobs.len() > 1,
         witness: options.drawn().is_some(),
         engine: options.engine,
         contexts: options.contexts,
@@ -264,7 +278,7 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
                 }
             });
         }
-        (1..workers.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
+        (1..at_once.min(jobs.len())).for_each(|_| drop(scope.spawn(work)));
         work();
     });
     let (rest, printed) = done.into_inner().unwrap_or_default();
@@ -317,7 +331,7 @@ impl Running {
 }
 
 /// Runs a test; `None` if it is too large for one worker.
-fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settings) -> Option<Outcome> {
+fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settings<'_>) -> Option<Outcome> {
     let unanswered = |trouble, internal| Err(Unanswered { file: job.path.clone(), trouble, internal });
     let failure = |error: String| Some(unanswered(error.into(), false));
     if let Some(error) = &job.impossible {

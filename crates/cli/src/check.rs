@@ -126,6 +126,9 @@ fn plan(options: &CheckArgs) -> Result<(Vec<Job>, Option<BTreeSet<Known>>), Stri
         }
     }
     let several = jobs.len() > 1;
+    if let Some(option) = options.outlive.asks().filter(|_| several) {
+        return Err(format!("error: {option} takes one file under one model, not {}\n", jobs.len()));
+    }
     if several && options.workers() > 1 {
         for job in &mut jobs {
             (job.options.jobs, job.options.quiet) = (Some(1), true);

@@ -40,6 +40,11 @@ pub fn run(options: &CheckArgs) -> u8 {
 }
 
 fn compare(options: &CheckArgs) -> Result<(String, u8), input::Trouble> {
+    if let Some(option) = options.outlive.asks() {
+        return Err(
+            format!("error: {option} is no option of `compare`, which runs several explorations").into()
+        );
+    }
     let mut files = Vec::new();
     for path in &options.paths {
         files.extend(input::files(path, &[input::LITMUS, input::PROGRAMS].concat())?);
@@ -69,7 +74,7 @@ fn choices(names: &[String]) -> Result<Vec<Choice>, input::Trouble> {
     Ok(names.iter().map(|name| Choice::find(name)).collect::<Result<Vec<_>, _>>()?)
 }
 
-fn settings(options: &CheckArgs, witness: bool) -> Settings {
+fn settings(options: &CheckArgs, witness: bool) -> Settings<'_> {
     Settings {
         // As `litmus` has it; the default of `check` is for programs.
         unroll: if options.given.iter().any(|o| o == "unroll") { options.unroll } else { 2 },
@@ -77,6 +82,8 @@ fn settings(options: &CheckArgs, witness: bool) -> Settings {
         jobs: if witness { 1 } else { options.workers() },
         timeout: options.timeout,
         max_nodes: None,
+        outlive: &options.outlive,
+        many: false,
         witness,
         engine: Default::default(),
         contexts: None,
@@ -91,7 +98,7 @@ fn answered(
     test: &LitmusTest,
     file: &SourceFile,
     model: &Choice,
-    settings: &Settings,
+    settings: &Settings<'_>,
 ) -> Result<Answered, input::Trouble> {
     let answered = litmus::answer(test, file, model, settings)?;
     match &answered.outcome.stop_reason {

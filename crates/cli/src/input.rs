@@ -144,7 +144,10 @@ fn target(model: &Entry, options: &CheckArgs) -> Result<fencepost_c::Target, Str
 }
 
 fn compile_c(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Compiled, Trouble> {
-    let loader = |path: &str| read_source(path).ok();
+    let loader = |path: &str| match &options.sealed {
+        Some(files) => files.get(path).cloned(),
+        None => read_source(path).ok(),
+    };
     let flags = PreprocessorFlags::of(options)?;
     let mut include_dirs = flags.include_dirs;
     let folder = Path::new(&file.name).parent().map(|p| p.display().to_string()).unwrap_or_default();
@@ -162,7 +165,14 @@ fn compile_c(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Co
     };
     let mut files = vec![file.clone()];
     for path in options.paths.iter().skip(1).filter(|_| options.link) {
-        files.push(source(&path.display().to_string())?);
+        let name = path.display().to_string();
+        files.push(match &options.sealed {
+            Some(sealed) => SourceFile::new(
+                &name,
+                sealed.get(&name).ok_or_else(|| format!("error: there is no {name}"))?.as_str(),
+            ),
+            None => source(&name)?,
+        });
     }
     Ok(fencepost_c::compile_linked(&files, &settings)?)
 }

@@ -31,12 +31,14 @@ mod engine;
 mod explain;
 mod facade;
 mod input;
+mod keeping;
 mod litmus;
 mod model;
 mod print;
 mod progress;
 mod project;
 mod prove;
+mod remote;
 mod revalidate;
 mod shell;
 mod show_models;
@@ -93,6 +95,8 @@ pub fn main() -> ExitCode {
             exit::OK
         }
         Command::Models(options) => show_models::run(options),
+        Command::Worker(options) => remote::worker(options),
+        Command::Runs(options) => remote::runs(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::man(options),
     };

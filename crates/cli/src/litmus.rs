@@ -1,14 +1,16 @@
 //! One litmus test: from its text to an answer. Reads like the pipeline.
 
-use crate::args::LitmusEngine;
+use crate::args::{LitmusEngine, OutliveArgs};
 use crate::input;
+use crate::keeping::{self, NotExplored};
 use crate::model::Choice;
 use crate::progress::PROGRESS;
+use crate::remote::{self, Description};
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
 use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
-use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, explore, headline};
+use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, headline};
 use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
 use fencepost_litmus::{LitmusTest, parse, show_state_into};
 use fencepost_machine::power;
@@ -21,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// How a test is run.
 #[derive(Clone, Copy)]
-pub struct Settings {
+pub struct Settings<'a> {
     /// Loop bound.
     pub unroll: u32,
     /// Workers inside the test.
@@ -30,6 +32,10 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Give up after this many visited graphs.
     pub max_nodes: Option<u64>,
+    /// Whether it outlives the process.
+    pub outlive: &'a OutliveArgs,
+    /// There are other tests.
+    pub many: bool,
     /// Whether an execution that satisfies the condition is wanted.
     pub witness: bool,
     /// What answers.
@@ -82,13 +88,21 @@ pub fn answer(
     test: &LitmusTest,
     file: &SourceFile,
     model: &Choice,
-    settings: &Settings,
+    settings: &Settings<'_>,
 ) -> Result<Answered, input::Trouble> {
     let start = Instant::now();
-    let program = prepared(test, model, settings);
+    let program = prepared(test, model.name(), settings.unroll);
     let Property::Final(condition) = &program.property else {
         return Err(format!("error: {} has no final condition", file.name).into());
     };
+    let explored = settings.engine == LitmusEngine::Explore && matches!(model, Choice::Twin(..));
+    if let Some(option) = settings.outlive.asks().filter(|_| !explored) {
+        return Err(format!(
+            "error: {option} is for the built-in models of the explorer\n  what is left of an exploration is a list of \
+             places; the other engines hold all states, or all clauses, in memory"
+        )
+        .into());
+    }
     let Found { outcome, finals, witness } = match model {
         _ if settings.engine != LitmusEngine::Explore => {
             if model.name() != "power" {
@@ -109,11 +123,23 @@ pub fn answer(
     Ok(Answered { outcome, quantifier, program, finals, witness, seconds })
 }
 
+/// A test that comes from elsewhere, as the explorer takes it.
+pub fn described(
+    file: &SourceFile,
+    model: &str,
+    unroll: u32,
+) -> Result<(Program, Options<'static>), input::Trouble> {
+    let test = parse(file).map_err(|errors| trouble(errors, file))?;
+    let known = registry::find(model).and_then(|entry| entry.twin).and_then(ModelName::from_name);
+    let twin = known.ok_or_else(|| format!("error: there is no model `{model}`"))?;
+    Ok((prepared(&test, model, unroll), Options::new(twin)))
+}
+
 /// The test as the engines take it: as written, loops bounded.
-fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings) -> Program {
+fn prepared(test: &LitmusTest, model: &str, unroll: u32) -> Program {
     // A litmus test is not compiled, so that any model does for one that has no row.
-    let entry = registry::find(model.name()).unwrap_or(&registry::MODELS[0]);
-    let options = prepare::Options { unroll: settings.unroll, spurious: true, ..Default::default() };
+    let entry = registry::find(model).unwrap_or(&registry::MODELS[0]);
+    let options = prepare::Options { unroll, spurious: true, ..Default::default() };
     let form = Form { lock_sections: false, ..Form::EXPLORE };
     match prepare(&test.program, Language::Litmus, entry, form, &options) {
         Ok(prepared) => prepared.program,
@@ -124,7 +150,7 @@ fn prepared(test: &LitmusTest, model: &Choice, settings: &Settings) -> Program {
 /// The answer that follows from what was observed in all executions: the condition is the property.
 fn conclude(
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
     statistics: Statistics,
     observed: Observed,
 ) -> Outcome {
@@ -163,7 +189,7 @@ fn with_explorer(
     file: &SourceFile,
     (entry, model): (&Entry, ModelName),
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
     start: Instant,
 ) -> Result<Found, input::Trouble> {
     let limits = Limits {
@@ -174,9 +200,20 @@ fn with_explorer(
         ..Limits::default()
     };
     let options = Options { jobs: settings.jobs, limits, ..Options::new(model) };
-    let found = explore(program, &options).map_err(|unsupported| {
-        let message = format!("{} is not part of a litmus test", unsupported.what);
-        trouble(vec![Diagnostic::error(unsupported.span, message)], file)
+    let searched = match &settings.outlive.cluster {
+        Some(server) => {
+            let about = (file.name.as_str(), settings.many, true);
+            let description = Description::of_test(file, entry.name, settings.unroll);
+            remote::search(program, &options, settings.outlive, server, about, &description)
+        }
+        None => keeping::search(program, &options, settings.outlive),
+    };
+    let found = searched.map_err(|error| match error {
+        NotExplored::Unsupported(unsupported) => {
+            let message = format!("{} is not part of a litmus test", unsupported.what);
+            trouble(vec![Diagnostic::error(unsupported.span, message)], file)
+        }
+        NotExplored::Message(error) => error.into(),
     })?;
     if let Some(finding) = found.findings.iter().find(|f| f.kind != FindingKind::DataRace) {
         return Err(trouble(vec![show_finding(program, finding)], file));
@@ -221,7 +258,7 @@ fn with_machine(
     program: &Program,
     file: &SourceFile,
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
     start: Instant,
 ) -> Result<Found, input::Trouble> {
     let deadline = settings.timeout.map(|t| start + t);
@@ -284,7 +321,7 @@ fn with_enumerator(
     file: &SourceFile,
     model: &fencepost_models::Model,
     condition: &FinalCondition,
-    settings: &Settings,
+    settings: &Settings<'_>,
 ) -> Result<Found, input::Trouble> {
     let (time, interrupt) = (settings.timeout, Some(settings.interrupt));
     let limits = naive::Limits { time, interrupt, ..naive::Limits::default() };

@@ -114,7 +114,7 @@ fn text(name: &str, said: &str, progress: &Progress, time: Duration) -> String {
 }
 
 /// Two digits are as much as an estimate is worth.
-fn rounded(number: u64) -> String {
+pub fn rounded(number: u64) -> String {
     let magnitude = 10u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
     match number / magnitude * magnitude {
         n if n >= 10_000_000_000 => format!("{:.1e}", n as f64),

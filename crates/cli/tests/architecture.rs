@@ -26,6 +26,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("contexts", &["answer", "bmc", "ir", "models", "diag"]),
     ("param", &["answer", "diag"]),
     ("report", &["answer", "ir", "diag"]),
+    // The work items of the explorer on many machines.
+    ("cluster", &["explore"]),
     ("fencepost", &["*"]),
     ("xtask", &["*"]),
 ];

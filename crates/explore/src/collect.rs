@@ -4,6 +4,7 @@ use crate::code::outermost_reg;
 use crate::findings::{Finding, FindingKind, Place, findings};
 use crate::graph::Graph;
 use crate::interpret::Next;
+use crate::item::Position;
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::path::EventId;
@@ -36,8 +37,12 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Nothing.
+    pub(crate) const NONE: Stats =
+        Stats { nodes: 0, executions: 0, satisfying: 0, blocked: 0, cut: 0, racy: 0, share: 0 };
+
     /// Adds what came to other counters since they were `base`.
-    fn add_since(&mut self, other: &Stats, base: &Stats) {
+    pub(crate) fn add_since(&mut self, other: &Stats, base: &Stats) {
         self.nodes += other.nodes - base.nodes;
         self.executions += other.executions - base.executions;
         self.satisfying += other.satisfying - base.satisfying;
@@ -47,14 +52,16 @@ impl Stats {
         self.share = self.share.saturating_add(other.share.saturating_sub(base.share));
     }
 
+    /// Adds other counters, which may come from anywhere.
     pub(crate) fn add(&mut self, other: &Stats) {
-        self.nodes += other.nodes;
-        self.executions += other.executions;
-        self.satisfying += other.satisfying;
-        self.blocked += other.blocked;
-        self.cut += other.cut;
-        self.racy += other.racy;
-        self.share = self.share.saturating_add(other.share);
+        let add = |sum: &mut u64, number: u64| *sum = sum.saturating_add(number);
+        add(&mut self.nodes, other.nodes);
+        add(&mut self.executions, other.executions);
+        add(&mut self.satisfying, other.satisfying);
+        add(&mut self.blocked, other.blocked);
+        add(&mut self.cut, other.cut);
+        add(&mut self.racy, other.racy);
+        add(&mut self.share, other.share);
     }
 }
 
@@ -130,7 +137,7 @@ pub struct Collector<'a> {
     /// Counters.
     pub stats: Stats,
     question: &'a Question,
-    states: FxHashMap<State, ()>,
+    pub(crate) states: FxHashMap<State, ()>,
     last: State,
     scratch: Vec<Value>,
     /// What went wrong, each kind and place once.
@@ -139,8 +146,12 @@ pub struct Collector<'a> {
     pub cuts: BTreeSet<(u32, u32)>,
     /// Whether the first error ends the search.
     stop_at_error: bool,
-    /// An error has ended it.
-    ended: bool,
+    /// An error has ended it, at that place.
+    pub(crate) ended: Option<Position>,
+    /// Where findings were made, if places matter.
+    pub(crate) located: BTreeMap<(FindingKind, Vec<Place>), Position>,
+    /// Where the witness was.
+    pub(crate) witness_at: Position,
     /// Leaves until the next sample for an estimate of the total; `None` if nobody watches.
     pub sample: Option<u64>,
     /// One execution that satisfies the condition.
@@ -160,7 +171,9 @@ impl<'a> Collector<'a> {
             findings: BTreeMap::new(),
             cuts: BTreeSet::new(),
             stop_at_error,
-            ended: false,
+            ended: None,
+            located: BTreeMap::new(),
+            witness_at: Position::new(),
             sample: None,
             witness: None,
             visitor,
@@ -173,28 +186,23 @@ impl<'a> Collector<'a> {
         Collector { stats: self.stats, sample: self.sample, ..fresh }
     }
 
-    /// Whether it has found an error that ends the search.
-    pub(crate) fn ends_search(&self) -> bool {
-        self.ended
-    }
-
-    /// Adds what comes after this in the order of the search; `base` are the counters that it began with.
-    pub(crate) fn merge(&mut self, other: Collector<'a>, base: &Stats) {
-        self.stats.add_since(&other.stats, base);
-        self.states.extend(other.states);
-        self.cuts.extend(other.cuts);
-        for (key, finding) in other.findings {
-            self.findings.entry(key).or_insert(finding);
+    /// What was found since this was called last was found at a place.
+    #[inline(always)]
+    pub(crate) fn locate(&mut self, here: &[u32]) {
+        if self.findings.len() != self.located.len() {
+            for key in self
+                .findings
+                .keys()
+                .filter(|key| !self.located.contains_key(*key))
+                .cloned()
+                .collect::<Vec<_>>()
+            {
+                self.located.insert(key, here.to_vec());
+            }
         }
-        self.witness = self.witness.take().or(other.witness);
-    }
-
-    /// The final states, sorted by value.
-    pub fn into_states(self) -> Vec<Vec<Value>> {
-        let mut states: Vec<Vec<Value>> =
-            self.states.into_keys().map(|state| state.iter().map(|&v| Value(v)).collect()).collect();
-        states.sort();
-        states
+        if self.witness.is_some() && self.witness_at.is_empty() {
+            self.witness_at = here.to_vec();
+        }
     }
 
     /// A graph that no thread can extend.
@@ -257,7 +265,6 @@ impl<'a> Collector<'a> {
             });
         }
         if error && self.stop_at_error {
-            self.ended = true;
             return Finished::Stop;
         }
         Finished::GoOn

@@ -2,19 +2,21 @@
 //!
 //! Every subtree is independent, so a worker that is about to go down a branch hands it to a worker that has nothing to
 //! do. The receiver gets a copy of the graph and of the paths that its threads are on.
+//!
+//! A search may also *pause*: the workers note where they are, and what is left is a list of items (`item.rs`).
 
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
 use crate::interpret::Patience;
+use crate::item::{Item, Position};
 use crate::memory::{Memory, ObjectKey};
 use crate::model::MemoryModel;
 use crate::path::Trie;
 use crate::progress::Progress;
 use crate::row::RowWidth;
-use crate::segments::Position;
 use fencepost_ir::{Location, Width};
 use rustc_hash::FxHashSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,8 +39,44 @@ pub struct Limits<'a> {
     pub progress: Option<&'a Progress>,
 }
 
-/// Work that one worker gives to another.
-pub type Item<M, W> = (Graph<M, W>, Trie<M, W>, Memory, Position);
+/// A graph, the paths that its threads are on, and the cells that they know.
+pub type Given<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
+
+/// Work for a worker.
+pub enum Work<M: MemoryModel<W>, W: RowWidth> {
+    /// What another worker gave away: it is there already.
+    Given(Box<Given<M, W>>, Position),
+    /// A place to go to.
+    Item(Item),
+}
+
+/// What was done to which cells, by [`Watched`].
+pub type Watching = [FxHashSet<Location>; 4];
+
+/// What is to be done of a search that may pause.
+pub(crate) struct Task<'a> {
+    /// What is left.
+    pub items: &'a [Item],
+    /// When to pause.
+    pub pause_at: Option<Instant>,
+    /// After how many visits of a worker to pause.
+    pub pause_nodes: Option<u64>,
+    /// What was done to cells in the other parts.
+    pub watching: &'a Watching,
+    /// An error was found there: nothing behind it matters.
+    pub error: Option<&'a Position>,
+    /// Counters of the other parts, for whoever watches.
+    pub stats: &'a Stats,
+    /// Nothing is visited but the path of the item, to see how many visits there are at each step.
+    pub surveys: bool,
+}
+
+/// The search goes on.
+const GO_ON: u8 = 0;
+/// It is interrupted, to go on later: what a thread computes is computed to the end.
+const PAUSE: u8 = 1;
+/// It ends.
+const STOP: u8 = 2;
 
 /// Room that was too small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,14 +122,20 @@ pub enum Caution {
 }
 
 struct Queue<M: MemoryModel<W>, W: RowWidth> {
-    items: Vec<Item<M, W>>,
+    items: Vec<Work<M, W>>,
     idle: usize,
     done: bool,
 }
 
 /// Shared by the workers of one exploration.
 pub struct Control<M: MemoryModel<W>, W: RowWidth> {
-    stop: AtomicBool,
+    /// Whether it goes on, pauses or stops.
+    stop: AtomicU8,
+    tracked: bool,
+    pub(crate) surveys: bool,
+    pause_at: Option<Instant>,
+    /// After how many visits of a worker it pauses.
+    pub(crate) pause_nodes: u64,
     reason: Mutex<Option<StopReason>>,
     /// The first place at which an error was found that ends the search, and whether there is one.
     error: Mutex<Option<Position>>,
@@ -115,7 +159,7 @@ pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     /// Whether iterations that changed nothing are followed like all others.
     follows_all: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
-    watched: Mutex<[FxHashSet<Location>; 4]>,
+    watched: Mutex<Watching>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -136,29 +180,39 @@ impl<M: MemoryModel<W>, W: RowWidth> Patience for Control<M, W> {
         if self.max_bytes != u64::MAX && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes) {
             self.stop_for(StopReason::MaxMemory);
         }
-        !self.stop.load(Ordering::Relaxed)
+        !self.is_ended()
     }
 }
 
 impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
-    /// For that many workers.
-    pub fn new(
+    /// For that many workers, and for what is left of a search that may pause.
+    pub(crate) fn new(
         workers: usize,
         limits: &Limits<'static>,
         caution: Caution,
         follows_all: bool,
+        task: Option<&Task<'_>>,
     ) -> Control<M, W> {
+        let mut items: Vec<Item> = task.map_or(&[][..], |task| task.items).to_vec();
+        // The last one is taken first.
+        items.sort_by(|a, b| b.cmp(a));
+        let items = items.into_iter().map(Work::Item).collect();
+        let error = task.and_then(|task| task.error).cloned();
         if let Some(progress) = limits.progress {
-            progress.reset();
+            progress.reset(task.map(|task| *task.stats).unwrap_or_default());
         }
         Control {
-            stop: AtomicBool::new(false),
+            stop: AtomicU8::new(GO_ON),
+            tracked: workers > 1 || task.is_some(),
+            surveys: task.is_some_and(|task| task.surveys),
+            pause_at: task.and_then(|task| task.pause_at),
+            pause_nodes: task.and_then(|task| task.pause_nodes).unwrap_or(u64::MAX),
             reason: Mutex::new(None),
-            error: Mutex::new(None),
-            has_error: AtomicBool::new(false),
+            has_error: AtomicBool::new(error.is_some()),
+            error: Mutex::new(error),
             need: Mutex::new(None),
             hungry: AtomicUsize::new(0),
-            queue: Mutex::new(Queue { items: Vec::new(), idle: 0, done: false }),
+            queue: Mutex::new(Queue { items, idle: 0, done: false }),
             wake: Condvar::new(),
             workers,
             deadline: limits.deadline,
@@ -170,7 +224,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
             settlings: AtomicU64::new(0),
             caution,
             follows_all,
-            watched: Mutex::default(),
+            watched: Mutex::new(task.map(|task| task.watching.clone()).unwrap_or_default()),
         }
     }
 
@@ -221,7 +275,24 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// Whether somebody has stopped, without a look at the limits.
     #[inline(always)]
     pub fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.load(Ordering::Relaxed) != GO_ON
+    }
+
+    /// Whether it ends, and not for a pause: then what a thread computes is broken off.
+    #[inline(always)]
+    pub fn is_ended(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) == STOP
+    }
+
+    /// Interrupts the search, to go on later.
+    #[cold]
+    pub fn pause(&self) {
+        let _ = self.stop.compare_exchange(GO_ON, PAUSE, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// What was done to cells.
+    pub(crate) fn watching(&self) -> Watching {
+        lock(&self.watched).clone()
     }
 
     #[cold]
@@ -249,6 +320,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     }
 
     fn look_at_time(&self) {
+        if self.pause_at.is_some_and(|at| Instant::now() >= at) {
+            self.pause();
+        }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             self.stop_for(StopReason::Timeout);
         }
@@ -259,7 +333,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
 
     fn stop_for(&self, reason: StopReason) {
         lock(&self.reason).get_or_insert(reason);
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.store(STOP, Ordering::Relaxed);
     }
 
     /// There is no room for a worker, or for a deeper stack: the search ends.
@@ -279,7 +353,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     #[cold]
     pub fn overflow(&self, need: Need) {
         lock(&self.need).get_or_insert(need);
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.store(STOP, Ordering::Relaxed);
     }
 
     /// What needs more room.
@@ -290,8 +364,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     /// Something was found that ends the search: what comes behind this place need not be searched.
     #[cold]
     pub fn stop_behind(&self, position: &[u32]) {
-        if !self.is_shared() {
-            return self.stop.store(true, Ordering::Relaxed);
+        if !self.is_tracked() {
+            return self.stop.store(STOP, Ordering::Relaxed);
         }
         let mut error = lock(&self.error);
         if error.as_deref().is_none_or(|first| position < first) {
@@ -307,9 +381,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
             && lock(&self.error).as_deref().is_some_and(|first| position > first)
     }
 
-    /// Whether there is more than one worker.
-    pub fn is_shared(&self) -> bool {
-        self.workers > 1
+    /// Whether it matters where a worker is: there is more than one, or the search may pause.
+    pub fn is_tracked(&self) -> bool {
+        self.tracked
     }
 
     /// Whether some worker has nothing to do.
@@ -340,13 +414,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         copy.for_each_node_in_use(layout, |node| used.push(node));
         let (trie, numbers) = trie.extract(&used);
         copy.renumber(&numbers, layout, self.next_settling());
-        queue.items.push((copy, trie, memory.clone(), position.to_vec()));
+        queue.items.push(Work::Given(Box::new((copy, trie, memory.clone())), position.to_vec()));
         self.wake.notify_one();
         true
     }
 
     /// The next piece of work; `None` when all workers are idle.
-    pub fn take(&self) -> Option<Item<M, W>> {
+    pub fn take(&self) -> Option<Work<M, W>> {
         let mut queue = lock(&self.queue);
         if let Some(item) = queue.items.pop() {
             return Some(item);

@@ -14,6 +14,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// No thread can go on: the graph is a complete execution, or a blocked one.
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
+        self.progression.finishing = true;
         for t in 0..layout.threads() {
             if graph.considered(t).is_some() {
                 return self.finish_asleep(graph, t);
@@ -23,6 +24,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {
                 return self.run_tail(graph, t);
             }
+        }
+        // What a thread was computing just now may have been broken off: this graph is looked at again.
+        if self.progression.tracked && self.control.is_ended() {
+            self.collector.stats.nodes -= u64::from(!self.progression.replaying);
+            return self.progression.interrupt();
         }
         let disagreed = |t: usize| {
             graph.frontier(layout, t).next != Next::NotStarted
@@ -42,17 +48,35 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let races = self.model.races(&self.trie, graph, self.suspects.cells());
         let stuck = self.is_stuck_for_ever(graph);
         let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
-        match self.collector.finished(&view, races, stuck) {
+        let finished = self.collector.finished(&view, races, stuck);
+        if self.progression.tracked {
+            self.collector.locate(self.progression.here());
+        }
+        match finished {
             Finished::GoOn => {}
-            Finished::Stop => self.control.stop_behind(self.progression.position()),
+            Finished::Stop => {
+                let here = self.progression.here();
+                self.collector.ended = Some(here.to_vec());
+                self.control.stop_behind(here);
+            }
             Finished::NeedsTail => {
                 let mut tails =
                     (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);
                 if let Some(t) = tails.next() {
-                    self.run_tail(graph, t);
+                    self.show_tail(graph, t);
                 }
             }
         }
+    }
+
+    /// Goes on with the joins of a tail because there is something to show. Whether that is new is a matter of what was found before,
+    /// so it is not counted.
+    fn show_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let nodes = self.collector.stats.nodes;
+        let held = std::mem::replace(&mut self.progression.holds, true);
+        self.run_tail(graph, thread);
+        self.progression.holds = held;
+        self.collector.stats.nodes = nodes;
     }
 
     /// Whether a thread that has nothing left but joins can join them all. What its registers say is looked at once.

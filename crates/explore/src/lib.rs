@@ -4,15 +4,20 @@
 //! path, [`interpret`] runs threads from access to access, [`graph`] is the partial execution, [`visit`] the
 //! exploration itself, [`models`] the memory models it is told about by [`model`], [`collect`] what it finds.
 
+mod checkpoint;
 pub mod code;
+mod codec;
 pub mod collect;
 pub mod control;
 pub mod debug;
 pub mod effect;
 pub mod findings;
 mod finish;
+mod found;
 pub mod graph;
 pub mod interpret;
+mod item;
+mod ledger;
 pub mod liveness;
 pub mod lower;
 pub mod memory;
@@ -23,22 +28,32 @@ mod pieces;
 mod progress;
 mod races;
 pub mod ranges;
+mod report;
 mod retrying;
 mod revisit;
+mod room;
 pub mod row;
 pub mod run;
 mod segments;
+mod session;
 mod spinning;
 mod stack;
 mod view;
 pub mod visit;
 mod waiting;
 
+pub use checkpoint::{Every, Keeping, NotKept, explore_keeping};
+pub use codec::DecodeError;
 pub use collect::{AccessId, Stats, Trace, Visitor};
-pub use control::{Limits, StopReason, bytes_in_use};
+pub use control::{Limits, Need, StopReason, bytes_in_use};
 pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
+pub use found::{Found, Located};
+pub use item::{Binding, Item, Position};
+pub use ledger::Ledger;
 pub use lower::Unsupported;
 pub use models::clause::Clause;
 pub use progress::Progress;
+pub use report::Report;
 pub use row::RowForm;
 pub use run::{Exploration, ModelName, Options, Retries, explore};
+pub use session::{BUILD, Broken, Others, Part, Pause, Session};

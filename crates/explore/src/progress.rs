@@ -20,16 +20,19 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub struct Progress {
     workers: Mutex<Vec<(u64, Stats)>>,
+    /// What was found before the exploration was taken up again, or elsewhere.
+    others: Mutex<Stats>,
 }
 
 impl Progress {
     /// Nothing yet.
     pub const fn new() -> Progress {
-        Progress { workers: Mutex::new(Vec::new()) }
+        Progress { workers: Mutex::new(Vec::new()), others: Mutex::new(Stats::NONE) }
     }
 
-    /// A new exploration begins.
-    pub(crate) fn reset(&self) {
+    /// A new exploration begins, or goes on with what was found before.
+    pub(crate) fn reset(&self, others: Stats) {
+        *self.others.lock().unwrap_or_else(PoisonError::into_inner) = others;
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -45,7 +48,7 @@ impl Progress {
 
     /// The counters of all workers together.
     pub fn stats(&self) -> Stats {
-        let mut sum = Stats::default();
+        let mut sum = *self.others.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, stats) in self.workers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             sum.add(stats);
         }

@@ -21,7 +21,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         loc: LocId,
     ) {
         // On the way back from a limit every level comes here once more.
-        if self.control.is_stopped() {
+        if self.turns_back() {
             return;
         }
         let pre = graph.pre(z as usize);

@@ -1,27 +1,26 @@
 //! Runs an exploration: chooses the width of rows, starts workers, and starts over when the room for events was too
 //! small (which the first execution shows, so little is lost).
 
-use crate::code::{Code, FRAME, HIDDEN};
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Caution, Control, Limits, Need, StopReason};
+use crate::control::{Control, Limits, Need, StopReason, Task, Watching, Work};
 use crate::findings::Finding;
+use crate::found::Found;
 use crate::graph::Layout;
-use crate::lower::{Unsupported, lower};
-use crate::memory::{Layouts, Memory};
+use crate::item::{Item, Position};
+use crate::lower::Unsupported;
 use crate::model::MemoryModel;
 use crate::models::armv8::Armv8;
 use crate::models::clause::{Clause, Clauses};
 use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
-use crate::pieces::goes_in_pieces;
 use crate::progress;
+use crate::room::{Room, Traits};
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
-use crate::segments::in_order;
+use crate::segments::{Ended, in_order};
 use crate::stack;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
-use rustc_hash::FxHashSet;
 
 /// The models that this engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,19 +148,53 @@ pub struct Exploration {
 
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
-    let clauses = Clauses::without(options.without, options.dependencies);
-    let order = |which| GlobalOrder { which, clauses };
-    let c11 = |variant| Rc11 { variant, clauses };
-    match options.model {
-        ModelName::Sc => explore_model(program, order(Which::Sc), options),
-        ModelName::Tso => explore_model(program, order(Which::Tso), options),
-        ModelName::Pso => explore_model(program, order(Which::Pso), options),
-        ModelName::Ra => explore_model(program, c11(Variant::Ra), options),
-        ModelName::Rc11 => explore_model(program, c11(Variant::Rc11), options),
-        ModelName::Rc20 => explore_model(program, c11(Variant::Rc20), options),
-        ModelName::Power => explore_model(program, Power { clauses }, options),
-        ModelName::Armv8 => explore_model(program, Armv8 { clauses }, options),
+    let twin = twin(options);
+    let mut room = Room::new(program, twin.traits(), options)?;
+    let mut jobs = options.jobs.max(1);
+    loop {
+        if room.is_too_large() {
+            return Ok(stopped(StopReason::TooManyEvents));
+        }
+        match twin.attempt(&Run { room: &room, options, jobs, task: None }) {
+            Ok(attempt) => return Ok(attempt.whole()),
+            Err(need) => {
+                if let Some(restarted) = options.restarted {
+                    restarted();
+                }
+                // Which need is met first is a matter of luck with several workers, and so would be where cells are.
+                match need {
+                    Need::Mixed { .. } if jobs > 1 => jobs = 1,
+                    need => room.meet(program, options, need)?,
+                }
+            }
+        }
     }
+}
+
+/// The twin of a model.
+pub(crate) fn twin(options: &Options<'_>) -> Box<dyn Twin> {
+    let clauses = Clauses::without(options.without, options.dependencies);
+    let order = |which| Box::new(GlobalOrder { which, clauses });
+    let c11 = |variant| Box::new(Rc11 { variant, clauses });
+    match options.model {
+        ModelName::Sc => order(Which::Sc),
+        ModelName::Tso => order(Which::Tso),
+        ModelName::Pso => order(Which::Pso),
+        ModelName::Ra => c11(Variant::Ra),
+        ModelName::Rc11 => c11(Variant::Rc11),
+        ModelName::Rc20 => c11(Variant::Rc20),
+        ModelName::Power => Box::new(Power { clauses }),
+        ModelName::Armv8 => Box::new(Armv8 { clauses }),
+    }
+}
+
+/// A memory model, whatever the form of its rows.
+pub(crate) trait Twin {
+    /// What it wants of the code.
+    fn traits(&self) -> Traits;
+
+    /// Explores with the room that there is; an error says what needs more.
+    fn attempt(&self, run: &Run<'_>) -> Result<Attempt, Need>;
 }
 
 /// A model for rows of every form.
@@ -187,148 +220,119 @@ impl<M> AnyWidth for M where
 {
 }
 
-fn explore_model<M: AnyWidth>(
-    program: &Program,
-    model: M,
-    options: &Options<'_>,
-) -> Result<Exploration, Unsupported> {
-    let (out_of_order, races) = (<M as MemoryModel<Sparse>>::OUT_OF_ORDER, <M as MemoryModel<Sparse>>::RACES);
-    let (mut mixed, mut layouts) = (FxHashSet::default(), Layouts::default());
-    let mut code = lower(program, out_of_order, races, &mixed)?;
-    code.section_lock = options.section_lock;
-    let mut memory = Memory::new(program, &layouts);
-    let mut question = Question::new(program, &mut memory);
-    let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
-    let mut stride: Vec<usize> = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
-    let mut capacity: Vec<usize> = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
-    let mut spawned = Vec::new();
-    let mut caution = if options.cautious { Caution::All } else { Caution::Cells(FxHashSet::default()) };
-    let mut jobs = options.jobs.max(1);
-    loop {
-        let layout = Layout::new(&capacity, &stride, spawned.clone());
-        let subject = Subject { code: &code, layout: &layout };
-        if layout.events() > MAX_EVENTS {
-            return Ok(stopped(StopReason::TooManyEvents));
-        }
-        let form = RowForm::for_events(layout.events()).max(options.rows);
-        let (memory_now, asked) = (&memory, &question);
-        let run =
-            Run { subject: &subject, memory: memory_now, question: asked, options, caution: &caution, jobs };
-        // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
-        let attempt = || match form {
-            #[cfg(any(not(debug_assertions), feature = "forms"))]
-            RowForm::Words1 => run.attempt::<M, Dense<1>>(&model),
-            form if form <= RowForm::Words2 => run.attempt::<M, Dense<2>>(&model),
-            #[cfg(any(not(debug_assertions), feature = "forms"))]
-            RowForm::Words4 => run.attempt::<M, Dense<4>>(&model),
-            #[cfg(any(not(debug_assertions), feature = "forms"))]
-            RowForm::Words8 => run.attempt::<M, Dense<8>>(&model),
-            form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
-            _ => run.attempt::<M, Sparse>(&model),
-        };
-        let Some(attempt) = stack::suited(layout.events(), attempt) else {
-            return Ok(stopped(StopReason::MaxMemory));
-        };
-        if attempt.is_err()
-            && let Some(restarted) = options.restarted
-        {
-            restarted();
-        }
-        match attempt {
-            Ok(exploration) => return Ok(exploration),
-            Err(Need::Events(thread)) => capacity[thread] += capacity[thread] / 2 + 4,
-            Err(Need::Caution(cell)) => {
-                if let Caution::Cells(cells) = &mut caution {
-                    cells.insert(cell);
-                }
-            }
-            // Which need is met first is a matter of luck with several workers, and so would be where cells are.
-            Err(Need::Mixed { .. }) if jobs > 1 => jobs = 1,
-            Err(Need::Mixed { at, place }) => {
-                match place {
-                    // Objects that are made at run time get other numbers now.
-                    None => {
-                        mixed.insert(at);
-                        layouts = Layouts::default();
-                    }
-                    Some((object, offset, width)) => {
-                        if !goes_in_pieces(program, at) || !mixed.insert(at) {
-                            layouts.ask(object, offset, width);
-                        }
-                    }
-                }
-                code = lower(program, out_of_order, races, &mixed)?;
-                code.section_lock = options.section_lock;
-                memory = Memory::new(program, &layouts);
-                question = Question::new(program, &mut memory);
-            }
-            Err(Need::Registers(thread)) => stride[thread] += stride[thread] / 4 + 2,
-            Err(Need::Thread(parent, number)) => {
-                spawned.push((parent, number));
-                capacity.push(4);
-                stride.push(HIDDEN + FRAME + 4);
-            }
+impl<M: AnyWidth> Twin for M {
+    fn traits(&self) -> Traits {
+        Traits {
+            out_of_order: <M as MemoryModel<Sparse>>::OUT_OF_ORDER,
+            races: <M as MemoryModel<Sparse>>::RACES,
         }
     }
-}
 
-/// How many events a run of the function's own code has at most, if it has no loops and calls nothing.
-fn events_of(code: &Code, function: u32) -> usize {
-    let first = code.functions[function as usize].entry as usize;
-    let end = code.functions.get(function as usize + 1).map_or(code.ops.len(), |f| f.entry as usize);
-    code.ops[first..end].iter().filter(|op| op.is_event()).count()
+    fn attempt(&self, run: &Run<'_>) -> Result<Attempt, Need> {
+        let layout = run.room.layout();
+        // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
+        let attempt = || match RowForm::for_events(layout.events()).max(run.options.rows) {
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
+            RowForm::Words1 => run.attempt::<M, Dense<1>>(self, &layout),
+            form if form <= RowForm::Words2 => run.attempt::<M, Dense<2>>(self, &layout),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
+            RowForm::Words4 => run.attempt::<M, Dense<4>>(self, &layout),
+            #[cfg(any(not(debug_assertions), feature = "forms"))]
+            RowForm::Words8 => run.attempt::<M, Dense<8>>(self, &layout),
+            form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(self, &layout),
+            _ => run.attempt::<M, Sparse>(self, &layout),
+        };
+        stack::suited(layout.events(), attempt)
+    }
 }
-
-/// Events that an execution may have at most.
-const MAX_EVENTS: usize = 1_000_000;
 
 fn stopped(reason: StopReason) -> Exploration {
-    Exploration {
-        stats: Stats::default(),
-        states: Vec::new(),
-        findings: Vec::new(),
-        cuts: Vec::new(),
-        witness: None,
-        stopped: Some(reason),
-    }
+    Exploration { stopped: Some(reason), ..Found::default().into() }
 }
 
 /// One attempt at an exploration, with the room that there is.
-struct Run<'a> {
-    subject: &'a Subject<'a>,
-    memory: &'a Memory,
-    question: &'a Question,
-    options: &'a Options<'a>,
-    caution: &'a Caution,
-    jobs: usize,
+pub(crate) struct Run<'a> {
+    pub room: &'a Room,
+    pub options: &'a Options<'a>,
+    pub jobs: usize,
+    /// What is to be done, of a search that may pause; otherwise all.
+    pub task: Option<&'a Task<'a>>,
+}
+
+/// What came of an attempt.
+pub(crate) struct Attempt {
+    /// What was found, by where each part begins.
+    pub found: Vec<(Position, Found)>,
+    /// What is left of a task.
+    pub rests: Vec<Item>,
+    /// An item was none of this search.
+    pub lost: bool,
+    /// How many visits there are at each step of the path, if that was asked.
+    pub children: Vec<u32>,
+    /// What was done to cells.
+    pub watching: Watching,
+    pub stopped: Option<StopReason>,
+}
+
+impl Attempt {
+    /// What was found in all, if nothing is left.
+    fn whole(self) -> Exploration {
+        let mut found = Found::default();
+        for (_, part) in self.found {
+            found.merge(part);
+        }
+        Exploration { stopped: self.stopped, ..found.into() }
+    }
+}
+
+impl From<Found> for Exploration {
+    fn from(found: Found) -> Exploration {
+        let states = found.states.into_iter().map(|state| state.into_iter().map(Value).collect());
+        Exploration {
+            stats: found.stats,
+            states: states.collect(),
+            findings: found.findings.into_values().filter_map(|located| located.what).collect(),
+            cuts: found.cuts.into_iter().collect(),
+            witness: found.witness.and_then(|located| located.what),
+            stopped: None,
+        }
+    }
 }
 
 impl Run<'_> {
     /// Explores with rows of a form; an error says what needs more room.
-    fn attempt<M: MemoryModel<W> + Sync, W: RowWidth>(&self, model: &M) -> Result<Exploration, Need> {
-        let Run { subject, memory, question, options, caution, jobs } = *self;
-        let control = Control::new(jobs, &options.limits, caution.clone(), options.retries == Retries::All);
-        let mut first =
-            Explorer::new(subject, model.clone(), memory.clone(), &control, collector(question, options));
-        let mut graph = first.start();
-        let collector = if jobs == 1 {
-            first.visit(&mut graph);
-            first.collector
+    fn attempt<M: MemoryModel<W> + Sync, W: RowWidth>(
+        &self,
+        model: &M,
+        layout: &Layout,
+    ) -> Result<Attempt, Need> {
+        let Run { room, options, jobs, task } = *self;
+        let subject = Subject { code: &room.code, layout };
+        let follows_all = options.retries == Retries::All;
+        let control = Control::new(jobs, &options.limits, room.caution.clone(), follows_all, task);
+        let explorer = || {
+            let collector = collector(&room.question, options);
+            Explorer::new(&subject, model.clone(), room.memory.clone(), &control, collector)
+        };
+        let ended = if jobs == 1 && task.is_none() {
+            let mut alone = explorer();
+            let mut graph = alone.start();
+            alone.visit(&mut graph);
+            alone.progression.finish(alone.collector)
         } else {
-            run_workers(subject, question, options, &control, first, graph)
+            run_workers(&control, jobs, task.is_none(), &explorer)
         };
         if let Some(need) = control.overflowed() {
             return Err(need);
         }
-        let (stats, witness) = (collector.stats, collector.witness.clone());
-        let findings = collector.findings.values().cloned().collect();
-        let cuts = collector.cuts.iter().copied().collect();
-        Ok(Exploration {
-            stats,
-            states: collector.into_states(),
-            findings,
-            cuts,
-            witness,
+        let found = ended.segments.into_iter().map(|s| (s.start, Found::of(s.collector, &s.base)));
+        let found = found.filter(|(_, found)| !found.is_nothing());
+        Ok(Attempt {
+            found: in_order(found.collect()),
+            rests: ended.rests,
+            lost: ended.lost,
+            children: ended.children,
+            watching: control.watching(),
             stopped: control.stop_reason(),
         })
     }
@@ -341,46 +345,47 @@ fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a>
     collector
 }
 
+/// Several workers, or one, with what is in the queue; `whole`: that is nothing yet, and all is to be done.
 fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
-    subject: &'a Subject<'a>,
-    question: &'a Question,
-    options: &Options<'a>,
     control: &'a Control<M, W>,
-    mut first: Explorer<'a, M, W>,
-    mut graph: crate::graph::Graph<M, W>,
-) -> Collector<'a> {
-    let work = |mut explorer: Explorer<'a, M, W>| {
-        explorer.moved();
-        while let Some((mut graph, trie, memory, giver)) = control.take() {
-            if control.is_behind_error(&giver) {
-                continue;
+    jobs: usize,
+    whole: bool,
+    explorer: &(dyn Fn() -> Explorer<'a, M, W> + Sync),
+) -> Ended<'a> {
+    let work = |first: Option<Item>| {
+        let mut explorer = explorer();
+        if let Some(item) = first {
+            explorer.visit_item(&item);
+        }
+        while let Some(work) = control.take() {
+            match work {
+                Work::Item(item) => explorer.visit_item(&item),
+                Work::Given(given, giver) => {
+                    let (mut graph, trie, memory) = *given;
+                    explorer.take_over(&graph, trie, memory, giver);
+                    explorer.check(&graph, "work that was handed over");
+                    explorer.visit(&mut graph);
+                }
             }
-            explorer.take_over(&graph, trie, memory, giver);
-            explorer.check(&graph, "work that was handed over");
-            explorer.visit(&mut graph);
         }
         explorer.progression.finish(explorer.collector)
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..options.jobs)
+        let others: Vec<_> = (1..jobs)
             .map(|_| {
-                let collector = collector(question, options);
-                let explorer =
-                    Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
                 let large = std::thread::Builder::new().stack_size(stack::BYTES);
-                large.spawn_scoped(scope, move || stack::on_large(|| work(explorer)))
+                large.spawn_scoped(scope, || stack::on_large(|| work(None)))
             })
             .filter_map(|spawned| spawned.inspect_err(|_| control.out_of_memory()).ok())
             .collect();
-        first.visit(&mut graph);
-        let mut segments = work(first);
+        let mut ended = work(whole.then(Item::whole));
         for other in others {
             match other.join() {
-                Ok(found) => segments.extend(found),
+                Ok(other) => ended.add(other),
                 // A worker that panicked has found a bug of ours: what it was to explore is not explored.
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        in_order(segments, collector(question, options))
+        ended
     })
 }

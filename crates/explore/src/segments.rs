@@ -1,55 +1,117 @@
-//! What several workers find, in the order in which one alone would find it.
+//! Where a worker is in the search tree, and what several workers find, in the order in which one alone would find it.
 //!
 //! A *position* is the way from the root of the search tree: at each step, which visit it is among those that its parent makes.
 //! Positions in lexicographic order are the order of the search. What a worker finds between two changes of its place in that
 //! order (it takes work, or gives some away) is a *segment*; segments in the order of their beginnings are what one worker would
 //! have found, up to the first error where that ends the search. So neither counts nor traces depend on the number of workers.
+//!
+//! The search is the same whoever does it, so a position is also all that one must know to be there again: an [`Item`] is work
+//! as data, and a worker that begins with one goes down its path without counting anything.
 
 use crate::collect::{Collector, Stats};
-
-/// A place in the search tree.
-pub type Position = Vec<u32>;
+use crate::found::Found;
+use crate::item::{Item, Position};
 
 /// What a worker found from a place on, up to the next one where something else begins.
 pub struct Segment<'a> {
-    start: Position,
+    pub(crate) start: Position,
     /// The worker's counters at the start.
-    base: Stats,
-    collector: Collector<'a>,
+    pub(crate) base: Stats,
+    pub(crate) collector: Collector<'a>,
 }
 
 /// Where a worker is, and what it has found before the current segment.
 #[derive(Default)]
 pub struct Progression<'a> {
-    /// Whether there are others, so that positions matter.
-    pub shared: bool,
+    /// Whether positions matter: there are others, or the search may be interrupted and taken up again.
+    pub tracked: bool,
+    /// It goes down the path of an item: what it passes was visited before, by whoever made the item.
+    pub replaying: bool,
+    /// It was interrupted, has noted where, and is on the way back.
+    pub interrupted: bool,
+    /// What comes now is not given away.
+    pub holds: bool,
+    /// A graph that nobody can extend is being looked at.
+    pub finishing: bool,
     position: Position,
+    /// The path of the item, and how much of it leads to its subtree.
+    path: Position,
+    root: usize,
+    /// How many steps of the path were found.
+    reached: usize,
     start: Position,
     base: Stats,
     done: Vec<Segment<'a>>,
+    rests: Vec<Item>,
+    /// A path that led nowhere: the item is not one of this search.
+    lost: bool,
+    /// It goes down the path of an item, and not beyond, to see how many visits there are at each step.
+    pub surveys: bool,
+    children: Vec<u32>,
+}
+
+/// What is left of a worker: what it found, what it did not come to, and whether it got lost on the way to an item.
+pub struct Ended<'a> {
+    pub(crate) segments: Vec<Segment<'a>>,
+    pub(crate) rests: Vec<Item>,
+    pub(crate) lost: bool,
+    pub(crate) children: Vec<u32>,
 }
 
 impl<'a> Progression<'a> {
     /// At the root.
-    pub fn new(shared: bool) -> Progression<'a> {
-        Progression { shared, ..Progression::default() }
+    pub fn new(tracked: bool, surveys: bool) -> Progression<'a> {
+        Progression { tracked, surveys, ..Progression::default() }
     }
 
-    /// A visit begins.
+    /// A visit is about to begin; false if it is none of this worker's.
     #[inline(always)]
-    pub fn enter(&mut self) {
-        if self.shared {
-            self.skip();
-            self.position.push(0);
+    pub fn enter(&mut self) -> bool {
+        if self.interrupted {
+            return false;
         }
+        self.skip();
+        if (self.replaying || self.position.len() <= self.root) && !self.is_own() {
+            return false;
+        }
+        self.position.push(0);
+        true
     }
 
     /// It ends.
     #[inline(always)]
     pub fn leave(&mut self) {
-        if self.shared {
-            self.position.pop();
+        let visits = self.position.pop();
+        if self.surveys {
+            self.note_children(visits.unwrap_or_default());
         }
+    }
+
+    #[cold]
+    fn note_children(&mut self, visits: u32) {
+        let level = self.position.len();
+        self.children.resize(self.children.len().max(level + 1), 0);
+        self.children[level] = visits;
+    }
+
+    /// Whether the visit is on the path of the item, or behind it within its subtree.
+    #[cold]
+    fn is_own(&mut self) -> bool {
+        let level = self.position.len();
+        if let Some(last) = level.checked_sub(1) {
+            let (number, expected) = (self.position[last], self.path[last]);
+            if number != expected && (number < expected || last < self.root || self.replaying) {
+                return false;
+            }
+        }
+        if self.surveys && level == self.path.len() {
+            return false;
+        }
+        if self.replaying {
+            self.reached = level;
+            self.replaying = level < self.path.len();
+        }
+        true
     }
 
     /// A visit is left to somebody else.
@@ -60,9 +122,19 @@ impl<'a> Progression<'a> {
         }
     }
 
-    /// The place of the visit.
+    /// Where the next visit would be, within this one.
     pub fn position(&self) -> &[u32] {
         &self.position
+    }
+
+    /// The place of the visit.
+    pub fn here(&self) -> &[u32] {
+        &self.position[..self.position.len().saturating_sub(1)]
+    }
+
+    /// Whether the next visit may be given away: it is this worker's own.
+    pub fn may_give(&self) -> bool {
+        !self.replaying && !self.interrupted && !self.holds && self.position.len() > self.root
     }
 
     /// The next visit was given away: what comes after it is another segment.
@@ -77,12 +149,56 @@ impl<'a> Progression<'a> {
     /// Work from another worker begins, whose position this was when it gave it away.
     #[cold]
     pub fn took(&mut self, collector: &mut Collector<'a>, giver: Position) {
-        self.position = giver;
-        let mut start = self.position.clone();
+        let mut start = giver.clone();
         if let Some(last) = start.last_mut() {
             *last += 1;
         }
+        (self.position, self.root, self.path) = (giver, start.len(), start.clone());
+        (self.replaying, self.interrupted) = (false, false);
         self.close(collector, start);
+    }
+
+    /// An item begins, from the root of the tree.
+    #[cold]
+    pub fn begin(&mut self, collector: &mut Collector<'a>, item: &Item) {
+        (self.root, self.path) = (item.root(), item.path().to_vec());
+        self.position.clear();
+        (self.reached, self.interrupted) = (0, false);
+        self.replaying = !self.path.is_empty();
+        self.close(collector, item.path().to_vec());
+    }
+
+    /// It ends. If there is no visit where its path ends, there must be one above that.
+    #[cold]
+    pub fn end(&mut self) {
+        self.lost |= self.replaying && !self.interrupted && self.reached + 1 < self.path.len();
+        self.replaying = false;
+    }
+
+    /// The search is interrupted before the current visit.
+    #[cold]
+    pub fn interrupt(&mut self) {
+        let path = if self.replaying { self.path.clone() } else { self.here().to_vec() };
+        self.rest(path);
+    }
+
+    /// The search is interrupted before the next visit within the current one.
+    #[cold]
+    pub fn interrupt_within(&mut self) {
+        let mut path = self.position.clone();
+        if self.replaying {
+            path.clone_from(&self.path);
+        } else if let Some(last) = path.last_mut() {
+            *last += 1;
+        }
+        self.rest(path);
+    }
+
+    fn rest(&mut self, path: Position) {
+        if !self.interrupted {
+            self.rests.extend(Item::new(self.root.min(path.len()), path));
+        }
+        self.interrupted = true;
     }
 
     fn close(&mut self, collector: &mut Collector<'a>, start: Position) {
@@ -92,22 +208,27 @@ impl<'a> Progression<'a> {
         self.done.push(Segment { start: std::mem::replace(&mut self.start, start), base, collector });
     }
 
-    /// All segments.
-    pub fn finish(mut self, collector: Collector<'a>) -> Vec<Segment<'a>> {
+    /// All segments, and what is left.
+    pub fn finish(mut self, collector: Collector<'a>) -> Ended<'a> {
         self.done.push(Segment { start: self.start, base: self.base, collector });
-        self.done
+        Ended { segments: self.done, rests: self.rests, lost: self.lost, children: self.children }
     }
 }
 
-/// What one worker would have found.
-pub fn in_order<'a>(mut segments: Vec<Segment<'a>>, mut found: Collector<'a>) -> Collector<'a> {
-    segments.sort_by(|a, b| a.start.cmp(&b.start));
-    for segment in segments {
-        let ends = segment.collector.ends_search();
-        found.merge(segment.collector, &segment.base);
-        if ends {
-            break;
-        }
+impl<'a> Ended<'a> {
+    /// What is left of another worker, too.
+    pub fn add(&mut self, other: Ended<'a>) {
+        self.segments.extend(other.segments);
+        self.rests.extend(other.rests);
+        self.lost |= other.lost;
+    }
+}
+
+/// Parts of a search in its order, up to the first error where that ends it: what one worker would have found.
+pub fn in_order(mut found: Vec<(Position, Found)>) -> Vec<(Position, Found)> {
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    if let Some(last) = found.iter().position(|(_, part)| part.ended.is_some()) {
+        found.truncate(last + 1);
     }
     found
 }

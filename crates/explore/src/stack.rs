@@ -37,14 +37,19 @@ pub fn on_large<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs an exploration of so many events on a stack that suits it; nothing if there is no memory for one.
-pub fn suited<R: Send>(events: usize, work: impl FnOnce() -> R + Send) -> Option<R> {
+/// Runs an exploration of so many events on a stack that suits it, as far as there is memory for one.
+pub fn suited<R: Send>(events: usize, work: impl FnOnce() -> R + Send) -> R {
     if events <= SMALL {
-        return Some(work());
+        return work();
     }
-    let mut result = None;
-    grow(|| result = Some(on_large(work)));
-    result
+    let (mut waiting, mut result) = (Some(work), None);
+    grow(|| result = waiting.take().map(on_large));
+    match (result, waiting) {
+        (Some(result), _) => result,
+        // The search will ask for a stack again, and then says what is left.
+        (None, Some(work)) => work(),
+        (None, None) => unreachable!("what was taken has a result"),
+    }
 }
 
 /// Runs something on a new stack; false if there is no memory for one.

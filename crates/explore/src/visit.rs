@@ -18,13 +18,14 @@ use crate::collect::Collector;
 use crate::control::{Control, Need, Watched};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
+use crate::item::{Item, Position};
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
-use crate::segments::{Position, Progression};
+use crate::segments::Progression;
 use crate::stack;
 use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
@@ -91,7 +92,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             control,
             collector,
             depth: stack::start(),
-            progression: Progression::new(control.is_shared()),
+            progression: Progression::new(control.is_tracked(), control.surveys),
         }
     }
 
@@ -114,6 +115,14 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             graph.present().iter().for_each(|e| self.suspects.note(self.trie.node(graph.node(e))));
         }
         self.tail = (NO_NODE, Vec::new());
+    }
+
+    /// Does the work of an item, from the root of the tree.
+    pub fn visit_item(&mut self, item: &Item) {
+        self.progression.begin(&mut self.collector, item);
+        let mut graph = self.start();
+        self.visit(&mut graph);
+        self.progression.end();
     }
 
     /// Takes a thread to its first event.
@@ -146,15 +155,12 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
     }
 
-    /// The explorer goes on in another thread than the one that made it.
-    pub fn moved(&mut self) {
-        self.depth = stack::start();
-    }
-
     /// Explores everything above a graph.
     pub fn visit(&mut self, graph: &mut Graph<M, W>) {
+        if self.progression.tracked && !self.progression.enter() {
+            return;
+        }
         let words = graph.words();
-        self.progression.enter();
         self.depth += 1;
         if !self.depth.is_multiple_of(stack::LEVELS) {
             self.visit_next(graph);
@@ -162,17 +168,24 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             self.control.out_of_memory();
         }
         self.depth -= 1;
-        self.progression.leave();
+        if self.progression.tracked {
+            self.progression.leave();
+        }
         graph.drop_registers(words);
     }
 
     /// Fills the first gap of the thread whose turn it is.
     fn visit_next(&mut self, graph: &mut Graph<M, W>) {
-        self.collector.stats.nodes += 1;
-        if self.control.stopped(&self.collector.stats)
-            || (self.progression.shared && self.control.is_behind_error(self.progression.position()))
-        {
-            return;
+        if self.progression.tracked {
+            if !self.may_go_on() {
+                return;
+            }
+        } else {
+            self.collector.stats.nodes += 1;
+            if self.control.stopped(&self.collector.stats) {
+                self.collector.stats.nodes -= 1;
+                return;
+            }
         }
         if self.trie.is_crowded() {
             self.forget_paths(graph);
@@ -189,6 +202,32 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Kind::Spawn => self.visit_spawn(graph, thread, snapshot),
             Kind::Segment => unreachable!("a segment is no event"),
         }
+    }
+
+    /// Whether a visit whose place matters goes on; if the search is interrupted, what is left is noted. What is on the way to
+    /// an item was counted by whoever made it.
+    fn may_go_on(&mut self) -> bool {
+        self.progression.finishing = false;
+        let stats = &mut self.collector.stats;
+        if self.control.is_behind_error(self.progression.here()) {
+            return false;
+        }
+        stats.nodes += u64::from(!self.progression.replaying);
+        if self.control.stopped(stats)
+            || (!self.progression.replaying && stats.nodes > self.control.pause_nodes)
+        {
+            self.control.pause();
+            stats.nodes -= u64::from(!self.progression.replaying);
+            self.progression.interrupt();
+            return false;
+        }
+        true
+    }
+
+    /// Whether the worker is on the way back from where it stopped.
+    #[inline(always)]
+    pub(crate) fn turns_back(&self) -> bool {
+        if self.progression.tracked { self.progression.interrupted } else { self.control.is_stopped() }
     }
 
     /// Forgets the paths that neither this graph nor those that it was copied from refer to.
@@ -435,7 +474,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
         let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
         let Some(function) = machine.callee(target, frame) else {
-            return self.collector.bad_spawn(self.subject, graph, thread, pc);
+            self.collector.bad_spawn(self.subject, graph, thread, pc);
+            return self.collector.locate(self.progression.here());
         };
         graph.set_origin(child, self.event_of(graph, thread));
         self.start_thread(graph, child, function, &args);
@@ -614,6 +654,14 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         if needs_room {
             self.control.overflow(Need::Registers(thread));
         }
+        // It may have been broken off when the time was up: what comes of it is not what the thread does.
+        if snapshot.next == Next::Blocked
+            && self.progression.tracked
+            && !self.progression.finishing
+            && self.control.is_ended()
+        {
+            self.progression.interrupt_within();
+        }
         if matches!(snapshot.next, Next::Event | Next::Tail) && index >= self.subject.layout.capacity(thread)
         {
             self.control.overflow(Need::Events(thread));
@@ -635,7 +683,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.give(graph) {
+        if self.control.is_hungry() && self.progression.may_give() && self.give(graph) {
             return;
         }
         self.visit(graph);

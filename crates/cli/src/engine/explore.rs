@@ -6,15 +6,17 @@ use super::{Engine, Fit, Question};
 use crate::args::{Dependencies, RetriesArg};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
+use crate::keeping::{self, NotExplored};
 use crate::progress::{self, PROGRESS, is_watched};
+use crate::remote::{self, Description};
 use crate::revalidate::{self, Unconfirmed};
 use crate::telling::teller::{Source, Teller};
 use crate::telling::{idle, sentence};
 use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
-use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, explore, headline};
-use fencepost_ir::{Language, Property};
-use fencepost_models::prepare::Form;
+use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, headline};
+use fencepost_ir::{Language, Program, Property};
+use fencepost_models::prepare::{Form, Prepared};
 use fencepost_models::registry::{self, Entry};
 use std::collections::BTreeSet;
 
@@ -31,7 +33,20 @@ impl Engine for Explore {
     }
 
     fn honours(&self) -> &'static [&'static str] {
-        &["unroll", "deps", "retries", "all", "max-executions", "promises"]
+        &[
+            "unroll",
+            "deps",
+            "retries",
+            "all",
+            "max-executions",
+            "promises",
+            "checkpoint",
+            "checkpoint-every",
+            "resume",
+            "cluster",
+            "run",
+            "creds",
+        ]
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
@@ -66,7 +81,6 @@ impl Engine for Explore {
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
-        let Some(model) = twin(question) else { return Err(String::from("error: no such model").into()) };
         let options = question.options;
         let prepared = question.prepare(Form::EXPLORE)?;
         let limits = Limits {
@@ -78,22 +92,17 @@ impl Engine for Explore {
             progress: is_watched(options.quiet).then_some(&PROGRESS),
         };
         let line = progress::line(question.file, options.quiet);
-        let settings = Options {
-            jobs: options.workers(),
-            limits,
-            stop_at_error: !options.all,
-            dependencies: options.deps == Dependencies::Source,
-            section_lock: prepared.section_lock,
-            retries: match options.retries {
-                RetriesArg::Fold => Retries::Fold,
-                RetriesArg::All => Retries::All,
-            },
-            ..Options::new(model)
+        let Some(settings) = explorer_settings(question, &prepared) else {
+            return Err(String::from("error: no such model").into());
         };
+        let settings = Options { jobs: options.workers(), limits, ..settings };
         let sources = &question.compiled.sources;
-        let mut found = explore(&prepared.program, &settings).map_err(|unsupported| {
-            let message = format!("{} cannot be explored", unsupported.what);
-            Trouble::about(sources, Diagnostic::error(unsupported.span, message))
+        let mut found = search(question, &prepared.program, &settings).map_err(|error| match error {
+            NotExplored::Unsupported(unsupported) => {
+                let message = format!("{} cannot be explored", unsupported.what);
+                Trouble::about(sources, Diagnostic::error(unsupported.span, message))
+            }
+            NotExplored::Message(error) => error.into(),
         })?;
         drop(line);
         let unconfirmed = revalidate::drop_unconfirmed(
@@ -117,6 +126,37 @@ impl Engine for Explore {
             true => promising::without_promises(question, outcome),
             false => outcome,
         })
+    }
+}
+
+/// How the explorer is asked, apart from limits.
+pub fn explorer_settings(question: &Question<'_>, prepared: &Prepared) -> Option<Options<'static>> {
+    let options = question.options;
+    Some(Options {
+        stop_at_error: !options.all,
+        dependencies: options.deps == Dependencies::Source,
+        section_lock: prepared.section_lock,
+        retries: match options.retries {
+            RetriesArg::Fold => Retries::Fold,
+            RetriesArg::All => Retries::All,
+        },
+        ..Options::new(twin(question)?)
+    })
+}
+
+/// Explores here, or on the cluster.
+fn search(
+    question: &Question<'_>,
+    program: &Program,
+    settings: &Options<'_>,
+) -> Result<Exploration, NotExplored> {
+    let outlive = &question.options.outlive;
+    match &outlive.cluster {
+        Some(server) => {
+            let about = (question.file, false, question.options.quiet);
+            remote::search(program, settings, outlive, server, about, &Description::of(question))
+        }
+        None => keeping::search(program, settings, outlive),
     }
 }
 

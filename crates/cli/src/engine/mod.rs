@@ -14,6 +14,7 @@ mod reduce;
 mod run;
 mod states;
 
+pub use explore::explorer_settings;
 pub use reduce::write_reduced;
 
 use crate::args::{CheckArgs, Dependencies};
@@ -115,6 +116,9 @@ const COMMON: &[&str] = &[
     "link",
 ];
 
+/// Options for explorations that outlive the process.
+const OUTLIVE: &[&str] = &["checkpoint", "checkpoint-every", "resume", "cluster", "run", "creds"];
+
 /// The engine of that name.
 pub fn find(name: &str) -> Option<&'static dyn Engine> {
     ENGINES.iter().copied().find(|engine| engine.name() == name)
@@ -129,8 +133,15 @@ pub fn ignored(engine: &dyn Engine, options: &CheckArgs) -> Option<String> {
         .filter(|other| honours(**other, option))
         .map(|other| format!("`--engine {}`", other.name()))
         .collect();
+    // An exploration is a list of places that nobody has been to yet. What the others have done so far is not so easily told.
+    let why = match OUTLIVE.contains(&option.as_str()) {
+        true => {
+            "\n  what is left of an exploration is a list of places; the other engines hold all states, or all clauses, in memory"
+        }
+        false => "",
+    };
     Some(format!(
-        "error: --{option} is no option of the engine {}\n  it is honoured by {}",
+        "error: --{option} is no option of the engine {}\n  it is honoured by {}{why}",
         engine.name(),
         others.join(" and ")
     ))

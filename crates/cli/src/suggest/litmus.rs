@@ -82,7 +82,7 @@ struct Search<'a> {
     test: &'a LitmusTest,
     file: &'a SourceFile,
     model: &'a Choice,
-    settings: &'a Settings,
+    settings: &'a Settings<'a>,
     places: Vec<Place>,
     end: Instant,
     runs: u64,

@@ -1,0 +1,158 @@
+//! What is known of an exploration in parts: what was found where, and what is left.
+//!
+//! A part that was found begins at its position and goes on to where the next one, or something that is left, begins. Parts with
+//! nothing left between them are one: there are never more than there are items, plus one.
+
+use crate::codec::{DecodeError, Reader, Writer};
+use crate::collect::Stats;
+use crate::control::{Need, Watched, Watching};
+use crate::found::Found;
+use crate::item::{Item, Position};
+use crate::room::read_location;
+use crate::segments::in_order;
+use crate::session::{Others, Part};
+
+/// What was found, and what is left.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    found: Vec<(Position, Found)>,
+    items: Vec<Item>,
+    watching: Watching,
+}
+
+impl Default for Ledger {
+    /// All is left.
+    fn default() -> Ledger {
+        Ledger { found: Vec::new(), items: vec![Item::whole()], watching: Watching::default() }
+    }
+}
+
+impl Ledger {
+    /// What is left, in the order of the search.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Whether nothing is left.
+    pub fn is_complete(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> Found {
+        let mut all = Found::default();
+        self.found.iter().for_each(|(_, found)| all.merge(found.clone()));
+        all
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats::default();
+        self.found.iter().for_each(|(_, found)| stats.add(&found.stats));
+        stats
+    }
+
+    /// The first error, if it ends the search.
+    pub fn error(&self) -> Option<&Position> {
+        self.found.iter().find_map(|(_, found)| found.ended.as_ref())
+    }
+
+    /// What a part must know of the others.
+    pub fn others(&self) -> Others {
+        let mut others = Others { watching: self.watching.clone(), ..Others::default() };
+        others.error = self.error().cloned();
+        others.stats = self.stats();
+        others
+    }
+
+    /// A part of what was left is done: `done` are the items that it began with, its rests are left instead.
+    pub fn add(&mut self, done: &[Item], part: Part) {
+        self.items.retain(|item| !done.contains(item));
+        self.items.extend(part.rests);
+        self.found.extend(part.found);
+        for (all, own) in self.watching.iter_mut().zip(part.watching) {
+            all.extend(own);
+        }
+        self.fold();
+    }
+
+    /// What only the parts together show to be needed: a cell that one thread waits for and that another accesses plainly.
+    pub fn need(&self) -> Option<Need> {
+        let with = |a: Watched, b: Watched| {
+            self.watching[a as usize].intersection(&self.watching[b as usize]).copied().min()
+        };
+        let pairs = [
+            with(Watched::Waits, Watched::Writes),
+            with(Watched::WaitsWriting, Watched::Writes),
+            with(Watched::WaitsWriting, Watched::Reads),
+        ];
+        pairs.into_iter().flatten().min().map(Need::Caution)
+    }
+
+    /// Makes one of parts with nothing left between them, and forgets what is behind the first error.
+    fn fold(&mut self) {
+        let found = in_order(std::mem::take(&mut self.found));
+        if let Some(error) = found.iter().find_map(|(_, found)| found.ended.clone()) {
+            self.items.retain(|item| item.path() <= error.as_slice());
+        }
+        self.items.sort();
+        let mut left = self.items.iter().map(Item::path).peekable();
+        for (start, part) in found {
+            let mut begins = self.found.is_empty();
+            // What is left and begins before this part stands between it and the one before.
+            while left.next_if(|path| *path < start.as_slice()).is_some() {
+                begins = true;
+            }
+            match self.found.last_mut().filter(|_| !begins) {
+                Some((_, last)) => last.merge(part),
+                None => self.found.push((start, part)),
+            }
+        }
+    }
+
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.number(self.items.len() as u64);
+        self.items.iter().for_each(|item| item.write(writer));
+        writer.number(self.found.len() as u64);
+        for (start, found) in &self.found {
+            writer.path(start);
+            found.write(writer);
+        }
+        write_watching(&self.watching, writer);
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Ledger, DecodeError> {
+        let mut items = Vec::new();
+        for _ in 0..reader.count()? {
+            items.push(Item::read(reader)?);
+        }
+        let mut found = Vec::new();
+        for _ in 0..reader.count()? {
+            found.push((reader.path()?, Found::read(reader)?));
+        }
+        let watching = read_watching(reader)?;
+        Ok(Ledger { found, items, watching })
+    }
+}
+
+pub(crate) fn write_watching(watching: &Watching, writer: &mut Writer) {
+    for cells in watching {
+        writer.number(cells.len() as u64);
+        let mut cells: Vec<_> = cells.iter().collect();
+        cells.sort();
+        for cell in cells {
+            writer.number(cell.object.0.into());
+            writer.number(cell.offset.into());
+        }
+    }
+}
+
+pub(crate) fn read_watching(reader: &mut Reader<'_>) -> Result<Watching, DecodeError> {
+    let mut watching = Watching::default();
+    for cells in &mut watching {
+        for _ in 0..reader.count()? {
+            cells.insert(read_location(reader)?);
+        }
+    }
+    Ok(watching)
+}

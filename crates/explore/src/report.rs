@@ -1,0 +1,109 @@
+//! What came of an item, in bytes: what was found, what is left; or that nothing came of it, and why.
+
+use crate::codec::{DecodeError, Reader, Writer};
+use crate::control::{Need, StopReason};
+use crate::found::Found;
+use crate::item::{Binding, Item};
+use crate::ledger::{read_watching, write_watching};
+use crate::room::{read_need, write_need};
+use crate::session::Part;
+
+/// The version of the binary form.
+const VERSION: u64 = 1;
+
+/// Most bytes of a message.
+const LONGEST: usize = 2_000;
+
+/// What came of an item.
+#[derive(Clone, Debug)]
+pub enum Report {
+    /// What was found, and what is left.
+    Part(Part),
+    /// There was too little room, and the run starts over.
+    Need(Need),
+    /// It was given up, with a message.
+    Failed(String),
+}
+
+const LIMITS: [StopReason; 7] = [
+    StopReason::Timeout,
+    StopReason::MaxExecutions,
+    StopReason::MaxNodes,
+    StopReason::MaxMemory,
+    StopReason::MaxStates,
+    StopReason::Interrupted,
+    StopReason::TooManyEvents,
+];
+
+impl Report {
+    /// The report in bytes.
+    pub fn encode(&self, binding: &Binding) -> Vec<u8> {
+        let mut writer = Writer::new(b"FPR1", VERSION);
+        writer.bytes(binding);
+        match self {
+            Report::Part(part) => {
+                writer.number(0);
+                writer.number(part.rests.len() as u64);
+                part.rests.iter().for_each(|item| item.write(&mut writer));
+                writer.number(part.found.len() as u64);
+                for (start, found) in &part.found {
+                    writer.path(start);
+                    found.write(&mut writer);
+                }
+                write_watching(&part.watching, &mut writer);
+                let limit = part.stopped.and_then(|limit| LIMITS.iter().position(|&other| other == limit));
+                writer.number(limit.map_or(0, |at| at as u64 + 1));
+            }
+            Report::Need(need) => {
+                writer.number(1);
+                write_need(need, &mut writer);
+            }
+            Report::Failed(message) => {
+                writer.number(2);
+                let mut end = message.len().min(LONGEST);
+                while !message.is_char_boundary(end) {
+                    end -= 1;
+                }
+                writer.number(end as u64);
+                writer.bytes(&message.as_bytes()[..end]);
+            }
+        }
+        writer.finish()
+    }
+
+    /// A report about an item of that run, from bytes that may come from anywhere.
+    pub fn decode(bytes: &[u8], binding: &Binding) -> Result<Report, DecodeError> {
+        let mut reader = Reader::new(bytes, b"FPR1", VERSION)?;
+        if reader.bytes(binding.len())? != binding {
+            return Err(DecodeError::OtherRun);
+        }
+        let report = match reader.number()? {
+            0 => Report::Part(read_part(&mut reader)?),
+            1 => Report::Need(read_need(&mut reader)?),
+            2 => {
+                let length = reader.count()?;
+                let text = std::str::from_utf8(reader.bytes(length)?).map_err(|_| DecodeError::Value)?;
+                Report::Failed(text.into())
+            }
+            _ => return Err(DecodeError::Value),
+        };
+        reader.end()?;
+        Ok(report)
+    }
+}
+
+fn read_part(reader: &mut Reader<'_>) -> Result<Part, DecodeError> {
+    let mut part = Part::default();
+    for _ in 0..reader.count()? {
+        part.rests.push(Item::read(reader)?);
+    }
+    for _ in 0..reader.count()? {
+        part.found.push((reader.path()?, Found::read(reader)?));
+    }
+    part.watching = read_watching(reader)?;
+    part.stopped = match reader.small::<usize>()? {
+        0 => None,
+        at => Some(*LIMITS.get(at - 1).ok_or(DecodeError::Value)?),
+    };
+    Ok(part)
+}

@@ -1,0 +1,192 @@
+//! What an exploration has found out about a program that it must know before it begins: how many events, registers and threads
+//! there are, where cells lie, with which reads it is careful. It begins with a guess and starts over when that was too little.
+//!
+//! What was needed, in the order in which it was noticed, is all that there is to know: from the same needs comes the same room.
+
+use crate::code::{Code, FRAME, HIDDEN};
+use crate::codec::{DecodeError, Reader, Writer};
+use crate::collect::Question;
+use crate::control::{Caution, Need};
+use crate::graph::Layout;
+use crate::lower::{Unsupported, lower};
+use crate::memory::{Layouts, Memory, ObjectKey};
+use crate::pieces::goes_in_pieces;
+use crate::run::Options;
+use fencepost_ir::{Location, ObjectId, Program, Width};
+use rustc_hash::FxHashSet;
+
+/// Events that an execution may have at most.
+pub(crate) const MAX_EVENTS: usize = 1_000_000;
+
+/// Most words of a thread's registers. More than a program that is explored ever has; a need from elsewhere may ask for anything.
+const MAX_WORDS: usize = 1 << 24;
+
+/// Most needs: each makes something larger by a part of it, or is about a cell.
+const MAX_NEEDS: usize = 100_000;
+
+/// What a model wants of the code.
+#[derive(Clone, Copy)]
+pub(crate) struct Traits {
+    pub out_of_order: bool,
+    pub races: bool,
+}
+
+/// The program as it is explored, with the room that there is.
+pub(crate) struct Room {
+    traits: Traits,
+    pub code: Code,
+    pub memory: Memory,
+    pub question: Question,
+    pub caution: Caution,
+    /// Everything that was needed so far.
+    pub needs: Vec<Need>,
+    mixed: FxHashSet<(u32, u32)>,
+    layouts: Layouts,
+    stride: Vec<usize>,
+    capacity: Vec<usize>,
+    spawned: Vec<(u16, u32)>,
+}
+
+impl Room {
+    /// A guess.
+    pub fn new(program: &Program, traits: Traits, options: &Options<'_>) -> Result<Room, Unsupported> {
+        let (mixed, layouts) = (FxHashSet::default(), Layouts::default());
+        let mut code = lower(program, traits.out_of_order, traits.races, &mixed)?;
+        code.section_lock = options.section_lock;
+        let mut memory = Memory::new(program, &layouts);
+        let question = Question::new(program, &mut memory);
+        let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
+        let stride = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
+        let capacity = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
+        let caution = match options.cautious {
+            true => Caution::All,
+            false => Caution::Cells(FxHashSet::default()),
+        };
+        let (needs, spawned) = (Vec::new(), Vec::new());
+        Ok(Room { traits, code, memory, question, caution, needs, mixed, layouts, stride, capacity, spawned })
+    }
+
+    /// Where events lie.
+    pub fn layout(&self) -> Layout {
+        Layout::new(&self.capacity, &self.stride, self.spawned.clone())
+    }
+
+    /// Whether there are more events than an execution may have.
+    pub fn is_too_large(&self) -> bool {
+        self.capacity.iter().sum::<usize>() > MAX_EVENTS
+    }
+
+    /// Whether a need that comes from elsewhere can be one of this program.
+    pub fn can_meet(&self, need: &Need) -> bool {
+        let functions = self.code.functions.len();
+        self.needs.len() < MAX_NEEDS
+            && match *need {
+                Need::Events(thread) => thread < self.capacity.len() && !self.is_too_large(),
+                Need::Registers(thread) => self.stride.get(thread).is_some_and(|&words| words < MAX_WORDS),
+                Need::Thread(parent, _) => {
+                    usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
+                }
+                Need::Caution(_) => true,
+                Need::Mixed { at, .. } => (at.0 as usize) < functions,
+            }
+    }
+
+    /// Makes room.
+    pub fn meet(&mut self, program: &Program, options: &Options<'_>, need: Need) -> Result<(), Unsupported> {
+        self.needs.push(need);
+        match need {
+            Need::Events(thread) => self.capacity[thread] += self.capacity[thread] / 2 + 4,
+            Need::Caution(cell) => {
+                if let Caution::Cells(cells) = &mut self.caution {
+                    cells.insert(cell);
+                }
+            }
+            Need::Mixed { at, place } => {
+                match place {
+                    // Objects that are made at run time get other numbers now.
+                    None => {
+                        self.mixed.insert(at);
+                        self.layouts = Layouts::default();
+                    }
+                    Some((object, offset, width)) => {
+                        if !goes_in_pieces(program, at) || !self.mixed.insert(at) {
+                            self.layouts.ask(object, offset, width);
+                        }
+                    }
+                }
+                self.code = lower(program, self.traits.out_of_order, self.traits.races, &self.mixed)?;
+                self.code.section_lock = options.section_lock;
+                self.memory = Memory::new(program, &self.layouts);
+                self.question = Question::new(program, &mut self.memory);
+            }
+            Need::Registers(thread) => self.stride[thread] += self.stride[thread] / 4 + 2,
+            Need::Thread(parent, number) => {
+                self.spawned.push((parent, number));
+                self.capacity.push(4);
+                self.stride.push(HIDDEN + FRAME + 4);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many events a run of the function's own code has at most, if it has no loops and calls nothing.
+fn events_of(code: &Code, function: u32) -> usize {
+    let first = code.functions[function as usize].entry as usize;
+    let end = code.functions.get(function as usize + 1).map_or(code.ops.len(), |f| f.entry as usize);
+    code.ops[first..end].iter().filter(|op| op.is_event()).count()
+}
+
+const WIDTHS: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
+
+/// Writes a need.
+pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
+    let numbers = match *need {
+        Need::Events(thread) => vec![0, thread as u64],
+        Need::Registers(thread) => vec![1, thread as u64],
+        Need::Thread(parent, number) => vec![2, parent.into(), number.into()],
+        Need::Caution(cell) => vec![3, cell.object.0.into(), cell.offset.into()],
+        Need::Mixed { at, place: None } => vec![4, at.0.into(), at.1.into()],
+        Need::Mixed { at, place: Some((object, offset, width)) } => {
+            let (kind, first, second) = match object {
+                ObjectKey::Global(object) => (5, object, 0),
+                ObjectKey::Made(thread, number) => (6, thread.into(), number),
+                ObjectKey::ThreadLocal(thread, number) => (7, thread.into(), number),
+            };
+            let width = WIDTHS.iter().position(|&w| w == width).unwrap_or_default() as u32;
+            [kind, at.0, at.1, first, second, offset, width].map(u64::from).to_vec()
+        }
+    };
+    numbers.into_iter().for_each(|number| writer.number(number));
+}
+
+/// Reads a need.
+pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
+    Ok(match reader.number()? {
+        0 => Need::Events(reader.small()?),
+        1 => Need::Registers(reader.small()?),
+        2 => Need::Thread(reader.small()?, reader.small()?),
+        3 => Need::Caution(read_location(reader)?),
+        4 => Need::Mixed { at: (reader.small()?, reader.small()?), place: None },
+        kind @ 5..=7 => {
+            let at = (reader.small()?, reader.small()?);
+            let (first, second): (u32, u32) = (reader.small()?, reader.small()?);
+            let thread = u16::try_from(first);
+            let object = match (kind, thread) {
+                (5, _) => ObjectKey::Global(first),
+                (6, Ok(thread)) => ObjectKey::Made(thread, second),
+                (7, Ok(thread)) => ObjectKey::ThreadLocal(thread, second),
+                _ => return Err(DecodeError::Value),
+            };
+            let offset = reader.small()?;
+            let width = WIDTHS.get(reader.small::<usize>()?).ok_or(DecodeError::Value)?;
+            Need::Mixed { at, place: Some((object, offset, *width)) }
+        }
+        _ => return Err(DecodeError::Value),
+    })
+}
+
+/// Reads a location.
+pub(crate) fn read_location(reader: &mut Reader<'_>) -> Result<Location, DecodeError> {
+    Ok(Location { object: ObjectId(reader.small()?), offset: reader.small()? })
+}

@@ -1,0 +1,260 @@
+//! Explorations in parts: however often they are interrupted, written down, taken up again and split, the answer is that of one
+//! that was left alone. And bytes that are no item or checkpoint are an error.
+
+mod support;
+
+use fencepost_explore::{
+    Broken, DecodeError, Every, Exploration, Item, Keeping, Ledger, ModelName, NotKept, Options, Others,
+    Pause, Session, explore, explore_keeping,
+};
+use fencepost_ir::Program;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use support::{random, text};
+
+/// SplitMix64: small, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+fn cases(default: usize) -> usize {
+    std::env::var("FENCEPOST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default)
+}
+
+/// All that an answer says.
+fn told(found: &Exploration) -> String {
+    let share = fencepost_explore::Stats { share: 0, ..found.stats };
+    format!("{share:?} {:?} {:?} {:?} {:?}", found.states, found.findings, found.cuts, found.witness)
+}
+
+/// Random programs of a model.
+fn programs(model: ModelName, count: usize, size: (usize, usize, usize)) -> Vec<Program> {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::default() }, rng);
+    let (threads, length, cells) = size;
+    let strategy = random::threads(model, 2..=threads, 1..=length, cells);
+    let tree = |_| strategy.new_tree(&mut runner).expect("a program").current();
+    (0..count).map(tree).map(|threads| random::program(&threads, cells)).collect()
+}
+
+/// Explores with a pause every so many visits, each time from the bytes of the checkpoint before; and how often that was.
+fn interrupted(program: &Program, options: &Options<'_>, nodes: u64) -> (Exploration, usize) {
+    let kept: Mutex<Vec<u8>> = Mutex::default();
+    let mut pauses = 0;
+    loop {
+        let before = kept.lock().expect("bytes").clone();
+        // The third time it is called, nothing is kept any more: as if the process had been killed.
+        let mut calls = 0;
+        let mut keep = |bytes: &[u8]| {
+            calls += 1;
+            if calls > 2 {
+                return Err("killed".into());
+            }
+            *kept.lock().expect("bytes") = bytes.to_vec();
+            Ok(())
+        };
+        let resume = (!before.is_empty()).then_some(before.as_slice());
+        let mut keeping = Keeping { resume, every: Every::Nodes(nodes), keep: &mut keep };
+        match explore_keeping(program, options, &mut keeping) {
+            Ok(found) => return (found, pauses),
+            Err(NotKept::Write(_)) => pauses += 1,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+/// Explores as a cluster would: items from a queue, each for a while, what is left split and put back.
+fn shared_out(program: &Program, options: &Options<'_>, random: &mut Random) -> (Exploration, usize) {
+    let mut session = Session::new(program, options).expect("supported");
+    let (mut ledger, mut queue) = (Ledger::default(), VecDeque::from([Item::whole()]));
+    let mut items = 0;
+    while let Some(item) = queue.pop_front() {
+        items += 1;
+        let bytes = item.encode(session.binding());
+        assert_eq!(Item::decode(&bytes, session.binding()).as_ref(), Ok(&item));
+        let pause = Pause { nodes: Some(1 + random.below(6)), at: None };
+        let mut others = ledger.others();
+        if random.below(2) == 0 {
+            // What the others did need not be known.
+            others = Others::default();
+        }
+        let part = session.explore(std::slice::from_ref(&item), &others, pause);
+        let need = match part {
+            Ok(mut part) => {
+                let mut rests = Vec::new();
+                for rest in std::mem::take(&mut part.rests) {
+                    let (rest, parts) = session.split(&rest, random.below(3) as usize).expect("it is there");
+                    rests.extend(parts);
+                    rests.push(rest);
+                }
+                part.rests = rests;
+                ledger.add(&[item], part);
+                ledger.need()
+            }
+            Err(Broken::Need(need)) => Some(need),
+            Err(Broken::Lost) => panic!("lost: {item:?}"),
+        };
+        if let Some(need) = need {
+            session.meet(need).expect("supported");
+            (ledger, queue) = (Ledger::default(), VecDeque::from([Item::whole()]));
+            continue;
+        }
+        queue = ledger.items().iter().cloned().collect();
+        if random.below(2) == 0 {
+            queue.make_contiguous().reverse();
+        }
+    }
+    let mut found = ledger.found();
+    session.show(&mut found).expect("it is there");
+    (found.into(), items)
+}
+
+fn compare(program: &Program, model: ModelName, random: &mut Random) -> usize {
+    let mut pieces = 0;
+    for stop_at_error in [false, true] {
+        let options = Options { stop_at_error, ..Options::new(model) };
+        let whole = told(&explore(program, &options).expect("supported"));
+        let (found, pauses) = interrupted(program, &options, 1 + random.below(9));
+        assert_eq!(told(&found), whole, "interrupted {pauses} times, {model:?}\n{program:?}");
+        let (found, items) = shared_out(program, &options, random);
+        assert_eq!(told(&found), whole, "{items} items, {model:?}\n{program:?}");
+        pieces += pauses + items;
+    }
+    pieces
+}
+
+#[test]
+fn parts_make_the_whole() {
+    let (mut random, mut pieces) = (Random(1), 0);
+    for model in ModelName::ALL {
+        for program in programs(model, cases(12), (3, 5, 2)) {
+            pieces += compare(&program, model, &mut random);
+        }
+    }
+    assert!(pieces > 2_000, "{pieces} pieces");
+}
+
+#[test]
+fn several_workers_that_are_interrupted_find_what_one_does() {
+    let program = text::program("Ax Ay Ax | Ay Ax Ay | Ax Ay");
+    for model in [ModelName::Rc11, ModelName::Power] {
+        let whole = explore(&program, &Options::new(model)).expect("supported");
+        for jobs in [2, 3] {
+            let options = Options { jobs, ..Options::new(model) };
+            let (found, pauses) = interrupted(&program, &options, 40);
+            assert_eq!(told(&found), told(&whole));
+            assert!(pauses > 3, "{pauses}");
+        }
+    }
+}
+
+/// Bytes with a few changes.
+fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len().max(1) as u64) as usize;
+        match random.below(5) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, random.below(256) as u8),
+            2 if at < bytes.len() => drop(bytes.remove(at)),
+            3 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            _ if at < bytes.len() => bytes[at] = random.below(256) as u8,
+            _ => bytes.push(random.below(256) as u8),
+        }
+    }
+    bytes
+}
+
+/// The same with a checksum that fits: what somebody makes up. The answer is then whatever it is, but there is one, or an error.
+fn forged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let mut body = mutated(&bytes[..bytes.len() - 16], random);
+    let sum = Sha256::digest(&body);
+    body.extend_from_slice(&sum[..16]);
+    body
+}
+
+#[test]
+fn altered_bytes_are_an_error() {
+    let program = text::program("Ax Ry Wx1 | Ay Rx Wy1 | Ax");
+    let mut random = Random(3);
+    let options = Options::new(ModelName::Rc11);
+    let whole = told(&explore(&program, &options).expect("supported"));
+    let mut session = Session::new(&program, &options).expect("supported");
+    // The room that it needs.
+    while let Err(Broken::Need(need)) =
+        session.explore(&[Item::whole()], &Others::default(), Pause::default())
+    {
+        session.meet(need).expect("supported");
+    }
+    let part = session
+        .explore(&[Item::whole()], &Others::default(), Pause { nodes: Some(40), at: None })
+        .expect("a part");
+    let item = part.rests[0].encode(session.binding());
+    let mut checkpoint = Vec::new();
+    let mut keep = |bytes: &[u8]| {
+        checkpoint = bytes.to_vec();
+        if bytes.len() > 300 { Err("enough".into()) } else { Ok(()) }
+    };
+    let mut keeping = Keeping { resume: None, every: Every::Nodes(60), keep: &mut keep };
+    let _ = explore_keeping(&program, &options, &mut keeping);
+    let mut errors = 0;
+    let cases = cases(2_000);
+    for _ in 0..cases {
+        let bytes = mutated(&item, &mut random);
+        match Item::decode(&bytes, session.binding()) {
+            Ok(_) => assert_eq!(bytes, item),
+            Err(_) => errors += 1,
+        }
+        let bytes = mutated(&checkpoint, &mut random);
+        let mut keeping =
+            Keeping { resume: Some(&bytes), every: Every::Nodes(100_000), keep: &mut |_| Ok(()) };
+        match explore_keeping(&program, &options, &mut keeping) {
+            Ok(found) => assert_eq!(told(&found), whole),
+            Err(_) => errors += 1,
+        }
+        // Made up: nothing panics, nothing takes for ever.
+        if let Ok(item) = Item::decode(&forged(&item, &mut random), session.binding()) {
+            let _ = session.explore(&[item], &Others::default(), Pause { nodes: Some(500), at: None });
+        }
+        let bytes = forged(&checkpoint, &mut random);
+        let mut calls = 0;
+        let killed = &mut |_: &[u8]| {
+            calls += 1;
+            if calls > 1 { Err(String::new()) } else { Ok(()) }
+        };
+        let mut keeping = Keeping { resume: Some(&bytes), every: Every::Nodes(500), keep: killed };
+        let _ = explore_keeping(&program, &options, &mut keeping);
+    }
+    assert!(errors > cases, "{errors}");
+}
+
+#[test]
+fn what_belongs_to_another_run_is_refused() {
+    let (one, other) = (text::program("Wx1 Ry | Wy1 Rx"), text::program("Wx1 Ry | Wy2 Rx"));
+    let options = Options::new(ModelName::Rc11);
+    fn session(program: &Program, options: &Options<'_>) -> fencepost_explore::Binding {
+        *Session::new(program, options).expect("supported").binding()
+    }
+    let item = Item::whole().encode(&session(&one, &options));
+    let foreign = [
+        session(&other, &options),
+        session(&one, &Options::new(ModelName::Sc)),
+        session(&one, &Options { stop_at_error: true, ..options }),
+    ];
+    for binding in foreign {
+        assert_eq!(Item::decode(&item, &binding), Err(DecodeError::OtherRun));
+    }
+    assert_eq!(Item::decode(b"#!/bin/sh", &foreign[0]), Err(DecodeError::Foreign));
+    assert_eq!(Item::decode(&item[..item.len() - 1], &session(&one, &options)), Err(DecodeError::Checksum));
+}
