@@ -168,3 +168,21 @@ fn picks_order_as_arm_says() {
     assert_eq!(allowed, expected, "{table}");
     assert_eq!(table.matches(" Never ").count(), 7, "{table}");
 }
+
+/// Pairs of registers of AArch64: an access of 128 bits is one, and a non-temporal load may ignore its address dependency.
+#[test]
+fn pairs_order_as_arm_says() {
+    let output = fencepost(&["litmus", &data("pairs")]).output().expect("it runs").stdout;
+    let table = String::from_utf8(output).expect("text");
+    let words: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let verdict = |name: &str| words.iter().find(|words| words[0] == name).map(|words| words[2]);
+    let expected = [
+        ("casp-x", "Sometimes"),
+        ("ldxp-x", "Sometimes"),
+        ("mp+dmb+addr-ldnp", "Sometimes"),
+        ("mp+dmb+addr-ldp", "Never"),
+    ];
+    for (name, expected) in expected {
+        assert_eq!(verdict(name), Some(expected), "{table}");
+    }
+}

@@ -72,11 +72,14 @@ pub struct Ann {
     pub no_return: bool,
     /// `volatile` in C: never merged, never removed.
     pub volatile: bool,
+    /// A load that may ignore its address dependency (LDNP) [Arm ARM, B2.3].
+    pub non_temporal: bool,
 }
 
 impl Ann {
     /// A plain access.
-    pub const PLAIN: Ann = Ann { order: Order::Plain, exclusive: false, no_return: false, volatile: false };
+    pub const PLAIN: Ann =
+        Ann { order: Order::Plain, exclusive: false, no_return: false, volatile: false, non_temporal: false };
 
     /// An access with this order and nothing else.
     pub fn order(order: Order) -> Ann {

@@ -133,6 +133,7 @@ impl Parts {
                     ("exclusive", Some(ann)) => ann.exclusive = true,
                     ("no_return", Some(ann)) => ann.no_return = true,
                     ("volatile", Some(ann)) => ann.volatile = true,
+                    ("non_temporal", Some(ann)) => ann.non_temporal = true,
                     _ => return Err((*part).to_owned()),
                 }
             }
@@ -156,9 +157,12 @@ impl Parts {
     /// The text of an annotation, with dots.
     pub fn show_ann(ann: Ann) -> String {
         let mut text = format!(".{}", ann.order.name());
-        for (flag, word) in
-            [(ann.exclusive, ".exclusive"), (ann.no_return, ".no_return"), (ann.volatile, ".volatile")]
-        {
+        for (flag, word) in [
+            (ann.exclusive, ".exclusive"),
+            (ann.no_return, ".no_return"),
+            (ann.volatile, ".volatile"),
+            (ann.non_temporal, ".non_temporal"),
+        ] {
             if flag {
                 text.push_str(word);
             }

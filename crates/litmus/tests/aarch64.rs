@@ -370,7 +370,7 @@ fn products_quotients_and_extremes() {
 fn pairs_are_two_accesses() {
     let cases = [
         ("LDP W0,W2,[X1]", "$2 = Add.u64 X1, 4\nX0 = load.s32 [X1]\nX2 = load.s32 [$2]"),
-        ("LDNP X0,X2,[X1]", "$2 = Add.u64 X1, 8\nX0 = load.u64 [X1]\nX2 = load.u64 [$2]"),
+        ("LDNP X0,X2,[X1]", "$2 = Add.u64 X1, 8\nX0 = load.nt.u64 [X1]\nX2 = load.nt.u64 [$2]"),
         ("LDP X1,X2,[X1]", "$2 = Add.u64 X1, 8\nX1 = load.u64 [X1]\nX2 = load.u64 [$2]"),
         ("LDPSW X0,X2,[X1]", "$2 = Add.u64 X1, 4\nX0 = load.s32 [X1]\nX2 = load.s32 [$2]"),
         ("STP W0,WZR,[X1]", "$2 = Add.u64 X1, 4\nstore.32 [X1] = X0\nstore.32 [$2] = 0"),

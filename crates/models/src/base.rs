@@ -48,6 +48,8 @@ pub enum BaseSet {
     Volatile,
     /// `NoRet`: reads whose value goes nowhere.
     NoReturn,
+    /// Loads that may ignore an address dependency.
+    NonTemporal,
     /// Fences of one kind.
     Kind(Fence),
 }
@@ -101,6 +103,7 @@ pub const SETS: &[(&str, BaseSet)] = &[
     ("SC", BaseSet::Ordered(Order::SeqCst)),
     ("V", BaseSet::Volatile),
     ("NoRet", BaseSet::NoReturn),
+    ("NonTemporal", BaseSet::NonTemporal),
     ("SYNC", BaseSet::Kind(Fence::Sync)),
     ("LWSYNC", BaseSet::Kind(Fence::Lwsync)),
     ("EIEIO", BaseSet::Kind(Fence::Eieio)),
@@ -174,6 +177,7 @@ impl BaseSet {
             BaseSet::Ordered(order) => order_of(event) == Some(order),
             BaseSet::Volatile => accesses && event.ann.volatile,
             BaseSet::NoReturn => reads && event.ann.no_return,
+            BaseSet::NonTemporal => reads && event.ann.non_temporal,
             BaseSet::Kind(fence) => event.kind == EventKind::Fence(fence),
         }
     }

@@ -10,7 +10,8 @@ mod directed;
 mod random;
 
 use compare::{Outcome, Room, compare, compare_without, compiled};
-use fencepost_explore::ModelName;
+use fencepost_explore::{ModelName, Options};
+use fencepost_naive::Limits;
 use random::{Random, Sketch};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -106,6 +107,28 @@ fn explorer_and_enumerator_agree_on_the_corpus() {
     println!("{same} pairs with {executions} executions agree; skipped: {skipped:?}");
     assert!(different.is_empty(), "{}", different.join("\n"));
     assert!(!only.is_empty() || same >= 250, "only {same} pairs were compared");
+}
+
+/// Litmus tests of AArch64 for pick dependencies and pairs of registers.
+#[test]
+fn explorer_and_enumerator_agree_on_litmus_tests() {
+    let model = fencepost_models::Model::builtin("armv8").expect("built in");
+    let mut compared = 0;
+    for folder in ["picks", "pairs"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(folder);
+        for entry in std::fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("an entry").path();
+            let text = std::fs::read_to_string(&path).expect("readable");
+            let file = fencepost_diag::SourceFile::new(path.display().to_string(), text);
+            let program = fencepost_litmus::parse(&file).expect("parses").program;
+            let explored = fencepost_explore::explore(&program, &Options::new(ModelName::Armv8));
+            let found = fencepost_naive::enumerate(&program, &model, &Limits::default()).expect("small");
+            let explored = explored.expect("supported").stats.executions;
+            assert_eq!(explored, found.executions.len() as u64, "{}", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 17, "{compared}");
 }
 
 #[test]

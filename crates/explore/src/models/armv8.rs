@@ -3,7 +3,7 @@
 //! ```text
 //! obs = rfe | fre | coe
 //! lws = po-loc;[W]     lrs = [W];po-loc;[R] without a write in between
-//! dob = addr | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data);lrs
+//! dob = addr;[M \ NonTemporal] | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data);lrs
 //! pob = pick;[W] | pick;[ISB];po;[M] | pick-addr;po;[ISB];po;[M] | pick-addr;po;[W]
 //! aob = rmw | [range rmw];lrs;[A|Q]
 //! bob = po;[full];po | [L];po;[A] | [R];po;[dmb.ld];po | [A|Q];po | [W];po;[dmb.st];po;[W] | [W];po;[dsb.st];po
@@ -124,7 +124,9 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
             all |= row;
             lob |= self.clauses.row(clause, row);
         };
-        order(Clause::Addr, &place.addr);
+        if !place.ann.non_temporal {
+            order(Clause::Addr, &place.addr);
+        }
         order(Clause::Data, &place.data);
         order(Clause::PickIsb, &picked);
         order(Clause::FullFence, &full);

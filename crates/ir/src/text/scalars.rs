@@ -208,10 +208,11 @@ impl Text for Span {
 
 /// The flags of an annotation and their words, after the order: `acq+exclusive`.
 type Flag = (&'static str, fn(&mut Ann) -> &mut bool);
-const FLAGS: [Flag; 3] = [
+const FLAGS: [Flag; 4] = [
     ("exclusive", |ann| &mut ann.exclusive),
     ("no_return", |ann| &mut ann.no_return),
     ("volatile", |ann| &mut ann.volatile),
+    ("non_temporal", |ann| &mut ann.non_temporal),
 ];
 
 impl Text for Ann {
@@ -231,7 +232,7 @@ impl Text for Ann {
         while parser.eat_sign("+") {
             match FLAGS.iter().find(|(word, _)| parser.is_word(word)) {
                 Some((_, flag)) => *flag(&mut ann) = true,
-                None => return Err(parser.expected("`exclusive`, `no_return` or `volatile`")),
+                None => return Err(parser.expected("`exclusive`, `no_return`, `volatile` or `non_temporal`")),
             }
             parser.take();
         }

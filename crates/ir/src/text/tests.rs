@@ -33,12 +33,15 @@ fn operand() -> impl Strategy<Value = Operand> {
 }
 
 fn ann() -> impl Strategy<Value = Ann> {
-    (select(&Order::ALL[..]), any::<[bool; 3]>()).prop_map(|(order, [exclusive, no_return, volatile])| Ann {
-        order,
-        exclusive,
-        no_return,
-        volatile,
-    })
+    (select(&Order::ALL[..]), any::<[bool; 4]>()).prop_map(
+        |(order, [exclusive, no_return, volatile, non_temporal])| Ann {
+            order,
+            exclusive,
+            no_return,
+            volatile,
+            non_temporal,
+        },
+    )
 }
 
 fn width() -> impl Strategy<Value = Width> {

@@ -1,7 +1,7 @@
 //! Pairs of registers.
 //!
 //! `LDP` and `STP` are two single-copy atomic accesses, in no order unless something else orders them [Arm ARM, B2.2.1].
-//! The non-temporal forms are the same here: the manual lets `LDNP` ignore an address dependency, which we do not.
+//! The non-temporal forms are the same, but that `LDNP` may ignore an address dependency on a load.
 //! `LDIAPP` and `STILP` (FEAT_LRCPC3) are two accesses with acquire-PC and release ordering and an order between them:
 //! the first register's access comes first, but for `STILP` with a pre-index the second register's. Two accesses in
 //! that program order say just this.
@@ -23,7 +23,8 @@ use fencepost_ir::{Ann, BinaryOp, Extend, Instr, Operand, Order, Rvalue, UnaryOp
 /// Lowers the instruction; `Ok(false)` if it is none of these.
 pub(super) fn instruction(cell: &mut Cell<'_, '_>, mnemonic: &str) -> Parsed<bool> {
     match mnemonic {
-        "ldp" | "ldnp" => load(cell, Ann::PLAIN, false)?,
+        "ldp" => load(cell, Ann::PLAIN, false)?,
+        "ldnp" => load(cell, Ann { non_temporal: true, ..Ann::PLAIN }, false)?,
         "ldpsw" => load(cell, Ann::PLAIN, true)?,
         "ldiapp" => load(cell, Ann::order(Order::AcquirePc), false)?,
         "stp" | "stnp" => store(cell, Ann::PLAIN)?,

@@ -145,6 +145,9 @@ fn show(ann: Ann) -> String {
     if ann.no_return {
         out += ".noret";
     }
+    if ann.non_temporal {
+        out += ".nt";
+    }
     out
 }
 
