@@ -39,6 +39,7 @@ mod project;
 mod prove;
 mod revalidate;
 mod shell;
+mod shorter;
 mod show_models;
 mod suggest;
 mod telling;

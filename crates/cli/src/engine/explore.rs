@@ -8,6 +8,7 @@ use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, PROGRESS, is_watched};
 use crate::revalidate::{self, Unconfirmed};
+use crate::telling::story::StepId;
 use crate::telling::teller::{Source, Teller};
 use crate::telling::{idle, sentence};
 use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
@@ -16,6 +17,7 @@ use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Re
 use fencepost_ir::{Language, Property};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry::{self, Entry};
+use fencepost_naive::Rebuilt;
 use std::collections::BTreeSet;
 
 /// The engine.
@@ -225,7 +227,9 @@ impl Reporter<'_> {
             }
             outcome.explanations.push(Explanation { again, ..explanation });
             if told && outcome.picture.is_none() {
-                outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[])));
+                let dependencies = rebuilt.as_ref().filter(|_| self.model.dependencies).map(dependencies);
+                let dependencies = dependencies.unwrap_or_default();
+                outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[]), &dependencies));
             }
         }
     }
@@ -261,6 +265,16 @@ impl Reporter<'_> {
             trace: if finding.kind.is_warning() { Vec::new() } else { teller.trace() },
         }
     }
+}
+
+/// The dependencies between steps; of branches only those to what comes next.
+fn dependencies(rebuilt: &Rebuilt) -> Vec<(StepId, StepId)> {
+    let Rebuilt { execution, events } = rebuilt;
+    let all = execution.addr.union(&execution.data).union(&execution.ctrl);
+    let nearest = all.difference(&all.compose(&execution.po));
+    let id = |&(thread, step): &(u32, u32)| (thread as usize, step as usize);
+    let step = |event: usize| events.iter().find(|(_, other)| **other == event).map(|(step, _)| id(step));
+    nearest.pairs().filter_map(|(from, to)| Some((step(from)?, step(to)?))).collect()
 }
 
 /// The model that is explored: without promises a program of the promising semantics is one of RC11.
