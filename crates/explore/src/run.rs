@@ -18,6 +18,7 @@ use crate::pieces::goes_in_pieces;
 use crate::progress;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::segments::in_order;
+use crate::stack;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
 use rustc_hash::FxHashSet;
@@ -225,7 +226,9 @@ fn explore_model<M: AnyWidth>(
             form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(&model),
             _ => run.attempt::<M, Sparse>(&model),
         };
-        let attempt = attempt();
+        let Some(attempt) = stack::suited(layout.events(), attempt) else {
+            return Ok(stopped(StopReason::MaxMemory));
+        };
         if attempt.is_err()
             && let Some(restarted) = options.restarted
         {
@@ -347,6 +350,7 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
     mut graph: crate::graph::Graph<M, W>,
 ) -> Collector<'a> {
     let work = |mut explorer: Explorer<'a, M, W>| {
+        explorer.moved();
         while let Some((mut graph, trie, memory, giver)) = control.take() {
             if control.is_behind_error(&giver) {
                 continue;
@@ -363,7 +367,8 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
                 let collector = collector(question, options);
                 let explorer =
                     Explorer::new(subject, first.model.clone(), first.memory.clone(), control, collector);
-                std::thread::Builder::new().spawn_scoped(scope, move || work(explorer))
+                let large = std::thread::Builder::new().stack_size(stack::BYTES);
+                large.spawn_scoped(scope, move || stack::on_large(|| work(explorer)))
             })
             .filter_map(|spawned| spawned.inspect_err(|_| control.out_of_memory()).ok())
             .collect();

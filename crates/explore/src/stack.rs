@@ -2,18 +2,50 @@
 //!
 //! A visit is within as many others as there are events and revisits on the way to its graph, and nobody knows how many these
 //! will be. After every so many levels the recursion therefore goes on in a new thread, whose stack is large enough for
-//! that many more; the old thread waits.
+//! that many more; the old thread waits. To change threads takes longer than a visit, and a search goes to and fro between
+//! levels that are near each other: so everything but a small exploration begins on a large stack.
 
 use crate::progress;
+use std::cell::Cell;
 
 /// Levels of recursion that share a stack.
-pub const LEVELS: usize = 1024;
+pub const LEVELS: usize = 4096;
 
-/// Where counting starts, so that a few levels need no stack but the caller's.
-pub const START: usize = LEVELS - 64;
+/// Levels that any stack has room for.
+const FEW: usize = 64;
+
+/// Executions with at most so many events are explored on the caller's stack: a new one would take as long.
+const SMALL: usize = 12;
 
 /// Bytes of a stack. A level takes a few thousand of them, more in debug builds; what is not touched costs nothing.
-const BYTES: usize = LEVELS << 15;
+pub const BYTES: usize = LEVELS << 15;
+
+thread_local! {
+    /// Levels that the stack of this thread has room for.
+    static ROOM: Cell<usize> = const { Cell::new(FEW) };
+}
+
+/// Where counting starts on this thread: its stack is full at the next multiple of [`LEVELS`].
+pub fn start() -> usize {
+    LEVELS - ROOM.get()
+}
+
+/// Says that this thread has a stack of [`BYTES`], and runs something on it.
+pub fn on_large<R>(work: impl FnOnce() -> R) -> R {
+    // The caller's frames have a few levels' room.
+    ROOM.set(LEVELS - FEW);
+    work()
+}
+
+/// Runs an exploration of so many events on a stack that suits it; nothing if there is no memory for one.
+pub fn suited<R: Send>(events: usize, work: impl FnOnce() -> R + Send) -> Option<R> {
+    if events <= SMALL {
+        return Some(work());
+    }
+    let mut result = None;
+    grow(|| result = Some(on_large(work)));
+    result
+}
 
 /// Runs something on a new stack; false if there is no memory for one.
 pub fn grow(work: impl FnOnce() + Send) -> bool {

@@ -60,7 +60,7 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
-    /// How many visits are within each other, from [`stack::START`].
+    /// How many visits are within each other on this stack, from [`stack::start`].
     depth: usize,
     /// Where it is in the search, and what it found elsewhere.
     pub(crate) progression: Progression<'a>,
@@ -90,7 +90,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             tail,
             control,
             collector,
-            depth: stack::START,
+            depth: stack::start(),
             progression: Progression::new(control.is_shared()),
         }
     }
@@ -144,6 +144,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         } else {
             self.control.overflow(Need::Registers(thread));
         }
+    }
+
+    /// The explorer goes on in another thread than the one that made it.
+    pub fn moved(&mut self) {
+        self.depth = stack::start();
     }
 
     /// Explores everything above a graph.
