@@ -7,7 +7,7 @@ use crate::engine::{self, Engine, Question, auto};
 use crate::input::{self, Trouble};
 use crate::project::{self, Project};
 use crate::telling::runs;
-use crate::{advice, exit, print, shorter, suggest, within};
+use crate::{advice, exit, print, suggest, within};
 use fencepost_answer::{Outcome, Severity, StopReason, Verdict};
 use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::{Compiled, Language, Program};
@@ -309,9 +309,6 @@ pub fn answer_about(
         Err(reason) => return Ok(Checked::without_program(file, model, reason, start)),
     };
     let (engine, picked, mut outcome) = solve(name, &compiled, model, options, start)?;
-    if engine.name() == "explore" {
-        shorter::prefer(name, &compiled, model, options, &mut outcome);
-    }
     let mut assumed = advice::assumptions(&compiled, model, &options.mapping);
     assumed.append(&mut outcome.assumes);
     outcome.assumes = assumed;

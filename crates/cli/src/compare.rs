@@ -305,7 +305,9 @@ fn one_program(name: &str, models: &[String], options: &CheckArgs) -> Result<(St
     }
     for fault in &faults {
         let Some(first) = found.iter().find(|checked| has(checked, fault)) else { continue };
-        let Some(number) = first.outcome.findings.iter().position(|f| key(first, f) == *fault) else { continue };
+        let Some(number) = first.outcome.findings.iter().position(|f| key(first, f) == *fault) else {
+            continue;
+        };
         let _ = writeln!(out, "\nunder {}:", first.model.name);
         let explanation = first.outcome.explanations.get(number);
         out += &text::explained(&first.outcome.findings[number], explanation, &first.compiled.sources);

@@ -39,7 +39,6 @@ mod project;
 mod prove;
 mod revalidate;
 mod shell;
-mod shorter;
 mod show_models;
 mod suggest;
 mod telling;
