@@ -312,9 +312,12 @@ fn one_program(name: &str, models: &[String], options: &CheckArgs) -> Result<(St
     }
     for fault in &faults {
         let Some(first) = found.iter().find(|checked| has(checked, fault)) else { continue };
-        let Some(finding) = first.outcome.findings.iter().find(|f| key(first, f) == *fault) else { continue };
+        let Some(number) = first.outcome.findings.iter().position(|f| key(first, f) == *fault) else {
+            continue;
+        };
         let _ = writeln!(out, "\nunder {}:", first.model.name);
-        out += &text::finding(finding, &first.compiled.sources);
+        let explanation = first.outcome.explanations.get(number);
+        out += &text::explained(&first.outcome.findings[number], explanation, &first.compiled.sources);
     }
     let worst = found.iter().map(|checked| fencepost_report::report::exit_code(&checked.outcome)).max();
     Ok((out, worst.unwrap_or(exit::OK)))

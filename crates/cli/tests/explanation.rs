@@ -116,3 +116,25 @@ fn the_two_broken_sequence_locks_are_told_apart() {
         assert_eq!(answer["verdict"], "safe", "{model}");
     }
 }
+
+/// Bugs whose traces told little once: the sentence, or why, says what each is.
+#[test]
+fn bugs_are_called_what_they_are() {
+    let told = [
+        (
+            "treiber_aba.c",
+            "power",
+            "sentence",
+            "reads `node@31#2.next` (line 20) when popper#2 has freed it (line 22)",
+        ),
+        ("sync_cond_lost.c", "armv8", "sentence", "came before that and woke nobody"),
+        ("litmus_mp_race.c", "rc20", "why", "but they do not synchronise"),
+    ];
+    for (file, model, part, words) in told {
+        let path = format!("{CORPUS}/{file}");
+        let output = fencepost(&["check", "-j1", "--json", "-m", model, &path]).output().expect("it runs");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let said = answer["findings"][0]["explanation"][part].to_string();
+        assert!(said.contains(words), "{file}: {said}");
+    }
+}

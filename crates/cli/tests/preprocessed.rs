@@ -50,11 +50,10 @@ fn preprocessing_elsewhere_changes_no_answer() {
         }
         compared += 1;
         // In turn: what the preprocessor did is the same for all.
-        for model in [["rc11", "armv8"][compared % 2]] {
-            let (before, after) = (answer(&path, model), answer(&made, model));
-            if before != after {
-                wrong.push(format!("{} under {model}: {before}, preprocessed {after}", path.display()));
-            }
+        let model = ["rc11", "armv8"][compared % 2];
+        let (before, after) = (answer(&path, model), answer(&made, model));
+        if before != after {
+            wrong.push(format!("{} under {model}: {before}, preprocessed {after}", path.display()));
         }
     }
     std::fs::remove_dir_all(folder).ok();

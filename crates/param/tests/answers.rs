@@ -25,7 +25,10 @@ fn reached(limit: Limit, value: f64) -> StopReason {
 fn told(outcome: &fencepost_param::Outcome) -> String {
     let answer = outcome.answer();
     let steps = answer.findings.iter().flat_map(|finding| &finding.trace);
-    steps.map(|step| format!("{}\n{}\n", step.action, step.details.join("\n"))).collect()
+    let buffers = |step: &fencepost_answer::Step| step.buffers.join(" | ");
+    steps
+        .map(|step| format!("{}\n{}\nbuffers {}\n", step.action, step.details.join("\n"), buffers(step)))
+        .collect()
 }
 
 #[test]
@@ -71,7 +74,7 @@ fn a_run_shows_values_buffers_and_events() {
     let outcome = answer(&corpus("litmus_sb"), &Options::default());
     assert_eq!(outcome.verdict, Verdict::Unsafe);
     let text = told(&outcome);
-    assert!(text.contains("buffer of #1: X := True"), "{text}");
+    assert!(text.contains("buffers  | X := True | \n"), "{text}");
     assert!(text.contains("#1 reads Y = False from memory"), "{text}");
     let last = outcome.trace.last().expect("steps");
     let value = |cell: &str| last.values.iter().find(|v| v.0 == cell).map(|v| v.1.as_str());

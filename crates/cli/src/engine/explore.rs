@@ -10,6 +10,7 @@ use crate::keeping::{self, NotExplored};
 use crate::progress::{self, PROGRESS, is_watched};
 use crate::remote::{self, Description};
 use crate::revalidate::{self, Unconfirmed};
+use crate::telling::story::StepId;
 use crate::telling::teller::{Source, Teller};
 use crate::telling::{idle, sentence};
 use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
@@ -18,6 +19,7 @@ use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Re
 use fencepost_ir::{Language, Program, Property};
 use fencepost_models::prepare::{Form, Prepared};
 use fencepost_models::registry::{self, Entry};
+use fencepost_naive::Rebuilt;
 use std::collections::BTreeSet;
 
 /// The engine.
@@ -265,7 +267,9 @@ impl Reporter<'_> {
             }
             outcome.explanations.push(Explanation { again, ..explanation });
             if told && outcome.picture.is_none() {
-                outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[])));
+                let dependencies = rebuilt.as_ref().filter(|_| self.model.dependencies).map(dependencies);
+                let dependencies = dependencies.unwrap_or_default();
+                outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[]), &dependencies));
             }
         }
     }
@@ -301,6 +305,16 @@ impl Reporter<'_> {
             trace: if finding.kind.is_warning() { Vec::new() } else { teller.trace() },
         }
     }
+}
+
+/// The dependencies between steps; of branches only those to what comes next.
+fn dependencies(rebuilt: &Rebuilt) -> Vec<(StepId, StepId)> {
+    let Rebuilt { execution, events } = rebuilt;
+    let all = execution.addr.union(&execution.data).union(&execution.ctrl);
+    let nearest = all.difference(&all.compose(&execution.po));
+    let id = |&(thread, step): &(u32, u32)| (thread as usize, step as usize);
+    let step = |event: usize| events.iter().find(|(_, other)| **other == event).map(|(step, _)| id(step));
+    nearest.pairs().filter_map(|(from, to)| Some((step(from)?, step(to)?))).collect()
 }
 
 /// The model that is explored: without promises a program of the promising semantics is one of RC11.

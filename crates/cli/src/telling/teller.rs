@@ -263,19 +263,25 @@ impl<'a> Teller<'a> {
         self.source
     }
 
-    /// The same as a picture, with a cycle of steps in it.
-    pub fn picture(&self, cycle: &[(StepId, StepId, EdgeKind)]) -> Picture {
+    /// The same as a picture, with a cycle of steps in it, and dependencies between them.
+    pub fn picture(
+        &self,
+        cycle: &[(StepId, StepId, EdgeKind)],
+        dependencies: &[(StepId, StepId)],
+    ) -> Picture {
         let story = self.story();
         let mut picture = Picture { title: self.title(), threads: self.threads(), ..Picture::default() };
         let mut boxes: BTreeMap<StepId, usize> = BTreeMap::new();
         for (number, told) in story.iter().enumerate() {
             let Some(step) = self.step(told.step) else { continue };
-            if boxes.contains_key(&told.step) || self.idle.contains(&told.step) {
+            if boxes.contains_key(&told.step) || self.idle.contains(&told.step) || self.is_attempt(told.step)
+            {
                 continue;
             }
-            // The two halves of a read-modify-write are one box.
-            let other =
-                story.get(number + 1).map(|next| next.step).filter(|&next| self.is_update(told.step, next));
+            // The two halves of a read-modify-write are one box, and what stands between them is none.
+            let mut later =
+                story[number + 1..].iter().map(|next| next.step).filter(|&next| !self.is_attempt(next));
+            let other = later.next().filter(|&next| self.is_update(told.step, next));
             if let Some(other) = other {
                 boxes.insert(other, picture.boxes.len());
             }
@@ -286,6 +292,12 @@ impl<'a> Teller<'a> {
             let (thread, place) = (told.step.0 as u32, format!("{line}: {text}"));
             let (span, marked) = (self.source.span(at), self.is_concerned(told.step));
             picture.boxes.push(picture::Box { thread, event, place, span, marked });
+        }
+        // An assertion is no event: the last one before it is marked.
+        if !picture.boxes.iter().any(|one| one.marked) {
+            let failing = self.finding.places.first().map(|place| place.thread);
+            let last = picture.boxes.iter_mut().rev().find(|one| Some(one.thread) == failing);
+            last.into_iter().for_each(|last| last.marked = true);
         }
         let mut writes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         for (&step, &number) in &boxes {
@@ -303,12 +315,19 @@ impl<'a> Teller<'a> {
         for &(from, to, kind) in &cycle {
             picture.arrows.push(Arrow { from, to, kind, on_cycle: true });
         }
+        let mut drawn: Vec<(usize, usize, Kind)> = cycle;
+        let mut arrow = |from, to, kind| {
+            if from != to && !drawn.contains(&(from, to, kind)) {
+                drawn.push((from, to, kind));
+                picture.arrows.push(Arrow { from, to, kind, on_cycle: false });
+            }
+        };
+        for (from, to) in dependencies {
+            if let (Some(&from), Some(&to)) = (boxes.get(from), boxes.get(to)) {
+                arrow(from, to, Kind::Dependency);
+            }
+        }
         for (&step, &number) in &boxes {
-            let mut arrow = |from, to, kind| {
-                if from != to && !cycle.contains(&(from, to, kind)) {
-                    picture.arrows.push(Arrow { from, to, kind, on_cycle: false });
-                }
-            };
             match self.step(step).map(|s| &s.action) {
                 Some(Action::Read { id, from, place, .. }) => {
                     let source = from.and_then(|(t, i)| boxes.get(&(t as usize, i as usize)));

@@ -2,7 +2,9 @@
 
 use super::Printed;
 use crate::report::{Failed, Report, position, show_seconds};
-use fencepost_answer::{Change, Explanation, Finding, Outcome, Scope, Severity, Step, Suggestion, Verdict};
+use fencepost_answer::{
+    Change, Explanation, Finding, Outcome, Remedy, Scope, Severity, Step, Suggestion, Verdict,
+};
 use fencepost_diag::{Diagnostic, SourceMap};
 use std::fmt::Write;
 
@@ -52,8 +54,9 @@ pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> S
     let model = report.model;
     let runs = suggestion.runs;
     if suggestion.changes.is_empty() {
+        let kind = if report.file.ends_with(".fp") { "fence" } else { "stronger memory order" };
         return format!(
-            "  no memory order and no fence makes it safe under {model}: with the strongest ones at all places it is not (checked)\n"
+            "  no {kind} makes it safe under {model}: with the strongest ones at all places it is not (checked)\n"
         );
     }
     let mut out = format!(
@@ -70,13 +73,8 @@ fn show_change(change: &Change, sources: &SourceMap) -> String {
     format!("    {}:{}:{}: {from} -> {to}: {}\n", at.file, at.line, at.column, text.trim())
 }
 
-/// A finding with a snippet of the source and the execution that shows it.
-pub fn finding(finding: &Finding, sources: &SourceMap) -> String {
-    explained(finding, None, sources)
-}
-
 /// A finding: what it is, what went wrong in one sentence, the execution that shows it, and why the model allows it.
-fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> String {
+pub fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> String {
     let mut out = render(finding, sources) + "\n";
     let none = Explanation::default();
     let Explanation { sentence, why, threads, again, remedy } = explanation.unwrap_or(&none);
@@ -93,13 +91,7 @@ fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &Sou
         }
     }
     if let Some(remedy) = remedy {
-        let then = match remedy.verdict {
-            Verdict::Safe => "the program is then safe",
-            Verdict::Unsafe => "other findings stay",
-            Verdict::Unknown => "the rest is unknown",
-        };
-        let _ = writeln!(out, "  this finding alone is impossible with ({then}):");
-        remedy.changes.iter().for_each(|change| out.push_str(&show_change(change, sources)));
+        out.push_str(&show_remedy(remedy, sources));
     }
     match again {
         0 => {}
@@ -111,6 +103,18 @@ fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &Sou
             );
         }
     }
+    out
+}
+
+/// What makes one finding impossible.
+pub(crate) fn show_remedy(remedy: &Remedy, sources: &SourceMap) -> String {
+    let then = match remedy.verdict {
+        Verdict::Safe => "the program is then safe",
+        Verdict::Unsafe => "other findings stay",
+        Verdict::Unknown => "the rest is unknown",
+    };
+    let mut out = format!("  this finding alone is impossible with ({then}):\n");
+    remedy.changes.iter().for_each(|change| out.push_str(&show_change(change, sources)));
     out
 }
 

@@ -106,13 +106,17 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
     }
     out.push_str("</ul>\n");
     let explanation = report.outcome.explanations.get(number);
-    if let Some(Explanation { sentence, why, .. }) = explanation {
+    if let Some(Explanation { sentence, why, remedy, .. }) = explanation {
         if !sentence.is_empty() {
             let _ = writeln!(out, "<p class=\"sentence\">{}</p>", escape(sentence));
         }
         if !why.is_empty() {
             let lines: String = why.iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
             let _ = writeln!(out, "<ul class=\"why\">{lines}</ul>");
+        }
+        if let Some(remedy) = remedy {
+            let shown = escape(&text::show_remedy(remedy, sources));
+            let _ = writeln!(out, "<div class=\"wide\"><pre>{shown}</pre></div>");
         }
     }
     let names = explanation.map_or(&[][..], |explanation| &explanation.threads);
