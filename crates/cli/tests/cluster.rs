@@ -175,7 +175,7 @@ fn runs_are_listed_and_cancelled_and_mistakes_are_told() {
         assert!(start.elapsed() < Duration::from_secs(60), "{}", run(&["runs", &address]));
         std::thread::sleep(Duration::from_millis(50));
     }
-    let other = [&asked[..5], &["-m", "sc", "-DN=10", "--cluster", &address, "--run", "waits"]].concat();
+    let other = [&asked[..4], &["-m", "sc", "-DN=10", "--cluster", &address, "--run", "waits"]].concat();
     let other = run(&other);
     assert!(other.contains("is about another program, model or options"), "{other}");
     assert!(run(&["runs", &address, "--cancel", "waits"]).contains("waits is cancelled"));
