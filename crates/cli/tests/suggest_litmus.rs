@@ -122,7 +122,8 @@ fn suggestions_make_it_impossible_and_none_can_be_left_out() {
         };
         let mut names: Vec<String> = changes.iter().map(short).collect();
         let mut expected: Vec<String> = wanted.split(", ").map(String::from).collect();
-        (names.sort(), expected.sort());
+        names.sort();
+        expected.sort();
         assert_eq!(names, expected, "{text}");
         // Whether what the test asks about cannot be any more.
         let is_forbidden = |changes: Vec<&Value>| {

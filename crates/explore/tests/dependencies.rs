@@ -69,7 +69,10 @@ fn power_without_dependencies_is_its_cat_model_without_them() {
 #[test]
 fn armv8_without_dependencies_is_between_its_cat_models_without_them() {
     let changes = [
-        ("let dob = addr; [M \\ NonTemporal]\n        | data\n        | ctrl; [W]\n        | (ctrl", "let dob = (ctrl"),
+        (
+            "let dob = addr; [M \\ NonTemporal]\n        | data\n        | ctrl; [W]\n        | (ctrl",
+            "let dob = (ctrl",
+        ),
         ("        | addr; po; [W]\n        | (addr | data); rfi\n", "\n"),
         (
             "let pob = pick-dep; [W]\n        | pick-dep; [isb]; po; [M]\n        | pick-addr-dep; po; [isb]; po; [M]\n        | pick-addr-dep; po; [W]",

@@ -1,5 +1,5 @@
 //! A counterexample as a picture: a column per thread, a box per step in the order of the story, coloured arrows for
-//! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own ([`crate::layout`]).
+//! reads-from, coherence and from-read. As a Graphviz graph, or as SVG with a layout of our own (`layout`).
 
 use crate::events::escape_markup;
 use crate::layout::{Layout, Rect, Route, fitting, threads};
