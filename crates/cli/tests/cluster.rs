@@ -103,21 +103,13 @@ fn answer(output: &std::process::Output) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-#[test]
-fn workers_the_server_and_the_coordinator_may_be_killed() {
-    let Some(mut server) = Server::start("killed") else { return };
-    let plain = [
-        "check",
-        "crates/c/corpus/count_fetch_add.c",
-        "--engine",
-        "explore",
-        "-m",
-        "rc11",
-        "-DN=8",
-        "--json",
-    ];
+/// Explores with four workers, and kills one of them, the server, the coordinator, and more workers, one after the other; how many were
+/// killed before it ended.
+fn killed(server: &mut Server, threads: &str) -> u32 {
+    let program = "crates/c/corpus/count_fetch_add.c";
+    let plain = ["check", program, "--engine", "explore", "-m", "rc11", threads, "--json"];
     let expected = run(&[&plain[..], &["-j", "2"]].concat());
-    let mut workers = Workers::start(&server, 4);
+    let mut workers = Workers::start(server, 4);
     let address = server.address();
     let asked = [&plain[..], &["--cluster", &address, "--run", "killed"]].concat();
     let ask = || fencepost(&asked).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -125,7 +117,7 @@ fn workers_the_server_and_the_coordinator_may_be_killed() {
     let mut kills = 0;
     while coordinator.try_wait().expect("a state").is_none() {
         assert!(start.elapsed() < Duration::from_secs(150), "it does not end");
-        std::thread::sleep(Duration::from_millis(700));
+        std::thread::sleep(Duration::from_millis(250));
         match kills {
             1 => server.restart(),
             2 => {
@@ -133,15 +125,23 @@ fn workers_the_server_and_the_coordinator_may_be_killed() {
                 let _ = coordinator.wait();
                 coordinator = ask();
             }
-            n if n < 6 => workers.replace(n % 4, &server),
+            n if n < 6 => workers.replace(n as usize % 4, server),
             _ => {}
         }
         kills += 1;
     }
     let output = coordinator.wait_with_output().expect("it ends");
     assert_eq!(answer(&output), expected, "after {kills} kills");
-    assert!(kills >= 2, "{kills}");
     assert_eq!(run(&["runs", &address]), "exit code 0\n--- output ---\nthere are no runs\n");
+    kills
+}
+
+#[test]
+fn workers_the_server_and_the_coordinator_may_be_killed() {
+    let Some(mut server) = Server::start("killed") else { return };
+    // A fast machine ends before everybody was killed, and gets more to do.
+    let enough = ["-DN=8", "-DN=9", "-DN=10"].iter().any(|threads| killed(&mut server, threads) >= 3);
+    assert!(enough, "it always ended before the coordinator was killed");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_process_that_is_killed_is_taken_up_again() {
         let kept = file.display().to_string();
         let plain = ["check", program, "--engine", "explore", "-m", model, "-DN=7", "--json", "-j", jobs];
         let keeping = ["--checkpoint", &kept, "--resume", &kept, "--checkpoint-every", "0.02"];
-        let (answer, kills) = killed(&[&plain[..], &keeping].concat(), &[60, 90, 70, 120]);
+        let (answer, kills) = killed(&[&plain[..], &keeping].concat(), &[30, 60, 70, 120]);
         assert_eq!(answer, run(&plain), "killed {kills} times");
         assert!(kills > 0);
         // What is complete answers at once.
@@ -57,7 +57,7 @@ fn an_interrupt_and_a_limit_leave_a_checkpoint() {
     let program = "crates/c/corpus/count_fetch_add.c";
     let file = fresh("interrupted");
     let kept = file.display().to_string();
-    let plain = ["check", program, "--engine", "explore", "-m", "rc11", "-DN=7", "-j", "1", "--json"];
+    let plain = ["check", program, "--engine", "explore", "-m", "rc11", "-DN=8", "-j", "1", "--json"];
     let answer = run(&[&plain[..], &["--checkpoint", &kept, "--timeout", "0.1"]].concat());
     assert!(answer.contains("time"), "{answer}");
     for signal in ["-INT", "-TERM"] {

@@ -15,7 +15,7 @@ pub const LEVELS: usize = 4096;
 const FEW: usize = 64;
 
 /// Executions with at most so many events are explored on the caller's stack: a new one would take as long.
-const SMALL: usize = 12;
+const SMALL: usize = 24;
 
 /// Bytes of a stack. A level takes a few thousand of them, more in debug builds; what is not touched costs nothing.
 pub const BYTES: usize = LEVELS << 15;
