@@ -11,7 +11,7 @@ use fencepost_answer::{Outcome, Verdict};
 /// Graphs that the explorer visits: some tenths of a second.
 const GRAPHS: u64 = 150_000;
 /// With SC fences it can only find that nothing goes wrong, and such programs tend to have long executions.
-const GRAPHS_WITH_FENCES: u64 = 20_000;
+const GRAPHS_WITH_FENCES: u64 = 30_000;
 /// States that the machine visits; with promises, each takes much longer to certify.
 const STATES: u64 = 3_000;
 const STATES_WITH_PROMISES: u64 = 1_000;
