@@ -1,8 +1,11 @@
 //! Explorations in parts: however often they are interrupted, written down, taken up again and split, the answer is that of one
 //! that was left alone. And bytes that are no item or checkpoint are an error.
 
+#[path = "support/dice.rs"]
+mod dice;
 mod support;
 
+use dice::Random;
 use fencepost_explore::{
     Broken, DecodeError, Every, Exploration, Item, Keeping, Ledger, ModelName, NotKept, Options, Others,
     Pause, Session, explore, explore_keeping,
@@ -13,19 +16,6 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use support::{random, text};
-
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
 
 fn cases(default: usize) -> usize {
     std::env::var("FENCEPOST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default)

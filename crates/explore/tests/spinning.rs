@@ -5,6 +5,10 @@
 //!
 //! `FENCEPOST_CASES=20000 cargo test --release -p fencepost-explore --test spinning` is the long version.
 
+#[path = "support/dice.rs"]
+mod dice;
+
+use dice::Random;
 use fencepost_explore::{FindingKind, Limits, ModelName, Options, Retries, explore};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Label, Object,
@@ -15,19 +19,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const WIDTH: Width = Width::W32;
-
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
 
 fn constant(value: u64) -> Operand {
     Operand::Const(Value(value))

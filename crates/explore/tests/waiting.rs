@@ -1,6 +1,10 @@
 //! Programs that wait: putting reads off must give the executions, each once, that adding them gives, and the same answer
 //! to whether some thread may wait for ever.
 
+#[path = "support/dice.rs"]
+mod dice;
+
+use dice::Random;
 use fencepost_explore::{FindingKind, ModelName, Options, Trace, explore};
 use fencepost_ir::{
     Ann, BinaryOp, Extend, Fence, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Order,
@@ -9,18 +13,7 @@ use fencepost_ir::{
 use std::fmt::Write;
 use std::sync::Mutex;
 
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-
     fn order(&mut self, orders: [Order; 3]) -> Ann {
         Ann::order(orders[self.below(3) as usize])
     }
