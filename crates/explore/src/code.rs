@@ -106,6 +106,12 @@ pub enum Op {
         a: Arg,
         b: Arg,
     },
+    /// `a`, which `by` has only picked: as a select whose outcome is known.
+    Picked {
+        dst: u16,
+        a: Arg,
+        by: Arg,
+    },
     Jump(Pc),
     /// An internal branch gives no control dependency.
     Branch {
@@ -390,8 +396,6 @@ pub struct Code {
     pub templates: Vec<Object>,
     /// Private objects of all functions.
     pub privates: Vec<PrivateObject>,
-    /// Operations that happen, or look as they do, because of the last choice; sorted.
-    pub chosen: Vec<Pc>,
     /// For operations that read memory and may be run again, and for those that a call returns to: the registers of the
     /// frame whose values matter then.
     pub live: Vec<Option<Box<[u64]>>>,

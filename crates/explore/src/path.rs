@@ -234,7 +234,6 @@ pub struct Facts<W: RowWidth> {
     /// The current frame, and for each frame below it where it is, where to go on there, and where the result goes.
     fp: usize,
     frames: Vec<(usize, Pc, u16)>,
-    last_choice: EventId,
     last_amo_read: EventId,
     amo_acquires: bool,
 }
@@ -284,8 +283,6 @@ pub struct Place<'a, S, W: RowWidth> {
     pub data: Row<W>,
     /// Reads that picked its value or let it happen.
     pub pick: Row<W>,
-    /// The choice that it exists by, if any.
-    pub chosen_by: Option<EventId>,
     /// The path before it.
     pub facts: &'a Facts<W>,
 }
@@ -394,6 +391,11 @@ impl<W: RowWidth> Facts<W> {
                 self.set(effect.defines, self.dep(chosen), picks);
                 return None;
             }
+            Flow::Picked => {
+                let Op::Picked { a, by, .. } = *op else { return None };
+                let picks = self.dep(by) | self.pick(by) | self.pick(a);
+                self.set(effect.defines, self.dep(a), picks)
+            }
             Flow::Control => {
                 for a in uses() {
                     self.ctrl |= self.dep(a);
@@ -454,7 +456,6 @@ impl<W: RowWidth> Facts<W> {
                 // A choice orders nothing, but what depends on it cannot be committed without it.
                 self.set(dst, me.clone(), Row::EMPTY);
                 self.choices |= &me;
-                self.last_choice = event;
             }
             // The birth of an object is an event of its own that orders nothing.
             Some(Kind::Skip) if matches!(op, Op::Birth) => {}
