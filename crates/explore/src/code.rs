@@ -324,8 +324,8 @@ pub struct CasRead {
     pub expected: Arg,
     /// The annotation otherwise.
     pub ann: Ann,
-    /// The other load of an [`Op::Outcome`].
-    pub other: Option<Pc>,
+    /// The other load of an [`Op::Outcome`], and its annotation.
+    pub other: Option<(Pc, Ann)>,
 }
 
 /// A local object that only its own function accesses (`fencepost_ir::private`): its cells are words of the frame. The
@@ -466,7 +466,7 @@ impl Code {
     /// The operation before which a thread stands that makes an event of the operation at `pc`.
     pub fn stands_at(&self, pc: Pc) -> Pc {
         match self.ops[pc as usize] {
-            Op::Load { failure: Some(CasRead { other: Some(other), .. }), .. } => pc.min(other),
+            Op::Load { failure: Some(CasRead { other: Some((other, _)), .. }), .. } => pc.min(other),
             _ => pc,
         }
     }

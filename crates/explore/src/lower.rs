@@ -30,6 +30,8 @@ pub struct Purpose {
     pub dependencies: bool,
     /// The model has races.
     pub races: bool,
+    /// Whether a program with compare-exchanges by one instruction may be explored in program order.
+    pub exchanges_in_order: bool,
 }
 
 /// Lowers a program. The accesses of `mixed` go in pieces where they must.
@@ -755,12 +757,12 @@ impl Lowering<'_> {
         let exit = self.code.ops.len();
         self.push(Op::Jump(0));
         let failure = self.here();
-        let load = self.cas_load(cas, cas.failure, Some(read(success)));
+        let load = self.cas_load(cas, cas.failure, Some(read((success, cas.read))));
         self.push(load);
         self.cas_compare(cas);
         self.cas_results(cas, false);
         self.code.ops[outcome] = Op::Outcome { success, failure };
-        self.code.ops[success as usize] = self.cas_load(cas, cas.read, Some(read(failure)));
+        self.code.ops[success as usize] = self.cas_load(cas, cas.read, Some(read((failure, cas.failure))));
         for at in spurious_exit.into_iter().chain([exit]) {
             self.code.ops[at] = Op::Jump(self.here());
         }

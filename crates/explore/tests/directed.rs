@@ -124,8 +124,14 @@ fn keys_of_no_execution_do_not_replay() {
 /// did not need.
 #[test]
 fn in_order_and_out_of_order() {
-    let programs =
-        [("Wx1 | Ry | Cx01 Wx1<addr0 Wy1", ModelName::Power), ("Cx01 | Ly Xy1.rel Ax.acq", ModelName::Armv8)];
+    let programs = [
+        ("Wx1 | Ry | Cx01 Wx1<addr0 Wy1", ModelName::Power),
+        ("Cx01 | Ly Xy1.rel Ax.acq", ModelName::Armv8),
+        ("Ax Wy1 | Ry Ax<if0", ModelName::Armv8),
+        ("Ax Wy1 | Ry Ax<if0", ModelName::Power),
+        ("Cx02 Wy1 | Ry Cx02<if0", ModelName::Armv8),
+        ("Sx1 Wy1 | Ry Cx02<if0 Rx", ModelName::Power),
+    ];
     for (line, name) in programs {
         let model = Model::builtin(name.name()).expect("built in");
         let program = text::program(line);
