@@ -8,10 +8,10 @@ use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Question;
 use crate::control::{Caution, Need};
 use crate::graph::Layout;
-use crate::lower::{Unsupported, lower};
+use crate::lower::{Purpose, Unsupported, lower};
 use crate::memory::{Layouts, Memory, ObjectKey};
 use crate::pieces::goes_in_pieces;
-use crate::run::Options;
+use crate::run::{Commits, Options};
 use fencepost_ir::{Location, ObjectId, Program, Width};
 use rustc_hash::FxHashSet;
 
@@ -24,16 +24,9 @@ const MAX_WORDS: usize = 1 << 24;
 /// Most needs: each makes something larger by a part of it, or is about a cell.
 const MAX_NEEDS: usize = 100_000;
 
-/// What a model wants of the code.
-#[derive(Clone, Copy)]
-pub(crate) struct Traits {
-    pub out_of_order: bool,
-    pub races: bool,
-}
-
 /// The program as it is explored, with the room that there is.
 pub(crate) struct Room {
-    traits: Traits,
+    purpose: Purpose,
     pub code: Code,
     pub memory: Memory,
     pub question: Question,
@@ -48,10 +41,12 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A guess.
-    pub fn new(program: &Program, traits: Traits, options: &Options<'_>) -> Result<Room, Unsupported> {
+    /// A guess, for a model that wants code for this purpose.
+    pub fn new(program: &Program, purpose: Purpose, options: &Options<'_>) -> Result<Room, Unsupported> {
         let (mixed, layouts) = (FxHashSet::default(), Layouts::default());
-        let mut code = lower(program, traits.out_of_order, traits.races, &mixed)?;
+        let out_of_order = purpose.out_of_order && options.commits == Commits::OutOfOrder;
+        let purpose = Purpose { out_of_order, ..purpose };
+        let mut code = lower(program, purpose, &mixed)?;
         code.section_lock = options.section_lock;
         let mut memory = Memory::new(program, &layouts);
         let question = Question::new(program, &mut memory);
@@ -63,7 +58,19 @@ impl Room {
             false => Caution::Cells(FxHashSet::default()),
         };
         let (needs, spawned) = (Vec::new(), Vec::new());
-        Ok(Room { traits, code, memory, question, caution, needs, mixed, layouts, stride, capacity, spawned })
+        Ok(Room {
+            purpose,
+            code,
+            memory,
+            question,
+            caution,
+            needs,
+            mixed,
+            layouts,
+            stride,
+            capacity,
+            spawned,
+        })
     }
 
     /// Where events lie.
@@ -86,6 +93,7 @@ impl Room {
                 Need::Thread(parent, _) => {
                     usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
                 }
+                Need::OutOfOrder => self.purpose.dependencies,
                 Need::Caution(_) => true,
                 Need::Mixed { at, .. } => (at.0 as usize) < functions,
             }
@@ -96,6 +104,10 @@ impl Room {
         self.needs.push(need);
         match need {
             Need::Events(thread) => self.capacity[thread] += self.capacity[thread] / 2 + 4,
+            Need::OutOfOrder => {
+                self.purpose.out_of_order = true;
+                self.lower(program, options)?;
+            }
             Need::Caution(cell) => {
                 if let Caution::Cells(cells) = &mut self.caution {
                     cells.insert(cell);
@@ -114,8 +126,7 @@ impl Room {
                         }
                     }
                 }
-                self.code = lower(program, self.traits.out_of_order, self.traits.races, &self.mixed)?;
-                self.code.section_lock = options.section_lock;
+                self.lower(program, options)?;
                 self.memory = Memory::new(program, &self.layouts);
                 self.question = Question::new(program, &mut self.memory);
             }
@@ -126,6 +137,12 @@ impl Room {
                 self.stride.push(HIDDEN + FRAME + 4);
             }
         }
+        Ok(())
+    }
+
+    fn lower(&mut self, program: &Program, options: &Options<'_>) -> Result<(), Unsupported> {
+        self.code = lower(program, self.purpose, &self.mixed)?;
+        self.code.section_lock = options.section_lock;
         Ok(())
     }
 }
@@ -146,6 +163,7 @@ pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
         Need::Registers(thread) => vec![1, thread as u64],
         Need::Thread(parent, number) => vec![2, parent.into(), number.into()],
         Need::Caution(cell) => vec![3, cell.object.0.into(), cell.offset.into()],
+        Need::OutOfOrder => vec![8],
         Need::Mixed { at, place: None } => vec![4, at.0.into(), at.1.into()],
         Need::Mixed { at, place: Some((object, offset, width)) } => {
             let (kind, first, second) = match object {
@@ -168,6 +186,7 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
         2 => Need::Thread(reader.small()?, reader.small()?),
         3 => Need::Caution(read_location(reader)?),
         4 => Need::Mixed { at: (reader.small()?, reader.small()?), place: None },
+        8 => Need::OutOfOrder,
         kind @ 5..=7 => {
             let at = (reader.small()?, reader.small()?);
             let (first, second): (u32, u32) = (reader.small()?, reader.small()?);

@@ -7,7 +7,7 @@ use crate::findings::Finding;
 use crate::found::Found;
 use crate::graph::Layout;
 use crate::item::{Item, Position};
-use crate::lower::Unsupported;
+use crate::lower::{Purpose, Unsupported};
 use crate::model::MemoryModel;
 use crate::models::armv8::Armv8;
 use crate::models::clause::{Clause, Clauses};
@@ -15,7 +15,7 @@ use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::progress;
-use crate::room::{Room, Traits};
+use crate::room::Room;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::segments::{Ended, in_order};
 use crate::stack;
@@ -79,6 +79,16 @@ pub enum Retries {
     All,
 }
 
+/// How events are committed by models that allow it out of program order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Commits {
+    /// In program order, unless a write shows that this does not do (`docs/EXPLORATION.md`).
+    #[default]
+    AsNeeded,
+    /// Out of order from the start: slower, and the same executions; for tests.
+    OutOfOrder,
+}
+
 /// How to explore.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -100,6 +110,8 @@ pub struct Options<'a> {
     pub cautious: bool,
     /// Which iterations of loops are followed.
     pub retries: Retries,
+    /// How events are committed.
+    pub commits: Commits,
     /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
     pub dependencies: bool,
     /// The least form of rows that is used: for tests, which compare the forms.
@@ -123,6 +135,7 @@ impl Options<'_> {
             dependencies: true,
             cautious: false,
             retries: Retries::default(),
+            commits: Commits::default(),
             rows: RowForm::Words1,
             without: None,
         }
@@ -149,7 +162,7 @@ pub struct Exploration {
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
     let twin = twin(options);
-    let mut room = Room::new(program, twin.traits(), options)?;
+    let mut room = Room::new(program, twin.purpose(), options)?;
     let mut jobs = options.jobs.max(1);
     loop {
         if room.is_too_large() {
@@ -183,15 +196,15 @@ pub(crate) fn twin(options: &Options<'_>) -> Box<dyn Twin> {
         ModelName::Ra => c11(Variant::Ra),
         ModelName::Rc11 => c11(Variant::Rc11),
         ModelName::Rc20 => c11(Variant::Rc20),
-        ModelName::Power => Box::new(Power { clauses }),
-        ModelName::Armv8 => Box::new(Armv8 { clauses }),
+        ModelName::Power => Box::new(Power { clauses, in_order: false }),
+        ModelName::Armv8 => Box::new(Armv8 { clauses, in_order: false }),
     }
 }
 
 /// A memory model, whatever the form of its rows.
 pub(crate) trait Twin {
     /// What it wants of the code.
-    fn traits(&self) -> Traits;
+    fn purpose(&self) -> Purpose;
 
     /// Explores with the room that there is; an error says what needs more.
     fn attempt(&self, run: &Run<'_>) -> Result<Attempt, Need>;
@@ -221,9 +234,10 @@ impl<M> AnyWidth for M where
 }
 
 impl<M: AnyWidth> Twin for M {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn purpose(&self) -> Purpose {
+        Purpose {
             out_of_order: <M as MemoryModel<Sparse>>::OUT_OF_ORDER,
+            dependencies: <M as MemoryModel<Sparse>>::DEPENDENCIES,
             races: <M as MemoryModel<Sparse>>::RACES,
         }
     }
@@ -309,6 +323,7 @@ impl Run<'_> {
         let Run { room, options, jobs, task } = *self;
         let subject = Subject { code: &room.code, layout };
         let follows_all = options.retries == Retries::All;
+        let model = if room.code.out_of_order { model.clone() } else { model.clone().in_order() };
         let control = Control::new(jobs, &options.limits, room.caution.clone(), follows_all, task);
         let explorer = || {
             let collector = collector(&room.question, options);
@@ -353,6 +368,8 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
     explorer: &(dyn Fn() -> Explorer<'a, M, W> + Sync),
 ) -> Ended<'a> {
     let work = |first: Option<Item>| {
+        // A worker that panics must not leave the others waiting for it.
+        let _leaves = control.leaving();
         let mut explorer = explorer();
         if let Some(item) = first {
             explorer.visit_item(&item);

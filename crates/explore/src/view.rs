@@ -56,7 +56,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     /// The first assertion that a thread has passed although it does not hold.
     pub fn failed_assertion(&self, thread: usize) -> Option<((u32, u32), FaultKind)> {
         let layout = self.subject.layout;
-        if !self.code().out_of_order || self.graph.frontier(layout, thread).next == Next::NotStarted {
+        if !self.code().checks_at_end || self.graph.frontier(layout, thread).next == Next::NotStarted {
             return None;
         }
         let place = self.graph.frontier_regs(layout, thread)[FAILED].checked_sub(1)?;

@@ -140,9 +140,10 @@ pub fn explorer_settings(question: &Question<'_>, prepared: &Prepared) -> Option
         dependencies: options.deps == Dependencies::Source,
         section_lock: prepared.section_lock,
         retries: match options.retries {
-            RetriesArg::Fold => Retries::Fold,
+            RetriesArg::Fold | RetriesArg::Awake => Retries::Fold,
             RetriesArg::All => Retries::All,
         },
+        cautious: options.retries != RetriesArg::Fold,
         ..Options::new(twin(question)?)
     })
 }
