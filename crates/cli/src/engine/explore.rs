@@ -46,6 +46,7 @@ impl Engine for Explore {
             "checkpoint-every",
             "resume",
             "cluster",
+            "explore-first",
             "run",
             "creds",
         ]
