@@ -248,7 +248,7 @@ pub(crate) fn unordered<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -
         Kind::Read => graph.position(graph.rf(e), node(e).loc()).map(|p| p + 1),
         _ => graph.position(e as EventId, node(e).loc()).map(|p| p + 1),
     };
-    let ordered = |a: usize, b: usize| M::happens_before(graph, a, b) && place(a) <= place(b);
+    let ordered = |a: usize, b: usize| view.happens_before(a, b) && place(a) <= place(b);
     for e in accesses.iter().filter(|&e| is_piece(e)) {
         for other in accesses.iter() {
             let apart = node(other).loc() != node(e).loc() || node(other).thread == node(e).thread;

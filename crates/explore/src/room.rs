@@ -11,7 +11,8 @@ use crate::graph::Layout;
 use crate::lower::{Unsupported, lower};
 use crate::memory::{Layouts, Memory, ObjectKey};
 use crate::pieces::goes_in_pieces;
-use crate::run::Options;
+use crate::run::{ModelName, Options};
+use crate::symmetry::Sets;
 use fencepost_ir::{Location, ObjectId, Program, Width};
 use rustc_hash::FxHashSet;
 
@@ -45,6 +46,8 @@ pub(crate) struct Room {
     stride: Vec<usize>,
     capacity: Vec<usize>,
     spawned: Vec<(u16, u32)>,
+    /// Whether threads that looked equal can be told apart.
+    distinct: bool,
 }
 
 impl Room {
@@ -53,6 +56,7 @@ impl Room {
         let (mixed, layouts) = (FxHashSet::default(), Layouts::default());
         let mut code = lower(program, traits.out_of_order, traits.races, &mixed)?;
         code.section_lock = options.section_lock;
+        code.symmetry = sets(program, &code, options);
         let mut memory = Memory::new(program, &layouts);
         let question = Question::new(program, &mut memory);
         let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
@@ -63,7 +67,20 @@ impl Room {
             false => Caution::Cells(FxHashSet::default()),
         };
         let (needs, spawned) = (Vec::new(), Vec::new());
-        Ok(Room { traits, code, memory, question, caution, needs, mixed, layouts, stride, capacity, spawned })
+        Ok(Room {
+            traits,
+            code,
+            memory,
+            question,
+            caution,
+            needs,
+            mixed,
+            layouts,
+            stride,
+            capacity,
+            spawned,
+            distinct: false,
+        })
     }
 
     /// Where events lie.
@@ -86,7 +103,7 @@ impl Room {
                 Need::Thread(parent, _) => {
                     usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
                 }
-                Need::Caution(_) => true,
+                Need::Caution(_) | Need::Distinct => true,
                 Need::Mixed { at, .. } => (at.0 as usize) < functions,
             }
     }
@@ -116,8 +133,15 @@ impl Room {
                 }
                 self.code = lower(program, self.traits.out_of_order, self.traits.races, &self.mixed)?;
                 self.code.section_lock = options.section_lock;
+                if !self.distinct {
+                    self.code.symmetry = sets(program, &self.code, options);
+                }
                 self.memory = Memory::new(program, &self.layouts);
                 self.question = Question::new(program, &mut self.memory);
+            }
+            Need::Distinct => {
+                self.distinct = true;
+                self.code.symmetry = Sets::default();
             }
             Need::Registers(thread) => self.stride[thread] += self.stride[thread] / 4 + 2,
             Need::Thread(parent, number) => {
@@ -128,6 +152,12 @@ impl Room {
         }
         Ok(())
     }
+}
+
+/// The threads that are taken for equal. Under these models coherence never contradicts (po | rf)+.
+fn sets(program: &Program, code: &Code, options: &Options<'_>) -> Sets {
+    let is_strong = matches!(options.model, ModelName::Sc | ModelName::Tso | ModelName::Pso);
+    Sets::of(program, code, options.symmetry, is_strong)
 }
 
 /// How many events a run of the function's own code has at most, if it has no loops and calls nothing.
@@ -146,6 +176,7 @@ pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
         Need::Registers(thread) => vec![1, thread as u64],
         Need::Thread(parent, number) => vec![2, parent.into(), number.into()],
         Need::Caution(cell) => vec![3, cell.object.0.into(), cell.offset.into()],
+        Need::Distinct => vec![8],
         Need::Mixed { at, place: None } => vec![4, at.0.into(), at.1.into()],
         Need::Mixed { at, place: Some((object, offset, width)) } => {
             let (kind, first, second) = match object {
@@ -182,6 +213,7 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
             let width = WIDTHS.get(reader.small::<usize>()?).ok_or(DecodeError::Value)?;
             Need::Mixed { at, place: Some((object, offset, *width)) }
         }
+        8 => Need::Distinct,
         _ => return Err(DecodeError::Value),
     })
 }

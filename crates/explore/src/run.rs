@@ -19,6 +19,7 @@ use crate::room::{Room, Traits};
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::segments::{Ended, in_order};
 use crate::stack;
+use crate::symmetry::Symmetry;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
 
@@ -100,6 +101,8 @@ pub struct Options<'a> {
     pub cautious: bool,
     /// Which iterations of loops are followed.
     pub retries: Retries,
+    /// Which threads are taken for equal.
+    pub symmetry: Symmetry,
     /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
     pub dependencies: bool,
     /// The least form of rows that is used: for tests, which compare the forms.
@@ -123,6 +126,7 @@ impl Options<'_> {
             dependencies: true,
             cautious: false,
             retries: Retries::default(),
+            symmetry: Symmetry::default(),
             rows: RowForm::Words1,
             without: None,
         }

@@ -122,10 +122,10 @@ impl<'p> Session<'p> {
         let room = Room::new(program, twin.traits(), options)?;
         let mut hashed = Hashed::new(BUILD);
         hashed.add(format_args!("{program:?}"));
-        let Options { model, stop_at_error, section_lock, cautious, retries, dependencies, without, .. } =
+        let Options { model, stop_at_error, section_lock, cautious, retries, symmetry, dependencies, without, .. } =
             options;
         hashed.add(format_args!(
-            "{model:?} {stop_at_error} {section_lock:?} {cautious} {retries:?} {dependencies} {without:?}"
+            "{model:?} {stop_at_error} {section_lock:?} {cautious} {retries:?} {symmetry:?} {dependencies} {without:?}"
         ));
         let run = hashed.binding();
         let mut session = Session { program, options: *options, twin, room, run, binding: run };

@@ -128,6 +128,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
+        if self.is_symmetric() {
+            self.find_mate(graph, thread, function, args);
+        }
         let regs = graph.first_registers(layout, thread);
         let mut machine =
             Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
@@ -256,7 +259,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
         for (t, &marked) in graph.urgency().iter().enumerate() {
-            let mut own = if graph.is_asleep(t) { Snapshot::NEVER } else { marked };
+            let mut own = if graph.is_asleep(t) || self.is_held(graph, t) { Snapshot::NEVER } else { marked };
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
@@ -281,6 +284,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
+        let lower = self.lower_reads(graph, node);
         if M::RACES && node.ann.order == Order::Plain {
             self.note_plain(graph, thread, loc, Watched::Reads);
         }
@@ -293,7 +297,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let new = considered.as_ref().is_none_or(|(at, seen)| {
                 source != INIT && !seen.contains(source as usize) && graph.may_wake(thread, *at, source)
             });
-            if new {
+            if new && self.keeps_symmetry(graph, &lower, loc, source) {
                 let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
                 if i == writes {
                     sleeps = blocked;
@@ -407,7 +411,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             _ => node.ann.order,
         };
         graph.set_order(event, order);
-        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, source));
+        self.watch_owners(graph, node, source);
+        graph.set_pre(event, self.needed(graph, node, source));
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
     }
 
@@ -434,7 +439,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let pc = self.trie.node(snapshot.node).pc();
         let Op::Choice { count, .. } = self.subject.code.ops[pc as usize] else { return };
         // Value 0 is the canonical one: a revisit deletes no other (see `canonical`).
-        for value in 0..u64::from(count) {
+        let most = self.largest_choice(graph, self.trie.node(snapshot.node), count.into());
+        for value in 0..=most {
             self.visit_single(graph, thread, snapshot, value);
         }
     }
@@ -445,7 +451,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.place(graph, event, Snapshot { value, ..snapshot });
         let node = self.trie.node(snapshot.node);
         graph.set_order(event, node.ann.order);
-        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, INIT));
+        graph.set_pre(event, self.needed(graph, node, INIT));
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
         if value != 0 && node.kind == Kind::Choice {
             graph.mark_nonmaximal(event);
@@ -489,7 +495,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
         let loc = self.trie.node(snapshot.node).loc();
-        let before = self.model.coherence_before(&self.trie, graph, self.trie.node(snapshot.node));
+        let before = self.coherence_before(graph, self.trie.node(snapshot.node));
         let last = graph.push_write(loc, event);
         let mut at = last;
         loop {
@@ -525,7 +531,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let readers =
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.make_write(event, readers);
-        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, INIT));
+        graph.set_pre(event, self.needed(graph, node, INIT));
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
         if node.partner != INIT && self.model.clauses().has(Clause::Atomicity) {
             let read = node.partner as usize;
@@ -618,6 +624,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             if next.node == NO_NODE {
                 break;
             }
+            self.watch_joins(graph, thread, &next);
             let registers = graph.registers(layout, thread, index + 1);
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;

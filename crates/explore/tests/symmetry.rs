@@ -1,0 +1,350 @@
+//! Threads that nobody can tell apart: of the executions that differ only in who is who, the search keeps at least one, and
+//! just one under SC, TSO and PSO; final states and findings are those of the full search.
+//!
+//! The test knows the sets of equal executions from the full search, by renaming threads in every way.
+
+#[path = "support/dice.rs"]
+mod dice;
+
+use dice::Random;
+use fencepost_explore::{AccessId, Exploration, Limits, ModelName, Options, Symmetry, Trace, explore};
+use fencepost_ir::{
+    Ann, BinaryOp, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Label, Object, ObjectId,
+    Observable, Operand, Order, Program, Property, Proposition, Quantifier, Reg, RmwOp, Rvalue, Span, Thread,
+    Until, Value, Width, bound_loops,
+};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Mutex;
+
+const WIDTH: Width = Width::W32;
+const SIGN: Extend = Extend::Sign;
+
+struct Body<'r> {
+    random: &'r mut Random,
+    function: Function,
+    text: String,
+    last: Reg,
+}
+
+impl Body<'_> {
+    fn emit(&mut self, instr: Instr) {
+        self.function.push(instr, Span::default());
+    }
+
+    fn register(&mut self) -> Reg {
+        let name = format!("r{}", self.function.regs.len());
+        self.last = self.function.new_reg(name);
+        self.last
+    }
+
+    fn cell(&mut self) -> (u64, Operand) {
+        let cell = self.random.below(2);
+        (cell, Operand::Const(Value::pointer(ObjectId(cell as u32), 0)))
+    }
+
+    fn order(&mut self, orders: [Order; 3]) -> Ann {
+        Ann::order(orders[self.random.below(3) as usize])
+    }
+
+    fn load(&mut self) -> Reg {
+        let (cell, addr) = self.cell();
+        let ann = self.order([Order::Relaxed, Order::Acquire, Order::SeqCst]);
+        let _ = write!(self.text, "R{cell}.{:?} ", ann.order);
+        let dst = self.register();
+        self.emit(Instr::Load { dst, addr, width: WIDTH, extend: SIGN, ann });
+        dst
+    }
+
+    fn store(&mut self) {
+        let (cell, addr) = self.cell();
+        let ann = self.order([Order::Relaxed, Order::Release, Order::SeqCst]);
+        let value = match self.random.below(3) {
+            0 => Operand::Reg(self.last),
+            n => Operand::Const(Value(n)),
+        };
+        let _ = write!(self.text, "W{cell}.{:?}={value:?} ", ann.order);
+        self.emit(Instr::Store { addr, value, width: WIDTH, ann });
+    }
+
+    fn compared(&mut self, a: Reg, op: BinaryOp) -> Reg {
+        let value = self.random.below(3);
+        let _ = write!(self.text, "{op:?}{value} ");
+        let (a, b) = (Operand::Reg(a), Operand::Const(Value(value)));
+        let name = format!("r{}", self.function.regs.len());
+        let dst = self.function.new_reg(name);
+        self.emit(Instr::Assign { dst, value: Rvalue::Binary(op, WIDTH, Extend::Zero, a, b) });
+        dst
+    }
+
+    fn exchange(&mut self) {
+        let (cell, addr) = self.cell();
+        let read = self.order([Order::Relaxed, Order::Acquire, Order::SeqCst]);
+        let write = self.order([Order::Relaxed, Order::Release, Order::SeqCst]);
+        let (operand, desired) = (Operand::Const(Value(1)), Operand::Const(Value(2)));
+        let expected = match self.random.below(3) {
+            0 => Operand::Reg(self.last),
+            n => Operand::Const(Value(n - 1)),
+        };
+        let (dst, width, extend) = (Some(self.register()), WIDTH, SIGN);
+        let op = if self.random.below(2) == 0 { RmwOp::Add } else { RmwOp::Exchange };
+        if self.random.below(2) == 0 {
+            let _ = write!(self.text, "{op:?}{cell}.{:?}.{:?} ", read.order, write.order);
+            self.emit(Instr::Rmw { dst, addr, width, extend, op, operand, read, write });
+        } else {
+            let _ = write!(self.text, "cas{cell}({expected:?},2).{:?}.{:?} ", read.order, write.order);
+            let (success, failure, weak) = (None, Ann::order(Order::Relaxed), self.random.below(8) == 0);
+            self.emit(Instr::CompareExchange {
+                dst,
+                success,
+                addr,
+                width,
+                extend,
+                expected,
+                desired,
+                read,
+                write,
+                failure,
+                weak,
+            });
+        }
+    }
+
+    fn wait(&mut self) {
+        let (cell, addr) = self.cell();
+        let op = if self.random.below(2) == 0 { BinaryOp::Eq } else { BinaryOp::Ne };
+        let value = self.random.below(2);
+        let _ = write!(self.text, "await{cell}{op:?}{value} ");
+        let until = Until { op, operand: Operand::Const(Value(value)) };
+        let (ann, write) = (Ann::order(Order::Acquire), Ann::order(Order::Relaxed));
+        let (dst, width, extend) = (Some(self.register()), WIDTH, SIGN);
+        if self.random.below(2) == 0 {
+            return self.emit(Instr::Await { dst, addr, width, extend, until, ann });
+        }
+        self.text.push_str("add ");
+        let (op, operand) = (RmwOp::Add, Operand::Const(Value(1)));
+        self.emit(Instr::AwaitRmw { dst, addr, width, extend, until, op, operand, read: ann, write });
+    }
+
+    /// A loop that exchanges until it finds 0.
+    fn take(&mut self) {
+        let start = self.function.next_label();
+        let (cell, addr) = self.cell();
+        let (read, write) = (Ann::order(Order::Acquire), Ann::order(Order::Relaxed));
+        let _ = write!(self.text, "take{cell} ");
+        let (dst, op, operand) = (self.register(), RmwOp::Exchange, Operand::Const(Value(1)));
+        self.emit(Instr::Rmw { dst: Some(dst), addr, width: WIDTH, extend: SIGN, op, operand, read, write });
+        let next = Label(self.function.next_label().0 + 1);
+        self.emit(Instr::Branch { condition: Operand::Reg(dst), then_to: start, else_to: next });
+        if self.random.below(3) > 0 {
+            self.text.push_str("give ");
+            let ann = Ann::order(Order::Release);
+            self.emit(Instr::Store { addr, value: Operand::Const(Value::ZERO), width: WIDTH, ann });
+        }
+    }
+
+    fn statement(&mut self) {
+        match self.random.below(20) {
+            0..=4 => self.store(),
+            5..=8 => {
+                self.load();
+            }
+            9..=12 => self.exchange(),
+            13 => {
+                self.text.push_str("fence ");
+                self.emit(Instr::Fence(Fence::C11(Order::SeqCst)));
+            }
+            14 => self.wait(),
+            15 => self.take(),
+            16 => {
+                self.text.push_str("choose ");
+                let dst = self.register();
+                self.emit(Instr::Nondet { dst, first: 0, last: 1 });
+            }
+            17 => {
+                self.text.push_str("assert ");
+                let condition = Operand::Reg(self.compared(self.last, BinaryOp::Ne));
+                self.emit(Instr::Assert { condition, message: "no".into() });
+            }
+            18 => {
+                // The store happens only after some values.
+                let condition = Operand::Reg(self.compared(self.last, BinaryOp::Eq));
+                let at = self.function.body.len();
+                let next = Label(self.function.next_label().0 + 1);
+                self.emit(Instr::Branch { condition, then_to: next, else_to: next });
+                self.store();
+                let end = self.function.next_label();
+                if let Instr::Branch { else_to, .. } = &mut self.function.body[at] {
+                    *else_to = end;
+                }
+            }
+            _ => {
+                self.text.push_str("locked{");
+                let mutex = Operand::Const(Value::pointer(ObjectId(2), 0));
+                self.emit(Instr::Lock(mutex));
+                self.store();
+                self.emit(Instr::Unlock(mutex));
+                self.text.push_str("} ");
+            }
+        }
+    }
+}
+
+/// A program, what it looks like, and the number of threads in each set of equal ones.
+fn generate(random: &mut Random) -> (Program, String, Vec<usize>) {
+    let mut program = Program::default();
+    for cell in ["x", "y", "m"] {
+        program.objects.push(Object::scalar(cell, WIDTH, Value::ZERO, Span::default()));
+    }
+    let (mut text, mut sizes) = (String::new(), Vec::new());
+    let first = 2 + random.below(3) as usize;
+    let others = random.below(if first == 2 { 3 } else { 2 }) as usize;
+    let second = if first == 2 && others == 1 && random.below(2) == 0 { 2 } else { 1 };
+    for set in 0..=others {
+        let size = if set == 0 { first } else { second };
+        let id = FunctionId(program.functions.len() as u32);
+        let length = 1 + random.below(if first == 2 { 4 } else { 3 });
+        let mut function = Function { name: format!("f{set}"), ..Function::default() };
+        let last = function.new_reg("r0");
+        let mut body = Body { random, function, text: String::new(), last };
+        (0..length).for_each(|_| body.statement());
+        let _ = write!(text, "| {size} x {}", body.text);
+        program.functions.push(body.function);
+        for _ in 0..size {
+            let name = format!("t{}", program.threads.len());
+            program.threads.push(Thread { name, function: id, args: Vec::new() });
+        }
+        sizes.push(size);
+    }
+    let cell = |o: u32| Observable::Memory { object: ObjectId(o), offset: 0, width: WIDTH };
+    program.property = Property::Final(FinalCondition {
+        observed: vec![cell(0), cell(1)],
+        shown: 2,
+        filter: None,
+        quantifier: Quantifier::Exists,
+        proposition: Proposition::True,
+    });
+    (bound_loops(&program, 3), text, sizes)
+}
+
+/// All ways to rename threads within their sets.
+fn renamings(sizes: &[usize]) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new()];
+    let mut base = 0;
+    for &size in sizes {
+        let mut longer = Vec::new();
+        for renaming in &all {
+            for order in orders(size) {
+                let mut renaming: Vec<u32> = renaming.clone();
+                renaming.extend(order.iter().map(|&t| (base + t) as u32));
+                longer.push(renaming);
+            }
+        }
+        (all, base) = (longer, base + size);
+    }
+    all
+}
+
+fn orders(size: usize) -> Vec<Vec<usize>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for shorter in orders(size - 1) {
+        for at in 0..size {
+            let mut order = shorter.clone();
+            order.insert(at, size - 1);
+            all.push(order);
+        }
+    }
+    all
+}
+
+fn renamed(trace: &Trace, renaming: &[u32]) -> Trace {
+    let access = |&(thread, index): &AccessId| (renaming[thread as usize], index);
+    let mut rf: Vec<_> = trace.rf.iter().map(|(r, w)| (access(r), w.as_ref().map(access))).collect();
+    rf.sort();
+    let co = trace.co.iter().map(|(cell, list)| (*cell, list.iter().map(access).collect())).collect();
+    let mut choices = trace.choices.clone();
+    for (thread, own) in trace.choices.iter().enumerate() {
+        choices[renaming[thread] as usize].clone_from(own);
+    }
+    Trace { rf, co, choices }
+}
+
+/// The one that stands for all executions that differ in who is who.
+fn orbit(trace: &Trace, renamings: &[Vec<u32>]) -> Trace {
+    renamings.iter().map(|renaming| renamed(trace, renaming)).min().expect("there is one")
+}
+
+/// Kinds and places of findings, whoever did it.
+fn findings(exploration: &Exploration) -> BTreeSet<String> {
+    let places = |finding: &fencepost_explore::Finding| {
+        let mut places: Vec<_> = finding.places.iter().map(|place| place.at).collect();
+        places.sort_unstable();
+        places.dedup();
+        format!("{:?} {places:?}", finding.kind)
+    };
+    exploration.findings.iter().map(places).collect()
+}
+
+/// What was found, and the executions; nothing if there are too many.
+fn found(
+    program: &Program,
+    model: ModelName,
+    symmetry: Symmetry,
+    jobs: usize,
+) -> Option<(Exploration, Vec<Trace>)> {
+    let traces = Mutex::new(Vec::new());
+    let visitor = |trace: Trace| traces.lock().expect("not poisoned").push(trace);
+    let restarted = || traces.lock().expect("not poisoned").clear();
+    let limits = Limits { max_nodes: Some(8_000), ..Limits::default() };
+    let (visitor, restarted) = (Some(&visitor as _), Some(&restarted as _));
+    let options = Options { visitor, restarted, symmetry, jobs, limits, ..Options::new(model) };
+    let exploration = explore(program, &options).expect("supported");
+    exploration.stopped.is_none().then(|| (exploration, traces.into_inner().expect("not poisoned")))
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn each_set_of_equal_executions_keeps_a_member() {
+    let cases = number("FENCEPOST_CASES", 150);
+    let mut random = Random(number("FENCEPOST_SEED", 1));
+    let mut sums = vec![(0u64, 0u64, 0u64, 0u64); ModelName::ALL.len()];
+    for case in 0..cases {
+        let (program, text, sizes) = generate(&mut random);
+        let renamings = renamings(&sizes);
+        for (m, model) in ModelName::ALL.into_iter().enumerate() {
+            let name = model.name();
+            let Some((full, all)) = found(&program, model, Symmetry::Off, 1) else { continue };
+            let jobs = if case % 8 == 0 { 3 } else { 1 };
+            let (few, kept) = found(&program, model, Symmetry::Find, jobs).expect("fewer");
+            let orbits: BTreeSet<Trace> = all.iter().map(|trace| orbit(trace, &renamings)).collect();
+            let covered: BTreeSet<Trace> = kept.iter().map(|trace| orbit(trace, &renamings)).collect();
+            for missing in orbits.difference(&covered) {
+                eprintln!("missing {missing:?}");
+            }
+            assert!(covered == orbits, "case {case} under {name}: {text}");
+            let distinct: BTreeSet<&Trace> = kept.iter().collect();
+            assert_eq!(distinct.len(), kept.len(), "case {case} under {name}: an execution twice: {text}");
+            if matches!(model, ModelName::Sc | ModelName::Tso | ModelName::Pso) {
+                assert_eq!(kept.len(), orbits.len(), "case {case} under {name}: two of a set: {text}");
+            }
+            assert_eq!(few.states, full.states, "case {case} under {name}: final states: {text}");
+            assert_eq!(findings(&few), findings(&full), "case {case} under {name}: findings: {text}");
+            sums[m].0 += 1;
+            sums[m].1 += all.len() as u64;
+            sums[m].2 += orbits.len() as u64;
+            sums[m].3 += kept.len() as u64;
+        }
+    }
+    for (model, (programs, all, orbits, kept)) in ModelName::ALL.iter().zip(&sums) {
+        println!("{}: {programs} programs, {all} executions, {orbits} sets, {kept} explored", model.name());
+        if !matches!(model, ModelName::Power | ModelName::Armv8) {
+            assert!(kept < all, "nothing was gained under {}", model.name());
+        }
+    }
+}
