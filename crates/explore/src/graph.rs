@@ -284,6 +284,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         (mate != NO_MATE).then_some(mate as usize)
     }
 
+    /// Whether some thread has a mate.
+    pub fn has_mates(&self) -> bool {
+        self.mates.iter().any(|&(_, mate)| mate != NO_MATE)
+    }
+
     /// What a thread that may have mates began with, as a number.
     pub fn start(&self, thread: usize) -> Option<u32> {
         let start = self.mates[thread].0;

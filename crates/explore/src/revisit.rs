@@ -213,7 +213,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 return self.sleep_by_revisit(child, r, thread, z, maximal);
             }
             self.check(child, "the visit of a copy");
-            self.descend(child);
+            self.go_on(child, thread);
             child.set_front(self.subject.layout, thread, front);
             child.unmark_nonmaximal(r);
             child.unmark_revisited(r);
@@ -239,7 +239,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if maximal {
             child.put_to_sleep(thread, r, self.trie.node(node).loc(), z);
             self.check(child, "the visit of a copy with a thread that was put to sleep");
+            self.left_out = 1;
             self.descend(child);
+            self.left_out = 0;
             child.take_from_sleep(thread, r);
         }
     }

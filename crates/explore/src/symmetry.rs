@@ -205,7 +205,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 let first = layout.base[layout.thread_of[origin as usize] as usize];
                 for e in (first..origin).rev() {
                     let e = e as usize;
-                    if self.trie.node(graph.node(e)).kind != Kind::Spawn {
+                    let kind = self.trie.node(graph.node(e)).kind;
+                    // Who says that threads are equal may keep their numbers where he likes.
+                    if kind == Kind::Write && sets.entries[function as usize] == Entry::Given {
+                        continue;
+                    }
+                    if kind != Kind::Spawn {
                         break;
                     }
                     if graph.start(graph.value(e) as usize) == Some(start) {
@@ -269,6 +274,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if self.is_symmetric() {
             for event in self.lower_events(graph, node) {
                 pre |= graph.pre(event as usize).and(event as usize);
+                // A read-modify-write is needed as a whole.
+                if self.took_source(graph, event) {
+                    pre.insert(event as usize + 1);
+                }
             }
         }
         pre
@@ -313,15 +322,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let theirs = graph.rf(event as usize);
             if theirs == source {
                 // A read-modify-write leaves nothing to another one of the same source.
-                let next = event as usize + 1;
-                return !(graph.writes().contains(next)
-                    && self.trie.node(graph.node(next)).partner == event);
+                return !self.took_source(graph, event);
             }
             place(source) > place(theirs)
                 || (!self.subject.code.symmetry.is_strong
                     && source != INIT
                     && !graph.pre(theirs as usize).contains(source as usize))
         })
+    }
+
+    /// Whether a read is that of a read-modify-write that has written.
+    fn took_source(&self, graph: &Graph<M, W>, read: EventId) -> bool {
+        let next = read as usize + 1;
+        graph.writes().contains(next) && self.trie.node(graph.node(next)).partner == read
     }
 
     /// The largest value that a choice may have, given what level mates have chosen.

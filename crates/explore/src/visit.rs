@@ -61,6 +61,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
+    /// What the next visit leaves out: to be counted with it.
+    pub(crate) left_out: u64,
     /// How many visits are within each other on this stack, from [`stack::start`].
     depth: usize,
     /// Where it is in the search, and what it found elsewhere.
@@ -91,6 +93,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             tail,
             control,
             collector,
+            left_out: 0,
             depth: stack::start(),
             progression: Progression::new(control.is_tracked(), control.surveys),
         }
@@ -190,6 +193,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 return;
             }
         }
+        let left_out = std::mem::take(&mut self.left_out);
+        self.collector.stats.left_out += if self.progression.replaying { 0 } else { left_out };
         if self.trie.is_crowded() {
             self.forget_paths(graph);
         }
@@ -338,7 +343,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 if !newest {
                     graph.mark_nonmaximal(event);
                 }
-                self.descend(graph);
+                self.go_on(graph, thread);
                 graph.unmark_nonmaximal(event);
             }
             graph.set_front(self.subject.layout, thread, front);
@@ -458,7 +463,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
-        self.descend(graph);
+        self.go_on(graph, thread);
         graph.set_front(self.subject.layout, thread, front);
         graph.remove_single(event);
     }
@@ -505,7 +510,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 if at != last {
                     graph.mark_nonmaximal(event);
                 }
-                self.descend(graph);
+                self.go_on(graph, thread);
             }
             if !graph.bubble_down(loc, &mut at, &before) {
                 break;
@@ -683,9 +688,19 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let position = self.progression.position();
         let given = self.control.give(graph, &self.trie, &self.memory, self.subject.layout, position);
         if given {
+            self.collector.stats.left_out += self.left_out;
             self.progression.gave(&mut self.collector);
         }
         given
+    }
+
+    /// Goes on with a thread that has just made an event; whether it has made an iteration or a try for nothing is counted.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let next = graph.frontier(self.subject.layout, thread).next;
+        self.left_out = u64::from(matches!(next, Next::Spinning | Next::Retrying));
+        self.descend(graph);
+        self.left_out = 0;
     }
 
     #[inline(always)]

@@ -319,6 +319,11 @@ fn each_set_of_equal_executions_keeps_a_member() {
         let renamings = renamings(&sizes);
         for (m, model) in ModelName::ALL.into_iter().enumerate() {
             let name = model.name();
+            // Symmetry is not used where events are committed out of program order.
+            let is_used = !matches!(model, ModelName::Power | ModelName::Armv8);
+            if !is_used && case >= 10 {
+                continue;
+            }
             let Some((full, all)) = found(&program, model, Symmetry::Off, 1) else { continue };
             let jobs = if case % 8 == 0 { 3 } else { 1 };
             let (few, kept) = found(&program, model, Symmetry::Find, jobs).expect("fewer");
@@ -329,7 +334,11 @@ fn each_set_of_equal_executions_keeps_a_member() {
             }
             assert!(covered == orbits, "case {case} under {name}: {text}");
             let distinct: BTreeSet<&Trace> = kept.iter().collect();
-            assert_eq!(distinct.len(), kept.len(), "case {case} under {name}: an execution twice: {text}");
+            if is_used {
+                assert_eq!(distinct.len(), kept.len(), "case {case} under {name}: twice: {text}");
+            } else {
+                assert_eq!(kept.len(), all.len(), "case {case} under {name}: {text}");
+            }
             if matches!(model, ModelName::Sc | ModelName::Tso | ModelName::Pso) {
                 assert_eq!(kept.len(), orbits.len(), "case {case} under {name}: two of a set: {text}");
             }

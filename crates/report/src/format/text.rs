@@ -163,7 +163,10 @@ fn counts(outcome: &Outcome) -> String {
     let mut parts = Vec::new();
     match (counts.states, counts.executions, counts.nodes) {
         (Some(states), _, _) => parts.push(counted(states, "state")),
-        (None, Some(executions), _) => parts.push(counted(executions, "execution")),
+        (None, Some(executions), _) => {
+            let symmetric = if counts.symmetric { " up to symmetry" } else { "" };
+            parts.push(format!("{}{symmetric}", counted(executions, "execution")));
+        }
         (None, None, Some(nodes)) => parts.push(counted(nodes, "node")),
         (None, None, None) => {}
     }
