@@ -264,10 +264,12 @@ pub enum Backend {
 /// Which iterations of loops the explorer follows.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
 pub enum RetriesArg {
-    /// Those that changed something.
+    /// Those that changed something; a thread that waits sleeps.
     #[default]
     Fold,
-    /// All up to the bound: the same verdicts, slower.
+    /// Those that changed something, but nobody sleeps: executions in which a thread waits in vain are counted as blocked.
+    Awake,
+    /// All up to the bound, and every value that a thread waits with is read: the same verdicts, slower.
     All,
 }
 

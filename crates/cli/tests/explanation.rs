@@ -125,7 +125,7 @@ fn bugs_are_called_what_they_are() {
             "treiber_aba.c",
             "power",
             "sentence",
-            "reads `node@31#2.next` (line 20) when popper#2 has freed it (line 22)",
+            "reads `node@31#2.next` (line 20) when popper#1 has freed it (line 22)",
         ),
         ("sync_cond_lost.c", "armv8", "sentence", "came before that and woke nobody"),
         ("litmus_mp_race.c", "rc20", "why", "but they do not synchronise"),

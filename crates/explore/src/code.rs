@@ -115,6 +115,12 @@ pub enum Op {
         else_to: Pc,
         internal: bool,
     },
+    /// A compare-exchange in program order, where its annotation matters to what a path means: the load comes that fits what
+    /// is read. Threads stand before that of success.
+    Outcome {
+        success: Pc,
+        failure: Pc,
+    },
     /// Takes a reservation for an address.
     Reserve(Arg),
     /// Gives the reservation up.
@@ -166,7 +172,8 @@ pub enum Op {
     },
     /// Waits for ever unless the condition holds.
     Wait(Arg),
-    /// Unless the condition is as chosen, the thread goes on, but does not count as ended at its end.
+    /// Unless the condition is as chosen, there is no such execution. Where events are committed out of order that is seen at
+    /// the thread's end.
     Agree {
         a: Arg,
         b: bool,
@@ -312,6 +319,8 @@ pub struct CasRead {
     pub expected: Arg,
     /// The annotation otherwise.
     pub ann: Ann,
+    /// The other load of an [`Op::Outcome`].
+    pub other: Option<Pc>,
 }
 
 /// A local object that only its own function accesses (`fencepost_ir::private`): its cells are words of the frame. The
@@ -393,8 +402,10 @@ pub struct Code {
     pub tails: Vec<bool>,
     /// The lock of atomic sections, if they became critical sections.
     pub section_lock: Option<ObjectId>,
-    /// For a model that commits events out of program order.
+    /// Whether events are committed out of program order.
     pub out_of_order: bool,
+    /// Whether a thread goes on after a check that does not hold: checks order nothing, where that matters.
+    pub checks_at_end: bool,
     /// The program starts as one thread, whose return ends the process.
     pub is_process: bool,
     /// Whether some access may go in pieces.
@@ -448,6 +459,14 @@ impl Code {
         match self.ops[pc as usize] {
             Op::Defined(_) => FaultKind::Undefined,
             _ => FaultKind::Fail(FailKind::Assertion),
+        }
+    }
+
+    /// The operation before which a thread stands that makes an event of the operation at `pc`.
+    pub fn stands_at(&self, pc: Pc) -> Pc {
+        match self.ops[pc as usize] {
+            Op::Load { failure: Some(CasRead { other: Some(other), .. }), .. } => pc.min(other),
+            _ => pc,
         }
     }
 

@@ -22,6 +22,18 @@ use std::time::{Duration, Instant};
 
 pub use fencepost_answer::Limit as StopReason;
 
+/// See [`Control::leaving`].
+struct Leaving<'a, M: MemoryModel<W>, W: RowWidth>(&'a Control<M, W>);
+
+impl<M: MemoryModel<W>, W: RowWidth> Drop for Leaving<'_, M, W> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(&self.0.queue).done = true;
+            self.0.wake.notify_all();
+        }
+    }
+}
+
 /// Limits that end an exploration with *unknown*.
 #[derive(Clone, Copy, Default)]
 pub struct Limits<'a> {
@@ -87,6 +99,8 @@ pub enum Need {
     Thread(u16, u32),
     /// Registers of a thread.
     Registers(usize),
+    /// No room, but to commit events out of program order: see `early`.
+    OutOfOrder,
     /// No room, but caution with the reads of a cell: see `waiting`.
     Caution(Location),
     /// No room, but threads that looked equal can be told apart: see `symmetry`.
@@ -437,6 +451,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         queue.items.push(Work::Given(Box::new((copy, trie, memory.clone())), position.to_vec()));
         self.wake.notify_one();
         true
+    }
+
+    /// When what this gives is dropped by a panic, nobody waits for more work.
+    pub fn leaving(&self) -> impl Drop + use<'_, M, W> {
+        Leaving(self)
     }
 
     /// The next piece of work; `None` when all workers are idle.

@@ -125,6 +125,9 @@ impl Op {
                 flow: if internal { Flow::None } else { Control },
                 ..LOCAL
             },
+            Op::Outcome { success, failure } => {
+                Effect { goes: Goes::Either(success, failure), flow: Flow::None, ..NOTHING }
+            }
             Op::BranchReserved { addr, else_to } => {
                 Effect { uses: one(addr), goes: Goes::OnOr(else_to), ..NOTHING }
             }

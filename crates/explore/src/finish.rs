@@ -38,7 +38,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 && graph.frontier_regs(layout, t)[DISAGREED] != 0
         };
         // A load- and a store-exclusive have a choice between them, so they are filtered here under every model.
-        if !self.is_atomic(graph) || (M::OUT_OF_ORDER && (0..layout.threads()).any(disagreed)) {
+        if !self.is_atomic(graph) || (self.is_out_of_order() && (0..layout.threads()).any(disagreed)) {
             self.collector.stats.blocked += 1;
             return;
         }

@@ -448,6 +448,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.events[event as usize].value = value;
     }
 
+    /// A present event is that of another node of the same cell.
+    #[inline(always)]
+    pub fn set_node(&mut self, event: EventId, node: NodeId) {
+        self.events[event as usize].node = node;
+    }
+
     /// Makes a present event a read of `source`, with its value.
     #[inline(always)]
     pub fn connect(&mut self, read: EventId, source: EventId, loc: LocId, init: u64) {

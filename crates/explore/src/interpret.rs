@@ -471,7 +471,7 @@ impl<'a, M> Machine<'a, M> {
                 }
                 Op::Choice { .. } => return Stop::Event(pc, NO_LOC, 0),
                 Op::Skip { addr, width } => {
-                    if M::OUT_OF_ORDER {
+                    if self.code.out_of_order {
                         return self.access(pc, get(frame, addr), width, 0);
                     }
                 }
@@ -497,10 +497,17 @@ impl<'a, M> Machine<'a, M> {
                         return stop;
                     }
                 }
+                Op::Outcome { success, .. } => {
+                    pc = success;
+                    continue;
+                }
                 Op::Reserve(addr) => regs[RESERVATION] = get(frame, addr),
                 Op::Unreserve => regs[RESERVATION] = 0,
                 Op::Agree { a, b } => {
                     if (get(frame, a) != 0) != b {
+                        if !self.code.out_of_order {
+                            return Stop::Other(Next::Blocked);
+                        }
                         regs[DISAGREED] = 1;
                     }
                 }
@@ -600,7 +607,7 @@ impl<'a, M> Machine<'a, M> {
 
     /// An assertion that does not hold ends the thread.
     fn failed_check(&self, pc: Pc, regs: &mut [u64]) -> Option<Stop> {
-        if !self.code.out_of_order {
+        if !self.code.checks_at_end {
             return Some(self.fault(pc, self.code.check_at(pc)));
         }
         // It orders nothing: what comes behind it may be committed before what it looks at, which may still

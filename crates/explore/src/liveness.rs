@@ -3,7 +3,7 @@
 //! A thread that is back at a read with the same values in these, in each of its frames, having changed nothing, has made an
 //! iteration for nothing (`spinning.rs`). Loop counters do not count, since bounding a loop must not hide that it spins.
 
-use crate::code::{Arg, Code, Op, Target};
+use crate::code::{Arg, CasRead, Code, Op, Target};
 use crate::effect::Private;
 
 /// For each operation that reads memory and may be run again, or chooses how a compare-exchange will end, and for each one
@@ -77,7 +77,15 @@ fn loop_ranges(ops: &[Op], first: usize) -> Vec<bool> {
 pub fn may_wait(code: &Code) -> Vec<bool> {
     // Where something of the kind may come before the next event; calls and returns may lead anywhere.
     let waits = |op: &Op| {
-        matches!(op, Op::Wait(_) | Op::Assume(_) | Op::Round(Some(_)) | Op::Call { .. } | Op::Return(_))
+        matches!(
+            op,
+            Op::Wait(_)
+                | Op::Assume(_)
+                | Op::Agree { .. }
+                | Op::Round(Some(_))
+                | Op::Call { .. }
+                | Op::Return(_)
+        )
     };
     let mut ahead: Vec<bool> = code.ops.iter().map(waits).collect();
     let mut changed = true;
@@ -94,7 +102,14 @@ pub fn may_wait(code: &Code) -> Vec<bool> {
         }
     }
     let waits_after = |pc: usize| code.live[pc].is_some() || ahead.get(pc + 1) == Some(&true);
-    code.ops.iter().enumerate().map(|(pc, op)| matches!(op, Op::Load { .. }) && waits_after(pc)).collect()
+    let waits = |(pc, op): (usize, &Op)| match *op {
+        Op::Load { failure: Some(CasRead { other: Some(other), .. }), .. } => {
+            waits_after(pc) || waits_after(other as usize)
+        }
+        Op::Load { .. } => waits_after(pc),
+        _ => false,
+    };
+    code.ops.iter().enumerate().map(waits).collect()
 }
 
 /// The joins after which a function does nothing but compute, join more and return: nobody can tell when they happen.

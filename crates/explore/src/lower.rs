@@ -5,6 +5,7 @@ use crate::code::{
 };
 use crate::debug::Debug;
 use crate::liveness::{live_registers, may_wait, tails};
+use crate::paired::{Part, paired_exclusives};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
     Property, Reg, Rvalue, Until, Width, private::private_objects,
@@ -20,12 +21,21 @@ pub struct Unsupported {
     pub span: fencepost_ir::Span,
 }
 
-/// Lowers a program, for a model that commits events out of program order or for one that does not, and for one with
-/// races or without. The accesses of `mixed` go in pieces where they must.
+/// What the lowered program is for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Purpose {
+    /// Events are committed out of program order.
+    pub out_of_order: bool,
+    /// The model looks at dependencies.
+    pub dependencies: bool,
+    /// The model has races.
+    pub races: bool,
+}
+
+/// Lowers a program. The accesses of `mixed` go in pieces where they must.
 pub fn lower(
     program: &Program,
-    out_of_order: bool,
-    races: bool,
+    purpose: Purpose,
     mixed: &FxHashSet<(u32, u32)>,
 ) -> Result<Code, Unsupported> {
     let mut code = Code::default();
@@ -40,9 +50,10 @@ pub fn lower(
             starts: Vec::new(),
             private: Vec::new(),
             entered: FxHashMap::default(),
-            out_of_order,
+            paired: if purpose.dependencies { paired_exclusives(function) } else { FxHashMap::default() },
+            purpose,
             ends_objects: ends_objects(program),
-            marks_births: races && has_release_fence(program),
+            marks_births: purpose.races && has_release_fence(program),
             mixed,
         };
         lowering.place_private_objects();
@@ -56,7 +67,7 @@ pub fn lower(
     }
     code.is_process = program.is_process();
     code.debug = Debug::new(program);
-    code.out_of_order = out_of_order;
+    (code.out_of_order, code.checks_at_end) = (purpose.out_of_order, purpose.dependencies);
     code.in_pieces = !mixed.is_empty();
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
     code.uses_objects = code.ops.iter().any(lives);
@@ -123,7 +134,9 @@ pub(crate) struct Lowering<'a> {
     private: Vec<Option<u16>>,
     /// By the counter of a bounded loop: the register that says where the loop was entered.
     entered: FxHashMap<Option<Reg>, u16>,
-    out_of_order: bool,
+    purpose: Purpose,
+    /// Exclusives that are read-modify-writes.
+    paired: FxHashMap<usize, Part>,
     ends_objects: EndsObjects,
     marks_births: bool,
     mixed: &'a FxHashSet<(u32, u32)>,
@@ -257,6 +270,10 @@ impl Lowering<'_> {
             return Ok(());
         }
         if self.mixed.contains(&(self.index, at as u32)) && self.in_pieces(instr) {
+            return Ok(());
+        }
+        if let Some(&part) = self.paired.get(&at) {
+            self.paired(part, instr);
             return Ok(());
         }
         match *instr {
@@ -455,6 +472,22 @@ impl Lowering<'_> {
         self.push(Op::Unreserve);
     }
 
+    /// An exclusive of a pair; `paired.rs`.
+    fn paired(&mut self, part: Part, instr: &Instr) {
+        match (part, instr) {
+            (Part::Load { perhaps }, &Instr::Load { dst, addr, width, extend, ann }) => {
+                let half = if perhaps { Half::Waiting } else { Half::Amo };
+                self.amo_load(frame_reg(dst), arg(addr), width, extend, ann, half);
+            }
+            (Part::Store, &Instr::StoreExclusive { status, addr, value, width, ann, .. }) => {
+                let (addr, value) = (arg(addr), arg(value));
+                self.push(Op::Store { addr, value, width, ann, half: Half::Amo, pick: None });
+                self.push(Op::Move { dst: frame_reg(status), a: Arg::Const(1) });
+            }
+            _ => unreachable!("no exclusive: {instr:?}"),
+        }
+    }
+
     fn read_modify_write(&mut self, instr: &Instr) {
         let &Instr::Rmw { dst, addr, width, extend, op, operand, read, write } = instr else { return };
         let (addr, operand) = (arg(addr), arg(operand));
@@ -598,7 +631,7 @@ impl Lowering<'_> {
         let (old, same) = (self.temporary(), self.temporary());
         let cas = Cas { addr, width, extend, expected, desired, read, write, failure, weak, old, same };
         self.cas(&cas);
-        if self.out_of_order {
+        if self.purpose.dependencies {
             self.keep_expected(&cas);
         }
         if let Some(dst) = success {
@@ -609,7 +642,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Dependencies of the results, which only models without program order ask for: on success the old value is the
+    /// Dependencies of the results, for models that look at them: on success the old value is the
     /// expected one, which was there before the read; the read only picked it (Arm DDI 0487, intrinsic dependencies of
     /// CAS). Whether it succeeded is the comparison of that value with the expected one.
     fn keep_expected(&mut self, cas: &Cas) {
@@ -624,7 +657,11 @@ impl Lowering<'_> {
     }
 
     fn cas(&mut self, cas: &Cas) {
-        if self.out_of_order { self.cas_out_of_order(cas) } else { self.cas_in_order(cas) }
+        match self.purpose {
+            Purpose { out_of_order: true, .. } => self.cas_out_of_order(cas),
+            Purpose { dependencies: true, .. } => self.cas_by_outcome(cas),
+            _ => self.cas_in_order(cas),
+        }
     }
 
     fn cas_load(&mut self, cas: &Cas, ann: Ann, failure: Option<CasRead>) -> Op {
@@ -655,25 +692,9 @@ impl Lowering<'_> {
     /// Read; if the value is the expected one, write. A weak one first chooses whether to fail for no reason; that read
     /// then counts as a failing one, and must find the expected value, since otherwise there is a reason.
     fn cas_in_order(&mut self, cas: &Cas) {
-        let mut spurious_exit = None;
-        if cas.weak {
-            self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: false });
-            let then_to = self.here() + 1;
-            let else_to = then_to + 5;
-            self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
-            let mut load = self.cas_load(cas, cas.failure, None);
-            // No write follows, whatever is read.
-            if let Op::Load { half, .. } = &mut load {
-                *half = Half::Waiting;
-            }
-            self.push(load);
-            self.cas_compare(cas);
-            self.push(Op::Assume(Arg::Reg(cas.same)));
-            self.push(Op::Move { dst: cas.same, a: Arg::Const(0) });
-            spurious_exit = Some(self.code.ops.len());
-            self.push(Op::Jump(0));
-        }
-        let load = self.cas_load(cas, cas.read, Some(CasRead { expected: cas.expected, ann: cas.failure }));
+        let spurious_exit = cas.weak.then(|| self.cas_for_no_reason(cas));
+        let failure = CasRead { expected: cas.expected, ann: cas.failure, other: None };
+        let load = self.cas_load(cas, cas.read, Some(failure));
         self.push(load);
         self.cas_compare(cas);
         let then_to = self.here() + 1;
@@ -684,6 +705,48 @@ impl Lowering<'_> {
             internal: true,
         });
         self.push(self.cas_store(cas));
+        if let Some(at) = spurious_exit {
+            self.code.ops[at] = Op::Jump(self.here());
+        }
+    }
+
+    /// Chooses whether a weak one fails for no reason. Gives back where the jump stands that leaves it then.
+    fn cas_for_no_reason(&mut self, cas: &Cas) -> usize {
+        self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: false });
+        let then_to = self.here() + 1;
+        let else_to = then_to + 5;
+        self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
+        let mut load = self.cas_load(cas, cas.failure, None);
+        // No write follows, whatever is read.
+        if let Op::Load { half, .. } = &mut load {
+            *half = Half::Waiting;
+        }
+        self.push(load);
+        self.cas_compare(cas);
+        self.push(Op::Agree { a: Arg::Reg(cas.same), b: true });
+        // As the comparison, which the status depends on.
+        let (op, width, extend) = (BinaryOp::And, Width::W64, Extend::Zero);
+        self.push(Op::Binary { op, width, extend, dst: cas.same, a: Arg::Reg(cas.same), b: Arg::Const(0) });
+        self.push(Op::Jump(0));
+        self.code.ops.len() - 1
+    }
+
+    /// As in order, but the loads of success and failure are two, since what an acquire means for later events is part of the
+    /// path.
+    fn cas_by_outcome(&mut self, cas: &Cas) {
+        let spurious_exit = cas.weak.then(|| self.cas_for_no_reason(cas));
+        let success = self.here() + 1;
+        let failure = success + 4;
+        self.push(Op::Outcome { success, failure });
+        let read = |other| CasRead { expected: cas.expected, ann: cas.failure, other: Some(other) };
+        let load = self.cas_load(cas, cas.read, Some(read(failure)));
+        self.push(load);
+        self.cas_compare(cas);
+        self.push(self.cas_store(cas));
+        self.push(Op::Jump(failure + 2));
+        let load = self.cas_load(cas, cas.failure, Some(read(success)));
+        self.push(load);
+        self.cas_compare(cas);
         if let Some(at) = spurious_exit {
             self.code.ops[at] = Op::Jump(self.here());
         }
@@ -751,7 +814,7 @@ mod tests {
         let rmw = Instr::Rmw { dst: None, addr, width, extend, op, operand, read: ann, write: ann };
         function.push(rmw, fencepost_ir::Span::default());
         let program = Program { functions: vec![function], ..Program::default() };
-        let code = lower(&program, false, false, &FxHashSet::default()).expect("supported");
+        let code = lower(&program, Purpose::default(), &FxHashSet::default()).expect("supported");
         assert!(matches!(code.ops[0], Op::Load { half: Half::Amo, .. }));
         assert!(matches!(code.ops[1], Op::Modify { op: RmwOp::Add, .. }));
         assert!(matches!(code.ops[2], Op::Store { half: Half::Amo, .. }));

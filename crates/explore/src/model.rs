@@ -24,7 +24,8 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     type Rows: Clone + Default + Send + Sync;
     /// Whether `addr`, `data`, `ctrl` matter to it.
     const DEPENDENCIES: bool;
-    /// Whether an event may be committed before an earlier event of its thread.
+    /// Whether an event may be committed before an earlier event of its thread. An exploration first tries to do without that
+    /// (`early.rs`).
     const OUT_OF_ORDER: bool;
     /// Whether a read may be committed before the write of its own thread that it reads.
     const READS_UNCOMMITTED: bool;
@@ -35,11 +36,22 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     /// The clauses in force.
     fn clauses(&self) -> Clauses;
 
+    /// The model for an exploration that commits events in program order, whatever the model allows.
+    fn in_order(self) -> Self {
+        self
+    }
+
     /// Whether such fences are events; other fences are facts about a path only.
     fn is_event(&self, fence: Fence) -> bool;
 
     /// The static rows of a new node.
     fn statics(&self, place: &Place<'_, Self::Static, W>) -> Self::Static;
+
+    /// Whether all that comes before an event by the first static rows comes before one by the second. Asked of two reads of one
+    /// cell, the first before the second in program order.
+    fn orders_no_more(_first: &Self::Static, _second: &Self::Static) -> bool {
+        true
+    }
 
     /// Everything commit-before the event, closed; for a read, given what it reads from.
     fn predecessors(
@@ -84,13 +96,18 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
         None
     }
 
+    /// Everything commit-before a committed event, however events are committed.
+    fn commit_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
+        graph.pre(event)
+    }
+
     /// Whether an event happens before another, in the sense of the language for models that have races.
-    fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
-        graph.pre(second).contains(first)
+    fn strictly_before(&self, graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        self.commit_before(graph, second).contains(first)
     }
 
     /// Whether an access is surely over before another event; hardware models take commit-before for it.
-    fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
-        graph.pre(second).contains(first)
+    fn happens_before(&self, graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+        self.commit_before(graph, second).contains(first)
     }
 }

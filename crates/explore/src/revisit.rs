@@ -202,7 +202,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let mut blocked = false;
             if front as usize == re - self.subject.layout.base[thread] as usize {
                 self.advance_thread(child, thread);
-                blocked = !M::OUT_OF_ORDER
+                blocked = !self.is_out_of_order()
                     && self.may_sleep(child.node(re))
                     && self.leads_nowhere(child, thread, r);
             }

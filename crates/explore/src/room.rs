@@ -8,10 +8,10 @@ use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Question;
 use crate::control::{Caution, Need};
 use crate::graph::Layout;
-use crate::lower::{Unsupported, lower};
+use crate::lower::{Purpose, Unsupported, lower};
 use crate::memory::{Layouts, Memory, ObjectKey};
 use crate::pieces::goes_in_pieces;
-use crate::run::{ModelName, Options};
+use crate::run::{Commits, ModelName, Options};
 use crate::symmetry::Sets;
 use fencepost_ir::{Location, ObjectId, Program, Width};
 use rustc_hash::FxHashSet;
@@ -25,16 +25,9 @@ const MAX_WORDS: usize = 1 << 24;
 /// Most needs: each makes something larger by a part of it, or is about a cell.
 const MAX_NEEDS: usize = 100_000;
 
-/// What a model wants of the code.
-#[derive(Clone, Copy)]
-pub(crate) struct Traits {
-    pub out_of_order: bool,
-    pub races: bool,
-}
-
 /// The program as it is explored, with the room that there is.
 pub(crate) struct Room {
-    traits: Traits,
+    purpose: Purpose,
     pub code: Code,
     pub memory: Memory,
     pub question: Question,
@@ -51,10 +44,12 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A guess.
-    pub fn new(program: &Program, traits: Traits, options: &Options<'_>) -> Result<Room, Unsupported> {
+    /// A guess, for a model that wants code for this purpose.
+    pub fn new(program: &Program, purpose: Purpose, options: &Options<'_>) -> Result<Room, Unsupported> {
         let (mixed, layouts) = (FxHashSet::default(), Layouts::default());
-        let mut code = lower(program, traits.out_of_order, traits.races, &mixed)?;
+        let out_of_order = purpose.out_of_order && options.commits == Commits::OutOfOrder;
+        let purpose = Purpose { out_of_order, ..purpose };
+        let mut code = lower(program, purpose, &mixed)?;
         code.section_lock = options.section_lock;
         code.symmetry = sets(program, &code, options);
         let mut memory = Memory::new(program, &layouts);
@@ -68,7 +63,7 @@ impl Room {
         };
         let (needs, spawned) = (Vec::new(), Vec::new());
         Ok(Room {
-            traits,
+            purpose,
             code,
             memory,
             question,
@@ -103,6 +98,7 @@ impl Room {
                 Need::Thread(parent, _) => {
                     usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
                 }
+                Need::OutOfOrder => self.purpose.dependencies,
                 Need::Caution(_) | Need::Distinct => true,
                 Need::Mixed { at, .. } => (at.0 as usize) < functions,
             }
@@ -113,6 +109,10 @@ impl Room {
         self.needs.push(need);
         match need {
             Need::Events(thread) => self.capacity[thread] += self.capacity[thread] / 2 + 4,
+            Need::OutOfOrder => {
+                self.purpose.out_of_order = true;
+                self.lower(program, options)?;
+            }
             Need::Caution(cell) => {
                 if let Caution::Cells(cells) = &mut self.caution {
                     cells.insert(cell);
@@ -131,11 +131,7 @@ impl Room {
                         }
                     }
                 }
-                self.code = lower(program, self.traits.out_of_order, self.traits.races, &self.mixed)?;
-                self.code.section_lock = options.section_lock;
-                if !self.distinct {
-                    self.code.symmetry = sets(program, &self.code, options);
-                }
+                self.lower(program, options)?;
                 self.memory = Memory::new(program, &self.layouts);
                 self.question = Question::new(program, &mut self.memory);
             }
@@ -152,12 +148,24 @@ impl Room {
         }
         Ok(())
     }
+
+    fn lower(&mut self, program: &Program, options: &Options<'_>) -> Result<(), Unsupported> {
+        self.code = lower(program, self.purpose, &self.mixed)?;
+        self.code.section_lock = options.section_lock;
+        if !self.distinct {
+            self.code.symmetry = sets(program, &self.code, options);
+        }
+        Ok(())
+    }
 }
 
-/// The threads that are taken for equal. Under these models coherence never contradicts (po | rf)+.
+/// The threads that are taken for equal. Under the first models coherence never contradicts (po | rf)+.
 fn sets(program: &Program, code: &Code, options: &Options<'_>) -> Sets {
-    let is_strong = matches!(options.model, ModelName::Sc | ModelName::Tso | ModelName::Pso);
-    Sets::of(program, code, options.symmetry, is_strong)
+    match options.model {
+        ModelName::Sc | ModelName::Tso | ModelName::Pso => Sets::of(program, code, options.symmetry, true),
+        ModelName::Ra | ModelName::Rc11 | ModelName::Rc20 => Sets::of(program, code, options.symmetry, false),
+        ModelName::Power | ModelName::Armv8 => Sets::default(),
+    }
 }
 
 /// How many events a run of the function's own code has at most, if it has no loops and calls nothing.
@@ -176,7 +184,8 @@ pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
         Need::Registers(thread) => vec![1, thread as u64],
         Need::Thread(parent, number) => vec![2, parent.into(), number.into()],
         Need::Caution(cell) => vec![3, cell.object.0.into(), cell.offset.into()],
-        Need::Distinct => vec![8],
+        Need::OutOfOrder => vec![8],
+        Need::Distinct => vec![9],
         Need::Mixed { at, place: None } => vec![4, at.0.into(), at.1.into()],
         Need::Mixed { at, place: Some((object, offset, width)) } => {
             let (kind, first, second) = match object {
@@ -199,6 +208,7 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
         2 => Need::Thread(reader.small()?, reader.small()?),
         3 => Need::Caution(read_location(reader)?),
         4 => Need::Mixed { at: (reader.small()?, reader.small()?), place: None },
+        8 => Need::OutOfOrder,
         kind @ 5..=7 => {
             let at = (reader.small()?, reader.small()?);
             let (first, second): (u32, u32) = (reader.small()?, reader.small()?);
@@ -213,7 +223,7 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
             let width = WIDTHS.get(reader.small::<usize>()?).ok_or(DecodeError::Value)?;
             Need::Mixed { at, place: Some((object, offset, *width)) }
         }
-        8 => Need::Distinct,
+        9 => Need::Distinct,
         _ => return Err(DecodeError::Value),
     })
 }

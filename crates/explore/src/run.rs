@@ -7,7 +7,7 @@ use crate::findings::Finding;
 use crate::found::Found;
 use crate::graph::Layout;
 use crate::item::{Item, Position};
-use crate::lower::Unsupported;
+use crate::lower::{Purpose, Unsupported};
 use crate::model::MemoryModel;
 use crate::models::armv8::Armv8;
 use crate::models::clause::{Clause, Clauses};
@@ -15,7 +15,7 @@ use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::progress;
-use crate::room::{Room, Traits};
+use crate::room::Room;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::segments::{Ended, in_order};
 use crate::stack;
@@ -80,6 +80,16 @@ pub enum Retries {
     All,
 }
 
+/// How events are committed by models that allow it out of program order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Commits {
+    /// In program order, unless a write shows that this does not do (`docs/EXPLORATION.md`).
+    #[default]
+    AsNeeded,
+    /// Out of order from the start: slower, and the same executions; for tests.
+    OutOfOrder,
+}
+
 /// How to explore.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -103,6 +113,8 @@ pub struct Options<'a> {
     pub retries: Retries,
     /// Which threads are taken for equal.
     pub symmetry: Symmetry,
+    /// How events are committed.
+    pub commits: Commits,
     /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
     pub dependencies: bool,
     /// The least form of rows that is used: for tests, which compare the forms.
@@ -127,6 +139,7 @@ impl Options<'_> {
             cautious: false,
             retries: Retries::default(),
             symmetry: Symmetry::default(),
+            commits: Commits::default(),
             rows: RowForm::Words1,
             without: None,
         }
@@ -153,7 +166,7 @@ pub struct Exploration {
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
     let twin = twin(options);
-    let mut room = Room::new(program, twin.traits(), options)?;
+    let mut room = Room::new(program, twin.purpose(), options)?;
     let mut jobs = options.jobs.max(1);
     loop {
         if room.is_too_large() {
@@ -187,15 +200,15 @@ pub(crate) fn twin(options: &Options<'_>) -> Box<dyn Twin> {
         ModelName::Ra => c11(Variant::Ra),
         ModelName::Rc11 => c11(Variant::Rc11),
         ModelName::Rc20 => c11(Variant::Rc20),
-        ModelName::Power => Box::new(Power { clauses }),
-        ModelName::Armv8 => Box::new(Armv8 { clauses }),
+        ModelName::Power => Box::new(Power { clauses, in_order: false }),
+        ModelName::Armv8 => Box::new(Armv8 { clauses, in_order: false }),
     }
 }
 
 /// A memory model, whatever the form of its rows.
 pub(crate) trait Twin {
     /// What it wants of the code.
-    fn traits(&self) -> Traits;
+    fn purpose(&self) -> Purpose;
 
     /// Explores with the room that there is; an error says what needs more.
     fn attempt(&self, run: &Run<'_>) -> Result<Attempt, Need>;
@@ -225,9 +238,10 @@ impl<M> AnyWidth for M where
 }
 
 impl<M: AnyWidth> Twin for M {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn purpose(&self) -> Purpose {
+        Purpose {
             out_of_order: <M as MemoryModel<Sparse>>::OUT_OF_ORDER,
+            dependencies: <M as MemoryModel<Sparse>>::DEPENDENCIES,
             races: <M as MemoryModel<Sparse>>::RACES,
         }
     }
@@ -313,6 +327,7 @@ impl Run<'_> {
         let Run { room, options, jobs, task } = *self;
         let subject = Subject { code: &room.code, layout };
         let follows_all = options.retries == Retries::All;
+        let model = if room.code.out_of_order { model.clone() } else { model.clone().in_order() };
         let control = Control::new(jobs, &options.limits, room.caution.clone(), follows_all, task);
         let explorer = || {
             let collector = collector(&room.question, options);
@@ -357,6 +372,8 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
     explorer: &(dyn Fn() -> Explorer<'a, M, W> + Sync),
 ) -> Ended<'a> {
     let work = |first: Option<Item>| {
+        // A worker that panics must not leave the others waiting for it.
+        let _leaves = control.leaving();
         let mut explorer = explorer();
         if let Some(item) = first {
             explorer.visit_item(&item);

@@ -119,14 +119,13 @@ impl<'p> Session<'p> {
     /// For a program; of the options, the number of workers and the limits hold for each part.
     pub fn new(program: &'p Program, options: &Options<'p>) -> Result<Session<'p>, Unsupported> {
         let twin = twin(options);
-        let room = Room::new(program, twin.traits(), options)?;
+        let room = Room::new(program, twin.purpose(), options)?;
         let mut hashed = Hashed::new(BUILD);
         hashed.add(format_args!("{program:?}"));
-        let Options { model, stop_at_error, section_lock, cautious, retries, symmetry, dependencies, without, .. } =
-            options;
-        hashed.add(format_args!(
-            "{model:?} {stop_at_error} {section_lock:?} {cautious} {retries:?} {symmetry:?} {dependencies} {without:?}"
-        ));
+        let Options { model, stop_at_error, section_lock, cautious, retries, .. } = options;
+        let Options { commits, symmetry, dependencies, without, .. } = options;
+        hashed.add(format_args!("{model:?} {stop_at_error} {section_lock:?} {cautious} {retries:?}"));
+        hashed.add(format_args!("{commits:?} {symmetry:?} {dependencies} {without:?}"));
         let run = hashed.binding();
         let mut session = Session { program, options: *options, twin, room, run, binding: run };
         session.bind();
@@ -191,7 +190,7 @@ impl<'p> Session<'p> {
 
     pub(crate) fn read_needs(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         let needs: Result<Vec<Need>, _> = (0..reader.count()?).map(|_| read_need(reader)).collect();
-        let fresh = Room::new(self.program, self.twin.traits(), &self.options);
+        let fresh = Room::new(self.program, self.twin.purpose(), &self.options);
         let mut room = fresh.map_err(|_| DecodeError::Value)?;
         for need in needs? {
             if !room.can_meet(&need) {

@@ -24,7 +24,7 @@ use crate::row::{Row, RowWidth};
 use crate::view::View;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{
-    Function, Instr, Observable, Program, Property, private::private_objects,
+    Function, Instr, Observable, Operand, Program, Property, private::private_objects,
 };
 use smallvec::SmallVec;
 
@@ -71,7 +71,7 @@ pub struct Sets {
 impl Sets {
     /// Those of a program and its code.
     pub(crate) fn of(program: &Program, code: &Code, symmetry: Symmetry, is_strong: bool) -> Sets {
-        if symmetry == Symmetry::Off {
+        if symmetry == Symmetry::Off || shows_owners(program) {
             return Sets::default();
         }
         let find = symmetry == Symmetry::Find && program.functions.iter().all(only_joins_threads);
@@ -102,6 +102,22 @@ impl Sets {
             entries,
         }
     }
+}
+
+/// Whether the final condition may ask who has a mutex.
+fn shows_owners(program: &Program) -> bool {
+    let Property::Final(condition) = &program.property else { return false };
+    let is_observed = |operand: &Operand| match operand {
+        Operand::Const(address) => condition.observed.iter().any(|observable| match observable {
+            Observable::Memory { object, .. } => address.as_pointer().is_none_or(|(o, _)| o == *object),
+            Observable::Register { .. } => false,
+        }),
+        Operand::Reg(_) => true,
+    };
+    program.functions.iter().flat_map(|f| &f.body).any(|instr| match instr {
+        Instr::Lock(addr) | Instr::TryLock { addr, .. } => is_observed(addr),
+        _ => false,
+    })
 }
 
 /// Whether a thread that begins in a function cannot tell who it is, nor make anything that has its number.

@@ -36,12 +36,12 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
 
     /// Whether an access is surely over before another event.
     pub fn happens_before(&self, first: usize, second: usize) -> bool {
-        M::happens_before(self.graph, first, second) && self.is_reached(first, second)
+        self.trie.model().happens_before(self.graph, first, second) && self.is_reached(first, second)
     }
 
     /// Whether an event happens before another, in the sense of the language for models that have races.
     pub fn strictly_before(&self, first: usize, second: usize) -> bool {
-        M::strictly_before(self.graph, first, second) && self.is_reached(first, second)
+        self.trie.model().strictly_before(self.graph, first, second) && self.is_reached(first, second)
     }
 
     /// What an event needs is what comes before it, unless there are mates.
@@ -72,7 +72,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     /// The first assertion that a thread has passed although it does not hold.
     pub fn failed_assertion(&self, thread: usize) -> Option<((u32, u32), FaultKind)> {
         let layout = self.subject.layout;
-        if !self.code().out_of_order || self.graph.frontier(layout, thread).next == Next::NotStarted {
+        if !self.code().checks_at_end || self.graph.frontier(layout, thread).next == Next::NotStarted {
             return None;
         }
         let place = self.graph.frontier_regs(layout, thread)[FAILED].checked_sub(1)?;

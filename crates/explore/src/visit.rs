@@ -128,6 +128,12 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.progression.end();
     }
 
+    /// Whether events are committed out of program order. For most models the compiler knows.
+    #[inline(always)]
+    pub(crate) fn is_out_of_order(&self) -> bool {
+        M::OUT_OF_ORDER && self.subject.code.out_of_order
+    }
+
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
@@ -363,7 +369,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        if M::OUT_OF_ORDER || graph.rmw_writes().is_empty() {
+        if self.is_out_of_order() || graph.rmw_writes().is_empty() {
             return false;
         }
         let node = self.trie.node(graph.node(event as usize));
@@ -411,6 +417,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let e = event as usize;
         let node = self.trie.node(graph.node(e));
         graph.connect(event, source, node.loc(), self.memory.init(node.loc()));
+        if let Some(CasRead { expected, other: Some(other), .. }) = node.failure {
+            self.read_by_outcome(graph, event, expected, other);
+        }
+        let node = self.trie.node(graph.node(e));
         let order = match &node.failure {
             Some(failure) if !self.exchange_succeeds(graph, event, failure.expected) => failure.ann.order,
             _ => node.ann.order,
@@ -421,6 +431,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
     }
 
+    /// What a compare-exchange has read says which of its two loads it is: that of success is the first.
+    fn read_by_outcome(&mut self, graph: &mut Graph<M, W>, event: EventId, expected: Arg, other: Pc) {
+        let id = graph.node(event as usize);
+        let is_first = self.trie.node(id).pc() < other;
+        if self.exchange_succeeds(graph, event, expected) != is_first {
+            graph.set_node(event, self.trie.read_by(id, other, self.subject.code));
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn clear_source(&mut self, graph: &mut Graph<M, W>, event: EventId) {
         let loc = self.trie.node(graph.node(event as usize)).loc();
@@ -428,15 +447,20 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
+        self.would_succeed(graph, event as usize, expected, graph.value(event as usize))
+    }
+
+    /// Whether a compare-exchange succeeds if it reads this value.
+    pub(crate) fn would_succeed(&self, graph: &Graph<M, W>, event: usize, expected: Arg, value: u64) -> bool {
         let layout = self.subject.layout;
-        let node = self.trie.node(graph.node(event as usize));
+        let node = self.trie.node(graph.node(event));
         let regs = graph.registers(layout, node.thread as usize, node.index as usize);
         let expected = match expected {
             Arg::Reg(r) => regs[regs[FP] as usize + r as usize],
             Arg::Const(c) => c,
         };
         let (_, width): (_, Width) = self.memory.location(node.loc());
-        let there = Undefined::Atomic.taken(graph.value(event as usize));
+        let there = Undefined::Atomic.taken(value);
         width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
     }
 
@@ -497,9 +521,13 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     fn visit_write(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let event = self.event_of(graph, thread);
         self.place_write(graph, event, snapshot);
+        let loc = self.trie.node(snapshot.node).loc();
+        if M::OUT_OF_ORDER && !self.is_out_of_order() && self.could_be_read_early(graph, event, loc) {
+            graph.remove_write(event);
+            return self.control.overflow(Need::OutOfOrder);
+        }
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
-        let loc = self.trie.node(snapshot.node).loc();
         let before = self.coherence_before(graph, self.trie.node(snapshot.node));
         let last = graph.push_write(loc, event);
         let mut at = last;
@@ -588,7 +616,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         loop {
             let index = graph.front(thread) as usize;
             let event = layout.base[thread] as usize + index;
-            let node_id = graph.frontier(layout, thread).node;
+            let node_id = graph.node(event);
             let fp = graph.frontier_regs(layout, thread)[FP] as usize;
             let pc = self.trie.node(node_id).pc() as usize;
             graph.copy_registers(layout, thread, index);

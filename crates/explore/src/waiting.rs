@@ -48,7 +48,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     #[inline(always)]
     pub(crate) fn may_sleep(&self, node: NodeId) -> bool {
         let node = self.trie.node(node);
-        if M::OUT_OF_ORDER || !self.subject.code.may_wait[node.pc() as usize] || node.half == Half::Exclusive
+        if self.is_out_of_order()
+            || !self.subject.code.may_wait[node.pc() as usize]
+            || node.half == Half::Exclusive
         {
             return false;
         }

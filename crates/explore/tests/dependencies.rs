@@ -5,22 +5,15 @@
 mod support;
 
 use fencepost_diag::SourceFile;
-use fencepost_explore::{ModelName, Options, Trace, explore};
+use fencepost_explore::{ModelName, Options};
 use fencepost_ir::Program;
 use fencepost_models::{Model, builtin_source};
 use fencepost_naive::Limits;
-use std::sync::Mutex;
-use support::compare::{Key, difference, enumerated, explored};
+use support::compare::{Key, difference, enumerated, explored, explored_with};
 use support::{families, text};
 
 fn explored_without_dependencies(program: &Program, model: ModelName) -> Vec<Key> {
-    let found = Mutex::new(Vec::new());
-    let visitor = |trace: Trace| found.lock().expect("not poisoned").push((trace.rf, trace.co));
-    let options = Options { visitor: Some(&visitor), dependencies: false, ..Options::new(model) };
-    explore(program, &options).expect("supported");
-    let mut found = found.into_inner().expect("not poisoned");
-    found.sort();
-    found
+    explored_with(program, &Options { dependencies: false, ..Options::new(model) })
 }
 
 /// One program in twenty; all of them if `FENCEPOST_FULL` is set.

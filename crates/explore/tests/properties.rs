@@ -173,7 +173,9 @@ fn run_and_see(threads: &[Vec<Stmt>], model: ModelName, jobs: usize) -> (Explora
     let visitor = |trace: fencepost_explore::Trace| {
         seen.lock().expect("not poisoned").push((trace.rf, trace.co));
     };
-    let options = Options { jobs, visitor: Some(&visitor), ..Options::new(model) };
+    let restarted = || seen.lock().expect("not poisoned").clear();
+    let options =
+        Options { jobs, visitor: Some(&visitor), restarted: Some(&restarted), ..Options::new(model) };
     let found = explore(&program, &options).expect("supported");
     let mut seen = seen.into_inner().expect("not poisoned");
     seen.sort();

@@ -5,7 +5,7 @@
 mod dice;
 
 use dice::Random;
-use fencepost_explore::{FindingKind, ModelName, Options, Trace, explore};
+use fencepost_explore::{Commits, FindingKind, ModelName, Options, Trace, explore};
 use fencepost_ir::{
     Ann, BinaryOp, Extend, Fence, Function, FunctionId, Instr, Label, Object, ObjectId, Operand, Order,
     Program, Reg, RmwOp, Rvalue, Span, Thread, Until, Value, Width, bound_loops,
@@ -267,12 +267,20 @@ fn generate(random: &mut Random) -> (Program, String) {
 /// The executions, sorted; whether somebody may wait for ever; and how many graphs were blocked.
 fn found(program: &Program, model: ModelName, cautious: bool, jobs: usize) -> (Vec<Trace>, bool, u64) {
     let traces = Mutex::new(Vec::new());
-    let visitor = |trace: Trace| traces.lock().expect("not poisoned").push(trace);
+    let hardware = matches!(model, ModelName::Power | ModelName::Armv8);
+    let visitor = |mut trace: Trace| {
+        // Where events are committed out of order, a compare-exchange chooses how it ends.
+        if hardware {
+            trace.choices.clear();
+        }
+        traces.lock().expect("not poisoned").push(trace);
+    };
     let restarted = || traces.lock().expect("not poisoned").clear();
     let options = Options {
         visitor: Some(&visitor),
         restarted: Some(&restarted),
         cautious,
+        commits: if cautious { Commits::OutOfOrder } else { Commits::AsNeeded },
         jobs,
         ..Options::new(model)
     };

@@ -140,10 +140,11 @@ pub fn explorer_settings(question: &Question<'_>, prepared: &Prepared) -> Option
         dependencies: options.deps == Dependencies::Source,
         section_lock: prepared.section_lock,
         retries: match options.retries {
-            RetriesArg::Fold => Retries::Fold,
+            RetriesArg::Fold | RetriesArg::Awake => Retries::Fold,
             RetriesArg::All => Retries::All,
         },
         symmetry: if options.symmetry { Symmetry::Find } else { Symmetry::Given },
+        cautious: options.retries != RetriesArg::Fold,
         ..Options::new(twin(question)?)
     })
 }

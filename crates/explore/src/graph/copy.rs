@@ -198,6 +198,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         }
         if M::OUT_OF_ORDER {
             self.present.iter().for_each(|e| used(self.events[e].node));
+            // A compare-exchange may have become another node than that which its thread stood before.
+            for t in 0..layout.threads() {
+                let first = layout.slot_base[t];
+                let slots = &self.snapshots[first + self.settled[t] as usize..first + self.front[t] as usize];
+                slots.iter().filter(|slot| slot.node != NO_NODE).for_each(|slot| used(slot.node));
+            }
         }
     }
 

@@ -19,7 +19,7 @@
 //! data depend on is committed.
 
 use super::clause::{Clause, Clauses};
-use super::{existence, from_other_threads, is_full_fence};
+use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -31,6 +31,8 @@ use fencepost_ir::{Ann, Fence, Order};
 pub struct Armv8 {
     /// Clauses in force.
     pub clauses: Clauses,
+    /// Events are committed in program order, and their commit-before order is kept in their rows.
+    pub in_order: bool,
 }
 
 /// What a path says about an event.
@@ -57,6 +59,8 @@ pub struct Armv8Rows<W: RowWidth> {
     lob: Row<W>,
     /// pick;[W];lrs;lob* predecessors.
     carried: Row<W>,
+    /// Commit-before predecessors, where events are committed in program order.
+    commit: Row<W>,
 }
 
 /// dmb sy, and what counts as such in programs for other targets.
@@ -93,6 +97,15 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
 
     fn clauses(&self) -> Clauses {
         self.clauses
+    }
+
+    fn in_order(self) -> Armv8 {
+        Armv8 { in_order: true, ..self }
+    }
+
+    #[inline(always)]
+    fn commit_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
+        if self.in_order { &graph.rows(event).commit } else { graph.pre(event) }
     }
 
     fn is_event(&self, _fence: Fence) -> bool {
@@ -169,6 +182,10 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         }
     }
 
+    fn orders_no_more(first: &Armv8Static<W>, second: &Armv8Static<W>) -> bool {
+        first.lob.is_within(&second.lob) && (second.acquire || !first.acquire)
+    }
+
     fn predecessors(
         &self,
         trie: &Trie<Self, W>,
@@ -176,29 +193,10 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         node: &Node<Armv8Static<W>, W>,
         source: EventId,
     ) -> Row<W> {
-        let mut prefix = Row::EMPTY;
-        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
-        if node.kind == Kind::Read {
-            if is_own(trie, graph, node, source) {
-                let write = trie.node(graph.node(source as usize));
-                direct |= &write.statics.dp | &write.statics.pick | &write.statics.exists;
-                direct |= node.po_loc.without(&(&write.po_loc | Row::single(source as usize)));
-                if node.statics.acquire && write.partner != INIT {
-                    direct.insert(source as usize);
-                }
-            } else {
-                direct |= &node.po_loc;
-                if source != INIT {
-                    prefix = graph.pre(source as usize) | Row::single(source as usize);
-                }
-            }
+        if self.in_order {
+            return po_rf_prefix(trie, graph, node, source);
         }
-        direct = direct.without(&prefix);
-        while let Some(e) = direct.last() {
-            prefix |= graph.pre(e) | Row::single(e);
-            direct = direct.without(&prefix);
-        }
-        prefix
+        self.committed_before(trie, graph, node, source)
     }
 
     #[inline(always)]
@@ -218,7 +216,7 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         node: &Node<Armv8Static<W>, W>,
     ) -> Armv8Rows<W> {
         let lob = &node.statics.lob | from_other_threads(trie, graph, node);
-        let mut rows = Armv8Rows { lob, carried: Row::EMPTY };
+        let mut rows = Armv8Rows { lob, ..Armv8Rows::default() };
         if node.kind == Kind::Read {
             let source = graph.rf(node.event as usize);
             if is_own(trie, graph, node, source) {
@@ -235,6 +233,10 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         }
         if node.kind == Kind::Write {
             rows.lob |= &rows.carried;
+        }
+        if self.in_order {
+            let source = if node.kind == Kind::Read { graph.rf(node.event as usize) } else { INIT };
+            rows.commit = self.committed_before(trie, graph, node, source);
         }
         rows
     }
@@ -262,6 +264,39 @@ fn is_own<W: RowWidth>(
 }
 
 impl Armv8 {
+    /// The commit-before prefix of an event.
+    fn committed_before<W: RowWidth>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+        source: EventId,
+    ) -> Row<W> {
+        let mut prefix = Row::EMPTY;
+        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
+        if node.kind == Kind::Read {
+            if is_own(trie, graph, node, source) {
+                let write = trie.node(graph.node(source as usize));
+                direct |= &write.statics.dp | &write.statics.pick | &write.statics.exists;
+                direct |= node.po_loc.without(&(&write.po_loc | Row::single(source as usize)));
+                if node.statics.acquire && write.partner != INIT {
+                    direct.insert(source as usize);
+                }
+            } else {
+                direct |= &node.po_loc;
+                if source != INIT {
+                    prefix = self.commit_before(graph, source as usize) | Row::single(source as usize);
+                }
+            }
+        }
+        direct = direct.without(&prefix);
+        while let Some(e) = direct.last() {
+            prefix |= self.commit_before(graph, e) | Row::single(e);
+            direct = direct.without(&prefix);
+        }
+        prefix
+    }
+
     /// Whether no write that is coherence-after `last` and external to `event` is ordered before one of `sources`,
     /// which all have an edge to it.
     fn no_cycle<W: RowWidth>(

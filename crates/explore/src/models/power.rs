@@ -15,7 +15,7 @@
 //! backwards from the event over co | prop decides propagation, and a read alone can violate observation.
 
 use super::clause::{Clause, Clauses};
-use super::{existence, from_other_threads, is_full_fence};
+use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
 use crate::graph::Graph;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
@@ -27,6 +27,8 @@ use fencepost_ir::{Fence, Order};
 pub struct Power {
     /// Clauses in force.
     pub clauses: Clauses,
+    /// Events are committed in program order, and their commit-before order is kept in their rows.
+    pub in_order: bool,
 }
 
 /// The four rows of the preserved-program-order fixpoint: predecessors of an event.
@@ -63,6 +65,8 @@ pub struct PowerRows<W: RowWidth> {
     pb: Row<W>,
     /// sync;hb* predecessors.
     sp: Row<W>,
+    /// Commit-before predecessors, where events are committed in program order.
+    commit: Row<W>,
 }
 
 impl<W: RowWidth> MemoryModel<W> for Power {
@@ -74,6 +78,15 @@ impl<W: RowWidth> MemoryModel<W> for Power {
 
     fn clauses(&self) -> Clauses {
         self.clauses
+    }
+
+    fn in_order(self) -> Power {
+        Power { in_order: true, ..self }
+    }
+
+    #[inline(always)]
+    fn commit_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
+        if self.in_order { &graph.rows(event).commit } else { graph.pre(event) }
     }
 
     fn is_event(&self, _fence: Fence) -> bool {
@@ -138,6 +151,14 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         }
     }
 
+    fn orders_no_more(first: &PowerStatic<W>, second: &PowerStatic<W>) -> bool {
+        let (a, b) = (&first.base, &second.base);
+        let bases = [(&a.ii, &b.ii), (&a.ic, &b.ic), (&a.ci, &b.ci), (&a.cc, &b.cc)];
+        let fences =
+            [(&first.fence, &second.fence), (&first.sync, &second.sync), (&first.syncs, &second.syncs)];
+        bases.into_iter().chain(fences).all(|(a, b)| a.is_within(b))
+    }
+
     #[inline(always)]
     fn predecessors(
         &self,
@@ -146,16 +167,10 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         node: &Node<PowerStatic<W>, W>,
         source: EventId,
     ) -> Row<W> {
-        let mut prefix = Row::EMPTY;
-        if source != INIT {
-            prefix = graph.pre(source as usize) | Row::single(source as usize);
+        if self.in_order {
+            return po_rf_prefix(trie, graph, node, source);
         }
-        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
-        while let Some(e) = direct.last() {
-            prefix |= graph.pre(e) | Row::single(e);
-            direct = direct.without(&prefix);
-        }
-        prefix
+        self.committed_before(trie, graph, node, source)
     }
 
     #[inline(always)]
@@ -174,6 +189,63 @@ impl<W: RowWidth> MemoryModel<W> for Power {
     }
 
     fn rows(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+    ) -> PowerRows<W> {
+        let mut rows = self.order_rows(trie, graph, node);
+        if self.in_order {
+            let source = if node.kind == Kind::Read { graph.rf(node.event as usize) } else { INIT };
+            rows.commit = self.committed_before(trie, graph, node, source);
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn is_fenced(rows: &PowerRows<W>) -> bool {
+        !(rows.pb.is_empty() && rows.sp.is_empty())
+    }
+
+    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        let e = event as usize;
+        let rows = &graph.rows(e);
+        if self.clauses.has(Clause::Propagation) && !rows.sp.is_empty() && self.comes_back(trie, graph, e) {
+            return false;
+        }
+        !self.clauses.has(Clause::Observation) || self.observes(trie, graph, e)
+    }
+
+    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
+        !self.clauses.has(Clause::Propagation) || !self.comes_back(trie, graph, event as usize)
+    }
+}
+
+impl Power {
+    /// The commit-before prefix of an event.
+    #[inline(always)]
+    fn committed_before<W: RowWidth>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+        source: EventId,
+    ) -> Row<W> {
+        let mut prefix = Row::EMPTY;
+        if source != INIT {
+            prefix = self.commit_before(graph, source as usize) | Row::single(source as usize);
+        }
+        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
+        while let Some(e) = direct.last() {
+            prefix |= self.commit_before(graph, e) | Row::single(e);
+            direct = direct.without(&prefix);
+        }
+        prefix
+    }
+
+    /// The rows that the axioms are about.
+    #[inline(always)]
+    fn order_rows<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
@@ -215,24 +287,6 @@ impl<W: RowWidth> MemoryModel<W> for Power {
             direct.insert(from_outside as usize);
         }
         self.ordered_rows(trie, graph, node, ppo, direct, Row::EMPTY)
-    }
-
-    #[inline(always)]
-    fn is_fenced(rows: &PowerRows<W>) -> bool {
-        !(rows.pb.is_empty() && rows.sp.is_empty())
-    }
-
-    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        let e = event as usize;
-        let rows = &graph.rows(e);
-        if self.clauses.has(Clause::Propagation) && !rows.sp.is_empty() && self.comes_back(trie, graph, e) {
-            return false;
-        }
-        !self.clauses.has(Clause::Observation) || self.observes(trie, graph, e)
-    }
-
-    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        !self.clauses.has(Clause::Propagation) || !self.comes_back(trie, graph, event as usize)
     }
 }
 
@@ -290,7 +344,13 @@ impl Power {
         let statics = &node.statics;
         let fence = &statics.fence | &synced;
         let direct = direct | &fence | &statics.syncs;
-        let mut rows = PowerRows { ppo, hb: direct.clone(), pb: fence.clone(), sp: &statics.sync | synced };
+        let mut rows = PowerRows {
+            ppo,
+            hb: direct.clone(),
+            pb: fence.clone(),
+            sp: &statics.sync | synced,
+            commit: Row::EMPTY,
+        };
         for d in direct.iter() {
             rows.hb |= &graph.rows(d).hb;
             rows.pb |= self.clauses.row(Clause::HbAfterFence, &graph.rows(d).pb);

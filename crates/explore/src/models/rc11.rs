@@ -229,13 +229,13 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
         pairs.min().map(|(a, b)| (a.min(b) as EventId, a.max(b) as EventId))
     }
 
-    fn strictly_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+    fn strictly_before(&self, graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
         graph.rows(second).hb.contains(first)
     }
 
     /// An atomic access is over when somebody has seen it, whatever its order: a relaxed decrement of a reference count
     /// behind a release fence does not happen before the free, but it does not come after it either.
-    fn happens_before(graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
+    fn happens_before(&self, graph: &Graph<Self, W>, first: usize, second: usize) -> bool {
         let seen = graph.order(first) != Order::Plain && graph.pre(second).contains(first);
         seen || graph.rows(second).hb.contains(first)
     }

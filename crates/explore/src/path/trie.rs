@@ -97,6 +97,18 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         self.make(parent, key, code)
     }
 
+    /// The node of the same read by another load of its [`Op::Outcome`].
+    pub fn read_by(&mut self, id: NodeId, pc: Pc, code: &Code) -> NodeId {
+        let node = self.node(id);
+        let (parent, key) = (node.parent, Key { pc, ..node.key });
+        self.child(parent, key, code)
+    }
+
+    /// The model that the nodes are described for.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
     #[cold]
     fn make(&mut self, parent_id: NodeId, key: Key, code: &Code) -> NodeId {
         let facts = self.facts_for_child(parent_id, key, code);
@@ -240,7 +252,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             // `free(NULL)` is no event, nor is the end of a thread on every return.
             let here = pc == key.pc && key.loc == NO_LOC && left.get() == 0;
             let perhaps = matches!(op, Op::Free { .. } | Op::EndThread { .. });
-            if op.is_event() && if perhaps { here } else { !self.skips(op) } {
+            if op.is_event() && if perhaps { here } else { !self.skips(op, code) } {
                 break;
             }
             pc = match *op {
@@ -265,6 +277,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
                     facts.picks[first..first + private.words() as usize].fill(Row::EMPTY);
                     pc + 1
                 }
+                Op::Outcome { success, failure } => {
+                    if key.pc == failure {
+                        failure
+                    } else {
+                        success
+                    }
+                }
                 // The thread went on beyond the bound: the jump back stands before.
                 Op::Cut { .. } => pc - 1,
                 _ => facts.local(op, outcome).unwrap_or(pc + 1),
@@ -273,10 +292,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         facts
     }
 
-    fn skips(&self, op: &Op) -> bool {
+    fn skips(&self, op: &Op, code: &Code) -> bool {
         match op {
             Op::Fence(fence) => !self.model.is_event(*fence),
-            Op::Skip { .. } => !M::OUT_OF_ORDER,
+            Op::Skip { .. } => !code.out_of_order,
             _ => false,
         }
     }
@@ -329,7 +348,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             };
         }
         if code.live[node.key.pc as usize].is_some() {
-            node.same_pc = self.same_operation_before(parent, node.key.pc);
+            node.same_pc = self.same_operation_before(parent, code.stands_at(node.key.pc), code);
         }
         let place = Place {
             event: node.event,
@@ -360,6 +379,36 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             (None, _) => true,
         };
         within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
+    }
+
+    /// Whether what a path means for later events, dependencies of registers apart, a longer one means too that has the read `last`
+    /// where this one has `read`.
+    pub fn means_no_more(&self, path: NodeId, longer: NodeId, read: EventId, last: EventId) -> bool {
+        let (Some(a), Some(b)) = (&self.node(path).facts, &self.node(longer).facts) else { return false };
+        let pairs = [
+            (&a.ctrl, &b.ctrl),
+            (&a.ctrl_pick, &b.ctrl_pick),
+            (&a.addr_po, &b.addr_po),
+            (&a.picked_addr, &b.picked_addr),
+        ];
+        pairs.into_iter().all(|(a, b)| is_within_but_for(a, b, read, last))
+    }
+
+    /// The same of the dependencies of a word of the registers.
+    pub fn depends_no_more(
+        &self,
+        path: NodeId,
+        longer: NodeId,
+        (read, last): (EventId, EventId),
+        word: usize,
+    ) -> bool {
+        let (Some(a), Some(b)) = (&self.node(path).facts, &self.node(longer).facts) else { return false };
+        let within = |a: &[Row<W>], b: &[Row<W>]| match (a.get(word), b.get(word)) {
+            (Some(a), Some(b)) => is_within_but_for(a, b, read, last),
+            (Some(a), None) => a.is_empty(),
+            (None, _) => true,
+        };
+        within(&a.deps, &b.deps) && within(&a.picks, &b.picks)
     }
 
     /// Whether no fence stands between a node and a later one.
@@ -406,13 +455,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
     }
 
     /// One more than the index of the nearest event at the operation.
-    fn same_operation_before(&self, mut at: NodeId, pc: Pc) -> u32 {
+    fn same_operation_before(&self, mut at: NodeId, pc: Pc, code: &Code) -> u32 {
         for _ in 0..LOOK_BACK {
             if at == NO_NODE {
                 break;
             }
             let node = self.node(at);
-            if node.key.pc == pc && node.kind != Kind::Segment {
+            if node.kind != Kind::Segment && code.stands_at(node.key.pc) == pc {
                 return node.index + 1;
             }
             at = node.parent;
@@ -492,4 +541,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         }
         (trie, numbers)
     }
+}
+
+/// Whether a set of events is within another one that has `last` where this one has `read`.
+fn is_within_but_for<W: RowWidth>(a: &Row<W>, b: &Row<W>, read: EventId, last: EventId) -> bool {
+    let mut rest = a.clone();
+    rest.remove(read as usize);
+    rest.is_within(b) && (!a.contains(read as usize) || b.contains(last as usize))
 }

@@ -1,6 +1,6 @@
 //! The executions of a program as the explorer and as the naive enumerator see them.
 
-use fencepost_explore::{AccessId, Clause, FindingKind, ModelName, Options, Trace, explore};
+use fencepost_explore::{AccessId, Clause, Commits, FindingKind, ModelName, Options, Trace, explore};
 use fencepost_ir::{Location, Program};
 use fencepost_models::Model;
 use fencepost_naive::{Limits, Stop, enumerate};
@@ -17,9 +17,21 @@ pub fn explored(program: &Program, model: ModelName) -> Vec<Key> {
 
 /// The same with one clause of the model switched off.
 pub fn explored_without(program: &Program, model: ModelName, without: Option<Clause>) -> Vec<Key> {
+    let options = Options { without, ..Options::new(model) };
+    let found = explored_with(program, &options);
+    if matches!(model, ModelName::Power | ModelName::Armv8) {
+        let out_of_order = Options { commits: Commits::OutOfOrder, ..options };
+        assert_eq!(found, explored_with(program, &out_of_order), "in order and out of order");
+    }
+    found
+}
+
+/// The same with these options.
+pub fn explored_with(program: &Program, options: &Options<'_>) -> Vec<Key> {
     let found = Mutex::new(Vec::new());
     let visitor = |trace: Trace| found.lock().expect("not poisoned").push((trace.rf, trace.co));
-    let options = Options { visitor: Some(&visitor), without, ..Options::new(model) };
+    let restarted = || found.lock().expect("not poisoned").clear();
+    let options = Options { visitor: Some(&visitor), restarted: Some(&restarted), ..*options };
     let exploration = explore(program, &options).expect("supported");
     let races_only = exploration.findings.iter().all(|f| f.kind == FindingKind::DataRace);
     assert!(races_only, "{:?}", exploration.findings);
