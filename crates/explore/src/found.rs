@@ -76,7 +76,8 @@ impl Found {
     }
 
     pub(crate) fn write(&self, writer: &mut Writer) {
-        let Stats { nodes, executions, satisfying, blocked, cut, racy, symmetric, left_out, share } = self.stats;
+        let Stats { nodes, executions, satisfying, blocked, cut, racy, symmetric, left_out, share } =
+            self.stats;
         for number in [nodes, executions, satisfying, blocked, cut, racy, symmetric, left_out, share] {
             writer.number(number);
         }

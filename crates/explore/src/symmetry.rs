@@ -23,9 +23,7 @@ use crate::path::{EventId, INIT, Kind, Node};
 use crate::row::{Row, RowWidth};
 use crate::view::View;
 use crate::visit::{Explorer, Subject};
-use fencepost_ir::{
-    Function, Instr, Observable, Operand, Program, Property, private::private_objects,
-};
+use fencepost_ir::{Function, Instr, Observable, Operand, Program, Property, private::private_objects};
 use smallvec::SmallVec;
 
 /// The function in which a thread begins of which the program says that it is like its neighbours.
@@ -160,35 +158,45 @@ fn only_joins_threads(function: &Function) -> bool {
         return true;
     }
     let private = private_objects(function);
-    let mut registers = vec![false; function.regs.len()];
+    // The registers that may have to do with a number before each instruction, and the objects that may hold one.
+    let mut before = vec![vec![false; function.regs.len()]; function.body.len()];
     let mut objects = vec![false; private.made_by.len()];
-    loop {
-        let mut grew = false;
-        for (at, instr) in function.body.iter().enumerate() {
-            let mut uses = false;
-            instr.for_each_use(|reg| uses |= registers[reg.0 as usize]);
-            let gives = match (instr, private.object[at].map(|object| object as usize)) {
-                (Instr::Spawn { .. }, _) if !uses => true,
-                (Instr::Assign { .. }, _) => uses,
-                (Instr::Load { .. } | Instr::CopyLoad { .. }, Some(object)) => uses || objects[object],
-                (Instr::Store { .. }, Some(object)) => {
-                    grew |= uses && !std::mem::replace(&mut objects[object], true);
-                    false
+    let mut reached = vec![false; function.body.len()];
+    let mut todo = vec![0];
+    while let Some(at) = todo.pop() {
+        let Some(instr) = function.body.get(at as usize) else { continue };
+        reached[at as usize] = true;
+        let mut after = before[at as usize].clone();
+        let mut uses = false;
+        instr.for_each_use(|reg| uses |= after[reg.0 as usize]);
+        let gives = match (instr, private.object[at as usize].map(|object| object as usize)) {
+            (Instr::Spawn { .. }, _) if !uses => true,
+            (Instr::Assign { .. }, _) => uses,
+            (Instr::Load { .. } | Instr::CopyLoad { .. }, Some(object)) => uses || objects[object],
+            (Instr::Store { .. }, Some(object)) => {
+                if uses && !std::mem::replace(&mut objects[object], true) {
+                    // What was loaded from it has to be looked at again.
+                    todo.extend((0..).zip(&reached).filter(|(_, reached)| **reached).map(|(at, _)| at));
                 }
-                (Instr::Join { .. } | Instr::Defined(_), _) => false,
-                _ if uses => return false,
-                _ => false,
-            };
-            if gives {
-                instr.for_each_definition(|reg| {
-                    grew |= !std::mem::replace(&mut registers[reg.0 as usize], true);
-                });
+                false
+            }
+            (Instr::Join { .. } | Instr::Defined(_), _) => false,
+            _ if uses => return false,
+            _ => false,
+        };
+        instr.for_each_definition(|reg| after[reg.0 as usize] = gives);
+        for next in instr.successors(at).filter(|&next| (next as usize) < function.body.len()) {
+            let mut changed = !reached[next as usize];
+            for (known, new) in before[next as usize].iter_mut().zip(&after) {
+                changed |= *new && !*known;
+                *known |= *new;
+            }
+            if changed {
+                todo.push(next);
             }
         }
-        if !grew {
-            return true;
-        }
     }
+    true
 }
 
 /// Events of level mates that are smaller.
@@ -418,18 +426,16 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let pc = node.pc();
         let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
         let joined = machine.joins_in_a_row(pc, &mut registers);
-        let is_given = |t: usize| {
-            matches!(self.control.started(graph.start(t)), Some(f) if code.symmetry.entries[f as usize] == Entry::Given)
-        };
+        let is_given = |t: usize| matches!(self.control.started(graph.start(t)), Some(f) if code.symmetry.entries[f as usize] == Entry::Given);
         let has = |t: usize| joined.iter().any(|&(other, _)| other == t as u64);
         let apart = (0..layout.threads()).any(|t| {
             graph.mate(t).is_some_and(|mate| {
                 (has(t) || has(mate))
                     && !is_given(t)
                     && (!(has(t) && has(mate))
-                        || joined.iter().any(|&(other, asked)| {
-                            asked && (other == t as u64 || other == mate as u64)
-                        })
+                        || joined
+                            .iter()
+                            .any(|&(other, asked)| asked && (other == t as u64 || other == mate as u64))
                         || self.starter(graph, t) != Some(thread))
             })
         });
@@ -448,7 +454,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
 }
 
 /// Whether (po | rf)+ leads from one event to another. What an event needs says more where there are mates.
-pub(crate) fn leads_to<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, from: usize, to: usize) -> bool {
+pub(crate) fn leads_to<M: MemoryModel<W>, W: RowWidth>(
+    view: &View<'_, M, W>,
+    from: usize,
+    to: usize,
+) -> bool {
     let View { trie, graph, .. } = *view;
     let mut seen: Row<W> = Row::single(to);
     let mut todo = seen.clone();

@@ -70,9 +70,9 @@ fn statistics(report: &Report<'_>) -> String {
     let counts = &report.outcome.statistics;
     let counted = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let all = [
-        counts.executions.map(|n| {
-            counted(n, "execution") + if counts.symmetric { " up to symmetry" } else { "" }
-        }),
+        counts
+            .executions
+            .map(|n| counted(n, "execution") + if counts.symmetric { " up to symmetry" } else { "" }),
         counts.states.map(|n| counted(n, "state")),
         counts.transitions.map(|n| counted(n, "transition")),
         counts.nodes.map(|n| counted(n, "node")),
