@@ -312,6 +312,9 @@ pub struct OutliveArgs {
     /// Share the exploration out over the workers of a NATS server (`fencepost worker`)
     #[arg(long, value_name = "nats://HOST[:PORT]", conflicts_with_all = ["checkpoint", "resume"])]
     pub cluster: Option<String>,
+    /// Explore here for so many seconds before anything is put on the cluster [default: 0.2]
+    #[arg(long, value_name = "S", value_parser = seconds, requires = "cluster", hide = true)]
+    pub explore_first: Option<Duration>,
     /// The name of the run on the cluster; with the name of one that is there, go on with it
     #[arg(long, value_name = "NAME", requires = "cluster")]
     pub run: Option<String>,

@@ -9,16 +9,17 @@ use crate::engine::{self, Question};
 use crate::keeping::NotExplored;
 use crate::progress::{PROGRESS, is_watched, rounded};
 use crate::{exit, litmus, print, within};
-use fencepost_cluster::{Asked, Duty, Ended, Login, Sessions, Status, connect, is_name};
+use fencepost_answer::{Limit, StopReason};
+use fencepost_cluster::{Asked, Duty, Ended, Login, NoSession, Sessions, Status, connect, is_name};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{BUILD, Exploration, Limits, Options, Session};
 use fencepost_ir::{Compiled, Program};
 use fencepost_models::prepare::Form;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a program is explored here before anything is given away: most are done by then.
@@ -26,6 +27,9 @@ const FIRST: Duration = Duration::from_millis(200);
 
 /// The same for each of many tests.
 const FIRST_OF_MANY: Duration = Duration::from_millis(20);
+
+/// A run that nobody works on for so long is worth a word.
+const LONELY: Duration = Duration::from_secs(5);
 
 /// How long the program of a run may take to compile.
 const COMPILING: Duration = Duration::from_secs(60);
@@ -178,7 +182,7 @@ pub fn search(
             "error: `{run}` cannot be the name of a run\n  letters, digits, - and _, up to 100 of them"
         )));
     }
-    let cluster = connect(server, &Login::of(outlive.creds.clone()), false, &INTERRUPT).map_err(message)?;
+    let cluster = connect(server, &Login::of(outlive.creds.clone()), None, &INTERRUPT).map_err(message)?;
     let bar = is_watched(quiet || many).then(ProgressBar::new_spinner);
     if let (Some(bar), Ok(style)) = (&bar, ProgressStyle::with_template("{spinner} {wide_msg}")) {
         bar.set_style(style);
@@ -187,9 +191,15 @@ pub fn search(
     let mut asked = Asked {
         name: &run,
         description: &serde_json::to_string(description).unwrap_or_default(),
-        first: if many { FIRST_OF_MANY } else { FIRST },
+        first: outlive.explore_first.unwrap_or(if many { FIRST_OF_MANY } else { FIRST }),
         deadline: options.limits.deadline,
         told: &mut |status| {
+            let notes = notes(status, server, start.elapsed());
+            let new: Vec<String> = notes.into_iter().filter(|note| !quiet && is_new(note)).collect();
+            for note in new {
+                let tell = || print::err(&format!("note: {note}\n"));
+                bar.as_ref().map_or_else(tell, |bar| bar.suspend(tell));
+            }
             if let Some(bar) = &bar {
                 bar.set_message(text(&run, status, start.elapsed()));
                 bar.tick();
@@ -201,29 +211,60 @@ pub fn search(
         bar.finish_and_clear();
     }
     if !quiet && !many && status.items.0 > 1 {
+        let over = match status.restarts {
+            0 => String::new(),
+            1 => ", started over once".into(),
+            times => format!(", started over {times} times"),
+        };
         print::err(&format!(
-            "note: {} items on the cluster, {} bytes of results\n",
+            "note: {} items on the cluster, {} bytes of results{over}\n",
             status.items.0, status.bytes
         ));
     }
     let stopped = match ended {
         Ended::Complete => None,
         Ended::Limit(limit) => {
-            if limit == fencepost_explore::StopReason::Interrupted {
+            let stays = match limit {
+                Limit::Interrupted => Some("the run goes on without you"),
+                Limit::MaxMemory => Some("the run waits for workers with more memory (`--max-memory`)"),
+                _ => None,
+            };
+            if let Some(stays) = stays {
                 print::err(&format!(
-                    "note: the run goes on without you: come back with `--run {run}`, or end it with `fencepost runs \
-                     {server} --cancel {run}`\n"
+                    "note: {stays}: come back with `--run {run}`, or end it with `fencepost runs {server} --cancel \
+                     {run}`\n"
                 ));
             }
             Some(limit)
         }
         Ended::Cancelled => return Err(message(format!("error: the run {run} was cancelled"))),
         Ended::Failed(why) => return Err(message(format!("error: the run {run} failed: {why}"))),
+        Ended::Stuck(why) => {
+            return Err(message(format!(
+                "error: no worker can go on with the run {run}: {why}\n  come back with `--run {run}` when there are \
+                 others, or end it with `fencepost runs {server} --cancel {run}`"
+            )));
+        }
     };
     session.set_limits(&Options { limits: Limits::default(), ..options });
     let shown = session.show(&mut found);
     shown.map_err(|error| message(format!("error: a finding from the cluster cannot be shown: {error}")))?;
     Ok(Exploration { stopped, ..found.into() })
+}
+
+/// What is worth a line about a run, while it lasts.
+fn notes(status: &Status, server: &str, time: Duration) -> Vec<String> {
+    let mut notes: Vec<String> = status.notes.iter().cloned().collect();
+    if status.workers == 0 && status.items.0 <= 1 && time > LONELY {
+        notes.push(format!("nobody works on it yet: start `fencepost worker {server}` on some machine"));
+    }
+    notes
+}
+
+/// Whether nobody was told that before: many tests are one command.
+fn is_new(note: &str) -> bool {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(note.into())
 }
 
 /// The name of a run that the user gives none.
@@ -261,13 +302,14 @@ struct Described {
 }
 
 impl Sessions for Described {
-    fn with(&self, text: &str, work: &mut dyn FnMut(&mut Session<'_>)) -> Result<(), String> {
+    fn with(&self, text: &str, work: &mut dyn FnMut(&mut Session<'_>)) -> Result<(), NoSession> {
+        let run = NoSession::Run;
         let description: Description =
-            serde_json::from_str(text).map_err(|error| format!("the run cannot be read: {error}"))?;
+            serde_json::from_str(text).map_err(|error| run(format!("the run cannot be read: {error}")))?;
         let files: Files = Arc::new(description.files.clone());
         let options = description.options(&files, self.max_memory);
         let Some(text) = description.programs.first().and_then(|name| files.get(name)) else {
-            return Err("the run has no program".into());
+            return Err(run("the run has no program".into()));
         };
         let file = SourceFile::new(&description.programs[0], text.as_str());
         let limits = Limits {
@@ -279,28 +321,37 @@ impl Sessions for Described {
         let mut begin = |program: &Program, settings: Options<'_>| {
             let settings = Options { jobs: 1, limits, ..settings };
             let mut session = Session::new(program, &settings)
-                .map_err(|unsupported| format!("{} cannot be explored", unsupported.what))?;
+                .map_err(|unsupported| run(format!("{} cannot be explored", unsupported.what)))?;
             work(&mut session);
             Ok(())
         };
         if description.litmus {
             let (program, settings) = litmus::described(&file, &description.model, description.unroll)
-                .map_err(|trouble| trouble.error)?;
+                .map_err(|trouble| run(trouble.error))?;
             return begin(&program, settings);
         }
-        let model = check::find_model(&description.model)?;
+        let model = check::find_model(&description.model).map_err(run)?;
         let start = Instant::now();
         let compiled: Compiled = match within::compile(&file, model, &options, start) {
             Ok(Ok(compiled)) => compiled,
-            Ok(Err(reason)) => return Err(reason.to_string()),
-            Err(trouble) => return Err(trouble.error),
+            Ok(Err(StopReason::Limit { limit: Limit::MaxMemory, .. })) => {
+                return Err(NoSession::Memory(format!(
+                    "it does not fit into --max-memory {}",
+                    self.max_memory
+                )));
+            }
+            Ok(Err(reason @ StopReason::Limit { limit: Limit::Interrupted, .. })) => {
+                return Err(NoSession::Here(reason.to_string()));
+            }
+            Ok(Err(reason)) => return Err(run(format!("it cannot be compiled: {reason}"))),
+            Err(trouble) => return Err(run(trouble.error)),
         };
         let (name, until, limit) = (file.name.as_str(), None, None);
         let question =
             Question { file: name, compiled: &compiled, model, options: &options, start, until, work: limit };
-        let prepared = question.prepare(Form::EXPLORE).map_err(|trouble| trouble.error)?;
-        let settings =
-            engine::explorer_settings(&question, &prepared).ok_or("the explorer does not know the model")?;
+        let prepared = question.prepare(Form::EXPLORE).map_err(|trouble| run(trouble.error))?;
+        let settings = engine::explorer_settings(&question, &prepared)
+            .ok_or_else(|| run("the explorer does not know the model".into()))?;
         begin(&prepared.program, settings)
     }
 }
@@ -308,7 +359,11 @@ impl Sessions for Described {
 /// Runs `fencepost worker`.
 pub fn worker(options: &WorkerArgs) -> u8 {
     check::handle_interrupts();
-    let cluster = match connect(&options.server, &Login::of(options.creds.clone()), true, &INTERRUPT) {
+    // Nor does a bug of ours that one run shows end it.
+    std::panic::set_hook(Box::new(|panic| print::err(&format!("internal error: {panic}\n"))));
+    let waits = |text: &str| print::err(&format!("{text}\n"));
+    let cluster = match connect(&options.server, &Login::of(options.creds.clone()), Some(&waits), &INTERRUPT)
+    {
         Ok(cluster) => cluster,
         Err(error) => {
             print::err(&format!("{error}\n"));
@@ -329,7 +384,7 @@ pub fn worker(options: &WorkerArgs) -> u8 {
 pub fn runs(options: &RunsArgs) -> u8 {
     let listed = || -> Result<String, String> {
         let login = Login::of(options.creds.clone());
-        let cluster = connect(&options.server, &login, false, &INTERRUPT)?;
+        let cluster = connect(&options.server, &login, None, &INTERRUPT)?;
         if let Some(name) = &options.cancel {
             return match is_name(name) && cluster.cancel(name)? {
                 true => Ok(format!("{name} is cancelled\n")),
@@ -340,8 +395,11 @@ pub fn runs(options: &RunsArgs) -> u8 {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let now = now.map_or(0, |time| time.as_secs());
         let line = |run: &fencepost_cluster::Listed| {
-            let (age, other) =
-                (now.saturating_sub(run.began), if run.is_ours() { "" } else { ", another build" });
+            if run.is_unreadable() {
+                return format!("{}: what it is cannot be read\n", run.name);
+            }
+            let age = now.saturating_sub(run.began);
+            let other = if run.is_ours() { String::new() } else { format!(", for the build {}", run.build) };
             format!("{}: {} items done, began {age} s ago{other}\n", run.name, run.results)
         };
         Ok(if runs.is_empty() { "there are no runs\n".into() } else { runs.iter().map(line).collect() })

@@ -2,106 +2,14 @@
 //! killed, and the answer is that of one process. Without the server the tests say so and are absent.
 #![cfg(unix)]
 
+#[path = "support/nats.rs"]
+mod nats;
 mod support;
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use nats::{Guest, Server, Workers, answer, said, until};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use support::{fencepost, run};
-
-/// A server with a folder of its own.
-struct Server {
-    port: u16,
-    folder: PathBuf,
-    child: Child,
-}
-
-impl Server {
-    fn start(name: &str) -> Option<Server> {
-        if Command::new("nats-server").arg("--version").output().is_err() {
-            eprintln!("there is no nats-server here: this test is absent");
-            return None;
-        }
-        // A port that is free now is free in a moment, too.
-        let port =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a port").port();
-        let folder = std::env::temp_dir().join(format!("fencepost-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        let child = Server::run(port, &folder);
-        Some(Server { port, folder, child })
-    }
-
-    fn run(port: u16, folder: &std::path::Path) -> Child {
-        let child = Command::new("nats-server")
-            .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
-            .arg(folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        let start = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            assert!(start.elapsed() < Duration::from_secs(20), "the server does not answer");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        child
-    }
-
-    fn restart(&mut self) {
-        self.child.kill().expect("it is killed");
-        let _ = self.child.wait();
-        self.child = Server::run(self.port, &self.folder);
-    }
-
-    fn address(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Workers, which end with the test.
-struct Workers(Vec<Child>);
-
-impl Workers {
-    fn start(server: &Server, count: usize) -> Workers {
-        Workers((0..count).map(|_| Workers::one(server)).collect())
-    }
-
-    fn one(server: &Server) -> Child {
-        let arguments = ["worker", &server.address(), "--jobs", "1", "--quiet"];
-        fencepost(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
-    }
-
-    fn replace(&mut self, which: usize, server: &Server) {
-        let _ = self.0[which].kill();
-        let _ = self.0[which].wait();
-        self.0[which] = Workers::one(server);
-    }
-}
-
-impl Drop for Workers {
-    fn drop(&mut self) {
-        for worker in &mut self.0 {
-            let _ = worker.kill();
-            let _ = worker.wait();
-        }
-    }
-}
-
-/// An answer without the notes about the cluster, and how many visits there were.
-fn answer(output: &std::process::Output) -> String {
-    let text = support::show(output);
-    let lines = text.lines().filter(|line| !line.starts_with("note: ") && *line != "--- errors ---");
-    lines.map(|line| format!("{line}\n")).collect()
-}
 
 /// Explores with four workers, and kills one of them, the server, the coordinator, and more workers, one after the other; how many were
 /// killed before it ended.
@@ -187,4 +95,108 @@ fn runs_are_listed_and_cancelled_and_mistakes_are_told() {
     assert!(secret.contains("do not belong on the command line"), "{secret}");
     let nobody = run(&["runs", "nats://127.0.0.1:1"]);
     assert!(nobody.contains("cannot reach nats://127.0.0.1:1"), "{nobody}");
+}
+
+const COUNT: [&str; 6] = ["check", "crates/c/corpus/count_fetch_add.c", "--engine", "explore", "-m", "rc11"];
+
+/// Asks, and does not wait.
+fn ask(plain: &[&str], server: &Server, name: &str) -> Child {
+    let address = server.address();
+    let asked = [plain, &["--cluster", &address, "--run", name, "--explore-first", "0.01"]].concat();
+    fencepost(&asked).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+#[test]
+fn a_worker_of_another_build_says_so_and_whoever_asked_is_told() {
+    let Some(server) = Server::start("builds") else { return };
+    let guest = Guest::at(&server);
+    let plain = [&COUNT[..], &["-DN=9"]].concat();
+    let mut asked = ask(&plain, &server, "ours");
+    let (_, spec) = until("the run", || guest.last("FENCEPOST_RUNS", "fencepost.run.ours"));
+    let _ = asked.kill();
+    let _ = asked.wait();
+    let address = server.address();
+    run(&["runs", &address, "--cancel", "ours"]);
+    // The same run as if another build had begun it.
+    let other = String::from_utf8_lossy(&spec).replace(fencepost_explore::BUILD, "0.0.1+another");
+    guest.put("fencepost.run.theirs", other.as_bytes());
+    let workers = Workers(vec![Workers::with(&server, &[])]);
+    let refusal = guest.hear("fencepost.status.theirs");
+    let refused = until("a word", || Some(said(&server)).filter(|said| said.contains("refused")));
+    insta::assert_snapshot!("refused_by_the_worker", refused);
+    drop(workers);
+    let listed = run(&["runs", &address]);
+    assert!(listed.contains("ago, for the build 0.0.1+another\n"), "{listed}");
+    // Those who asked hear the same from such a worker.
+    let asked = ask(&plain, &server, "ours");
+    until("the run", || guest.last("FENCEPOST_RUNS", "fencepost.run.ours"));
+    let other = String::from_utf8_lossy(&refusal).replace(fencepost_explore::BUILD, "0.0.1+another");
+    guest.say("fencepost.status.ours", other.as_bytes());
+    std::thread::sleep(Duration::from_millis(500));
+    run(&["runs", &address, "--cancel", "ours"]);
+    insta::assert_snapshot!("refused_run", server.told(&asked.wait_with_output().expect("it ends")));
+    let back = ask(&plain, &server, "theirs");
+    insta::assert_snapshot!("run_of_another_build", server.told(&back.wait_with_output().expect("it ends")));
+}
+
+#[test]
+fn a_worker_without_memory_leaves_its_items_to_others() {
+    let Some(server) = Server::start("memory") else { return };
+    let plain = [&COUNT[..], &["-DN=7", "--json"]].concat();
+    let mut workers = Workers(vec![Workers::with(&server, &["--max-memory", "1"])]);
+    let asked = ask(&plain, &server, "large");
+    let word = until("a word", || Some(said(&server)).filter(|said| said.contains("left to others")));
+    insta::assert_snapshot!("without_memory", word.lines().take(2).collect::<Vec<_>>().join("\n"));
+    workers.0.push(Workers::one(&server));
+    let output = asked.wait_with_output().expect("it ends");
+    assert_eq!(answer(&output), run(&[&plain[..], &["-j", "2"]].concat()));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let note = "note: a worker leaves an item to others: it does not fit into --max-memory 1\n";
+    assert!(errors.contains(note), "{errors}");
+}
+
+/// Threads that count, and what main does where they came in an order that the search comes to late.
+const LATE: &str = "
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int x, many[40];
+int order[N];
+union { unsigned long long whole; unsigned half[2]; } u;
+void *extra(void *a) { atomic_fetch_add(&many[0], 1); return 0; }
+void *waits(void *a) { while (!atomic_load(&many[1])) ; return 0; }
+void *count(void *a) { order[(long)a] = atomic_fetch_add_explicit(&x, 1, memory_order_relaxed); return 0; }
+int deep(int n) { int a = n, b = n + 1, c = n + 2; return n ? deep(n - 1) + a * b + c : 0; }
+int main(void) {
+  pthread_t t[N], other;
+  for (long i = 0; i < N; i++) pthread_create(&t[i], 0, count, (void *)i);
+  for (int i = 0; i < N; i++) pthread_join(t[i], 0);
+  u.whole = 1;
+  if (order[0] == N - 1) {
+    if (NEED & 1) for (int i = 0; i < 40; i++) atomic_store(&many[i], i);
+    if (NEED & 2) { pthread_create(&other, 0, extra, 0); pthread_join(other, 0); }
+    if (NEED & 4) assert(u.half[0] == 1);
+    if (NEED & 8) assert(deep(30) > 0);
+    if (NEED & 16) { pthread_create(&other, 0, waits, 0); *(int *)&many[1] = 1; pthread_join(other, 0); }
+  }
+  return 0;
+}
+";
+
+#[test]
+fn a_run_that_needs_more_starts_over_with_several_workers() {
+    let Some(server) = Server::start("over") else { return };
+    let file = server.folder.join("late.c");
+    std::fs::write(&file, LATE).expect("written");
+    let file = file.display().to_string();
+    let _workers = Workers::start(&server, 2);
+    let mut over = 0;
+    for need in ["-DNEED=11", "-DNEED=4", "-DNEED=16"] {
+        let plain = ["check", &file, "--engine", "explore", "-m", "rc11", "--all", "--json", "-DN=6", need];
+        let alone = run(&[&plain[..], &["-j", "1"]].concat());
+        let output = ask(&plain, &server, "late").wait_with_output().expect("it ends");
+        assert_eq!(answer(&output), alone, "{need}");
+        over += usize::from(String::from_utf8_lossy(&output.stderr).contains("started over"));
+    }
+    assert!(over > 0, "no run started over");
 }

@@ -1,7 +1,8 @@
 //! The way to a NATS server, with the credentials that its users have.
 
 use crate::streams::{self, Streams};
-use async_nats::{Client, ConnectOptions, jetstream};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, jetstream};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,19 +21,33 @@ pub struct Login {
     pub creds: Option<PathBuf>,
     /// User and password.
     pub user: Option<(String, String)>,
-    /// Certificates of authorities beyond those of the system.
+    /// Certificates of the authorities that are trusted; without them, those of the system are.
     pub authorities: Option<PathBuf>,
+    /// Our own certificate and its key, for servers that ask for one.
+    pub certificate: Option<(PathBuf, PathBuf)>,
 }
 
 impl Login {
-    /// What the environment says, and a file that the user names: `NATS_CREDS`, `NATS_USER`, `NATS_PASSWORD` and `NATS_CA`, as the
-    /// tools of NATS have them.
+    /// What the environment says, and a file that the user names: `NATS_CREDS`, `NATS_USER`, `NATS_PASSWORD`, `NATS_CA`, `NATS_CERT` and
+    /// `NATS_KEY`, as the tools of NATS have them.
     pub fn of(creds: Option<PathBuf>) -> Login {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         Login {
             creds: creds.or_else(|| variable("NATS_CREDS").map(PathBuf::from)),
             user: variable("NATS_USER").map(|user| (user, variable("NATS_PASSWORD").unwrap_or_default())),
             authorities: variable("NATS_CA").map(PathBuf::from),
+            certificate: variable("NATS_CERT")
+                .zip(variable("NATS_KEY"))
+                .map(|(own, key)| (own.into(), key.into())),
+        }
+    }
+
+    /// Who tried to log in, for people.
+    fn show(&self) -> String {
+        match (&self.creds, &self.user) {
+            (Some(path), _) => format!("the credentials in {} are not known there", path.display()),
+            (None, Some((user, _))) => format!("no user `{user}` with that password is known there"),
+            (None, None) => "it asks for credentials, and there are none".into(),
         }
     }
 }
@@ -45,35 +60,89 @@ pub struct Cluster {
     pub(crate) interrupt: &'static AtomicBool,
 }
 
-/// Connects. With `patient`, a server that is not there yet is waited for. The error is a whole message.
+/// Why there is no connection: a whole message, and whether it may help to try again.
+struct Refused {
+    message: String,
+    passes: bool,
+}
+
+impl Refused {
+    fn for_good(message: String) -> Refused {
+        Refused { message, passes: false }
+    }
+
+    fn of(error: &ConnectError, server: &str, login: &Login) -> Refused {
+        let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<std::io::Error>());
+        let is_foreign = cause.is_some_and(|cause| cause.kind() == ErrorKind::InvalidData);
+        match error.kind() {
+            ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
+                Refused::for_good(format!(
+                    "error: {server} does not let us in: {}\n  set NATS_USER and NATS_PASSWORD, or use --creds FILE",
+                    login.show()
+                ))
+            }
+            // What rustls says about a certificate comes as data that is not valid.
+            kind if kind == ConnectErrorKind::Tls || is_foreign => {
+                let why = cause.map_or(error.to_string(), ToString::to_string);
+                Refused::for_good(format!(
+                    "error: no TLS connection to {server}: {why}\n  NATS_CA names a file with the certificates of the \
+                     authorities to trust, NATS_CERT and NATS_KEY those with our own"
+                ))
+            }
+            kind => Refused {
+                message: format!("error: cannot reach {server}: {error}"),
+                passes: kind != ConnectErrorKind::ServerParse,
+            },
+        }
+    }
+}
+
+/// Connects. With `patience`, a server that is not there yet is waited for, and whoever waits is told so once. The error is a whole
+/// message.
 pub fn connect(
     server: &str,
     login: &Login,
-    patient: bool,
+    patience: Option<&dyn Fn(&str)>,
     interrupt: &'static AtomicBool,
 ) -> Result<Cluster, String> {
     let address = address(server)?;
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| format!("error: cannot start threads: {error}"))?;
-    let failed = |error: &dyn std::fmt::Display| format!("error: cannot reach {server}: {error}");
     let connected = runtime.block_on(async {
+        let mut told = false;
         loop {
-            let tried = async {
-                let client = options(login)?.connect(&address).await.map_err(|error| failed(&error))?;
-                let mut context = jetstream::new(client.clone());
-                context.set_timeout(REQUEST);
-                let streams = streams::open(context).await.map_err(|error| failed(&error))?;
-                Ok::<_, String>((client, streams))
-            };
-            match tried.await {
+            let refused = match try_once(server, &address, login).await {
                 Ok(connected) => return Ok(connected),
-                Err(error) if !patient || interrupt.load(Ordering::Relaxed) => return Err(error),
-                Err(_) => tokio::time::sleep(AGAIN).await,
+                Err(refused) => refused,
+            };
+            let Some(tell) = patience.filter(|_| refused.passes && !interrupt.load(Ordering::Relaxed)) else {
+                return Err(refused.message);
+            };
+            if !std::mem::replace(&mut told, true) {
+                tell(&format!("{}; trying again until it answers", refused.message));
             }
+            tokio::time::sleep(AGAIN).await;
         }
     });
     let (client, streams) = connected?;
     Ok(Cluster { runtime, client, streams, interrupt })
+}
+
+async fn try_once(server: &str, address: &str, login: &Login) -> Result<(Client, Streams), Refused> {
+    let connecting = options(login).map_err(Refused::for_good)?.connect(address);
+    let client = connecting.await.map_err(|error| Refused::of(&error, server, login))?;
+    let mut context = jetstream::new(client.clone());
+    context.set_timeout(REQUEST);
+    if !client.server_info().jetstream {
+        return Err(Refused::for_good(format!(
+            "error: {server} has no JetStream\n  start it with `nats-server -js -sd FOLDER`"
+        )));
+    }
+    let streams = streams::open(context).await.map_err(|error| Refused {
+        message: format!("error: {server} is there, and its streams are not: {error}"),
+        passes: true,
+    })?;
+    Ok((client, streams))
 }
 
 /// The address as the client takes it.
@@ -113,6 +182,13 @@ fn options(login: &Login) -> Result<ConnectOptions, String> {
     }
     if let Some((user, password)) = &login.user {
         options = options.user_and_password(user.clone(), password.clone());
+    }
+    let (own, key) = login.certificate.as_ref().map(|(own, key)| (own, key)).unzip();
+    for path in [own, key, login.authorities.as_ref()].into_iter().flatten() {
+        std::fs::read(path).map_err(|error| format!("error: cannot use {}: {error}", path.display()))?;
+    }
+    if let Some((own, key)) = &login.certificate {
+        options = options.add_client_certificate(own.clone(), key.clone());
     }
     if let Some(path) = &login.authorities {
         options = options.add_root_certificates(path.clone());

@@ -3,8 +3,11 @@
 //! It holds nothing that is not in the streams: it may end at any time, and be started again, on any machine.
 
 use crate::connect::Cluster;
+use crate::news::{self, News};
 use crate::spec::{Id, Spec, child, hex, root, unhex};
 use crate::streams::Written;
+use crate::worker::NO_BINDING;
+use async_nats::Subscriber;
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::{Ordered, OrderedConfig};
 use fencepost_explore::{
@@ -12,7 +15,7 @@ use fencepost_explore::{
     StopReason,
 };
 use futures_util::StreamExt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long to wait for a result before looking around.
@@ -23,6 +26,11 @@ const LOOK: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_secs(15);
 /// A worker that was not heard of for so long is gone.
 const GONE: Duration = Duration::from_secs(4);
+
+/// So often in a row workers may say that they lack the memory for what is left.
+const MOST_LACKS: usize = 12;
+/// Most different things that workers tell.
+const MOST_NOTES: usize = 20;
 
 /// What is asked.
 pub struct Asked<'a> {
@@ -49,6 +57,10 @@ pub struct Status {
     pub items: (usize, usize),
     /// Bytes of all results.
     pub bytes: u64,
+    /// How often it has started over.
+    pub restarts: u64,
+    /// What workers say why they do not work on it.
+    pub notes: BTreeSet<String>,
 }
 
 /// How a run ended.
@@ -62,6 +74,8 @@ pub enum Ended {
     Cancelled,
     /// It cannot be explored, with a message.
     Failed(String),
+    /// No worker that is there can go on with it, with a message: it is left as it is.
+    Stuck(String),
 }
 
 /// One attempt at a run: with the room that there is.
@@ -74,6 +88,45 @@ struct Attempt {
     open: BTreeMap<Id, Item>,
     results: usize,
     bytes: u64,
+}
+
+/// What workers have told.
+#[derive(Default)]
+struct Heard {
+    news: Option<Subscriber>,
+    workers: BTreeMap<String, Instant>,
+    notes: BTreeSet<String>,
+    /// How often some worker has said that it cannot go on, since the last result; and why, if not for its memory.
+    lacks: usize,
+    stuck: Option<String>,
+}
+
+impl Heard {
+    async fn listen(&mut self) {
+        while let Some(news) = &mut self.news
+            && let Ok(Some(message)) = tokio::time::timeout(Duration::ZERO, news.next()).await
+        {
+            let note = match news::decode(&message.payload) {
+                Some((who, News::Works)) if self.workers.len() < 100_000 => {
+                    self.workers.insert(who, Instant::now());
+                    continue;
+                }
+                Some((_, News::Refuses(build))) => {
+                    format!("a worker refuses the run: it is of the build {build}, and this is {BUILD}")
+                }
+                Some((_, news @ (News::Cannot(_) | News::Lacks(_)))) => {
+                    self.lacks += 1;
+                    self.stuck = matches!(news, News::Cannot(_)).then(|| news.text().to_string());
+                    format!("a worker leaves an item to others: {}", news.text())
+                }
+                _ => continue,
+            };
+            if self.notes.len() < MOST_NOTES {
+                self.notes.insert(note);
+            }
+        }
+        self.workers.retain(|_, heard| heard.elapsed() < GONE);
+    }
 }
 
 /// What follows from a result.
@@ -91,6 +144,8 @@ impl Cluster {
         asked: &mut Asked<'_>,
     ) -> Result<(Found, Ended, Status), String> {
         let mut over = None;
+        // Workers may be faster than whoever asks.
+        let mut heard = Heard { news: self.listen(asked.name), ..Heard::default() };
         loop {
             let mut attempt = match self.attach(session, asked, over.take())? {
                 Ok(attempt) => attempt,
@@ -101,7 +156,7 @@ impl Cluster {
                     return Ok((ledger.found(), Ended::Complete, Status::default()));
                 }
             };
-            let next = self.runtime.block_on(self.gather(session, asked, &mut attempt));
+            let next = self.runtime.block_on(self.gather(session, asked, &mut attempt, &mut heard));
             let ended = match next {
                 Next::StartOver(need) => {
                     over = Some((attempt, need));
@@ -110,12 +165,16 @@ impl Cluster {
                 Next::End(ended) => ended,
                 Next::GoOn => Ended::Failed("the results end".into()),
             };
-            // Who is interrupted leaves the run to itself.
-            if !matches!(ended, Ended::Limit(StopReason::Interrupted)) {
+            // Who is interrupted leaves the run to itself, and others that can go on with it may yet come.
+            let stays = matches!(
+                ended,
+                Ended::Limit(StopReason::Interrupted | StopReason::MaxMemory) | Ended::Stuck(_)
+            );
+            if !stays {
                 let streams = &self.streams;
                 self.insist(|| streams.remove(asked.name));
             }
-            let status = attempt.status(0);
+            let status = attempt.status(&Heard::default());
             return Ok((attempt.ledger.found(), ended, status));
         }
     }
@@ -130,9 +189,12 @@ impl Cluster {
         let name = asked.name;
         let lost = || "error: the server cannot be reached".to_string();
         let started_over = over.is_some();
-        let (mut alone, mut generation, mut after) = (false, 0, 0);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (mut generation, mut restarts) = (now.as_nanos() as u64, 0);
+        let (mut alone, mut after) = (false, 0);
         if let Some((attempt, need)) = over {
-            (alone, generation, after) = (attempt.spec.alone, attempt.spec.generation + 1, attempt.written);
+            (alone, after) = (attempt.spec.alone, attempt.written);
+            (generation, restarts) = (attempt.spec.generation + 1, attempt.spec.restarts + 1);
             match need {
                 // Which need is met first is a matter of luck with several workers, and so would be where cells are.
                 Need::Mixed { .. } if !alone => alone = true,
@@ -155,15 +217,15 @@ impl Cluster {
                 }
                 return Ok(Err(part));
             }
-            let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
             let spec = Spec {
                 build: BUILD.into(),
                 binding: hex(session.run_binding()),
                 generation,
+                restarts,
                 alone,
                 needs: hex(&session.needs()),
                 error: None,
-                began,
+                began: now.as_secs(),
                 description: asked.description.into(),
             };
             let most = self.client.server_info().max_payload.saturating_sub(1024);
@@ -188,10 +250,13 @@ impl Cluster {
     }
 
     /// Takes results until the run is complete, or ends otherwise.
-    async fn gather(&self, session: &Session<'_>, asked: &mut Asked<'_>, attempt: &mut Attempt) -> Next {
-        let status = format!("fencepost.status.{}", asked.name);
-        let mut heard = self.client.subscribe(status).await.ok();
-        let mut workers: BTreeMap<String, Instant> = BTreeMap::new();
+    async fn gather(
+        &self,
+        session: &Session<'_>,
+        asked: &mut Asked<'_>,
+        attempt: &mut Attempt,
+        heard: &mut Heard,
+    ) -> Next {
         let (mut looked, mut last) = (Instant::now(), Instant::now());
         let mut results = None;
         loop {
@@ -210,7 +275,7 @@ impl Cluster {
                     let id = message.subject.as_str().rsplit('.').next().and_then(unhex);
                     let Some(id) = id.and_then(|id| Id::try_from(id).ok()) else { continue };
                     match attempt.take(session, id, &message.payload) {
-                        Next::GoOn => last = Instant::now(),
+                        Next::GoOn => (last, heard.lacks) = (Instant::now(), 0),
                         other => return other,
                     }
                     self.note_error(asked.name, attempt).await;
@@ -222,17 +287,12 @@ impl Cluster {
             if attempt.open.is_empty() {
                 return Next::End(Ended::Complete);
             }
-            while let Some(heard) = &mut heard
-                && let Ok(Some(message)) = tokio::time::timeout(Duration::ZERO, heard.next()).await
-            {
-                let text = String::from_utf8_lossy(&message.payload);
-                let who = text.split_once(' ').map(|(_, who)| who.to_string()).unwrap_or_default();
-                if workers.len() < 100_000 {
-                    workers.insert(who, Instant::now());
-                }
+            heard.listen().await;
+            (asked.told)(&attempt.status(heard));
+            if heard.lacks >= MOST_LACKS && last.elapsed() > QUIET {
+                let lacks = Ended::Limit(StopReason::MaxMemory);
+                return Next::End(heard.stuck.take().map_or(lacks, Ended::Stuck));
             }
-            workers.retain(|_, heard| heard.elapsed() < GONE);
-            (asked.told)(&attempt.status(workers.len()));
             if self.is_interrupted() {
                 return Next::End(Ended::Limit(StopReason::Interrupted));
             }
@@ -250,6 +310,13 @@ impl Cluster {
                 }
             }
         }
+    }
+
+    fn listen(&self, name: &str) -> Option<Subscriber> {
+        self.runtime.block_on(async {
+            let news = self.client.subscribe(news::subject(name)).await.ok()?;
+            self.client.flush().await.ok().map(|()| news)
+        })
     }
 
     async fn results_of(&self, name: &str, generation: u64) -> Option<Ordered> {
@@ -340,12 +407,14 @@ impl Attempt {
         Attempt { spec, written, ledger: Ledger::default(), open, results: 0, bytes: 0 }
     }
 
-    fn status(&self, workers: usize) -> Status {
+    fn status(&self, heard: &Heard) -> Status {
         Status {
             stats: self.ledger.stats(),
-            workers,
+            workers: heard.workers.len(),
             items: (self.results, self.open.len()),
             bytes: self.bytes,
+            restarts: self.spec.restarts,
+            notes: heard.notes.clone(),
         }
     }
 
@@ -356,7 +425,7 @@ impl Attempt {
         let fail = |why: String| Next::End(Ended::Failed(why));
         let report = match Report::decode(bytes, session.binding()) {
             Ok(report) => report,
-            Err(error) => match Report::decode(bytes, &[0; 16]) {
+            Err(error) => match Report::decode(bytes, &NO_BINDING) {
                 Ok(Report::Failed(why)) => return fail(why),
                 _ => return fail(format!("a result cannot be read: {error}")),
             },

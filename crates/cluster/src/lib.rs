@@ -20,6 +20,7 @@
 
 mod connect;
 mod coordinator;
+mod news;
 mod spec;
 mod streams;
 mod worker;
@@ -27,4 +28,4 @@ mod worker;
 pub use connect::{Cluster, Login, connect};
 pub use coordinator::{Asked, Ended, Status};
 pub use spec::{Listed, is_name};
-pub use worker::{Duty, Sessions};
+pub use worker::{Duty, NoSession, Sessions};

@@ -14,8 +14,10 @@ pub(crate) struct Spec {
     pub build: String,
     /// Program, model and options, as a hash.
     pub binding: String,
-    /// How often it has started over.
+    /// Another number for each time that it starts over, and for each run of the same name: what is about another number is old.
     pub generation: u64,
+    /// How often it has started over.
+    pub restarts: u64,
     /// Where cells lie must be found out by one worker: nothing is split.
     pub alone: bool,
     /// The room that it needs.
@@ -27,6 +29,26 @@ pub(crate) struct Spec {
     /// What is explored.
     pub description: String,
 }
+
+impl Spec {
+    /// What stands for a run that cannot be read: that of a build that nobody has, with items that nobody made.
+    pub fn unreadable() -> Spec {
+        Spec {
+            build: UNREADABLE.into(),
+            binding: String::new(),
+            generation: u64::MAX,
+            restarts: 0,
+            alone: true,
+            needs: String::new(),
+            error: None,
+            began: 0,
+            description: String::new(),
+        }
+    }
+}
+
+/// The build of runs that cannot be read.
+const UNREADABLE: &str = "(unreadable)";
 
 /// A run, for people.
 #[derive(Clone, Debug)]
@@ -45,6 +67,11 @@ impl Listed {
     /// Whether a worker of this build takes it.
     pub fn is_ours(&self) -> bool {
         self.build == BUILD
+    }
+
+    /// Whether nobody can tell what it is.
+    pub fn is_unreadable(&self) -> bool {
+        self.build == UNREADABLE
     }
 }
 

@@ -5,16 +5,18 @@
 //! that dies loses no more than that.
 
 use crate::connect::{AGAIN, Cluster};
+use crate::news::{self, News};
 use crate::spec::{Id, Spec, hex, unhex};
 use crate::streams::{SILENCE, Unreachable, Written};
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::message::{AckKind, Acker};
 use fencepost_explore::{
-    BUILD, Broken, Item, Limits, Options, Others, Part, Pause, Report, Session, StopReason,
+    BUILD, Broken, DecodeError, Item, Limits, Options, Others, Part, Pause, Report, Session, StopReason,
 };
 use futures_util::StreamExt;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -38,10 +40,34 @@ const STALE: Duration = Duration::from_secs(1);
 /// Empty-handed looks before the program of a run is forgotten.
 const LOOKS: u32 = 30;
 
+/// After it could not go on with an item, a worker leaves the next ones to others for so long.
+const REST: Duration = Duration::from_secs(1);
+
+/// Why there is no session for a run.
+#[derive(Clone, Debug)]
+pub enum NoSession {
+    /// Nobody can explore it.
+    Run(String),
+    /// This worker cannot: it is told to stop, or makes something else of it.
+    Here(String),
+    /// This worker cannot: its limit on memory is hit.
+    Memory(String),
+}
+
 /// Makes sessions of what runs say about themselves, which may be anything.
 pub trait Sessions: Sync {
     /// Calls `work` with a session for a run; an error says why there is none.
-    fn with(&self, description: &str, work: &mut dyn FnMut(&mut Session<'_>)) -> Result<(), String>;
+    fn with(&self, description: &str, work: &mut dyn FnMut(&mut Session<'_>)) -> Result<(), NoSession>;
+}
+
+/// What came of an item here.
+enum Outcome {
+    /// Something to write down.
+    Report(Report),
+    /// The run is no more.
+    Over,
+    /// Nothing: the limit on memory was hit before anything was found.
+    NoMemory,
 }
 
 /// How a worker works.
@@ -55,6 +81,7 @@ pub struct Duty<'a> {
 }
 
 /// An item as it comes.
+#[derive(Clone)]
 struct Delivery {
     name: String,
     generation: u64,
@@ -138,17 +165,31 @@ impl Cluster {
             };
             let mut first = Some(delivery);
             let mut failed = None;
-            let made = duty.sessions.with(&spec.description, &mut |session| {
-                failed = prepare(session, &spec).err();
-                if failed.is_none()
-                    && let Some(first) = first.take()
-                {
-                    next = self.serve_run(session, spec.clone(), first, &mut queue, duty);
-                }
+            let made = without_panic(|| {
+                duty.sessions.with(&spec.description, &mut |session| {
+                    failed = prepare(session, &spec).err();
+                    if failed.is_none()
+                        && let Some(first) = &first
+                    {
+                        next = self.serve_run(session, spec.clone(), first, &mut queue, duty);
+                    }
+                    if failed.is_none() {
+                        first = None;
+                    }
+                })
             });
-            if let (Some(why), Some(delivery)) = (made.err().or(failed), first) {
-                (duty.told)(&format!("{}: {why}", delivery.name));
-                self.report(&delivery, &Report::Failed(why), spec_binding(&spec));
+            let Some(delivery) = first else { continue };
+            match (made.err(), failed) {
+                (Some(NoSession::Memory(why)), _) => self.leave_to_others(&delivery, News::Lacks(why), duty),
+                (Some(NoSession::Here(why)), _) | (None, Some(NoSession::Here(why))) => {
+                    self.leave_to_others(&delivery, News::Cannot(why), duty);
+                }
+                (Some(NoSession::Run(why)), _)
+                | (None, Some(NoSession::Run(why) | NoSession::Memory(why))) => {
+                    (duty.told)(&format!("{}: {why}", delivery.name));
+                    self.report(&delivery, &Report::Failed(why), &NO_BINDING);
+                }
+                (None, None) => self.done(&delivery),
             }
         }
         // What was taken and not begun is for others, at once.
@@ -157,17 +198,35 @@ impl Cluster {
         }
     }
 
+    /// This worker cannot go on with an item: somebody else may. It is put into the queue anew, so that it does not seem to kill its workers.
+    fn leave_to_others(&self, delivery: &Delivery, why: News, duty: &Duty<'_>) {
+        if self.is_interrupted() {
+            let _ = self.runtime.block_on(delivery.acker.ack_with(AckKind::Nak(None)));
+            return;
+        }
+        let Delivery { name, generation, id, item, .. } = delivery;
+        (duty.told)(&format!("{name}: an item is left to others: {}", why.text()));
+        self.publish(name, news::encode(&who(), &why));
+        if self.insist(|| self.streams.put_item(name, *generation, id, item, true)).is_some() {
+            self.done(delivery);
+        }
+        let start = Instant::now();
+        while start.elapsed() < REST && !self.is_interrupted() {
+            std::thread::sleep(AGAIN);
+        }
+    }
+
     /// Items of one run, until one of another comes, or none for a while.
     fn serve_run(
         &self,
         session: &mut Session<'_>,
         mut spec: Spec,
-        first: Delivery,
+        first: &Delivery,
         queue: &mut PullConsumer,
         duty: &Duty<'_>,
     ) -> Option<Delivery> {
         let (name, generation) = (first.name.clone(), first.generation);
-        let (mut next, mut looks) = (Some(first), 0);
+        let (mut next, mut looks) = (Some(first.clone()), 0);
         let mut known = Instant::now();
         while !self.is_interrupted() && looks < LOOKS {
             let Some(delivery) = next.take().or_else(|| self.take(queue)) else {
@@ -221,11 +280,17 @@ impl Cluster {
             )),
             Ok(item) => {
                 let alive = self.keep_alive(delivery);
-                let report = self.explore(session, spec, known, delivery, item, queue);
+                let outcome = without_panic(|| Ok(self.explore(session, spec, known, delivery, item, queue)));
                 alive.abort();
-                match report {
-                    Some(report) => report,
-                    None => return self.done(delivery),
+                match outcome {
+                    Ok(Outcome::Report(report)) => report,
+                    Ok(Outcome::Over) => return self.done(delivery),
+                    Ok(Outcome::NoMemory) => {
+                        return self.leave_to_others(delivery, short_of_memory(session), duty);
+                    }
+                    Err(NoSession::Run(why) | NoSession::Here(why) | NoSession::Memory(why)) => {
+                        Report::Failed(why)
+                    }
                 }
             }
         };
@@ -235,7 +300,7 @@ impl Cluster {
         self.report(delivery, &report, session.binding());
     }
 
-    /// Explores an item, slice by slice; nothing if the run is no more.
+    /// Explores an item, slice by slice.
     fn explore(
         &self,
         session: &mut Session<'_>,
@@ -244,7 +309,7 @@ impl Cluster {
         delivery: &Delivery,
         item: Item,
         queue: &mut PullConsumer,
-    ) -> Option<Report> {
+    ) -> Outcome {
         let begun = Instant::now();
         let options = *session.options();
         let limits = Limits { deadline: begun.checked_add(STUCK), ..options.limits };
@@ -257,10 +322,10 @@ impl Cluster {
             let pause = Pause { at: Instant::now().checked_add(slice), nodes: None };
             let part = match session.explore(&items, &others, pause) {
                 Ok(part) => part,
-                Err(Broken::Need(need)) => return Some(Report::Need(need)),
-                Err(Broken::Lost) => return Some(Report::Failed(Broken::Lost.to_string())),
+                Err(Broken::Need(need)) => return Outcome::Report(Report::Need(need)),
+                Err(Broken::Lost) => return Outcome::Report(Report::Failed(Broken::Lost.to_string())),
             };
-            self.tell(delivery, &part);
+            self.publish(&delivery.name, news::encode(&who(), &News::Works));
             let part = match whole.take() {
                 None => part,
                 Some(mut before) => {
@@ -269,10 +334,21 @@ impl Cluster {
                 }
             };
             let part = whole.insert(part);
-            if part.stopped == Some(StopReason::Interrupted) {
+            match part.stopped {
                 // The worker is told to stop: what is left is for others.
-                part.stopped = None;
-                break;
+                Some(StopReason::Interrupted) => {
+                    part.stopped = None;
+                    break;
+                }
+                // Others may have more memory, and this one may have more with the next item.
+                Some(StopReason::MaxMemory) => {
+                    if part.rests == items {
+                        return Outcome::NoMemory;
+                    }
+                    part.stopped = None;
+                    break;
+                }
+                _ => {}
             }
             if part.stopped.is_some() || part.rests.is_empty() || begun.elapsed() > LONGEST_ITEM {
                 break;
@@ -282,12 +358,12 @@ impl Cluster {
                 break;
             }
             if known.elapsed() > STALE && !self.refresh(&delivery.name, spec, known) {
-                return None;
+                return Outcome::Over;
             }
             slice = (slice * 2).min(LONGEST_SLICE);
             items.clone_from(&part.rests);
         }
-        whole.map(Report::Part)
+        whole.map_or(Outcome::Over, |part| Outcome::Report(Report::Part(part)))
     }
 
     /// How many workers wait for work that there is not.
@@ -377,22 +453,23 @@ impl Cluster {
         let _ = self.runtime.block_on(delivery.acker.ack());
     }
 
-    /// Tells whoever watches the run how it goes.
-    fn tell(&self, delivery: &Delivery, part: &Part) {
-        let stats = part.stats();
-        let who = format!("{}-{:?}", std::process::id(), std::thread::current().id());
-        let text = format!("{} {}", stats.executions, who);
-        let sent = self.client.publish(format!("fencepost.status.{}", delivery.name), text.into());
-        let _ = self.runtime.block_on(sent);
+    /// Tells whoever watches the run something.
+    fn publish(&self, name: &str, text: String) {
+        let _ = self.runtime.block_on(self.client.publish(news::subject(name), text.into()));
     }
 
     /// Runs that are not for this worker.
     fn look_around(&self, duty: &Duty<'_>, refused: &mut BTreeSet<String>) {
         let Ok(listed) = self.runtime.block_on(self.streams.list()) else { return };
         for run in listed.iter().filter(|run| !run.is_ours()) {
-            if refused.insert(run.name.clone()) {
-                let (name, build) = (&run.name, &run.build);
-                (duty.told)(&format!("{name}: refused: it is for the build {build}, and this is {BUILD}"));
+            let (name, build) = (&run.name, &run.build);
+            // Whoever asked may come later than the worker.
+            self.publish(name, news::refusal(&who()));
+            if refused.insert(name.clone()) {
+                (duty.told)(&match run.is_unreadable() {
+                    true => format!("{name}: refused: what it is cannot be read"),
+                    false => format!("{name}: refused: it is for the build {build}, and this is {BUILD}"),
+                });
             }
         }
     }
@@ -431,16 +508,49 @@ fn split(session: &Session<'_>, part: &mut Part, wanted: usize) -> bool {
 }
 
 /// Makes the session that of the run, or says why not.
-fn prepare(session: &mut Session<'_>, spec: &Spec) -> Result<(), String> {
+fn prepare(session: &mut Session<'_>, spec: &Spec) -> Result<(), NoSession> {
     if hex(session.run_binding()) != spec.binding {
-        return Err("what the run says about itself does not fit its program".into());
+        // The explorer is the same: the front end is another one, or the run is not what it says.
+        return Err(NoSession::Here("what is made of its sources here is another program".into()));
     }
-    let needs = unhex(&spec.needs).ok_or("the needs of the run cannot be read")?;
-    session.set_needs(&needs).map_err(|error| format!("the needs of the run cannot be read: {error}"))
+    let unreadable =
+        |error: DecodeError| NoSession::Run(format!("the needs of the run cannot be read: {error}"));
+    let needs = unhex(&spec.needs).ok_or(DecodeError::Value).map_err(unreadable)?;
+    session.set_needs(&needs).map_err(unreadable)
 }
 
 /// What failures of a run are bound to, if there is no session.
-fn spec_binding(_spec: &Spec) -> &'static fencepost_explore::Binding {
-    const NONE: &fencepost_explore::Binding = &[0; 16];
-    NONE
+pub(crate) const NO_BINDING: fencepost_explore::Binding = [0; 16];
+
+/// This thread of this worker.
+fn who() -> String {
+    let thread: String =
+        format!("{:?}", std::thread::current().id()).chars().filter(char::is_ascii_digit).collect();
+    format!("{}-{thread}", std::process::id())
+}
+
+/// What its user can do about an item that does not fit.
+fn short_of_memory(session: &Session<'_>) -> News {
+    let bytes = session.options().limits.max_bytes.unwrap_or_default();
+    News::Lacks(format!("it does not fit into --max-memory {}", bytes / 1_000_000))
+}
+
+/// A panic is a bug of ours, and the end of the run that shows it, but not of the worker, which has others.
+fn without_panic<T>(work: impl FnOnce() -> Result<T, NoSession>) -> Result<T, NoSession> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(NoSession::Run(format!("internal error of a worker: {text}")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let caught = without_panic(|| -> Result<(), NoSession> { panic!("number {}", 7) });
+        assert!(matches!(caught, Err(NoSession::Run(why)) if why == "internal error of a worker: number 7"));
+    }
 }

@@ -47,6 +47,7 @@ impl Engine for Explore {
             "checkpoint-every",
             "resume",
             "cluster",
+            "explore-first",
             "run",
             "creds",
         ]

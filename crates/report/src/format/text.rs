@@ -173,6 +173,10 @@ fn counts(outcome: &Outcome) -> String {
     if counts.blocked > 0 {
         parts.push(format!("{} blocked", counts.blocked));
     }
+    // What was found does not rest on what was left out.
+    if counts.left_out > 0 && outcome.verdict == Verdict::Safe {
+        parts.push(format!("{} left out", counts.left_out));
+    }
     if counts.cut > 0 {
         parts.push(format!("{} cut", counts.cut));
     }
