@@ -129,11 +129,11 @@ fn is_anonymous(code: &Code, mutex: &[bool], entry: usize) -> bool {
         }
         let first = code.functions[f].entry as usize;
         let end = code.functions.get(f + 1).map_or(code.ops.len(), |next| next.entry as usize);
-        for pc in first..end {
-            match code.ops[pc] {
+        for (op, &of_mutex) in code.ops[first..end].iter().zip(&mutex[first..end]) {
+            match *op {
                 Op::Call { target: Target::Function(g), .. } => todo.push(g as usize),
                 Op::Call { target: Target::Pointer(_), .. } => todo.extend(0..functions),
-                Op::SelfThread { .. } | Op::Owns { .. } if mutex[pc] => {}
+                Op::SelfThread { .. } | Op::Owns { .. } if of_mutex => {}
                 Op::SelfThread { .. }
                 | Op::Owns { .. }
                 | Op::ThreadLocal { .. }
