@@ -221,6 +221,10 @@ pub struct Statistics {
     pub transitions: Option<u64>,
     /// Explorations, or states, that ended in an assumption, a wait or a spin.
     pub blocked: u64,
+    /// Iterations and tries that changed nothing, and reads that wait, that were not followed.
+    pub left_out: u64,
+    /// Executions are counted up to symmetry: one of those that differ only in which of several equal threads is which.
+    pub symmetric: bool,
     /// Explorations that a bound cut.
     pub cut: u64,
     /// Partial executions that were visited, or nodes of a search.

@@ -202,6 +202,7 @@ const MODULES: &[(&str, &str, &[&str])] = &[
             "tss_set",
         ],
     ),
+    ("runtime/symmetric.c", include_str!("runtime/symmetric.c"), &["__VERIFIER_spawn_symmetric"]),
     ("runtime/alloca.c", include_str!("runtime/alloca.c"), &["__fp_alloca", "__fp_alloca_end"]),
     ("runtime/timed.c", include_str!("runtime/timed.c"), &["pthread_mutex_timedlock"]),
     ("runtime/once.c", include_str!("runtime/once.c"), &["pthread_once"]),

@@ -414,6 +414,10 @@ pub struct CheckArgs {
     /// Which iterations of loops are followed
     #[arg(long, value_enum, default_value = "fold")]
     pub retries: RetriesArg,
+    /// Explore one of the executions that differ only in which of several equal threads is which: the same function with
+    /// the same arguments, where nobody can tell them apart
+    #[arg(long)]
+    pub symmetry: bool,
     /// Let a weak compare-exchange fail although the values are equal, where the target can do that, and a condition
     /// variable wake up without a signal
     #[arg(long)]

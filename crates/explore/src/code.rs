@@ -11,6 +11,7 @@
 use crate::debug::Debug;
 use crate::interpret::FaultKind;
 use crate::memory::BadAccess;
+use crate::symmetry::Sets;
 use fencepost_ir::{Ann, BinaryOp, Extend, FailKind, Fence, Object, ObjectId, RmwOp, UnaryOp, Value, Width};
 
 /// A position in [`Code::ops`].
@@ -417,6 +418,8 @@ pub struct Code {
     pub uses_objects: bool,
     /// Initial threads: function and arguments.
     pub threads: Vec<(u32, Vec<u64>)>,
+    /// Which threads may be equal.
+    pub symmetry: Sets,
     /// For people.
     pub debug: Debug,
 }

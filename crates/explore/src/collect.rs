@@ -32,14 +32,27 @@ pub struct Stats {
     pub cut: u64,
     /// Executions with a data race.
     pub racy: u64,
+    /// Complete executions that stand for all that differ in which of several equal threads is which.
+    pub symmetric: u64,
+    /// Iterations and tries that changed nothing and were not followed, and reads that wait and were put off.
+    pub left_out: u64,
     /// The share of the search tree that was seen, as far as somebody watches; see `progress.rs`.
     pub share: u64,
 }
 
 impl Stats {
     /// Nothing.
-    pub(crate) const NONE: Stats =
-        Stats { nodes: 0, executions: 0, satisfying: 0, blocked: 0, cut: 0, racy: 0, share: 0 };
+    pub(crate) const NONE: Stats = Stats {
+        nodes: 0,
+        executions: 0,
+        satisfying: 0,
+        blocked: 0,
+        cut: 0,
+        racy: 0,
+        symmetric: 0,
+        left_out: 0,
+        share: 0,
+    };
 
     /// Adds what came to other counters since they were `base`.
     pub(crate) fn add_since(&mut self, other: &Stats, base: &Stats) {
@@ -49,6 +62,8 @@ impl Stats {
         self.blocked += other.blocked - base.blocked;
         self.cut += other.cut - base.cut;
         self.racy += other.racy - base.racy;
+        self.symmetric += other.symmetric - base.symmetric;
+        self.left_out += other.left_out - base.left_out;
         self.share = self.share.saturating_add(other.share.saturating_sub(base.share));
     }
 
@@ -61,6 +76,8 @@ impl Stats {
         add(&mut self.blocked, other.blocked);
         add(&mut self.cut, other.cut);
         add(&mut self.racy, other.racy);
+        add(&mut self.symmetric, other.symmetric);
+        add(&mut self.left_out, other.left_out);
         add(&mut self.share, other.share);
     }
 }
@@ -313,6 +330,7 @@ impl<'a> Collector<'a> {
         self.stats.executions += 1;
         self.stats.satisfying += u64::from(satisfies);
         self.stats.racy += u64::from(racy);
+        self.stats.symmetric += u64::from(graph.has_mates());
         // Neighbouring executions often end in the same state.
         let state = self.scratch[..self.question.shown].iter().map(|v| v.0);
         if self.states.is_empty() || !self.last.iter().copied().eq(state.clone()) {

@@ -103,6 +103,8 @@ pub enum Need {
     OutOfOrder,
     /// No room, but caution with the reads of a cell: see `waiting`.
     Caution(Location),
+    /// No room, but threads that looked equal can be told apart: see `symmetry`.
+    Distinct,
     /// No room, but an access in pieces, or a layout that has a cell there: see `pieces`. The access is that of an
     /// instruction; where it cannot go in pieces, or does already, the place is asked for.
     Mixed {
@@ -174,6 +176,8 @@ pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     follows_all: bool,
     /// Cells that threads wait for, and cells with writes that are not atomic.
     watched: Mutex<Watching>,
+    /// What threads that may be equal began with: functions and arguments.
+    starts: Mutex<Vec<(u32, Vec<u64>)>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -239,6 +243,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
             caution,
             follows_all,
             watched: Mutex::new(task.map(|task| task.watching.clone()).unwrap_or_default()),
+            starts: Mutex::new(Vec::new()),
         }
     }
 
@@ -254,6 +259,21 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
             Caution::All => true,
             Caution::Cells(cells) => !cells.is_empty() && cells.contains(&location),
         }
+    }
+
+    /// A number for a function and its arguments.
+    pub fn start(&self, function: u32, args: &[u64]) -> u32 {
+        let mut starts = lock(&self.starts);
+        let known = starts.iter().position(|(f, a)| *f == function && a == args);
+        known.unwrap_or_else(|| {
+            starts.push((function, args.to_vec()));
+            starts.len() - 1
+        }) as u32
+    }
+
+    /// The function of such a number.
+    pub fn started(&self, start: Option<u32>) -> Option<u32> {
+        lock(&self.starts).get(start? as usize).map(|(function, _)| *function)
     }
 
     /// Whether iterations that changed nothing are followed like all others.

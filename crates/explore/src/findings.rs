@@ -213,13 +213,11 @@ fn lifetimes<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut 
                 Kind::Free => e != f && graph.value(e) == graph.value(f),
                 _ => false,
             };
-            if !same || view.trie.model().happens_before(graph, e, f) {
+            if !same || view.happens_before(e, f) {
                 continue;
             }
             let kind = match other.kind {
-                Kind::Free if f < e || view.trie.model().happens_before(graph, f, e) => {
-                    FindingKind::DoubleFree
-                }
+                Kind::Free if f < e || view.happens_before(f, e) => FindingKind::DoubleFree,
                 Kind::Free => continue,
                 _ if scope => FindingKind::UseAfterScope,
                 _ => FindingKind::UseAfterFree,
@@ -242,7 +240,7 @@ fn ended_with_thread<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, end:
         let Some(object) = view.object_at(e as EventId) else { continue };
         let local = matches!(view.memory.storage(object), Some(Storage::Local | Storage::ThreadLocal));
         let own = view.memory.maker(object).is_some_and(|(maker, _)| maker == thread);
-        if local && own && !view.trie.model().happens_before(graph, e, end) && !ended_before(object) {
+        if local && own && !view.happens_before(e, end) && !ended_before(object) {
             let places = vec![view.place(e), view.place(end)];
             found.push((FindingKind::UseAfterScope, places, view.object_name(object)));
         }
@@ -267,7 +265,7 @@ fn allocated_elsewhere<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, fo
         let there = |i: usize| thread_local || view.trie.node(graph.node(i)).made() > number;
         let first = layout.base[maker as usize] as usize;
         let mut events = first..first + graph.front(maker as usize) as usize;
-        if !events.any(|i| there(i) && view.trie.model().strictly_before(graph, i, e)) {
+        if !events.any(|i| there(i) && view.strictly_before(i, e)) {
             let mut places = vec![view.place(e)];
             if !thread_local {
                 places.push(Place { thread: u32::from(maker), at: view.subject.code.source[site as usize] });
@@ -304,8 +302,8 @@ fn outside_sections<M: MemoryModel<W>, W: RowWidth>(
         for b in others.without(&inside).iter() {
             let together = node(a).loc() == node(b).loc()
                 && node(a).thread != node(b).thread
-                && !view.trie.model().happens_before(graph, a, b)
-                && !view.trie.model().happens_before(graph, b, a);
+                && !view.happens_before(a, b)
+                && !view.happens_before(b, a);
             if together {
                 let object = view.object_at(a as EventId).and_then(|o| view.object_name(o));
                 found.push((FindingKind::OutsideSection, vec![view.place(a), view.place(b)], object));

@@ -76,8 +76,9 @@ impl Found {
     }
 
     pub(crate) fn write(&self, writer: &mut Writer) {
-        let Stats { nodes, executions, satisfying, blocked, cut, racy, share } = self.stats;
-        for number in [nodes, executions, satisfying, blocked, cut, racy, share] {
+        let Stats { nodes, executions, satisfying, blocked, cut, racy, symmetric, left_out, share } =
+            self.stats;
+        for number in [nodes, executions, satisfying, blocked, cut, racy, symmetric, left_out, share] {
             writer.number(number);
         }
         writer.number(self.states.len() as u64);
@@ -111,8 +112,9 @@ impl Found {
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Found, DecodeError> {
         let mut found = Found::default();
-        let Stats { nodes, executions, satisfying, blocked, cut, racy, share } = &mut found.stats;
-        for number in [nodes, executions, satisfying, blocked, cut, racy, share] {
+        let Stats { nodes, executions, satisfying, blocked, cut, racy, symmetric, left_out, share } =
+            &mut found.stats;
+        for number in [nodes, executions, satisfying, blocked, cut, racy, symmetric, left_out, share] {
             *number = reader.number()?;
         }
         for _ in 0..reader.count()? {

@@ -59,6 +59,11 @@ impl<R: Default, W: RowWidth> Default for Event<R, W> {
     }
 }
 
+/// No mate.
+pub const NO_MATE: u16 = u16::MAX;
+/// Nothing that a mate could have begun with.
+const NO_START: u32 = u32::MAX;
+
 /// A partial execution.
 pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     /// Committed events.
@@ -85,6 +90,8 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     pure: Row<W>,
     /// Per thread: the event that started it; `INIT` for the initial threads and those that are not started.
     origin: Vec<EventId>,
+    /// Per thread: what it began with, as a number, and the nearest lower thread that is like it; see `symmetry`.
+    mates: Vec<(u32, u16)>,
     /// Per thread: how many events from its start on are committed without a gap.
     front: Vec<u32>,
     /// Per thread: how urgent its next step is; as `Snapshot` says.
@@ -133,6 +140,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             revisited: Row::EMPTY,
             rmw_writes: Row::EMPTY,
             pure: Row::EMPTY,
+            mates: vec![(NO_START, NO_MATE); layout.threads()],
             front: vec![0; layout.threads()],
             urgency: vec![Snapshot::NEVER; layout.threads()],
             settled: vec![0; layout.threads()],
@@ -267,6 +275,24 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn origin(&self, thread: usize) -> EventId {
         self.origin[thread]
+    }
+
+    /// The nearest lower thread that nobody can tell from this one.
+    #[inline(always)]
+    pub fn mate(&self, thread: usize) -> Option<usize> {
+        let mate = self.mates[thread].1;
+        (mate != NO_MATE).then_some(mate as usize)
+    }
+
+    /// Whether some thread has a mate.
+    pub fn has_mates(&self) -> bool {
+        self.mates.iter().any(|&(_, mate)| mate != NO_MATE)
+    }
+
+    /// What a thread that may have mates began with, as a number.
+    pub fn start(&self, thread: usize) -> Option<u32> {
+        let start = self.mates[thread].0;
+        (start != NO_START).then_some(start)
     }
 
     /// How many events of a thread are committed without a gap.
@@ -603,6 +629,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.urgency[thread] = self.frontier(layout, thread).urgency;
     }
 
+    /// What a thread began with, and its nearest mate.
+    pub fn set_mate(&mut self, thread: usize, start: u32, mate: u16) {
+        self.mates[thread] = (start, mate);
+    }
+
     /// A thread is started by an event; `INIT` for the initial threads.
     pub fn set_origin(&mut self, thread: usize, origin: EventId) {
         self.origin[thread] = origin;
@@ -653,6 +684,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// A thread that is not started, or not any more.
     pub fn forget_thread(&mut self, thread: usize, layout: &Layout) {
         self.origin[thread] = INIT;
+        self.mates[thread] = (NO_START, NO_MATE);
         self.settled[thread] = 0;
         self.asleep[thread].clear();
         self.snapshots[layout.slot_base[thread]] = Snapshot::default();

@@ -356,6 +356,26 @@ impl<'a, M> Machine<'a, M> {
         }
     }
 
+    /// The threads that one joins who stands before the join at `pc`, one after the other, before anything else; and whether it
+    /// asks for their results.
+    pub fn joins_in_a_row<W: RowWidth>(&mut self, mut pc: Pc, regs: &mut [u64]) -> Vec<(u64, bool)>
+    where
+        M: MemoryModel<W>,
+    {
+        let mut joined = Vec::new();
+        loop {
+            match self.run(pc, regs, &mut Outcomes::NONE.clone()) {
+                Stop::Event(at, _, thread) => {
+                    let Op::Join { dst, .. } = self.code.ops[at as usize] else { return joined };
+                    joined.push((thread, dst != 0));
+                    pc = at + 1;
+                }
+                Stop::Segment(at, _) => pc = at,
+                _ => return joined,
+            }
+        }
+    }
+
     pub(crate) fn fault(&self, pc: Pc, kind: FaultKind) -> Stop {
         Stop::Other(Next::Failed(Fault { kind, at: self.code.source[pc as usize] }))
     }

@@ -235,7 +235,7 @@ fn merge(piece: Piece, at: u64, cell: u64, value: u64) -> Option<u64> {
 
 /// A piece, and an access by another thread to its cell that is not ordered before or after it, one of them a write.
 pub(crate) fn unordered<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -> Option<(EventId, EventId)> {
-    let (graph, model) = (view.graph, view.trie.model());
+    let graph = view.graph;
     let accesses = graph.reads() | graph.writes();
     let node = |e: usize| view.trie.node(graph.node(e));
     let is_piece = |e: usize| {
@@ -248,7 +248,7 @@ pub(crate) fn unordered<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -
         Kind::Read => graph.position(graph.rf(e), node(e).loc()).map(|p| p + 1),
         _ => graph.position(e as EventId, node(e).loc()).map(|p| p + 1),
     };
-    let ordered = |a: usize, b: usize| model.happens_before(graph, a, b) && place(a) <= place(b);
+    let ordered = |a: usize, b: usize| view.happens_before(a, b) && place(a) <= place(b);
     for e in accesses.iter().filter(|&e| is_piece(e)) {
         for other in accesses.iter() {
             let apart = node(other).loc() != node(e).loc() || node(other).thread == node(e).thread;

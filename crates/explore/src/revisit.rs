@@ -32,7 +32,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         for r in readers.iter() {
             let node = self.trie.node(graph.node(r));
-            let mut prefix = self.model.predecessors(&self.trie, graph, node, z);
+            let mut prefix = self.needed(graph, node, z);
             if prefix.contains(r) || !self.may_reread(graph, r, z) {
                 continue;
             }
@@ -152,7 +152,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             self.advance_thread(&mut child, z_thread);
         }
         let loc = self.trie.node(snapshot.node).loc();
-        let before_z = self.model.coherence_before(&self.trie, &child, self.trie.node(snapshot.node));
+        let before_z = self.coherence_before(&child, self.trie.node(snapshot.node));
         let last = child.push_write(loc, z);
         let mut at = last;
         loop {
@@ -191,7 +191,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let node = self.trie.node(child.node(re));
         let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, child, node);
-        let coherent = child.co_after(z, loc).iter().all(|&w| !child.is_known(w, &before));
+        let coherent = child.co_after(z, loc).iter().all(|&w| !child.is_known(w, &before))
+            && self.keeps_symmetry(child, &self.lower_reads(child, node), loc, z);
         if coherent && (maximal || self.model.read_consistent(&self.trie, child, r)) {
             if !child.is_maximal(z, loc, child.before(re)) {
                 child.mark_nonmaximal(r);
@@ -212,7 +213,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 return self.sleep_by_revisit(child, r, thread, z, maximal);
             }
             self.check(child, "the visit of a copy");
-            self.descend(child);
+            self.go_on(child, thread);
             child.set_front(self.subject.layout, thread, front);
             child.unmark_nonmaximal(r);
             child.unmark_revisited(r);
@@ -238,7 +239,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if maximal {
             child.put_to_sleep(thread, r, self.trie.node(node).loc(), z);
             self.check(child, "the visit of a copy with a thread that was put to sleep");
+            self.left_out = 1;
             self.descend(child);
+            self.left_out = 0;
             child.take_from_sleep(thread, r);
         }
     }

@@ -11,7 +11,8 @@ use crate::graph::Layout;
 use crate::lower::{Purpose, Unsupported, lower};
 use crate::memory::{Layouts, Memory, ObjectKey};
 use crate::pieces::goes_in_pieces;
-use crate::run::{Commits, Options};
+use crate::run::{Commits, ModelName, Options};
+use crate::symmetry::Sets;
 use fencepost_ir::{Instr, Location, ObjectId, Program, Width};
 use rustc_hash::FxHashSet;
 
@@ -38,6 +39,8 @@ pub(crate) struct Room {
     stride: Vec<usize>,
     capacity: Vec<usize>,
     spawned: Vec<(u16, u32)>,
+    /// Whether threads that looked equal can be told apart.
+    distinct: bool,
 }
 
 impl Room {
@@ -51,6 +54,7 @@ impl Room {
         let purpose = Purpose { out_of_order, ..purpose };
         let mut code = lower(program, purpose, &mixed)?;
         code.section_lock = options.section_lock;
+        code.symmetry = sets(program, &code, options);
         let mut memory = Memory::new(program, &layouts);
         let question = Question::new(program, &mut memory);
         let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
@@ -73,6 +77,7 @@ impl Room {
             stride,
             capacity,
             spawned,
+            distinct: false,
         })
     }
 
@@ -97,7 +102,7 @@ impl Room {
                     usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
                 }
                 Need::OutOfOrder => self.purpose.dependencies,
-                Need::Caution(_) => true,
+                Need::Caution(_) | Need::Distinct => true,
                 Need::Mixed { at, .. } => (at.0 as usize) < functions,
             }
     }
@@ -133,6 +138,10 @@ impl Room {
                 self.memory = Memory::new(program, &self.layouts);
                 self.question = Question::new(program, &mut self.memory);
             }
+            Need::Distinct => {
+                self.distinct = true;
+                self.code.symmetry = Sets::default();
+            }
             Need::Registers(thread) => self.stride[thread] += self.stride[thread] / 4 + 2,
             Need::Thread(parent, number) => {
                 self.spawned.push((parent, number));
@@ -146,7 +155,19 @@ impl Room {
     fn lower(&mut self, program: &Program, options: &Options<'_>) -> Result<(), Unsupported> {
         self.code = lower(program, self.purpose, &self.mixed)?;
         self.code.section_lock = options.section_lock;
+        if !self.distinct {
+            self.code.symmetry = sets(program, &self.code, options);
+        }
         Ok(())
+    }
+}
+
+/// The threads that are taken for equal. Under the first models coherence never contradicts (po | rf)+.
+fn sets(program: &Program, code: &Code, options: &Options<'_>) -> Sets {
+    match options.model {
+        ModelName::Sc | ModelName::Tso | ModelName::Pso => Sets::of(program, code, options.symmetry, true),
+        ModelName::Ra | ModelName::Rc11 | ModelName::Rc20 => Sets::of(program, code, options.symmetry, false),
+        ModelName::Power | ModelName::Armv8 => Sets::default(),
     }
 }
 
@@ -167,6 +188,7 @@ pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
         Need::Thread(parent, number) => vec![2, parent.into(), number.into()],
         Need::Caution(cell) => vec![3, cell.object.0.into(), cell.offset.into()],
         Need::OutOfOrder => vec![8],
+        Need::Distinct => vec![9],
         Need::Mixed { at, place: None } => vec![4, at.0.into(), at.1.into()],
         Need::Mixed { at, place: Some((object, offset, width)) } => {
             let (kind, first, second) = match object {
@@ -204,6 +226,7 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
             let width = WIDTHS.get(reader.small::<usize>()?).ok_or(DecodeError::Value)?;
             Need::Mixed { at, place: Some((object, offset, *width)) }
         }
+        9 => Need::Distinct,
         _ => return Err(DecodeError::Value),
     })
 }

@@ -19,6 +19,7 @@ use crate::room::Room;
 use crate::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::segments::{Ended, in_order};
 use crate::stack;
+use crate::symmetry::Symmetry;
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{ObjectId, Program, Value};
 
@@ -110,6 +111,8 @@ pub struct Options<'a> {
     pub cautious: bool,
     /// Which iterations of loops are followed.
     pub retries: Retries,
+    /// Which threads are taken for equal.
+    pub symmetry: Symmetry,
     /// How events are committed.
     pub commits: Commits,
     /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
@@ -135,6 +138,7 @@ impl Options<'_> {
             dependencies: true,
             cautious: false,
             retries: Retries::default(),
+            symmetry: Symmetry::default(),
             commits: Commits::default(),
             rows: RowForm::Words1,
             without: None,

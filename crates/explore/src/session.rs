@@ -123,9 +123,9 @@ impl<'p> Session<'p> {
         let mut hashed = Hashed::new(BUILD);
         hashed.add(format_args!("{program:?}"));
         let Options { model, stop_at_error, section_lock, cautious, retries, .. } = options;
-        let Options { commits, dependencies, without, .. } = options;
+        let Options { commits, symmetry, dependencies, without, .. } = options;
         hashed.add(format_args!("{model:?} {stop_at_error} {section_lock:?} {cautious} {retries:?}"));
-        hashed.add(format_args!("{commits:?} {dependencies} {without:?}"));
+        hashed.add(format_args!("{commits:?} {symmetry:?} {dependencies} {without:?}"));
         let run = hashed.binding();
         let mut session = Session { program, options: *options, twin, room, run, binding: run };
         session.bind();

@@ -10,6 +10,7 @@ use crate::memory::{LocId, Memory, Storage};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Trie};
 use crate::row::RowWidth;
+use crate::symmetry::leads_to;
 use crate::visit::Subject;
 use fencepost_ir::{Value, Width};
 use rustc_hash::FxHashMap;
@@ -31,6 +32,21 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     pub fn place(&self, event: usize) -> Place {
         let node = self.trie.node(self.graph.node(event));
         Place { thread: u32::from(node.thread), at: self.code().source[node.pc() as usize] }
+    }
+
+    /// Whether an access is surely over before another event.
+    pub fn happens_before(&self, first: usize, second: usize) -> bool {
+        self.trie.model().happens_before(self.graph, first, second) && self.is_reached(first, second)
+    }
+
+    /// Whether an event happens before another, in the sense of the language for models that have races.
+    pub fn strictly_before(&self, first: usize, second: usize) -> bool {
+        self.trie.model().strictly_before(self.graph, first, second) && self.is_reached(first, second)
+    }
+
+    /// What an event needs is what comes before it, unless there are mates.
+    fn is_reached(&self, first: usize, second: usize) -> bool {
+        !self.code().symmetry.is_used || M::OUT_OF_ORDER || leads_to(self, first, second)
     }
 
     /// The object that an access is to.

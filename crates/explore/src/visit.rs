@@ -61,6 +61,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) tail: (NodeId, Vec<u64>),
     pub(crate) control: &'a Control<M, W>,
     pub(crate) collector: Collector<'a>,
+    /// What the next visit leaves out: to be counted with it.
+    pub(crate) left_out: u64,
     /// How many visits are within each other on this stack, from [`stack::start`].
     depth: usize,
     /// Where it is in the search, and what it found elsewhere.
@@ -91,6 +93,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             tail,
             control,
             collector,
+            left_out: 0,
             depth: stack::start(),
             progression: Progression::new(control.is_tracked(), control.surveys),
         }
@@ -134,6 +137,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Takes a thread to its first event.
     fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
         let layout = self.subject.layout;
+        if self.is_symmetric() {
+            self.find_mate(graph, thread, function, args);
+        }
         let regs = graph.first_registers(layout, thread);
         let mut machine =
             Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
@@ -193,6 +199,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 return;
             }
         }
+        let left_out = std::mem::take(&mut self.left_out);
+        self.collector.stats.left_out += if self.progression.replaying { 0 } else { left_out };
         if self.trie.is_crowded() {
             self.forget_paths(graph);
         }
@@ -262,7 +270,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
         for (t, &marked) in graph.urgency().iter().enumerate() {
-            let mut own = if graph.is_asleep(t) { Snapshot::NEVER } else { marked };
+            let mut own = if graph.is_asleep(t) || self.is_held(graph, t) { Snapshot::NEVER } else { marked };
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
@@ -290,6 +298,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
+        let lower = self.lower_reads(graph, node);
         if M::RACES && node.ann.order == Order::Plain {
             self.note_plain(graph, thread, loc, Watched::Reads);
         }
@@ -302,7 +311,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let new = considered.as_ref().is_none_or(|(at, seen)| {
                 source != INIT && !seen.contains(source as usize) && graph.may_wake(thread, *at, source)
             });
-            if new {
+            if new && self.keeps_symmetry(graph, &lower, loc, source) {
                 let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
                 if i == writes {
                     sleeps = blocked;
@@ -343,7 +352,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 if !newest {
                     graph.mark_nonmaximal(event);
                 }
-                self.descend(graph);
+                self.go_on(graph, thread);
                 graph.unmark_nonmaximal(event);
             }
             graph.set_front(self.subject.layout, thread, front);
@@ -420,7 +429,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             _ => node.ann.order,
         };
         graph.set_order(event, order);
-        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, source));
+        self.watch_owners(graph, node, source);
+        graph.set_pre(event, self.needed(graph, node, source));
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
     }
 
@@ -461,7 +471,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let pc = self.trie.node(snapshot.node).pc();
         let Op::Choice { count, .. } = self.subject.code.ops[pc as usize] else { return };
         // Value 0 is the canonical one: a revisit deletes no other (see `canonical`).
-        for value in 0..u64::from(count) {
+        let most = self.largest_choice(graph, self.trie.node(snapshot.node), count.into());
+        for value in 0..=most {
             self.visit_single(graph, thread, snapshot, value);
         }
     }
@@ -472,14 +483,14 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.place(graph, event, Snapshot { value, ..snapshot });
         let node = self.trie.node(snapshot.node);
         graph.set_order(event, node.ann.order);
-        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, INIT));
+        graph.set_pre(event, self.needed(graph, node, INIT));
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
         if value != 0 && node.kind == Kind::Choice {
             graph.mark_nonmaximal(event);
         }
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
-        self.descend(graph);
+        self.go_on(graph, thread);
         graph.set_front(self.subject.layout, thread, front);
         graph.remove_single(event);
     }
@@ -520,7 +531,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
-        let before = self.model.coherence_before(&self.trie, graph, self.trie.node(snapshot.node));
+        let before = self.coherence_before(graph, self.trie.node(snapshot.node));
         let last = graph.push_write(loc, event);
         let mut at = last;
         loop {
@@ -530,7 +541,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 if at != last {
                     graph.mark_nonmaximal(event);
                 }
-                self.descend(graph);
+                self.go_on(graph, thread);
             }
             if !graph.bubble_down(loc, &mut at, &before) {
                 break;
@@ -556,7 +567,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let readers =
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.make_write(event, readers);
-        graph.set_pre(event, self.model.predecessors(&self.trie, graph, node, INIT));
+        graph.set_pre(event, self.needed(graph, node, INIT));
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
         if node.partner != INIT && self.model.clauses().has(Clause::Atomicity) {
             let read = node.partner as usize;
@@ -649,6 +660,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             if next.node == NO_NODE {
                 break;
             }
+            self.watch_joins(graph, thread, &next);
             let registers = graph.registers(layout, thread, index + 1);
             if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
                 let value = earlier as u64;
@@ -707,9 +719,19 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let position = self.progression.position();
         let given = self.control.give(graph, &self.trie, &self.memory, self.subject.layout, position);
         if given {
+            self.collector.stats.left_out += self.left_out;
             self.progression.gave(&mut self.collector);
         }
         given
+    }
+
+    /// Goes on with a thread that has just made an event; whether it has made an iteration or a try for nothing is counted.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let next = graph.frontier(self.subject.layout, thread).next;
+        self.left_out = u64::from(matches!(next, Next::Spinning | Next::Retrying));
+        self.descend(graph);
+        self.left_out = 0;
     }
 
     #[inline(always)]

@@ -124,7 +124,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// The newest value does not let the thread go on: the others go first.
     pub(crate) fn sleep(&mut self, graph: &mut Graph<M, W>, thread: usize, loc: LocId) {
         graph.fall_asleep(thread, loc);
+        self.left_out = 1;
         self.visit(graph);
+        self.left_out = 0;
         graph.wake_up(thread);
     }
 

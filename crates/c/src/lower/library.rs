@@ -15,6 +15,7 @@ const ZERO: Operand = Operand::Const(Value::ZERO);
 #[allow(missing_docs)]
 pub enum Library {
     PthreadCreate,
+    SpawnSymmetric,
     PthreadJoin,
     ThrdCreate,
     ThrdJoin,
@@ -79,7 +80,7 @@ impl Library {
         match self {
             Library::PthreadCreate => 4,
             Library::ThrdCreate | Library::Memset | Library::Memcpy | Library::Memmove | Library::Memcmp => 3,
-            Library::PthreadJoin | Library::ThrdJoin | Library::ThreadEqual => 2,
+            Library::PthreadJoin | Library::ThrdJoin | Library::ThreadEqual | Library::SpawnSymmetric => 2,
             Library::Calloc | Library::Realloc | Library::AlignedAlloc => 2,
             Library::MutexInit
             | Library::MutexDestroy
@@ -144,6 +145,7 @@ pub(super) fn known_call(unit: &Unit, callee: &Expr) -> Option<Library> {
 pub fn lookup(name: &str) -> Option<Library> {
     Some(match name {
         "pthread_create" => Library::PthreadCreate,
+        "__VERIFIER_spawn_symmetric" => Library::SpawnSymmetric,
         "pthread_join" => Library::PthreadJoin,
         "pthread_exit" | "thrd_exit" => Library::ThreadExit,
         "pthread_self" | "thrd_current" => Library::ThreadSelf,
@@ -309,6 +311,7 @@ impl Body<'_, '_> {
         }
         match function {
             Library::PthreadCreate | Library::ThrdCreate => self.spawn(function, args),
+            Library::SpawnSymmetric => self.spawn_symmetric(args),
             Library::PthreadJoin | Library::ThrdJoin => self.join(function, args),
             Library::Detach => self.detach(args),
             Library::ThreadExit => self.thread_exit(args),

@@ -52,6 +52,21 @@ impl Body<'_, '_> {
         Ok(self.success())
     }
 
+    /// `__VERIFIER_spawn_symmetric(function, argument)`: a thread that begins in a function of its own, which says that nobody
+    /// can tell it from its neighbours. Threads with destructors begin as all others do.
+    pub(super) fn spawn_symmetric(&mut self, args: &[Expr]) -> Res<Operand> {
+        let routine = self.value(strip_casts(self.unit, &args[0]))?;
+        let argument = self.value(&args[1])?;
+        let start = self.thread_start().or_else(|| self.runtime_function("__fp_symmetric_start"));
+        let (callee, args) = match start {
+            Some(start) => (start, vec![routine, argument]),
+            None => (Callee::Pointer(routine), vec![argument]),
+        };
+        let dst = self.b.temp();
+        self.b.emit(Instr::Spawn { dst: Some(dst), callee, args });
+        Ok(Operand::Reg(dst))
+    }
+
     /// Detaches a thread if its attributes say so.
     fn detach_as_asked(&mut self, attributes: &Expr, thread: Operand) -> Res<()> {
         let attributes = self.value(attributes)?;

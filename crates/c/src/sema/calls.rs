@@ -485,6 +485,7 @@ fn verifier_signature(name: &str) -> Option<(Ty, &'static [Ty])> {
         "__CPROVER_atomic_begin" | "__CPROVER_atomic_end" => (Ty::VOID, &[]),
         "__ESBMC_atomic_begin" | "__ESBMC_atomic_end" | "__ESBMC_yield" => (Ty::VOID, &[]),
         "__VERIFIER_tid" | "__VERIFIER_thread_id" => (Ty::INT, &[]),
+        "__VERIFIER_spawn_symmetric" => (Ty::ULONG, &[Ty::VOIDP, Ty::VOIDP]),
         _ => {
             let kind = name.strip_prefix("__VERIFIER_nondet_")?;
             (crate::lower::nondet_type(kind)?, &[])

@@ -15,7 +15,7 @@ use crate::telling::teller::{Source, Teller};
 use crate::telling::{idle, sentence};
 use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
 use fencepost_diag::{Diagnostic, Span};
-use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, headline};
+use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, Symmetry, headline};
 use fencepost_ir::{Language, Program, Property};
 use fencepost_models::prepare::{Form, Prepared};
 use fencepost_models::registry::{self, Entry};
@@ -39,6 +39,7 @@ impl Engine for Explore {
             "unroll",
             "deps",
             "retries",
+            "symmetry",
             "all",
             "max-executions",
             "promises",
@@ -143,6 +144,7 @@ pub fn explorer_settings(question: &Question<'_>, prepared: &Prepared) -> Option
             RetriesArg::Fold | RetriesArg::Awake => Retries::Fold,
             RetriesArg::All => Retries::All,
         },
+        symmetry: if options.symmetry { Symmetry::Find } else { Symmetry::Given },
         cautious: options.retries != RetriesArg::Fold,
         ..Options::new(twin(question)?)
     })
@@ -239,9 +241,15 @@ impl Reporter<'_> {
             };
             outcome.assumes.push(kept.into());
         }
+        let symmetric = found.stats.symmetric > 0;
+        if question.options.symmetry && !symmetric {
+            outcome.assumes.push("no threads taken for equal".into());
+        }
         outcome.statistics = Statistics {
             executions: Some(found.stats.executions),
             blocked: found.stats.blocked,
+            left_out: found.stats.left_out,
+            symmetric,
             cut: found.stats.cut,
             nodes: Some(found.stats.nodes),
             ..Statistics::default()

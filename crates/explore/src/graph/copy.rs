@@ -128,6 +128,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         same_settling: bool,
     ) {
         self.origin[t] = other.origin[t];
+        self.mates[t] = other.mates[t];
         if !(self.asleep[t].is_empty() && other.asleep[t].is_empty()) {
             self.asleep[t].clone_from(&other.asleep[t]);
         }

@@ -86,6 +86,8 @@ fn answer(report: &Report<'_>) -> Value {
     add("stop", stop_reason.as_ref().map(stop));
     // A machine visits no executions; the number stands there for those who add up.
     add("executions", Some(statistics.executions.unwrap_or(0).into()));
+    add("up_to_symmetry", statistics.symmetric.then_some(Value::Bool(true)));
+    add("left_out", (statistics.left_out > 0).then(|| statistics.left_out.into()));
     add("states", statistics.states.map(Value::from));
     add("transitions", statistics.transitions.map(Value::from));
     add("nodes", statistics.nodes.map(Value::from));

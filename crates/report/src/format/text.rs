@@ -163,12 +163,19 @@ fn counts(outcome: &Outcome) -> String {
     let mut parts = Vec::new();
     match (counts.states, counts.executions, counts.nodes) {
         (Some(states), _, _) => parts.push(counted(states, "state")),
-        (None, Some(executions), _) => parts.push(counted(executions, "execution")),
+        (None, Some(executions), _) => {
+            let symmetric = if counts.symmetric { " up to symmetry" } else { "" };
+            parts.push(format!("{}{symmetric}", counted(executions, "execution")));
+        }
         (None, None, Some(nodes)) => parts.push(counted(nodes, "node")),
         (None, None, None) => {}
     }
     if counts.blocked > 0 {
         parts.push(format!("{} blocked", counts.blocked));
+    }
+    // What was found does not rest on what was left out.
+    if counts.left_out > 0 && outcome.verdict == Verdict::Safe {
+        parts.push(format!("{} left out", counts.left_out));
     }
     if counts.cut > 0 {
         parts.push(format!("{} cut", counts.cut));

@@ -70,11 +70,14 @@ fn statistics(report: &Report<'_>) -> String {
     let counts = &report.outcome.statistics;
     let counted = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let all = [
-        counts.executions.map(|n| counted(n, "execution")),
+        counts
+            .executions
+            .map(|n| counted(n, "execution") + if counts.symmetric { " up to symmetry" } else { "" }),
         counts.states.map(|n| counted(n, "state")),
         counts.transitions.map(|n| counted(n, "transition")),
         counts.nodes.map(|n| counted(n, "node")),
         (counts.blocked > 0).then(|| format!("{} blocked", counts.blocked)),
+        (counts.left_out > 0).then(|| format!("{} left out", counts.left_out)),
         (counts.cut > 0).then(|| format!("{} cut", counts.cut)),
     ];
     let mut parts: Vec<String> = all.into_iter().flatten().collect();
