@@ -148,3 +148,26 @@ fn programs_of_table_1() {
         assert_eq!(number("executions") + number("blocked"), traces, "{program}: {found}");
     }
 }
+
+/// *Combinatorics* for what gives the critical section away in order (N!), *our own* for the others: threads that wait under POWER and ARMv8 sleep,
+/// and what is blocked does not multiply.
+#[test]
+fn locks_of_three_threads_under_hardware_models() {
+    let programs = [
+        ("lock_anderson_3_acq.c", 6, 0),
+        ("lock_caslock_3_acq.c", 6, 0),
+        ("lock_clh_3_acq.c", 6, 0),
+        ("lock_mcs_3_acq.c", 66, 0),
+        ("lock_qspin_3_acq.c", 444, 204),
+        ("lock_tas_3_acq.c", 6, 0),
+        ("lock_ticket_3_acq.c", 6, 0),
+        ("lock_ttas_3_acq.c", 36, 42),
+    ];
+    for (program, executions, blocked) in programs {
+        for model in ["power", "armv8"] {
+            let found = answer(program, "THREADS=3", model);
+            assert_eq!(found["executions"], executions, "{program} {model}");
+            assert!(found["blocked"].as_u64() <= Some(blocked), "{program} {model}: {found}");
+        }
+    }
+}

@@ -106,6 +106,12 @@ pub enum Op {
         a: Arg,
         b: Arg,
     },
+    /// `a`, which `by` has only picked: as a select whose outcome is known.
+    Picked {
+        dst: u16,
+        a: Arg,
+        by: Arg,
+    },
     Jump(Pc),
     /// An internal branch gives no control dependency.
     Branch {
@@ -318,8 +324,8 @@ pub struct CasRead {
     pub expected: Arg,
     /// The annotation otherwise.
     pub ann: Ann,
-    /// The other load of an [`Op::Outcome`].
-    pub other: Option<Pc>,
+    /// The other load of an [`Op::Outcome`], and its annotation.
+    pub other: Option<(Pc, Ann)>,
 }
 
 /// A local object that only its own function accesses (`fencepost_ir::private`): its cells are words of the frame. The
@@ -390,8 +396,6 @@ pub struct Code {
     pub templates: Vec<Object>,
     /// Private objects of all functions.
     pub privates: Vec<PrivateObject>,
-    /// Operations that happen, or look as they do, because of the last choice; sorted.
-    pub chosen: Vec<Pc>,
     /// For operations that read memory and may be run again, and for those that a call returns to: the registers of the
     /// frame whose values matter then.
     pub live: Vec<Option<Box<[u64]>>>,
@@ -462,7 +466,7 @@ impl Code {
     /// The operation before which a thread stands that makes an event of the operation at `pc`.
     pub fn stands_at(&self, pc: Pc) -> Pc {
         match self.ops[pc as usize] {
-            Op::Load { failure: Some(CasRead { other: Some(other), .. }), .. } => pc.min(other),
+            Op::Load { failure: Some(CasRead { other: Some((other, _)), .. }), .. } => pc.min(other),
             _ => pc,
         }
     }

@@ -31,6 +31,8 @@ pub enum Flow {
     Modified,
     /// The destination depends on the operand that the condition picks, and is picked by it.
     Selected,
+    /// The destination depends on the first operand, and is picked by the second.
+    Picked,
     /// What comes later depends on the operands as on a branch.
     Control,
     /// A fence stands between what comes before and after it.
@@ -117,6 +119,9 @@ impl Op {
             }
             Op::Select { dst: defines, condition, a, b } => {
                 Effect { defines, uses: [Some(condition), Some(a), Some(b)], flow: Selected, ..LOCAL }
+            }
+            Op::Picked { dst: defines, a, by } => {
+                Effect { defines, uses: two(a, by), flow: Flow::Picked, ..LOCAL }
             }
             Op::Jump(target) => Effect { goes: Goes::To(target), flow: Flow::None, ..LOCAL },
             Op::Branch { condition, then_to, else_to, internal } => Effect {

@@ -477,6 +477,7 @@ impl<'a, M> Machine<'a, M> {
                         return stop;
                     }
                 }
+                Op::Picked { dst, a, .. } => frame[dst as usize] = get(frame, a),
                 Op::Outcome { success, .. } => {
                     pc = success;
                     continue;

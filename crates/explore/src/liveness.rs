@@ -103,7 +103,7 @@ pub fn may_wait(code: &Code) -> Vec<bool> {
     }
     let waits_after = |pc: usize| code.live[pc].is_some() || ahead.get(pc + 1) == Some(&true);
     let waits = |(pc, op): (usize, &Op)| match *op {
-        Op::Load { failure: Some(CasRead { other: Some(other), .. }), .. } => {
+        Op::Load { failure: Some(CasRead { other: Some((other, _)), .. }), .. } => {
             waits_after(pc) || waits_after(other as usize)
         }
         Op::Load { .. } => waits_after(pc),

@@ -30,6 +30,8 @@ pub struct Purpose {
     pub dependencies: bool,
     /// The model has races.
     pub races: bool,
+    /// Whether a program with compare-exchanges by one instruction may be explored in program order.
+    pub exchanges_in_order: bool,
 }
 
 /// Lowers a program. The accesses of `mixed` go in pieces where they must.
@@ -233,11 +235,6 @@ impl Lowering<'_> {
 
     pub(crate) fn push(&mut self, op: Op) {
         self.code.ops.push(op);
-    }
-
-    fn push_chosen(&mut self, op: Op) {
-        self.code.chosen.push(self.here());
-        self.push(op);
     }
 
     pub(crate) fn here(&self) -> Pc {
@@ -461,9 +458,9 @@ impl Lowering<'_> {
         self.push(Op::Choice { dst: choice, first: 0, count: 2, exchange: false });
         let condition = Arg::Reg(choice);
         self.push(Op::Branch { condition, then_to: start + 3, else_to: start + 5, internal: true });
-        self.push_chosen(Op::Store { addr, value, width, ann, half: Half::Exclusive, pick: None });
+        self.push(Op::Store { addr, value, width, ann, half: Half::Exclusive, pick: None });
         self.push(Op::Jump(start + 6));
-        self.push_chosen(Op::Skip { addr, width });
+        self.push(Op::Skip { addr, width });
         let fail = Arg::Const(1 - u64::from(success));
         let (op, width, extend) = (BinaryOp::Xor, Width::W64, Extend::Zero);
         self.push(Op::Binary { op, width, extend, dst: status, a: condition, b: fail });
@@ -555,6 +552,7 @@ impl Lowering<'_> {
                     write: relaxed,
                     failure: relaxed,
                     weak: false,
+                    picks: false,
                     old,
                     same: frame_reg(dst),
                 };
@@ -629,11 +627,10 @@ impl Lowering<'_> {
         };
         let (addr, expected, desired) = (arg(addr), arg(expected), arg(desired));
         let (old, same) = (self.temporary(), self.temporary());
-        let cas = Cas { addr, width, extend, expected, desired, read, write, failure, weak, old, same };
+        let picks = true;
+        let cas =
+            Cas { addr, width, extend, expected, desired, read, write, failure, weak, picks, old, same };
         self.cas(&cas);
-        if self.purpose.dependencies {
-            self.keep_expected(&cas);
-        }
         if let Some(dst) = success {
             self.push(Op::Move { dst: frame_reg(dst), a: Arg::Reg(same) });
         }
@@ -645,11 +642,20 @@ impl Lowering<'_> {
     /// Dependencies of the results, for models that look at them: on success the old value is the
     /// expected one, which was there before the read; the read only picked it (Arm DDI 0487, intrinsic dependencies of
     /// CAS). Whether it succeeded is the comparison of that value with the expected one.
-    fn keep_expected(&mut self, cas: &Cas) {
+    fn cas_results(&mut self, cas: &Cas, succeeds: bool) {
         let &Cas { width, extend, expected, old, same, .. } = cas;
-        let kept = self.temporary();
-        self.push(Op::Binary { op: BinaryOp::Or, width, extend, dst: kept, a: expected, b: Arg::Const(0) });
-        self.push(Op::Select { dst: old, condition: Arg::Reg(same), a: Arg::Reg(kept), b: Arg::Reg(old) });
+        if !cas.picks {
+            return;
+        }
+        let by = Arg::Reg(same);
+        if succeeds {
+            let kept = self.temporary();
+            let (op, b) = (BinaryOp::Or, Arg::Const(0));
+            self.push(Op::Binary { op, width, extend, dst: kept, a: expected, b });
+            self.push(Op::Picked { dst: old, a: Arg::Reg(kept), by });
+        } else {
+            self.push(Op::Picked { dst: old, a: Arg::Reg(old), by });
+        }
         // A weak one may have failed without a reason.
         if !cas.weak {
             self.cas_compare(cas);
@@ -713,9 +719,9 @@ impl Lowering<'_> {
     /// Chooses whether a weak one fails for no reason. Gives back where the jump stands that leaves it then.
     fn cas_for_no_reason(&mut self, cas: &Cas) -> usize {
         self.push(Op::Choice { dst: cas.same, first: 0, count: 2, exchange: false });
-        let then_to = self.here() + 1;
-        let else_to = then_to + 5;
-        self.push(Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true });
+        let branch = self.code.ops.len();
+        self.push(Op::Jump(0));
+        let then_to = self.here();
         let mut load = self.cas_load(cas, cas.failure, None);
         // No write follows, whatever is read.
         if let Op::Load { half, .. } = &mut load {
@@ -727,7 +733,12 @@ impl Lowering<'_> {
         // As the comparison, which the status depends on.
         let (op, width, extend) = (BinaryOp::And, Width::W64, Extend::Zero);
         self.push(Op::Binary { op, width, extend, dst: cas.same, a: Arg::Reg(cas.same), b: Arg::Const(0) });
+        if self.purpose.dependencies {
+            self.cas_results(cas, false);
+        }
         self.push(Op::Jump(0));
+        self.code.ops[branch] =
+            Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to: self.here(), internal: true };
         self.code.ops.len() - 1
     }
 
@@ -735,19 +746,24 @@ impl Lowering<'_> {
     /// path.
     fn cas_by_outcome(&mut self, cas: &Cas) {
         let spurious_exit = cas.weak.then(|| self.cas_for_no_reason(cas));
-        let success = self.here() + 1;
-        let failure = success + 4;
-        self.push(Op::Outcome { success, failure });
+        let outcome = self.code.ops.len();
+        self.push(Op::Jump(0));
+        let success = self.here();
         let read = |other| CasRead { expected: cas.expected, ann: cas.failure, other: Some(other) };
-        let load = self.cas_load(cas, cas.read, Some(read(failure)));
-        self.push(load);
+        self.push(Op::Jump(0));
         self.cas_compare(cas);
         self.push(self.cas_store(cas));
-        self.push(Op::Jump(failure + 2));
-        let load = self.cas_load(cas, cas.failure, Some(read(success)));
+        self.cas_results(cas, true);
+        let exit = self.code.ops.len();
+        self.push(Op::Jump(0));
+        let failure = self.here();
+        let load = self.cas_load(cas, cas.failure, Some(read((success, cas.read))));
         self.push(load);
         self.cas_compare(cas);
-        if let Some(at) = spurious_exit {
+        self.cas_results(cas, false);
+        self.code.ops[outcome] = Op::Outcome { success, failure };
+        self.code.ops[success as usize] = self.cas_load(cas, cas.read, Some(read((failure, cas.failure))));
+        for at in spurious_exit.into_iter().chain([exit]) {
             self.code.ops[at] = Op::Jump(self.here());
         }
     }
@@ -761,15 +777,16 @@ impl Lowering<'_> {
         self.push(Op::Jump(0));
         let then_to = self.here();
         let load = self.cas_load(cas, cas.read, None);
-        self.push_chosen(load);
+        self.push(load);
         self.cas_compare(cas);
         self.push(Op::Agree { a: Arg::Reg(cas.same), b: true });
-        self.push_chosen(self.cas_store(cas));
+        self.push(self.cas_store(cas));
+        self.cas_results(cas, true);
         let exit = self.code.ops.len();
         self.push(Op::Jump(0));
         let else_to = self.here();
         let load = self.cas_load(cas, cas.failure, None);
-        self.push_chosen(load);
+        self.push(load);
         self.cas_compare(cas);
         let (a, extend) = (Arg::Reg(cas.same), Extend::Zero);
         if cas.weak {
@@ -778,7 +795,8 @@ impl Lowering<'_> {
         } else {
             self.push(Op::Agree { a, b: false });
         }
-        self.push_chosen(Op::Skip { addr: cas.addr, width: cas.width });
+        self.push(Op::Skip { addr: cas.addr, width: cas.width });
+        self.cas_results(cas, false);
         self.code.ops[branch] =
             Op::Branch { condition: Arg::Reg(cas.same), then_to, else_to, internal: true };
         self.code.ops[exit] = Op::Jump(self.here());
@@ -796,6 +814,8 @@ struct Cas {
     write: Ann,
     failure: Ann,
     weak: bool,
+    /// Whether somebody sees the old value.
+    picks: bool,
     old: u16,
     same: u16,
 }

@@ -30,6 +30,9 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     /// Whether a read may be committed before the write of its own thread that it reads.
     const READS_UNCOMMITTED: bool;
 
+    /// Whether what an exchange that is compared means for later events, but for what depends on it, is known to `surely_before`.
+    const EXCHANGES_IN_ORDER: bool = true;
+
     /// Whether it has data races.
     const RACES: bool = false;
 
@@ -98,6 +101,21 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
 
     /// Everything commit-before a committed event, however events are committed.
     fn commit_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
+        graph.pre(event)
+    }
+
+    /// What is commit-before a read that is about to be committed, whatever it reads, and whatever other reads would have read.
+    fn surely_before_read(
+        &self,
+        _trie: &Trie<Self, W>,
+        _graph: &Graph<Self, W>,
+        _node: &Node<Self::Static, W>,
+    ) -> Row<W> {
+        Row::EMPTY
+    }
+
+    /// What is commit-before a committed event whatever reads that are not would have read: where events are committed in program order.
+    fn surely_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
         graph.pre(event)
     }
 

@@ -221,6 +221,10 @@ pub struct Facts<W: RowWidth> {
     pub amos: Row<W>,
     /// Earlier writes of such read-modify-writes whose read is an acquire and whose write is a release.
     pub amo_barriers: Row<W>,
+    /// Earlier writes of compare-exchanges that might have failed.
+    pub doubtful_writes: Row<W>,
+    /// Earlier reads of such compare-exchanges whose annotation would have been another one then.
+    pub doubtful_reads: Row<W>,
     /// Earlier accesses by their annotation, as far as it is not plain.
     annotated: Vec<(Ann, Row<W>)>,
     /// Per kind of fence passed: what stood before the last one.
@@ -234,9 +238,9 @@ pub struct Facts<W: RowWidth> {
     /// The current frame, and for each frame below it where it is, where to go on there, and where the result goes.
     fp: usize,
     frames: Vec<(usize, Pc, u16)>,
-    last_choice: EventId,
     last_amo_read: EventId,
     amo_acquires: bool,
+    amo_may_fail: bool,
 }
 
 /// What stood before the last fence of a kind.
@@ -284,8 +288,6 @@ pub struct Place<'a, S, W: RowWidth> {
     pub data: Row<W>,
     /// Reads that picked its value or let it happen.
     pub pick: Row<W>,
-    /// The choice that it exists by, if any.
-    pub chosen_by: Option<EventId>,
     /// The path before it.
     pub facts: &'a Facts<W>,
 }
@@ -394,6 +396,11 @@ impl<W: RowWidth> Facts<W> {
                 self.set(effect.defines, self.dep(chosen), picks);
                 return None;
             }
+            Flow::Picked => {
+                let Op::Picked { a, by, .. } = *op else { return None };
+                let picks = self.dep(by) | self.pick(by) | self.pick(a);
+                self.set(effect.defines, self.dep(a), picks)
+            }
             Flow::Control => {
                 for a in uses() {
                     self.ctrl |= self.dep(a);
@@ -454,7 +461,6 @@ impl<W: RowWidth> Facts<W> {
                 // A choice orders nothing, but what depends on it cannot be committed without it.
                 self.set(dst, me.clone(), Row::EMPTY);
                 self.choices |= &me;
-                self.last_choice = event;
             }
             // The birth of an object is an event of its own that orders nothing.
             Some(Kind::Skip) if matches!(op, Op::Birth) => {}
@@ -471,12 +477,17 @@ impl<W: RowWidth> Facts<W> {
     }
 
     fn pass_read(&mut self, op: &Op, event: EventId, loc: LocId) {
-        let (dst, addr, ann, half) = match *op {
-            Op::Load { dst, addr, ann, half, .. } => (dst, addr, ann, half),
-            Op::LoadPiece { dst, addr, ann, .. } => (dst, addr, ann, Half::None),
+        let (dst, addr, ann, half, exchange) = match *op {
+            Op::Load { dst, addr, ann, half, failure, .. } => (dst, addr, ann, half, failure),
+            Op::LoadPiece { dst, addr, ann, .. } => (dst, addr, ann, Half::None, None),
             _ => return,
         };
         let me = Row::single(event as usize);
+        let other = exchange.and_then(|exchange| exchange.other);
+        self.amo_may_fail = other.is_some();
+        if other.is_some_and(|(_, other)| other != ann) {
+            self.doubtful_reads |= &me;
+        }
         self.addr_po |= self.dep(addr);
         self.picked_addr |= self.pick(addr);
         self.set(dst, me.clone(), Row::EMPTY);
@@ -504,6 +515,12 @@ impl<W: RowWidth> Facts<W> {
         self.note(event, ann, half);
         match half {
             Half::Exclusive => self.reservation = None,
+            Half::Amo if self.amo_may_fail => {
+                self.doubtful_writes.insert(event as usize);
+                if ann.order.releases() && self.amo_acquires {
+                    self.amo_barriers.insert(event as usize);
+                }
+            }
             Half::Amo if ann.order.releases() && self.amo_acquires => {
                 self.amo_barriers.insert(event as usize);
             }

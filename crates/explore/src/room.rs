@@ -12,7 +12,7 @@ use crate::lower::{Purpose, Unsupported, lower};
 use crate::memory::{Layouts, Memory, ObjectKey};
 use crate::pieces::goes_in_pieces;
 use crate::run::{Commits, Options};
-use fencepost_ir::{Location, ObjectId, Program, Width};
+use fencepost_ir::{Instr, Location, ObjectId, Program, Width};
 use rustc_hash::FxHashSet;
 
 /// Events that an execution may have at most.
@@ -44,7 +44,10 @@ impl Room {
     /// A guess, for a model that wants code for this purpose.
     pub fn new(program: &Program, purpose: Purpose, options: &Options<'_>) -> Result<Room, Unsupported> {
         let (mixed, layouts) = (FxHashSet::default(), Layouts::default());
-        let out_of_order = purpose.out_of_order && options.commits == Commits::OutOfOrder;
+        let shows_old = |instr: &Instr| matches!(instr, Instr::CompareExchange { dst: Some(_), .. });
+        let exchanges = program.functions.iter().flat_map(|f| &f.body).any(shows_old);
+        let out_of_order = purpose.out_of_order
+            && (options.commits == Commits::OutOfOrder || (exchanges && !purpose.exchanges_in_order));
         let purpose = Purpose { out_of_order, ..purpose };
         let mut code = lower(program, purpose, &mixed)?;
         code.section_lock = options.section_lock;

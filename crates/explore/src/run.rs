@@ -245,6 +245,7 @@ impl<M: AnyWidth> Twin for M {
             out_of_order: <M as MemoryModel<Sparse>>::OUT_OF_ORDER,
             dependencies: <M as MemoryModel<Sparse>>::DEPENDENCIES,
             races: <M as MemoryModel<Sparse>>::RACES,
+            exchanges_in_order: <M as MemoryModel<Sparse>>::EXCHANGES_IN_ORDER,
         }
     }
 

@@ -308,6 +308,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         if graph.reads().is_empty() {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
+        if self.looks_for_early_pairs() && self.could_take_early(graph, snapshot.node) {
+            return self.control.overflow(Need::OutOfOrder);
+        }
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         let before = self.model.coherence_before(&self.trie, graph, node);
@@ -432,7 +435,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let e = event as usize;
         let node = self.trie.node(graph.node(e));
         graph.connect(event, source, node.loc(), self.memory.init(node.loc()));
-        if let Some(CasRead { expected, other: Some(other), .. }) = node.failure {
+        if let Some(CasRead { expected, other: Some((other, _)), .. }) = node.failure {
             self.read_by_outcome(graph, event, expected, other);
         }
         let node = self.trie.node(graph.node(e));
@@ -535,7 +538,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let event = self.event_of(graph, thread);
         self.place_write(graph, event, snapshot);
         let loc = self.trie.node(snapshot.node).loc();
-        if M::OUT_OF_ORDER && !self.is_out_of_order() && self.could_be_read_early(graph, event, loc) {
+        if self.looks_for_early_pairs() && self.could_be_read_early(graph, event, loc) {
             graph.remove_write(event);
             return self.needs(Need::OutOfOrder);
         }

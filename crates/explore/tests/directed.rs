@@ -3,12 +3,12 @@
 
 mod support;
 
-use fencepost_explore::ModelName;
+use fencepost_explore::{Commits, ModelName, Options};
 use fencepost_models::Model;
 use fencepost_naive::{Key, Limits, enumerate, replay};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::compare::{difference, enumerated, explored};
+use support::compare::{difference, enumerated, explored, explored_with};
 use support::{families, text};
 
 /// Compares on all programs of the model's families; at least that many must be small enough to be enumerated.
@@ -118,4 +118,28 @@ fn keys_of_no_execution_do_not_replay() {
     // The first thread's read of y from the write to x.
     from_elsewhere.rf[0].1 = Some((0, 0));
     none(from_elsewhere);
+}
+
+/// Programs that committing out of order got wrong, when what an event depends on was a matter of a choice or of a value that it
+/// did not need.
+#[test]
+fn in_order_and_out_of_order() {
+    let programs = [
+        ("Wx1 | Ry | Cx01 Wx1<addr0 Wy1", ModelName::Power),
+        ("Cx01 | Ly Xy1.rel Ax.acq", ModelName::Armv8),
+        ("Ax Wy1 | Ry Ax<if0", ModelName::Armv8),
+        ("Ax Wy1 | Ry Ax<if0", ModelName::Power),
+        ("Cx02 Wy1 | Ry Cx02<if0", ModelName::Armv8),
+        ("Sx1 Wy1 | Ry Cx02<if0 Rx", ModelName::Power),
+    ];
+    for (line, name) in programs {
+        let model = Model::builtin(name.name()).expect("built in");
+        let program = text::program(line);
+        let expected = enumerated(&program, &model, &Limits::default()).expect("small");
+        for commits in [Commits::AsNeeded, Commits::OutOfOrder] {
+            let found = explored_with(&program, &Options { commits, ..Options::new(name) });
+            let difference = difference(&found, &expected);
+            assert!(difference.is_none(), "{line} {commits:?}: {}", difference.unwrap_or_default());
+        }
+    }
 }

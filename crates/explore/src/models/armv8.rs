@@ -40,6 +40,10 @@ pub struct Armv8 {
 pub struct Armv8Static<W: RowWidth> {
     /// Commit-before predecessors in the thread, whatever is read.
     commit: Row<W>,
+    /// Those that it has however compare-exchanges end.
+    sure: Row<W>,
+    /// Writes of compare-exchanges that might have failed.
+    doubtful: Row<W>,
     /// Locally-ordered-before predecessors, whatever is read.
     lob: Row<W>,
     /// Reads that the address or data depends on.
@@ -61,6 +65,8 @@ pub struct Armv8Rows<W: RowWidth> {
     carried: Row<W>,
     /// Commit-before predecessors, where events are committed in program order.
     commit: Row<W>,
+    /// Those that it would have however compare-exchanges had ended that are not commit-before it.
+    sure: Row<W>,
 }
 
 /// dmb sy, and what counts as such in programs for other targets.
@@ -108,6 +114,20 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         if self.in_order { &graph.rows(event).commit } else { graph.pre(event) }
     }
 
+    #[inline(always)]
+    fn surely_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
+        if self.in_order { &graph.rows(event).sure } else { graph.pre(event) }
+    }
+
+    fn surely_before_read(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+    ) -> Row<W> {
+        self.committed_before(trie, graph, node, INIT, true)
+    }
+
     fn is_event(&self, _fence: Fence) -> bool {
         false
     }
@@ -120,9 +140,13 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
             // Starting and joining threads orders as dmb sy does.
             Kind::Spawn | Kind::Join => {
                 let lob = &facts.reads | &facts.writes | &facts.syncs;
-                return Armv8Static { commit: facts.events.clone(), lob, ..Armv8Static::default() };
+                let (commit, sure) = (facts.events.clone(), facts.events.clone());
+                return Armv8Static { commit, sure, lob, ..Armv8Static::default() };
             }
-            _ => return Armv8Static { commit: existence(place), ..Armv8Static::default() },
+            _ => {
+                let (commit, sure) = (existence(place), existence(place));
+                return Armv8Static { commit, sure, ..Armv8Static::default() };
+            }
         };
         let accesses = &facts.reads | &facts.writes | &facts.syncs;
         let full = facts.before_fence(is_full);
@@ -146,7 +170,7 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         order(Clause::LightFence, &(facts.before_fence(orders_loads) & facts.reads.without(&no_return)));
         order(Clause::DsbSt, &(facts.before_fence(|f| f == Fence::DsbSt) & &facts.writes));
         let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann)) & &facts.reads;
-        order(Clause::AfterAcquire, &acquired);
+        order(Clause::AfterAcquire, &acquired.without(&facts.doubtful_reads));
         order(Clause::AmoBarrier, &facts.amo_barriers);
         let mut skipped = (full | facts.before_fence(|f| f == Fence::DsbSt)) & &facts.skipped;
         if write {
@@ -169,11 +193,18 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
             }
         }
         // Dependencies may be on choices too: values do not exist without them.
-        let depends = &place.addr | &place.data | &place.pick | picked | &facts.ctrl | &facts.addr_po | isb;
+        let addresses = &facts.addr_po | &facts.picked_addr;
+        let depends = &place.addr | &place.data | &place.pick | picked | &facts.ctrl | addresses | isb;
         let needs = existence(place) | &place.skipped_loc | skipped;
         let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
+        let sure = ((all | &facts.syncs) & &accesses) | depends | needs;
+        // An acquire that would not have been one.
+        let acquired = acquired & &facts.doubtful_reads;
+        lob |= self.clauses.row(Clause::AfterAcquire, &acquired);
         Armv8Static {
-            commit: ((all | &facts.syncs) & &accesses) | depends | needs,
+            commit: &sure | &acquired,
+            sure: sure.without(&facts.doubtful_writes),
+            doubtful: facts.doubtful_writes.clone(),
             lob: (lob | &facts.syncs) & accesses,
             dp: &place.addr | &place.data,
             pick: place.pick.clone(),
@@ -196,7 +227,7 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         if self.in_order {
             return po_rf_prefix(trie, graph, node, source);
         }
-        self.committed_before(trie, graph, node, source)
+        self.committed_before(trie, graph, node, source, false)
     }
 
     #[inline(always)]
@@ -236,7 +267,8 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         }
         if self.in_order {
             let source = if node.kind == Kind::Read { graph.rf(node.event as usize) } else { INIT };
-            rows.commit = self.committed_before(trie, graph, node, source);
+            rows.commit = self.committed_before(trie, graph, node, source, false);
+            rows.sure = self.committed_before(trie, graph, node, source, true);
         }
         rows
     }
@@ -264,34 +296,41 @@ fn is_own<W: RowWidth>(
 }
 
 impl Armv8 {
-    /// The commit-before prefix of an event.
+    /// The commit-before prefix of an event; or what is `sure` of it.
     fn committed_before<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         node: &Node<Armv8Static<W>, W>,
         source: EventId,
+        sure: bool,
     ) -> Row<W> {
+        let before = |e: usize| match sure {
+            true => self.surely_before(graph, e),
+            false => self.commit_before(graph, e),
+        };
+        let commit = if sure { &node.statics.sure } else { &node.statics.commit };
         let mut prefix = Row::EMPTY;
-        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
+        let mut direct = commit | from_other_threads(trie, graph, node);
         if node.kind == Kind::Read {
+            let po_loc = if sure { node.po_loc.without(&node.statics.doubtful) } else { node.po_loc.clone() };
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node(source as usize));
                 direct |= &write.statics.dp | &write.statics.pick | &write.statics.exists;
-                direct |= node.po_loc.without(&(&write.po_loc | Row::single(source as usize)));
+                direct |= po_loc.without(&(&write.po_loc | Row::single(source as usize)));
                 if node.statics.acquire && write.partner != INIT {
                     direct.insert(source as usize);
                 }
             } else {
-                direct |= &node.po_loc;
+                direct |= &po_loc;
                 if source != INIT {
-                    prefix = self.commit_before(graph, source as usize) | Row::single(source as usize);
+                    prefix = before(source as usize) | Row::single(source as usize);
                 }
             }
         }
         direct = direct.without(&prefix);
         while let Some(e) = direct.last() {
-            prefix |= self.commit_before(graph, e) | Row::single(e);
+            prefix |= before(e) | Row::single(e);
             direct = direct.without(&prefix);
         }
         prefix

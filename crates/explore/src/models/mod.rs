@@ -97,15 +97,13 @@ pub(crate) fn is_full_fence(fence: Fence) -> bool {
     matches!(fence, Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst))
 }
 
-/// What an event needs to exist: a choice what its branches depend on, others the choice they exist by.
+/// What an event needs to exist and to mean what it does: a choice what its branches depend on, and each event the choices before it,
+/// which say what stands before it. As choices need nothing that later events do not, that keeps nobody from being committed early.
 pub(crate) fn existence<S, W: RowWidth>(place: &Place<'_, S, W>) -> Row<W> {
-    let mut needs = match place.kind {
+    let needs = match place.kind {
         Kind::Choice => &place.facts.ctrl | &place.facts.ctrl_pick,
         Kind::Spawn | Kind::Join | Kind::Free => place.facts.events.clone(),
         _ => Row::EMPTY,
     };
-    if let Some(choice) = place.chosen_by {
-        needs.insert(choice as usize);
-    }
-    needs
+    needs | &place.facts.choices
 }

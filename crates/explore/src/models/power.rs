@@ -45,6 +45,8 @@ struct Ppo<W: RowWidth> {
 pub struct PowerStatic<W: RowWidth> {
     /// Commit-before predecessors in the thread.
     commit: Row<W>,
+    /// Those that it has however compare-exchanges end.
+    sure: Row<W>,
     /// The bases of the four rows, without rfi, rdw and detour.
     base: Ppo<W>,
     /// Events with a fence in between that orders them before the event.
@@ -67,6 +69,8 @@ pub struct PowerRows<W: RowWidth> {
     sp: Row<W>,
     /// Commit-before predecessors, where events are committed in program order.
     commit: Row<W>,
+    /// Those that it would have however compare-exchanges had ended that are not commit-before it.
+    sure: Row<W>,
 }
 
 impl<W: RowWidth> MemoryModel<W> for Power {
@@ -75,6 +79,8 @@ impl<W: RowWidth> MemoryModel<W> for Power {
     const DEPENDENCIES: bool = true;
     const OUT_OF_ORDER: bool = true;
     const READS_UNCOMMITTED: bool = false;
+    /// What its old value depends on may be the address of an earlier access.
+    const EXCHANGES_IN_ORDER: bool = false;
 
     fn clauses(&self) -> Clauses {
         self.clauses
@@ -87,6 +93,20 @@ impl<W: RowWidth> MemoryModel<W> for Power {
     #[inline(always)]
     fn commit_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
         if self.in_order { &graph.rows(event).commit } else { graph.pre(event) }
+    }
+
+    #[inline(always)]
+    fn surely_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
+        if self.in_order { &graph.rows(event).sure } else { graph.pre(event) }
+    }
+
+    fn surely_before_read(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<PowerStatic<W>, W>,
+    ) -> Row<W> {
+        self.committed_before(trie, graph, node, INIT, true)
     }
 
     fn is_event(&self, _fence: Fence) -> bool {
@@ -103,9 +123,13 @@ impl<W: RowWidth> MemoryModel<W> for Power {
             Kind::Spawn | Kind::Join => {
                 let (commit, fence, sync, syncs) =
                     (facts.events.clone(), accesses.clone(), accesses, facts.syncs.clone());
-                return PowerStatic { commit, fence, sync, syncs, ..PowerStatic::default() };
+                let sure = commit.clone();
+                return PowerStatic { commit, sure, fence, sync, syncs, ..PowerStatic::default() };
             }
-            _ => return PowerStatic { commit: existence(place), ..PowerStatic::default() },
+            _ => {
+                let (commit, sure) = (existence(place), existence(place));
+                return PowerStatic { commit, sure, ..PowerStatic::default() };
+            }
         }
         let on = |clause, row: &Row<W>| self.clauses.row(clause, row);
         let dp = on(Clause::Addr, &place.addr) | on(Clause::Data, &place.data);
@@ -136,14 +160,16 @@ impl<W: RowWidth> MemoryModel<W> for Power {
                 | on(Clause::AddrPo, &facts.addr_po),
         };
         let depends = &place.addr | &place.data | &facts.ctrl | &place.pick | &facts.addr_po;
+        let commit = depends
+            | &place.po_loc
+            | ctrl_isync
+            | &place.skipped_loc
+            | existence(place)
+            | &facts.syncs
+            | (fenced & (&accesses | &facts.skipped));
         PowerStatic {
-            commit: depends
-                | &place.po_loc
-                | ctrl_isync
-                | &place.skipped_loc
-                | existence(place)
-                | &facts.syncs
-                | (fenced & (&accesses | &facts.skipped)),
+            sure: commit.without(&facts.doubtful_writes),
+            commit,
             base,
             fence: fence & &accesses,
             sync: sync & accesses,
@@ -170,7 +196,7 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         if self.in_order {
             return po_rf_prefix(trie, graph, node, source);
         }
-        self.committed_before(trie, graph, node, source)
+        self.committed_before(trie, graph, node, source, false)
     }
 
     #[inline(always)]
@@ -197,7 +223,8 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         let mut rows = self.order_rows(trie, graph, node);
         if self.in_order {
             let source = if node.kind == Kind::Read { graph.rf(node.event as usize) } else { INIT };
-            rows.commit = self.committed_before(trie, graph, node, source);
+            rows.commit = self.committed_before(trie, graph, node, source, false);
+            rows.sure = self.committed_before(trie, graph, node, source, true);
         }
         rows
     }
@@ -222,7 +249,7 @@ impl<W: RowWidth> MemoryModel<W> for Power {
 }
 
 impl Power {
-    /// The commit-before prefix of an event.
+    /// The commit-before prefix of an event; or what is `sure` of it.
     #[inline(always)]
     fn committed_before<W: RowWidth>(
         &self,
@@ -230,14 +257,20 @@ impl Power {
         graph: &Graph<Self, W>,
         node: &Node<PowerStatic<W>, W>,
         source: EventId,
+        sure: bool,
     ) -> Row<W> {
+        let before = |e: usize| match sure {
+            true => self.surely_before(graph, e),
+            false => self.commit_before(graph, e),
+        };
+        let commit = if sure { &node.statics.sure } else { &node.statics.commit };
         let mut prefix = Row::EMPTY;
         if source != INIT {
-            prefix = self.commit_before(graph, source as usize) | Row::single(source as usize);
+            prefix = before(source as usize) | Row::single(source as usize);
         }
-        let mut direct = &node.statics.commit | from_other_threads(trie, graph, node);
+        let mut direct = commit | from_other_threads(trie, graph, node);
         while let Some(e) = direct.last() {
-            prefix |= self.commit_before(graph, e) | Row::single(e);
+            prefix |= before(e) | Row::single(e);
             direct = direct.without(&prefix);
         }
         prefix
@@ -349,7 +382,7 @@ impl Power {
             hb: direct.clone(),
             pb: fence.clone(),
             sp: &statics.sync | synced,
-            commit: Row::EMPTY,
+            ..PowerRows::default()
         };
         for d in direct.iter() {
             rows.hb |= &graph.rows(d).hb;

@@ -54,7 +54,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
                 deps: vec![Row::EMPTY; regs],
                 picks: vec![Row::EMPTY; regs],
                 last_amo_read: INIT,
-                last_choice: INIT,
                 ..Facts::default()
             };
             let key = Key { pc: 0, loc: NO_LOC, outcomes: Outcomes::NONE };
@@ -364,7 +363,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             addr: addr_row,
             data,
             pick,
-            chosen_by: code.chosen.binary_search(&node.key.pc).is_ok().then_some(facts.last_choice),
             facts,
         };
         node.statics = self.model.statics(&place);
