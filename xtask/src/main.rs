@@ -40,7 +40,7 @@ const PARTS: [&str; 3] = ["family", "larger", "c"];
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     if args.next().as_deref() != Some("campaign") {
         return Err(
-            "the tasks are `campaign`, `csmith`, `growth`, `power`, `promising` and `promising-family`"
+            "the tasks are `campaign`, `csmith`, `growth`, `outlive`, `power`, `promising` and `promising-family`"
                 .into(),
         );
     }

@@ -306,6 +306,9 @@ pub struct OutliveArgs {
     /// Write it after this many seconds [default: 15]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub checkpoint_every: Option<Duration>,
+    /// End after so many visits beyond the last checkpoint, as if killed: for tests
+    #[arg(long, value_name = "N", hide = true)]
+    pub interrupt_after: Option<u64>,
     /// Go on from a checkpoint, and keep it up to date
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,

@@ -36,10 +36,21 @@ pub fn search(
         return explore(program, options).map_err(NotExplored::Unsupported);
     };
     let bytes = resumed(outlive).map_err(NotExplored::Message)?;
+    let mut kept = 0;
     let mut keeping = Keeping {
         resume: bytes.as_deref(),
-        every: Every::Time(outlive.checkpoint_every.unwrap_or(EVERY).max(LEAST)),
-        keep: &mut |bytes| write(path, bytes),
+        every: match outlive.interrupt_after {
+            Some(visits) => Every::Nodes(visits.max(1)),
+            None => Every::Time(outlive.checkpoint_every.unwrap_or(EVERY).max(LEAST)),
+        },
+        keep: &mut |bytes| {
+            kept += 1;
+            // The first one is written before anything is explored.
+            match outlive.interrupt_after.filter(|_| kept > 2) {
+                Some(visits) => Err(format!("error: interrupted after {visits} visits")),
+                None => write(path, bytes),
+            }
+        },
     };
     explore_keeping(program, options, &mut keeping).map_err(|error| match error {
         NotKept::Unsupported(unsupported) => NotExplored::Unsupported(unsupported),

@@ -133,7 +133,15 @@ impl Heard {
 enum Next {
     GoOn,
     End(Ended),
-    StartOver(Need),
+    StartOver(Over),
+}
+
+/// Why a run starts over.
+enum Over {
+    /// There was too little room.
+    Need(Need),
+    /// Workers have decided otherwise where cells are: one at a time does not.
+    Alone,
 }
 
 impl Cluster {
@@ -184,7 +192,7 @@ impl Cluster {
         &self,
         session: &mut Session<'_>,
         asked: &Asked<'_>,
-        over: Option<(Attempt, Need)>,
+        over: Option<(Attempt, Over)>,
     ) -> Result<Result<Attempt, Part>, String> {
         let name = asked.name;
         let lost = || "error: the server cannot be reached".to_string();
@@ -197,8 +205,11 @@ impl Cluster {
             (generation, restarts) = (attempt.spec.generation + 1, attempt.spec.restarts + 1);
             match need {
                 // Which need is met first is a matter of luck with several workers, and so would be where cells are.
-                Need::Mixed { .. } if !alone => alone = true,
-                need => session.meet(need).map_err(|unsupported| format!("error: {}", unsupported.what))?,
+                Over::Alone | Over::Need(Need::Mixed { .. }) if !alone => alone = true,
+                Over::Alone => return Err("internal error: one worker at a time contradicts itself".into()),
+                Over::Need(need) => {
+                    session.meet(need).map_err(|unsupported| format!("error: {}", unsupported.what))?
+                }
             }
         }
         loop {
@@ -245,7 +256,8 @@ impl Cluster {
             let report = Report::Part(part.clone()).encode(binding);
             let streams = &self.streams;
             self.insist(|| streams.set_result(name, generation, &id, report.clone())).ok_or_else(lost)?;
-            self.insist(|| streams.put_rests(name, generation, &id, &part, binding)).ok_or_else(lost)?;
+            self.insist(|| streams.put_rests(name, generation, &id, &part, binding, alone))
+                .ok_or_else(lost)?;
         }
     }
 
@@ -319,7 +331,7 @@ impl Cluster {
         })
     }
 
-    async fn results_of(&self, name: &str, generation: u64) -> Option<Ordered> {
+    pub(crate) async fn results_of(&self, name: &str, generation: u64) -> Option<Ordered> {
         let config = OrderedConfig {
             filter_subject: format!("fencepost.result.{name}.{generation}.*"),
             deliver_policy: DeliverPolicy::All,
@@ -354,7 +366,7 @@ impl Cluster {
     /// Items that the server has lost.
     async fn put_again(&self, name: &str, session: &Session<'_>, attempt: &Attempt) {
         for (id, item) in &attempt.open {
-            let bytes = item.encode(session.binding());
+            let bytes = attempt.ledger.hand(item, attempt.spec.alone).encode(session.binding());
             let _ = self.streams.put_item(name, attempt.spec.generation, id, &bytes, true).await;
         }
     }
@@ -432,8 +444,10 @@ impl Attempt {
         };
         let part = match report {
             Report::Part(part) => part,
-            Report::Need(need) => return Next::StartOver(need),
+            Report::Need(need) => return Next::StartOver(Over::Need(need)),
             Report::Failed(why) => return fail(why),
+            Report::Lost if self.spec.alone => return fail(Broken::Lost.to_string()),
+            Report::Lost => return Next::StartOver(Over::Alone),
         };
         self.open.remove(&id);
         self.results += 1;
@@ -449,6 +463,9 @@ impl Attempt {
         if let Some(error) = self.ledger.error() {
             self.open.retain(|_, item| item.path() <= error.as_slice());
         }
-        self.ledger.need().map_or(Next::GoOn, Next::StartOver)
+        if self.ledger.contradicts() {
+            return Next::StartOver(Over::Alone);
+        }
+        self.ledger.need().map_or(Next::GoOn, |need| Next::StartOver(Over::Need(need)))
     }
 }

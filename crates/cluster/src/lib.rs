@@ -20,6 +20,7 @@
 
 mod connect;
 mod coordinator;
+mod measure;
 mod news;
 mod spec;
 mod streams;

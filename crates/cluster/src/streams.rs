@@ -5,7 +5,7 @@ use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::context::{Context, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, LastRawMessageErrorKind, RetentionPolicy, StorageType, Stream};
-use fencepost_explore::{Binding, Item, Part};
+use fencepost_explore::{Binding, Part};
 use futures_util::TryStreamExt;
 use std::time::Duration;
 
@@ -167,10 +167,12 @@ impl Streams {
         parent: &Id,
         part: &Part,
         binding: &Binding,
+        alone: bool,
     ) -> Result<(), Unreachable> {
         for (index, item) in part.rests.iter().enumerate() {
             let id = child(parent, index);
-            self.put_item(name, generation, &id, &Item::encode(item, binding), false).await?;
+            let bytes = part.hand(item, alone).encode(binding);
+            self.put_item(name, generation, &id, &bytes, false).await?;
         }
         Ok(())
     }

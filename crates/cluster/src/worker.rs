@@ -12,7 +12,8 @@ use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::message::{AckKind, Acker};
 use fencepost_explore::{
-    BUILD, Broken, DecodeError, Item, Limits, Options, Others, Part, Pause, Report, Session, StopReason,
+    BUILD, Binding, Broken, DecodeError, Handed, Limits, Options, Others, Part, Pause, Report, Session,
+    StopReason,
 };
 use futures_util::StreamExt;
 use std::collections::BTreeSet;
@@ -187,7 +188,7 @@ impl Cluster {
                 (Some(NoSession::Run(why)), _)
                 | (None, Some(NoSession::Run(why) | NoSession::Memory(why))) => {
                     (duty.told)(&format!("{}: {why}", delivery.name));
-                    self.report(&delivery, &Report::Failed(why), &NO_BINDING);
+                    self.report(&delivery, &Report::Failed(why), &NO_BINDING, true);
                 }
                 (None, None) => self.done(&delivery),
             }
@@ -269,18 +270,19 @@ impl Cluster {
             let asked = || streams.result(&delivery.name, delivery.generation, &delivery.id);
             match self.insist(asked) {
                 Some(None) => {}
-                Some(Some(report)) => return self.repeat(delivery, &report, session),
+                Some(Some(report)) => return self.repeat(delivery, &report, session, spec.alone),
                 None => return,
             }
         }
-        let report = match Item::decode(&delivery.item, session.binding()) {
+        let report = match Handed::decode(&delivery.item, session.binding()) {
             Err(error) => Report::Failed(format!("an item cannot be read: {error}")),
             Ok(_) if delivery.times > MOST_DELIVERIES => Report::Failed(format!(
                 "an item was given to {MOST_DELIVERIES} workers, and none of them came back with a result"
             )),
-            Ok(item) => {
+            Ok(handed) => {
                 let alive = self.keep_alive(delivery);
-                let outcome = without_panic(|| Ok(self.explore(session, spec, known, delivery, item, queue)));
+                let outcome =
+                    without_panic(|| Ok(self.explore(session, spec, known, delivery, handed, queue)));
                 alive.abort();
                 match outcome {
                     Ok(Outcome::Report(report)) => report,
@@ -297,7 +299,7 @@ impl Cluster {
         if let Report::Failed(why) = &report {
             (duty.told)(&format!("{}: {why}", delivery.name));
         }
-        self.report(delivery, &report, session.binding());
+        self.report(delivery, &report, session.binding(), spec.alone);
     }
 
     /// Explores an item, slice by slice.
@@ -307,7 +309,7 @@ impl Cluster {
         spec: &mut Spec,
         known: &mut Instant,
         delivery: &Delivery,
-        item: Item,
+        mut handed: Handed,
         queue: &mut PullConsumer,
     ) -> Outcome {
         let begun = Instant::now();
@@ -316,14 +318,14 @@ impl Cluster {
         session.set_limits(&Options { limits, ..options });
         let mut slice = FIRST_SLICE;
         let mut whole: Option<Part> = None;
-        let mut items = vec![item];
+        let mut items = vec![handed.item.clone()];
         loop {
-            let others = Others::with_error(spec.error.clone());
+            let others = Others::with_error(spec.error.clone()).with_cells_of(&handed);
             let pause = Pause { at: Instant::now().checked_add(slice), nodes: None };
             let part = match session.explore(&items, &others, pause) {
                 Ok(part) => part,
                 Err(Broken::Need(need)) => return Outcome::Report(Report::Need(need)),
-                Err(Broken::Lost) => return Outcome::Report(Report::Failed(Broken::Lost.to_string())),
+                Err(Broken::Lost) => return Outcome::Report(Report::Lost),
             };
             self.publish(&delivery.name, news::encode(&who(), &News::Works));
             let part = match whole.take() {
@@ -362,6 +364,7 @@ impl Cluster {
             }
             slice = (slice * 2).min(LONGEST_SLICE);
             items.clone_from(&part.rests);
+            handed = part.hand(&handed.item, spec.alone);
         }
         whole.map_or(Outcome::Over, |part| Outcome::Report(Report::Part(part)))
     }
@@ -412,7 +415,7 @@ impl Cluster {
     }
 
     /// Says what came of an item, puts what is left into the queue, and is done with it.
-    fn report(&self, delivery: &Delivery, report: &Report, binding: &fencepost_explore::Binding) {
+    fn report(&self, delivery: &Delivery, report: &Report, binding: &Binding, alone: bool) {
         let Delivery { name, generation, id, .. } = delivery;
         let mut bytes = report.encode(binding);
         let most = self.client.server_info().max_payload.saturating_sub(1024);
@@ -429,22 +432,22 @@ impl Cluster {
             None => return,
         };
         if let Some(counted) = counted {
-            self.put_rests(delivery, &counted, binding);
+            self.put_rests(delivery, &counted, binding, alone);
         }
         self.done(delivery);
     }
 
     /// An item that has a result already: what came of it may not be in the queue yet.
-    fn repeat(&self, delivery: &Delivery, report: &[u8], session: &Session<'_>) {
-        self.put_rests(delivery, report, session.binding());
+    fn repeat(&self, delivery: &Delivery, report: &[u8], session: &Session<'_>, alone: bool) {
+        self.put_rests(delivery, report, session.binding(), alone);
         self.done(delivery);
     }
 
-    fn put_rests(&self, delivery: &Delivery, report: &[u8], binding: &fencepost_explore::Binding) {
+    fn put_rests(&self, delivery: &Delivery, report: &[u8], binding: &Binding, alone: bool) {
         let Delivery { name, generation, id, .. } = delivery;
         if let Ok(Report::Part(part)) = Report::decode(report, binding) {
             let streams = &self.streams;
-            self.insist(|| streams.put_rests(name, *generation, id, &part, binding));
+            self.insist(|| streams.put_rests(name, *generation, id, &part, binding, alone));
         }
     }
 
@@ -520,7 +523,7 @@ fn prepare(session: &mut Session<'_>, spec: &Spec) -> Result<(), NoSession> {
 }
 
 /// What failures of a run are bound to, if there is no session.
-pub(crate) const NO_BINDING: fencepost_explore::Binding = [0; 16];
+pub(crate) const NO_BINDING: Binding = [0; 16];
 
 /// This thread of this worker.
 fn who() -> String {

@@ -19,13 +19,18 @@ const VERSION: u64 = 1;
 #[derive(Clone, Debug, Default)]
 struct Checkpoint {
     ledger: Ledger,
-    /// Where cells lie must be found out by one worker alone.
+    /// Where cells lie must be found out by one worker at a time.
     alone: bool,
     /// How long it has taken so far.
     spent: Duration,
 }
 
 impl Checkpoint {
+    /// The beginning of a search in which each part knows the cells of those before it.
+    fn one_at_a_time(spent: Duration) -> Checkpoint {
+        Checkpoint { alone: true, spent, ..Checkpoint::default() }
+    }
+
     fn encode(&self, session: &Session<'_>) -> Vec<u8> {
         let mut writer = Writer::new(b"FPC1", VERSION);
         writer.bytes(session.run_binding());
@@ -113,14 +118,19 @@ pub fn explore_keeping(
         let jobs = if state.alone { 1 } else { options.jobs.max(1) };
         session.set_limits(&left(options, &state));
         let items = state.ledger.items().to_vec();
-        match session.explore_with(&items, &state.ledger.others(), pause, jobs) {
+        let others = if state.alone { state.ledger.others_before() } else { state.ledger.others() };
+        match session.explore_with(&items, &others, pause, jobs) {
             Ok(part) => {
                 stopped = part.stopped;
                 state.ledger.add(&items, part);
+                if state.ledger.contradicts() && !state.alone {
+                    stopped = None;
+                    state = Checkpoint::one_at_a_time(state.spent);
+                }
             }
-            // Which need is met first is a matter of luck with several workers, and so would be where cells are.
-            Err(Broken::Need(Need::Mixed { .. })) if jobs > 1 => {
-                state = Checkpoint { alone: true, spent: state.spent, ..Checkpoint::default() };
+            // Which need is met first is a matter of where workers begin, and so would be where cells are.
+            Err(Broken::Need(Need::Mixed { .. }) | Broken::Lost) if !state.alone => {
+                state = Checkpoint::one_at_a_time(state.spent);
             }
             Err(Broken::Need(need)) => {
                 session.meet(need)?;

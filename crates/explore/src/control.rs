@@ -5,6 +5,7 @@
 //!
 //! A search may also *pause*: the workers note where they are, and what is left is a list of items (`item.rs`).
 
+use crate::cells::Cells;
 use crate::collect::Stats;
 use crate::graph::{Graph, Layout};
 use crate::interpret::Patience;
@@ -17,7 +18,7 @@ use crate::row::RowWidth;
 use fencepost_ir::{Location, Width};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use fencepost_answer::Limit as StopReason;
@@ -77,6 +78,8 @@ pub(crate) struct Task<'a> {
     pub watching: &'a Watching,
     /// An error was found there: nothing behind it matters.
     pub error: Option<&'a Position>,
+    /// Cells that the parts before have decided on, if one worker at a time explores.
+    pub cells: Option<&'a Arc<Cells>>,
     /// Counters of the other parts, for whoever watches.
     pub stats: &'a Stats,
     /// Nothing is visited but the path of the item, to see how many visits there are at each step.
@@ -178,6 +181,8 @@ pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     watched: Mutex<Watching>,
     /// What threads that may be equal began with: functions and arguments.
     starts: Mutex<Vec<(u32, Vec<u64>)>>,
+    /// Cells that accesses have decided on.
+    cells: Mutex<Cells>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -244,6 +249,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
             follows_all,
             watched: Mutex::new(task.map(|task| task.watching.clone()).unwrap_or_default()),
             starts: Mutex::new(Vec::new()),
+            cells: Mutex::default(),
         }
     }
 
@@ -322,6 +328,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
     #[cold]
     pub fn pause(&self) {
         let _ = self.stop.compare_exchange(GO_ON, PAUSE, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Notes which cells a worker has decided on.
+    #[cold]
+    pub(crate) fn note_cells(&self, memory: &Memory) {
+        if let Some(cells) = memory.decided() {
+            lock(&self.cells).merge(&cells);
+        }
+    }
+
+    /// The cells that workers have decided on.
+    pub(crate) fn cells(&self) -> Cells {
+        lock(&self.cells).clone()
     }
 
     /// What was done to cells.

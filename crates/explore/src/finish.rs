@@ -31,7 +31,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         // What a thread was computing just now may have been broken off: this graph is looked at again.
         if self.progression.tracked && self.control.is_ended() {
             self.collector.stats.nodes -= u64::from(!self.progression.replaying);
-            return self.progression.interrupt();
+            return self.interrupt();
         }
         let disagreed = |t: usize| {
             graph.frontier(layout, t).next != Next::NotStarted
@@ -45,7 +45,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if self.subject.code.in_pieces {
             let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
             if let Some(need) = unordered(&view).and_then(|(piece, _)| asks(&view, piece)) {
-                return self.control.overflow(need);
+                return self.needs(need);
             }
         }
         let races = self.model.races(&self.trie, graph, self.suspects.cells());

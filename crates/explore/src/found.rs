@@ -3,12 +3,14 @@
 //! A finding is its kind, its places and the position of the execution that shows it. The execution itself is not written:
 //! whoever wants to show it goes there again. So results are small, and a result from elsewhere cannot make up a trace.
 
+use crate::cells::Cells;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::{Collector, Stats, Trace};
 use crate::findings::{Finding, FindingKind, Place};
 use crate::item::Position;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A finding, and where it was made.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub struct Found {
     pub witness: Option<Located<Trace>>,
     /// An error has ended the search, at its position.
     pub ended: Option<Position>,
+    /// The cells that accesses have decided on, once all is known: what is shown must be found again with them.
+    pub(crate) cells: Option<Arc<Cells>>,
 }
 
 impl Found {
@@ -53,6 +57,7 @@ impl Found {
             cuts: collector.cuts,
             witness: collector.witness.map(|trace| Located { at: collector.witness_at, what: Some(trace) }),
             ended,
+            cells: None,
         }
     }
 

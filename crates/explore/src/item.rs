@@ -11,9 +11,11 @@
 //! way are made again by whoever takes the item, without being counted; what a graph looks like follows from the program.
 //! `docs/adr/021-work-items.md` says why this, and not the graph.
 
+use crate::cells::Cells;
 use crate::codec::{DecodeError, Reader, Writer};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 /// A place in the search tree: at each step, which visit it is among those that its parent makes, counted from 1.
 pub type Position = Vec<u32>;
@@ -97,6 +99,46 @@ impl Item {
             root += 1;
         }
         (Item { path: self.path.clone(), root }, parts)
+    }
+}
+
+/// An item for somebody else, with what must be known to explore it.
+#[derive(Clone, Debug)]
+pub struct Handed {
+    /// The item.
+    pub item: Item,
+    /// The cells that were decided on before it, if one worker at a time explores.
+    pub(crate) cells: Option<Arc<Cells>>,
+}
+
+impl Handed {
+    /// In bytes.
+    pub fn encode(&self, binding: &Binding) -> Vec<u8> {
+        let mut writer = Writer::new(b"FPH1", VERSION);
+        writer.bytes(binding);
+        self.item.write(&mut writer);
+        writer.number(self.cells.is_some().into());
+        self.cells.iter().for_each(|cells| cells.write(&mut writer));
+        writer.finish()
+    }
+
+    /// From bytes, which may come from anywhere.
+    pub fn decode(bytes: &[u8], binding: &Binding) -> Result<Handed, DecodeError> {
+        let mut reader = Reader::new(bytes, b"FPH1", VERSION)?;
+        if reader.bytes(binding.len())? != binding {
+            return Err(DecodeError::OtherRun);
+        }
+        let item = Item::read(&mut reader)?;
+        let cells = match reader.number()? {
+            0 => None,
+            1 => Some(Arc::new(Cells::read(&mut reader)?)),
+            _ => return Err(DecodeError::Value),
+        };
+        reader.end()?;
+        match cells {
+            Some(cells) if cells.contradict() => Err(DecodeError::Value),
+            cells => Ok(Handed { item, cells }),
+        }
     }
 }
 

@@ -3,14 +3,16 @@
 //! A part that was found begins at its position and goes on to where the next one, or something that is left, begins. Parts with
 //! nothing left between them are one: there are never more than there are items, plus one.
 
+use crate::cells::Cells;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Stats;
 use crate::control::{Need, Watched, Watching};
 use crate::found::Found;
-use crate::item::{Item, Position};
+use crate::item::{Handed, Item, Position};
 use crate::room::read_location;
 use crate::segments::in_order;
 use crate::session::{Others, Part};
+use std::sync::Arc;
 
 /// What was found, and what is left.
 #[derive(Clone, Debug)]
@@ -18,12 +20,14 @@ pub struct Ledger {
     found: Vec<(Position, Found)>,
     items: Vec<Item>,
     watching: Watching,
+    cells: Cells,
 }
 
 impl Default for Ledger {
     /// All is left.
     fn default() -> Ledger {
-        Ledger { found: Vec::new(), items: vec![Item::whole()], watching: Watching::default() }
+        let (watching, cells) = (Watching::default(), Cells::default());
+        Ledger { found: Vec::new(), items: vec![Item::whole()], watching, cells }
     }
 }
 
@@ -42,6 +46,7 @@ impl Ledger {
     pub fn found(&self) -> Found {
         let mut all = Found::default();
         self.found.iter().for_each(|(_, found)| all.merge(found.clone()));
+        all.cells = Some(Arc::new(self.cells.clone())).filter(|cells| !cells.contradict());
         all
     }
 
@@ -65,6 +70,21 @@ impl Ledger {
         others
     }
 
+    /// The same for a part that one worker explores after all others: it decides on no cells that they have decided on.
+    pub fn others_before(&self) -> Others {
+        Others { cells: Some(Arc::new(self.cells.clone())), ..self.others() }
+    }
+
+    /// Something that is left, for somebody else; with all that is known about cells, if one worker at a time explores.
+    pub fn hand(&self, item: &Item, alone: bool) -> Handed {
+        Handed { item: item.clone(), cells: alone.then(|| Arc::new(self.cells.clone())) }
+    }
+
+    /// Whether parts have decided otherwise where cells are: then the search starts over, with one worker at a time.
+    pub fn contradicts(&self) -> bool {
+        self.cells.contradict()
+    }
+
     /// A part of what was left is done: `done` are the items that it began with, its rests are left instead.
     pub fn add(&mut self, done: &[Item], part: Part) {
         self.items.retain(|item| !done.contains(item));
@@ -73,6 +93,7 @@ impl Ledger {
         for (all, own) in self.watching.iter_mut().zip(part.watching) {
             all.extend(own);
         }
+        self.cells.merge(&part.cells);
         self.fold();
     }
 
@@ -119,6 +140,7 @@ impl Ledger {
             found.write(writer);
         }
         write_watching(&self.watching, writer);
+        self.cells.write(writer);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Ledger, DecodeError> {
@@ -131,7 +153,8 @@ impl Ledger {
             found.push((reader.path()?, Found::read(reader)?));
         }
         let watching = read_watching(reader)?;
-        Ok(Ledger { found, items, watching })
+        let cells = Cells::read(reader)?;
+        Ok(Ledger { found, items, watching, cells })
     }
 }
 

@@ -4,8 +4,9 @@
 //! path, [`interpret`] runs threads from access to access, [`graph`] is the partial execution, [`visit`] the
 //! exploration itself, [`models`] the memory models it is told about by [`model`], [`collect`] what it finds.
 
+pub mod cells;
 mod checkpoint;
-pub mod code;
+mod code;
 mod codec;
 pub mod collect;
 pub mod control;
@@ -51,7 +52,7 @@ pub use collect::{AccessId, Stats, Trace, Visitor};
 pub use control::{Limits, Need, StopReason, bytes_in_use};
 pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
 pub use found::{Found, Located};
-pub use item::{Binding, Item, Position};
+pub use item::{Binding, Handed, Item, Position};
 pub use ledger::Ledger;
 pub use lower::Unsupported;
 pub use models::clause::Clause;

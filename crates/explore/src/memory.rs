@@ -8,8 +8,10 @@
 //! because the access is atomic or others access the place at the same time, the exploration starts over with a layout
 //! ([`Layouts`]) that has a cell there.
 
+use crate::cells::{Cells, Owner};
 use fencepost_ir::{Location, Object, ObjectId, Program, Span, Value, Width};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A memory cell, by number.
 pub type LocId = u32;
@@ -33,7 +35,7 @@ pub enum BadAccess {
 }
 
 /// What made an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Storage {
     /// Declared in the program.
     Global,
@@ -46,7 +48,7 @@ pub enum Storage {
 }
 
 /// What identifies an object that is made at run time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
     /// Whose.
     pub thread: u16,
@@ -133,6 +135,7 @@ pub struct Piece {
 #[derive(Clone, Debug)]
 struct ObjectInfo {
     key: ObjectKey,
+    owner: Owner,
     layout: Option<Layout>,
     name: String,
     size: u32,
@@ -153,6 +156,13 @@ struct ObjectInfo {
 }
 
 impl ObjectInfo {
+    /// Whether only an access decides that there is a cell: without it, there could be others.
+    fn is_decided_by_access(&self, offset: u32, width: Width) -> bool {
+        let first = self.declared.partition_point(|c| c.0 < offset);
+        let mut here = self.declared[first..].iter().take_while(|c| c.0 == offset);
+        self.layout.is_none() && (self.free_form || !here.any(|c| c.1 == width))
+    }
+
     /// The cell that an object with a layout has at a place: one that must be there, a declared one, or the widest that
     /// fits between these and is no wider than the grain.
     fn laid_out(&self, offset: u32) -> (u32, Width) {
@@ -233,6 +243,10 @@ pub struct Memory {
     cells: Vec<(Location, Width)>,
     init: Vec<Option<u64>>,
     layouts: Layouts,
+    /// How many cells only accesses have decided on.
+    decided: usize,
+    /// Those that others have decided on before: they are there from the start.
+    known: Option<Arc<Cells>>,
 }
 
 impl Memory {
@@ -244,14 +258,47 @@ impl Memory {
             cells: Vec::new(),
             init: Vec::new(),
             layouts: layouts.clone(),
+            decided: 0,
+            known: None,
         };
         for (number, object) in (0..).zip(&program.objects) {
-            memory.add(object, Storage::Global, ObjectKey::Global(number));
+            memory.add(object, Storage::Global, ObjectKey::Global(number), Owner::Global(number));
         }
         memory
     }
 
-    fn add(&mut self, object: &Object, storage: Storage, key: ObjectKey) -> ObjectId {
+    /// The same with the cells that others have decided on.
+    pub(crate) fn knowing(mut self, cells: &Arc<Cells>) -> Memory {
+        self.known = Some(cells.clone());
+        (0..self.objects.len()).for_each(|object| self.add_known(object));
+        self
+    }
+
+    /// Makes the cells of an object that others have decided on. They may come from anywhere.
+    fn add_known(&mut self, object: usize) {
+        let Some(known) = self.known.clone() else { return };
+        for (offset, width) in known.of(self.objects[object].owner) {
+            let info = &self.objects[object];
+            let fits = u64::from(offset) + u64::from(width.bytes()) <= u64::from(info.size);
+            let near = &info.met[info.met.partition_point(|c| c.0 < offset).saturating_sub(1)..];
+            let is_free = !near.iter().take(2).any(|&(o, w, _)| overlap((o, w), (offset, width)));
+            if fits && is_free && info.is_decided_by_access(offset, width) {
+                self.add_cell(ObjectId(object as u32), offset, width);
+            }
+        }
+    }
+
+    /// The cells that only accesses have decided on.
+    pub(crate) fn decided(&self) -> Option<Cells> {
+        let mut cells = Cells::default();
+        for info in self.objects.iter().filter(|_| self.decided > 0) {
+            let own = info.met.iter().filter(|&&(offset, width, _)| info.is_decided_by_access(offset, width));
+            own.for_each(|&(offset, width, _)| cells.add(info.owner, offset, width));
+        }
+        (self.decided > 0).then_some(cells)
+    }
+
+    fn add(&mut self, object: &Object, storage: Storage, key: ObjectKey, owner: Owner) -> ObjectId {
         let mut declared: Vec<_> = object
             .cells
             .iter()
@@ -264,6 +311,7 @@ impl Memory {
         let as_declared = !overlap && layout.is_none();
         self.objects.push(ObjectInfo {
             key,
+            owner,
             layout,
             name: object.name.clone(),
             size: object.size,
@@ -297,12 +345,13 @@ impl Memory {
             return id;
         }
         let id = match template {
-            Some(object) => self.add(object, identity.storage, identity.key()),
+            Some(object) => self.add(object, identity.storage, identity.key(), Owner::Made(identity)),
             None => {
                 let id = ObjectId(self.objects.len() as u32);
                 let key = identity.key();
                 self.objects.push(ObjectInfo {
                     key,
+                    owner: Owner::Made(identity),
                     layout: self.layouts.0.get(&key).cloned(),
                     name: format!("allocation {}.{}", identity.thread, identity.number),
                     size: identity.size,
@@ -320,6 +369,7 @@ impl Memory {
         };
         self.objects[id.0 as usize].maker = Some((identity.thread, identity.site, identity.number));
         self.made.insert(identity, id);
+        self.add_known(id.0 as usize);
         id
     }
 
@@ -385,7 +435,9 @@ impl Memory {
     }
 
     fn add_cell(&mut self, object: ObjectId, offset: u32, width: Width) -> LocId {
-        let init = self.objects[object.0 as usize].initial(offset, width);
+        let info = &self.objects[object.0 as usize];
+        self.decided += usize::from(info.is_decided_by_access(offset, width));
+        let init = info.initial(offset, width);
         let loc = self.cells.len() as LocId;
         self.cells.push((Location { object, offset }, width));
         self.init.push(init);

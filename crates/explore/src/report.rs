@@ -1,5 +1,6 @@
 //! What came of an item, in bytes: what was found, what is left; or that nothing came of it, and why.
 
+use crate::cells::Cells;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::control::{Need, StopReason};
 use crate::found::Found;
@@ -23,6 +24,8 @@ pub enum Report {
     Need(Need),
     /// It was given up, with a message.
     Failed(String),
+    /// There is no such place, as far as is known about cells: see `cells`.
+    Lost,
 }
 
 const LIMITS: [StopReason; 7] = [
@@ -51,6 +54,7 @@ impl Report {
                     found.write(&mut writer);
                 }
                 write_watching(&part.watching, &mut writer);
+                part.cells.write(&mut writer);
                 let limit = part.stopped.and_then(|limit| LIMITS.iter().position(|&other| other == limit));
                 writer.number(limit.map_or(0, |at| at as u64 + 1));
             }
@@ -58,6 +62,7 @@ impl Report {
                 writer.number(1);
                 write_need(need, &mut writer);
             }
+            Report::Lost => writer.number(3),
             Report::Failed(message) => {
                 writer.number(2);
                 let mut end = message.len().min(LONGEST);
@@ -85,6 +90,7 @@ impl Report {
                 let text = std::str::from_utf8(reader.bytes(length)?).map_err(|_| DecodeError::Value)?;
                 Report::Failed(text.into())
             }
+            3 => Report::Lost,
             _ => return Err(DecodeError::Value),
         };
         reader.end()?;
@@ -101,6 +107,7 @@ fn read_part(reader: &mut Reader<'_>) -> Result<Part, DecodeError> {
         part.found.push((reader.path()?, Found::read(reader)?));
     }
     part.watching = read_watching(reader)?;
+    part.cells = Cells::read(reader)?;
     part.stopped = match reader.small::<usize>()? {
         0 => None,
         at => Some(*LIMITS.get(at - 1).ok_or(DecodeError::Value)?),

@@ -19,7 +19,7 @@ use rustc_hash::FxHashSet;
 /// Events that an execution may have at most.
 pub(crate) const MAX_EVENTS: usize = 1_000_000;
 
-/// Most words of a thread's registers. More than a program that is explored ever has; a need from elsewhere may ask for anything.
+/// Most words of all registers. More than a program that is explored ever has; a need from elsewhere may ask for anything.
 const MAX_WORDS: usize = 1 << 24;
 
 /// Most needs: each makes something larger by a part of it, or is about a cell.
@@ -97,7 +97,9 @@ impl Room {
         self.needs.len() < MAX_NEEDS
             && match *need {
                 Need::Events(thread) => thread < self.capacity.len() && !self.is_too_large(),
-                Need::Registers(thread) => self.stride.get(thread).is_some_and(|&words| words < MAX_WORDS),
+                Need::Registers(thread) => {
+                    thread < self.stride.len() && self.stride.iter().sum::<usize>() < MAX_WORDS
+                }
                 Need::Thread(parent, _) => {
                     usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
                 }

@@ -1,6 +1,7 @@
 //! Runs an exploration: chooses the width of rows, starts workers, and starts over when the room for events was too
 //! small (which the first execution shows, so little is lost).
 
+use crate::cells::Cells;
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
 use crate::control::{Control, Limits, Need, StopReason, Task, Watching, Work};
 use crate::findings::Finding;
@@ -173,6 +174,11 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
             return Ok(stopped(StopReason::TooManyEvents));
         }
         match twin.attempt(&Run { room: &room, options, jobs, task: None }) {
+            // Workers have decided otherwise than one would have where cells are.
+            Ok(attempt) if attempt.cells.contradict() && jobs > 1 => {
+                jobs = 1;
+                options.restarted.iter().for_each(|restarted| restarted());
+            }
             Ok(attempt) => return Ok(attempt.whole()),
             Err(need) => {
                 if let Some(restarted) = options.restarted {
@@ -290,6 +296,8 @@ pub(crate) struct Attempt {
     pub children: Vec<u32>,
     /// What was done to cells.
     pub watching: Watching,
+    /// The cells that accesses have decided on.
+    pub cells: Cells,
     pub stopped: Option<StopReason>,
 }
 
@@ -332,7 +340,11 @@ impl Run<'_> {
         let control = Control::new(jobs, &options.limits, room.caution.clone(), follows_all, task);
         let explorer = || {
             let collector = collector(&room.question, options);
-            Explorer::new(&subject, model.clone(), room.memory.clone(), &control, collector)
+            let memory = match task.and_then(|task| task.cells) {
+                Some(cells) => room.memory.clone().knowing(cells),
+                None => room.memory.clone(),
+            };
+            Explorer::new(&subject, model.clone(), memory, &control, collector)
         };
         let ended = if jobs == 1 && task.is_none() {
             let mut alone = explorer();
@@ -353,6 +365,7 @@ impl Run<'_> {
             lost: ended.lost,
             children: ended.children,
             watching: control.watching(),
+            cells: control.cells(),
             stopped: control.stop_reason(),
         })
     }
@@ -390,6 +403,7 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
                 }
             }
         }
+        explorer.note_cells();
         explorer.progression.finish(explorer.collector)
     };
     std::thread::scope(|scope| {

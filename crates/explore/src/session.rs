@@ -1,22 +1,27 @@
 //! An exploration in parts: items are explored one by one, anywhere, and pause when they are told to.
 
+use crate::cells::Cells;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Stats;
 use crate::control::{Need, StopReason, Task, Watching};
 use crate::found::Found;
-use crate::item::{Binding, Hashed, Item, Position};
+use crate::item::{Binding, Handed, Hashed, Item, Position};
 use crate::lower::Unsupported;
 use crate::room::{Room, read_need, write_need};
 use crate::run::{Attempt, Options, Run, Twin, twin};
 use fencepost_ir::{Location, Program};
 use std::fmt;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The build: version and a number for the sources of the explorer.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("FENCEPOST_SOURCES"));
 
 /// The version of the binary form of needs.
 const VERSION: u64 = 1;
+
+/// How long it may take to make the room that somebody else says is needed.
+const LONGEST_PREPARING: Duration = Duration::from_secs(60);
 
 /// An exploration whose parts are asked for one by one.
 pub struct Session<'p> {
@@ -45,6 +50,8 @@ pub struct Others {
     pub(crate) watching: Watching,
     /// The first error, if that ends the search: nothing behind it matters.
     pub(crate) error: Option<Position>,
+    /// The cells that the parts before have decided on, if one worker at a time explores: see `cells`.
+    pub(crate) cells: Option<Arc<Cells>>,
     /// Counters, for whoever watches.
     pub(crate) stats: Stats,
 }
@@ -58,6 +65,8 @@ pub struct Part {
     pub rests: Vec<Item>,
     /// What was done to cells.
     pub(crate) watching: Watching,
+    /// The cells that accesses have decided on, in this part and in those that it knew of.
+    pub(crate) cells: Cells,
     /// A limit was hit.
     pub stopped: Option<StopReason>,
 }
@@ -77,7 +86,13 @@ impl Part {
         for (all, own) in self.watching.iter_mut().zip(next.watching) {
             all.extend(own);
         }
+        self.cells.merge(&next.cells);
         self.stopped = next.stopped;
+    }
+
+    /// One of the rests, for somebody else; with all that is known about cells, if one worker at a time explores.
+    pub fn hand(&self, item: &Item, alone: bool) -> Handed {
+        Handed { item: item.clone(), cells: alone.then(|| Arc::new(self.cells.clone())) }
     }
 
     /// Counters.
@@ -112,6 +127,11 @@ impl Others {
     /// An error was found there, and nothing behind it matters.
     pub fn with_error(error: Option<Position>) -> Others {
         Others { error, ..Others::default() }
+    }
+
+    /// The same for somebody to whom an item was handed.
+    pub fn with_cells_of(self, handed: &Handed) -> Others {
+        Others { cells: handed.cells.clone(), ..self }
     }
 }
 
@@ -192,8 +212,9 @@ impl<'p> Session<'p> {
         let needs: Result<Vec<Need>, _> = (0..reader.count()?).map(|_| read_need(reader)).collect();
         let fresh = Room::new(self.program, self.twin.purpose(), &self.options);
         let mut room = fresh.map_err(|_| DecodeError::Value)?;
+        let start = Instant::now();
         for need in needs? {
-            if !room.can_meet(&need) {
+            if !room.can_meet(&need) || start.elapsed() > LONGEST_PREPARING {
                 return Err(DecodeError::Value);
             }
             room.meet(self.program, &self.options, need).map_err(|_| DecodeError::Value)?;
@@ -224,11 +245,12 @@ impl<'p> Session<'p> {
             });
         }
         let attempt = self.attempt(items, others, pause, jobs, false)?;
-        let Attempt { found, rests, watching, stopped, .. } = attempt;
+        let Attempt { found, rests, watching, mut cells, stopped, .. } = attempt;
+        others.cells.iter().for_each(|known| cells.merge(known));
         // Objects that are made at run time have numbers of their own in each session; nobody waits for their cells.
         let is_global = |cell: &Location| (cell.object.0 as usize) < self.program.objects.len();
         let watching = watching.map(|cells| cells.into_iter().filter(is_global).collect());
-        Ok(Part { found, rests, watching, stopped })
+        Ok(Part { found, rests, watching, cells, stopped })
     }
 
     fn attempt(
@@ -245,6 +267,7 @@ impl<'p> Session<'p> {
             pause_nodes: pause.nodes,
             watching: &others.watching,
             error: others.error.as_ref(),
+            cells: others.cells.as_ref(),
             stats: &others.stats,
             surveys,
         };
@@ -265,9 +288,11 @@ impl<'p> Session<'p> {
 
     /// Goes to the executions of findings and of a witness that come from elsewhere, so that they can be shown.
     pub fn show(&self, found: &mut Found) -> Result<(), Broken> {
+        // All cells that there were in the end lead to the same place: those that came later overlap none of those before.
+        let others = Others { cells: found.cells.clone(), ..Others::default() };
         let visit = |at: &Position| -> Result<Found, Broken> {
             let item = Item::new(at.len(), at.clone()).ok_or(Broken::Lost)?;
-            let part = self.explore_with(&[item], &Others::default(), Pause::default(), 1)?;
+            let part = self.explore_with(&[item], &others, Pause::default(), 1)?;
             let mut all = Found::default();
             part.found.into_iter().for_each(|(_, found)| all.merge(found));
             Ok(all)

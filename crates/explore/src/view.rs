@@ -276,12 +276,14 @@ pub(crate) fn trace<M: MemoryModel<W>, W: RowWidth>(
     }
     let source = |e: usize| (graph.rf(e) != INIT).then(|| ids[graph.rf(e) as usize]);
     let rf = reads.into_iter().map(|e| (ids[e], source(e))).collect();
-    let co = (0..graph.cells() as LocId)
+    let mut co: Vec<_> = (0..graph.cells() as LocId)
         .filter(|&x| !graph.co(x).is_empty())
         .map(|x| {
             let writes = graph.co(x).iter().map(|&w| ids[w as usize]).collect();
             (memory.location(x as LocId).0, writes)
         })
         .collect();
+    // Cells are numbered as the search meets them.
+    co.sort();
     Trace { rf, co, choices }
 }

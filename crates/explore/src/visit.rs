@@ -111,6 +111,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
     pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory, giver: Position) {
         self.progression.took(&mut self.collector, giver);
+        self.control.note_cells(&self.memory);
         (self.trie, self.memory) = (trie, memory);
         self.watch = Watch::default();
         self.suspects = Suspects::default();
@@ -163,7 +164,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             graph.set_snapshot(layout, thread, 0, snapshot);
             graph.set_front(layout, thread, 0);
         } else {
-            self.control.overflow(Need::Registers(thread));
+            self.needs(Need::Registers(thread));
         }
     }
 
@@ -232,10 +233,33 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         {
             self.control.pause();
             stats.nodes -= u64::from(!self.progression.replaying);
-            self.progression.interrupt();
+            self.interrupt();
             return false;
         }
         true
+    }
+
+    /// There is too little room. What a worker looks at on the way back from where it was interrupted does not count: it is looked at again.
+    #[cold]
+    pub(crate) fn needs(&self, need: Need) {
+        if !self.progression.interrupted {
+            self.control.overflow(need);
+        }
+    }
+
+    /// Notes that the search is interrupted before the current visit, and which cells it has met by now: on the way back it meets more, which
+    /// would be others if it went on.
+    #[cold]
+    pub(crate) fn interrupt(&mut self) {
+        self.note_cells();
+        self.progression.interrupt();
+    }
+
+    /// Notes which cells the worker has met, unless it was interrupted before.
+    pub(crate) fn note_cells(&self) {
+        if !self.progression.interrupted {
+            self.control.note_cells(&self.memory);
+        }
     }
 
     /// Whether the worker is on the way back from where it stopped.
@@ -499,7 +523,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     fn visit_spawn(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let layout = self.subject.layout;
         let Some(child) = layout.started_by(thread, snapshot.value) else {
-            return self.control.overflow(Need::Thread(thread as u16, snapshot.value as u32));
+            return self.needs(Need::Thread(thread as u16, snapshot.value as u32));
         };
         let pc = self.trie.node(snapshot.node).pc();
         let Op::Spawn { target, args, .. } = self.subject.code.ops[pc as usize] else { return };
@@ -527,7 +551,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let loc = self.trie.node(snapshot.node).loc();
         if self.looks_for_early_pairs() && self.could_be_read_early(graph, event, loc) {
             graph.remove_write(event);
-            return self.control.overflow(Need::OutOfOrder);
+            return self.needs(Need::OutOfOrder);
         }
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
@@ -692,10 +716,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         mixed: Option<Need>,
     ) -> Snapshot {
         if let Some(need) = mixed {
-            self.control.overflow(need);
+            self.needs(need);
         }
         if needs_room {
-            self.control.overflow(Need::Registers(thread));
+            self.needs(Need::Registers(thread));
         }
         // It may have been broken off when the time was up: what comes of it is not what the thread does.
         if snapshot.next == Next::Blocked
@@ -703,11 +727,12 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             && !self.progression.finishing
             && self.control.is_ended()
         {
+            self.note_cells();
             self.progression.interrupt_within();
         }
         if matches!(snapshot.next, Next::Event | Next::Tail) && index >= self.subject.layout.capacity(thread)
         {
-            self.control.overflow(Need::Events(thread));
+            self.needs(Need::Events(thread));
             return Snapshot::stopped(Next::Cut);
         }
         snapshot

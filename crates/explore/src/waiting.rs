@@ -68,7 +68,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let location = self.memory.location(loc).0;
         if plain || self.control.could_race(location, kind) {
-            self.control.overflow(Need::Caution(location));
+            self.needs(Need::Caution(location));
         }
     }
 
@@ -86,7 +86,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         mark(&mut self.watch.0[kind as usize], loc);
         let location = self.memory.location(loc).0;
         if self.control.could_race(location, kind) {
-            self.control.overflow(Need::Caution(location));
+            self.needs(Need::Caution(location));
         }
     }
 

@@ -3,28 +3,23 @@
 
 #[path = "support/dice.rs"]
 mod dice;
+#[path = "support/parts.rs"]
+mod parts;
 mod support;
 
 use dice::Random;
 use fencepost_explore::{
-    Broken, DecodeError, Every, Exploration, Item, Keeping, Ledger, ModelName, NotKept, Options, Others,
-    Pause, Session, explore, explore_keeping,
+    Broken, DecodeError, Every, Item, Keeping, ModelName, Options, Others, Pause, Session, explore,
+    explore_keeping,
 };
 use fencepost_ir::Program;
+use parts::{compare, interrupted, told};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use std::collections::VecDeque;
-use std::sync::Mutex;
 use support::{random, text};
 
 fn cases(default: usize) -> usize {
     std::env::var("FENCEPOST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default)
-}
-
-/// All that an answer says.
-fn told(found: &Exploration) -> String {
-    let share = fencepost_explore::Stats { share: 0, ..found.stats };
-    format!("{share:?} {:?} {:?} {:?} {:?}", found.states, found.findings, found.cuts, found.witness)
 }
 
 /// Random programs of a model.
@@ -37,98 +32,12 @@ fn programs(model: ModelName, count: usize, size: (usize, usize, usize)) -> Vec<
     (0..count).map(tree).map(|threads| random::program(&threads, cells)).collect()
 }
 
-/// Explores with a pause every so many visits, each time from the bytes of the checkpoint before; and how often that was.
-fn interrupted(program: &Program, options: &Options<'_>, nodes: u64) -> (Exploration, usize) {
-    let kept: Mutex<Vec<u8>> = Mutex::default();
-    let mut pauses = 0;
-    loop {
-        let before = kept.lock().expect("bytes").clone();
-        // The third time it is called, nothing is kept any more: as if the process had been killed.
-        let mut calls = 0;
-        let mut keep = |bytes: &[u8]| {
-            calls += 1;
-            if calls > 2 {
-                return Err("killed".into());
-            }
-            *kept.lock().expect("bytes") = bytes.to_vec();
-            Ok(())
-        };
-        let resume = (!before.is_empty()).then_some(before.as_slice());
-        let mut keeping = Keeping { resume, every: Every::Nodes(nodes), keep: &mut keep };
-        match explore_keeping(program, options, &mut keeping) {
-            Ok(found) => return (found, pauses),
-            Err(NotKept::Write(_)) => pauses += 1,
-            Err(error) => panic!("{error:?}"),
-        }
-    }
-}
-
-/// Explores as a cluster would: items from a queue, each for a while, what is left split and put back.
-fn shared_out(program: &Program, options: &Options<'_>, random: &mut Random) -> (Exploration, usize) {
-    let mut session = Session::new(program, options).expect("supported");
-    let (mut ledger, mut queue) = (Ledger::default(), VecDeque::from([Item::whole()]));
-    let mut items = 0;
-    while let Some(item) = queue.pop_front() {
-        items += 1;
-        let bytes = item.encode(session.binding());
-        assert_eq!(Item::decode(&bytes, session.binding()).as_ref(), Ok(&item));
-        let pause = Pause { nodes: Some(1 + random.below(6)), at: None };
-        let mut others = ledger.others();
-        if random.below(2) == 0 {
-            // What the others did need not be known.
-            others = Others::default();
-        }
-        let part = session.explore(std::slice::from_ref(&item), &others, pause);
-        let need = match part {
-            Ok(mut part) => {
-                let mut rests = Vec::new();
-                for rest in std::mem::take(&mut part.rests) {
-                    let (rest, parts) = session.split(&rest, random.below(3) as usize).expect("it is there");
-                    rests.extend(parts);
-                    rests.push(rest);
-                }
-                part.rests = rests;
-                ledger.add(&[item], part);
-                ledger.need()
-            }
-            Err(Broken::Need(need)) => Some(need),
-            Err(Broken::Lost) => panic!("lost: {item:?}"),
-        };
-        if let Some(need) = need {
-            session.meet(need).expect("supported");
-            (ledger, queue) = (Ledger::default(), VecDeque::from([Item::whole()]));
-            continue;
-        }
-        queue = ledger.items().iter().cloned().collect();
-        if random.below(2) == 0 {
-            queue.make_contiguous().reverse();
-        }
-    }
-    let mut found = ledger.found();
-    session.show(&mut found).expect("it is there");
-    (found.into(), items)
-}
-
-fn compare(program: &Program, model: ModelName, random: &mut Random) -> usize {
-    let mut pieces = 0;
-    for stop_at_error in [false, true] {
-        let options = Options { stop_at_error, ..Options::new(model) };
-        let whole = told(&explore(program, &options).expect("supported"));
-        let (found, pauses) = interrupted(program, &options, 1 + random.below(9));
-        assert_eq!(told(&found), whole, "interrupted {pauses} times, {model:?}\n{program:?}");
-        let (found, items) = shared_out(program, &options, random);
-        assert_eq!(told(&found), whole, "{items} items, {model:?}\n{program:?}");
-        pieces += pauses + items;
-    }
-    pieces
-}
-
 #[test]
 fn parts_make_the_whole() {
     let (mut random, mut pieces) = (Random(1), 0);
     for model in ModelName::ALL {
         for program in programs(model, cases(12), (3, 5, 2)) {
-            pieces += compare(&program, model, &mut random);
+            pieces += compare(&program, model, &mut random).0;
         }
     }
     assert!(pieces > 2_000, "{pieces} pieces");

@@ -45,6 +45,7 @@ impl Engine for Explore {
             "promises",
             "checkpoint",
             "checkpoint-every",
+            "interrupt-after",
             "resume",
             "cluster",
             "explore-first",

@@ -117,8 +117,16 @@ const COMMON: &[&str] = &[
 ];
 
 /// Options for explorations that outlive the process.
-const OUTLIVE: &[&str] =
-    &["checkpoint", "checkpoint-every", "resume", "cluster", "explore-first", "run", "creds"];
+const OUTLIVE: &[&str] = &[
+    "checkpoint",
+    "checkpoint-every",
+    "interrupt-after",
+    "resume",
+    "cluster",
+    "explore-first",
+    "run",
+    "creds",
+];
 
 /// The engine of that name.
 pub fn find(name: &str) -> Option<&'static dyn Engine> {
