@@ -102,7 +102,7 @@ const COUNT: [&str; 6] = ["check", "crates/c/corpus/count_fetch_add.c", "--engin
 /// Asks, and does not wait.
 fn ask(plain: &[&str], server: &Server, name: &str) -> Child {
     let address = server.address();
-    let asked = [plain, &["--cluster", &address, "--run", name, "--explore-first", "0.01"]].concat();
+    let asked = [plain, &["--cluster", &address, "--run", name, "--explore-first", "0.0005"]].concat();
     fencepost(&asked).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
@@ -192,7 +192,7 @@ fn a_run_that_needs_more_starts_over_with_several_workers() {
     let _workers = Workers::start(&server, 2);
     let mut over = 0;
     for need in ["-DNEED=11", "-DNEED=4", "-DNEED=16"] {
-        let plain = ["check", &file, "--engine", "explore", "-m", "rc11", "--all", "--json", "-DN=6", need];
+        let plain = ["check", &file, "--engine", "explore", "-m", "rc11", "--all", "--json", "-DN=7", need];
         let alone = run(&[&plain[..], &["-j", "1"]].concat());
         let output = ask(&plain, &server, "late").wait_with_output().expect("it ends");
         assert_eq!(answer(&output), alone, "{need}");
