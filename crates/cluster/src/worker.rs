@@ -64,7 +64,7 @@ pub trait Sessions: Sync {
 /// What came of an item here.
 enum Outcome {
     /// Something to write down.
-    Report(Report),
+    Report(Box<Report>),
     /// The run is no more.
     Over,
     /// Nothing: the limit on memory was hit before anything was found.
@@ -285,7 +285,7 @@ impl Cluster {
                     without_panic(|| Ok(self.explore(session, spec, known, delivery, handed, queue)));
                 alive.abort();
                 match outcome {
-                    Ok(Outcome::Report(report)) => report,
+                    Ok(Outcome::Report(report)) => *report,
                     Ok(Outcome::Over) => return self.done(delivery),
                     Ok(Outcome::NoMemory) => {
                         return self.leave_to_others(delivery, short_of_memory(session), duty);
@@ -324,8 +324,8 @@ impl Cluster {
             let pause = Pause { at: Instant::now().checked_add(slice), nodes: None };
             let part = match session.explore(&items, &others, pause) {
                 Ok(part) => part,
-                Err(Broken::Need(need)) => return Outcome::Report(Report::Need(need)),
-                Err(Broken::Lost) => return Outcome::Report(Report::Lost),
+                Err(Broken::Need(need)) => return Outcome::Report(Box::new(Report::Need(need))),
+                Err(Broken::Lost) => return Outcome::Report(Box::new(Report::Lost)),
             };
             self.publish(&delivery.name, news::encode(&who(), &News::Works));
             let part = match whole.take() {
@@ -366,7 +366,7 @@ impl Cluster {
             items.clone_from(&part.rests);
             handed = part.hand(&handed.item, spec.alone);
         }
-        whole.map_or(Outcome::Over, |part| Outcome::Report(Report::Part(part)))
+        whole.map_or(Outcome::Over, |part| Outcome::Report(Box::new(Report::Part(part))))
     }
 
     /// How many workers wait for work that there is not.
