@@ -51,7 +51,7 @@ impl Writer<'_> {
 
     /// Reads or writes some of its own memory. Now and then that is atomic.
     fn access(&mut self) {
-        let own = self.own[self.random.below(self.own.len() as u64) as usize].clone();
+        let own = self.own[self.random.below(self.own.len() as u64) as usize];
         let width = WIDTHS[self.random.below(4) as usize];
         let offset = width.bytes() * self.random.below(u64::from(SIZE / width.bytes())) as u32;
         let addr = self.binary(BinaryOp::Add, own, Operand::Const(Value(offset.into())));
@@ -101,7 +101,7 @@ fn program(random: &mut Random) -> Program {
             (Operand::Const(Value::pointer(ObjectId(2 + thread), 0)), Ann::order(Order::Relaxed));
         for value in 1..=2 {
             let value = Operand::Const(Value(value - 1));
-            writer.push(Instr::Store { addr: flag.clone(), value, width: Width::W32, ann });
+            writer.push(Instr::Store { addr: flag, value, width: Width::W32, ann });
         }
         for _ in 0..1 + writer.random.below(2) {
             writer.round(ObjectId(3 - thread));
