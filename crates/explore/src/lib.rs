@@ -4,9 +4,9 @@
 //! path, [`interpret`] runs threads from access to access, [`graph`] is the partial execution, [`visit`] the
 //! exploration itself, [`models`] the memory models it is told about by [`model`], [`collect`] what it finds.
 
-pub mod cells;
+mod cells;
 mod checkpoint;
-mod code;
+pub mod code;
 mod codec;
 pub mod collect;
 pub mod control;
