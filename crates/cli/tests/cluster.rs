@@ -76,10 +76,13 @@ fn runs_are_listed_and_cancelled_and_mistakes_are_told() {
     let asked = ["check", "crates/c/corpus/count_fetch_add.c", "--engine", "explore", "-m", "rc11", "-DN=10"];
     // Nobody works, so that it waits.
     let arguments = [&asked[..], &["--cluster", &address, "--run", "waits"]].concat();
-    let child =
+    let mut child =
         fencepost(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let start = Instant::now();
     while !run(&["runs", &address]).contains("waits: 1 items done") {
+        if child.try_wait().expect("it can be asked").is_some() {
+            panic!("it ended: {:?}", child.wait_with_output());
+        }
         assert!(start.elapsed() < Duration::from_secs(60), "{}", run(&["runs", &address]));
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -4,7 +4,7 @@
 use super::support::{fencepost, show};
 use async_nats::{Client, ConnectOptions, jetstream};
 use futures_util::StreamExt;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -29,33 +29,40 @@ impl Server {
             eprintln!("there is no nats-server here: this test is absent");
             return None;
         }
-        // A port that is free now is free in a moment, too.
-        let port =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a port").port();
         let folder = std::env::temp_dir().join(format!("fencepost-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
         let configured =
             configure(&folder).map(|text| std::fs::write(folder.join("server.conf"), text)).is_some();
-        let child = Server::run(port, &folder, configured);
+        let (port, child) = Server::run(None, &folder, configured);
         Some(Server { port, folder, configured, child })
     }
 
-    fn run(port: u16, folder: &Path, configured: bool) -> Child {
+    /// On this port, or on one that the server finds: one that was free a moment ago may be somebody's by now.
+    fn run(port: Option<u16>, folder: &Path, configured: bool) -> (u16, Child) {
         let mut command = Command::new("nats-server");
-        command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(folder.join("streams"));
+        let asked = port.map_or("-1".into(), |port| port.to_string());
+        command.args(["-a", "127.0.0.1", "-p", &asked, "-js", "-sd"]).arg(folder.join("streams"));
+        command.arg("--ports_file_dir").arg(folder);
         if configured {
             command.arg("-c").arg(folder.join("server.conf"));
         }
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        let ports = folder.join(format!("nats-server_{}.ports", child.id()));
+        let found = || {
+            let text = std::fs::read_to_string(&ports).ok()?;
+            let after = text.split("127.0.0.1:").nth(1)?;
+            after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        let port = port.unwrap_or_else(|| until("the port of the server", found));
         until("the server answers", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());
-        child
+        (port, child)
     }
 
     pub fn restart(&mut self) {
         self.child.kill().expect("it is killed");
         let _ = self.child.wait();
-        self.child = Server::run(self.port, &self.folder, self.configured);
+        (_, self.child) = Server::run(Some(self.port), &self.folder, self.configured);
     }
 
     pub fn address(&self) -> String {
