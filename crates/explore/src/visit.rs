@@ -18,7 +18,7 @@ use crate::collect::Collector;
 use crate::control::{Control, Need, Watched};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
-use crate::item::{Item, Position};
+use crate::item::Item;
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
@@ -59,7 +59,7 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
-    pub(crate) control: &'a Control<M, W>,
+    pub(crate) control: &'a Control,
     pub(crate) collector: Collector<'a>,
     /// What the next visit leaves out: to be counted with it.
     pub(crate) left_out: u64,
@@ -75,7 +75,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         subject: &'a Subject<'a>,
         model: M,
         memory: Memory,
-        control: &'a Control<M, W>,
+        control: &'a Control,
         collector: Collector<'a>,
     ) -> Explorer<'a, M, W> {
         let trie = Trie::new(subject.layout.threads(), &subject.layout.base, model.clone());
@@ -106,19 +106,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             self.start_thread(&mut graph, t, *function, args);
         }
         graph
-    }
-
-    /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
-    pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory, giver: Position) {
-        self.progression.took(&mut self.collector, giver);
-        self.control.note_cells(&self.memory);
-        (self.trie, self.memory) = (trie, memory);
-        self.watch = Watch::default();
-        self.suspects = Suspects::default();
-        if M::RACES {
-            graph.present().iter().for_each(|e| self.suspects.note(self.trie.node(graph.node(e))));
-        }
-        self.tail = (NO_NODE, Vec::new());
     }
 
     /// Does the work of an item, from the root of the tree.
@@ -738,18 +725,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         snapshot
     }
 
-    /// Hands the subtree above a graph to another worker. False if somebody else was faster.
-    #[cold]
-    fn give(&mut self, graph: &Graph<M, W>) -> bool {
-        let position = self.progression.position();
-        let given = self.control.give(graph, &self.trie, &self.memory, self.subject.layout, position);
-        if given {
-            self.collector.stats.left_out += self.left_out;
-            self.progression.gave(&mut self.collector);
-        }
-        given
-    }
-
     /// Goes on with a thread that has just made an event; whether it has made an iteration or a try for nothing is counted.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, graph: &mut Graph<M, W>, thread: usize) {
@@ -761,8 +736,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.progression.may_give() && self.give(graph) {
-            return;
+        if self.control.is_hungry() && self.progression.may_give() {
+            self.control.give(|| self.progression.part());
         }
         self.visit(graph);
     }
