@@ -121,16 +121,4 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
         }
     }
-
-    /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
-    fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
-        let threads = &self.subject.layout.thread_of;
-        graph.rmw_writes().without(graph.pure()).is_empty()
-            || graph.rmw_writes().iter().all(|w| {
-                let node = self.trie.node(graph.node(w));
-                let source = graph.rf(node.partner as usize);
-                let mut between = graph.co_after(source, node.loc()).iter().take_while(|&&v| v as usize != w);
-                !between.any(|&v| threads[v as usize] != threads[w])
-            })
-    }
 }

@@ -12,13 +12,15 @@ use crate::row::{Row, RowWidth};
 use crate::visit::Explorer;
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
-    /// Reads that were committed before `z` although they could have read it.
+    /// Reads that were committed before `z` although they could have read it. There may be no place for `z` as long as another write
+    /// stays.
     pub(crate) fn revisit_readers(
         &mut self,
         graph: &mut Graph<M, W>,
         z: EventId,
         snapshot: Snapshot,
         loc: LocId,
+        taken_by: Option<EventId>,
     ) {
         // On the way back from a limit every level comes here once more.
         if self.turns_back() {
@@ -30,14 +32,28 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             // One by one: the readers of a cell that one thread uses much are many, and all before `z`.
             readers |= &graph.readers(w as usize).without(pre);
         }
-        for r in readers.iter() {
+        let stays = |w: EventId, kept: &Row<W>| kept.contains(w as usize);
+        for r in readers.without(graph.nonmaximal()).iter() {
+            if taken_by.is_some_and(|w| stays(w, graph.before(r))) {
+                continue;
+            }
             let node = self.trie.node(graph.node(r));
             let mut prefix = self.needed(graph, node, z);
             if prefix.contains(r) || !self.may_reread(graph, r, z) {
                 continue;
             }
+            // It would not be canonical: no write of a read-modify-write matters for that.
+            let kept = graph.before(r) | &prefix;
+            let sure = graph.present().without(&kept).without(graph.rmw_writes());
+            if sure.meets(graph.nonmaximal()) {
+                continue;
+            }
             self.keep_pairs(graph, &mut prefix, r);
-            let deleted = graph.present().without(&(graph.before(r) | &prefix).and(r));
+            let kept = (graph.before(r) | &prefix).and(r);
+            if taken_by.is_some_and(|w| stays(w, &kept)) {
+                continue;
+            }
+            let deleted = graph.present().without(&kept);
             if self.canonical(graph, r, z, &deleted, &prefix) {
                 self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
             }

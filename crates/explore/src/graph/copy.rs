@@ -59,7 +59,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let mut old = std::mem::take(&mut self.changed);
         for &x in &old {
             self.listed[x as usize].1 = false;
-            if same_settling {
+            // Those that the other graph has changed come below.
+            if same_settling && !other.listed.get(x as usize).is_some_and(|listed| listed.1) {
                 self.copy_cell(other, x, kept);
             }
         }
