@@ -40,7 +40,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// The read of a read-modify-write reads what another one, with read `taken`, has read already. Its write will then
     /// fit nowhere, and only a revisit of `taken` or an older read can make room. Every such revisit deletes what came
     /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
-    /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
+    /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that at first. The write comes
+    /// next, so whether it will revisit such a read can be seen now, unless sleep that a revisit caused, or
+    /// symmetry, has a say in that.
     fn fits_nowhere(
         &self,
         graph: &Graph<M, W>,
@@ -66,7 +68,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let prefix = prefix().and(node.event as usize);
         let gone = graph.present().without(&(graph.before(taken) | &prefix | &perhaps));
-        !self.was_added_maximally(graph, &gone, &prefix, &perhaps)
+        if !self.was_added_maximally(graph, &gone, &prefix, &perhaps) {
+            return true;
+        }
+        !self.is_symmetric()
+            && graph.caused_sleep().next().is_none()
+            && graph.pure().contains(next as usize)
+            && self.subject.layout.thread_of[next as usize] != node.thread
+            && !self.makes_room(graph, node.loc(), &prefix, next)
     }
 
     /// Whether a read that waited is about to write where its write fits nowhere.
