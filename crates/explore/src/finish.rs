@@ -15,13 +15,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         self.progression.finishing = true;
-        if let Some(t) = (0..layout.threads()).rev().find(|&t| self.was_held(graph, t)) {
+        if self.is_symmetric()
+            && let Some(t) = (0..layout.threads()).rev().find(|&t| self.was_held(graph, t))
+        {
             return self.finish_asleep(graph, t);
         }
-        for t in 0..layout.threads() {
-            if graph.considered(t).is_some() {
-                return self.finish_asleep(graph, t);
-            }
+        if graph.has_sleepers()
+            && let Some(t) = (0..layout.threads()).find(|&t| graph.considered(t).is_some())
+        {
+            return self.finish_asleep(graph, t);
         }
         for t in 0..layout.threads() {
             if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {

@@ -280,14 +280,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     fn next_thread(&self, graph: &Graph<M, W>) -> Option<usize> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
+        let may_rest = graph.has_sleepers() || self.is_symmetric();
         for (t, &marked) in graph.urgency().iter().enumerate() {
-            let mut own = if graph.is_asleep(t) || self.is_held(graph, t) { Snapshot::NEVER } else { marked };
+            let mut own = marked;
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
                 own = if joins { Snapshot::AT_ONCE } else { Snapshot::NEVER };
             }
-            if own < urgency {
+            if own < urgency && !(may_rest && (graph.is_asleep(t) || self.is_held(graph, t))) {
                 (best, urgency) = (Some(t), own);
             }
         }

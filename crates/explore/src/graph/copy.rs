@@ -26,6 +26,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.rmw_writes = &other.rmw_writes & kept;
         self.pure = &other.pure & kept;
         self.settling = if is_settled { other.settling } else { 0 };
+        self.asleep.copy(&other.asleep);
         for t in 0..layout.threads() {
             self.copy_thread(other, kept, t, layout, is_settled, same_settling);
         }
@@ -116,9 +117,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     ) {
         self.origin[t] = other.origin[t];
         self.mates[t] = other.mates[t];
-        if !(self.asleep[t].is_empty() && other.asleep[t].is_empty()) {
-            self.asleep[t].clone_from(&other.asleep[t]);
-        }
         if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
             self.forget_thread(t, layout);
             return;
