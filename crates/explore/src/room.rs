@@ -164,13 +164,14 @@ impl Room {
     }
 }
 
-/// The threads that are taken for equal. Under the first models coherence never contradicts (po | rf)+.
+/// The threads that are taken for equal: none where events are committed out of program order. Under some models coherence never
+/// contradicts (po | rf)+.
 fn sets(program: &Program, code: &Code, options: &Options<'_>) -> Sets {
-    match options.model {
-        ModelName::Sc | ModelName::Tso | ModelName::Pso => Sets::of(program, code, options.symmetry, true),
-        ModelName::Ra | ModelName::Rc11 | ModelName::Rc20 => Sets::of(program, code, options.symmetry, false),
-        ModelName::Power | ModelName::Armv8 => Sets::default(),
+    if code.out_of_order {
+        return Sets::default();
     }
+    let is_strong = matches!(options.model, ModelName::Sc | ModelName::Tso | ModelName::Pso);
+    Sets::of(program, code, options.symmetry, is_strong)
 }
 
 /// How many events a run of the function's own code has at most, if it has no loops and calls nothing.
