@@ -1,4 +1,4 @@
-//! Times the explorer on programs built by hand: `cargo run --release -p fencepost-explore --example speed`.
+//! Times the explorer on programs built by hand: `cargo run --release -p fencepost-explore --example speed [WORKERS [NAME]]`.
 
 #[allow(dead_code)]
 #[path = "../tests/support/mod.rs"]
@@ -11,6 +11,9 @@ use support::Builder;
 
 fn time(name: &str, program: Program, model: ModelName) {
     let jobs = std::env::args().nth(1).and_then(|j| j.parse().ok()).unwrap_or(1);
+    if std::env::args().nth(2).is_some_and(|only| only != name) {
+        return;
+    }
     let start = Instant::now();
     let options = Options { jobs, ..Options::new(model) };
     let Ok(found) = explore(&program, &options) else { return println!("{name}: unsupported") };

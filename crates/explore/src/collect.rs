@@ -237,7 +237,9 @@ impl<'a> Collector<'a> {
             tail |= next == Next::Tail;
             over |= next.ends_process();
         }
-        let failed = (0..view.subject.layout.threads()).any(|t| view.failed_assertion(t).is_some());
+        let threads = view.subject.layout.threads();
+        let failed =
+            view.subject.code.checks_at_end && (0..threads).any(|t| view.failed_assertion(t).is_some());
         let all_ended = complete && !failed;
         // Who waits when the process ends has been ended with it.
         complete = all_ended || (stuck && over && !failed);

@@ -1,20 +1,14 @@
 //! What the workers of an exploration share: limits, the reason to stop, and work to give away.
 //!
-//! Every subtree is independent, so a worker that is about to go down a branch hands it to a worker that has nothing to
-//! do. The receiver gets a copy of the graph and of the paths that its threads are on.
-//!
-//! A search may also *pause*: the workers note where they are, and what is left is a list of items (`item.rs`).
+//! Every subtree is independent, so work is a list of items (`item.rs`): what is left of a search that may *pause*, and what a
+//! worker hands to one that has nothing to do. That is what comes last of its own work, from the steps nearest to the root.
 
 use crate::cells::Cells;
 use crate::collect::Stats;
-use crate::graph::{Graph, Layout};
 use crate::interpret::Patience;
 use crate::item::{Item, Position};
 use crate::memory::{Memory, ObjectKey};
-use crate::model::MemoryModel;
-use crate::path::Trie;
 use crate::progress::Progress;
-use crate::row::RowWidth;
 use fencepost_ir::{Location, Width};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -24,9 +18,9 @@ use std::time::{Duration, Instant};
 pub use fencepost_answer::Limit as StopReason;
 
 /// See [`Control::leaving`].
-struct Leaving<'a, M: MemoryModel<W>, W: RowWidth>(&'a Control<M, W>);
+struct Leaving<'a>(&'a Control);
 
-impl<M: MemoryModel<W>, W: RowWidth> Drop for Leaving<'_, M, W> {
+impl Drop for Leaving<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(&self.0.queue).done = true;
@@ -50,17 +44,6 @@ pub struct Limits<'a> {
     pub interrupt: Option<&'a AtomicBool>,
     /// No limit: told from time to time how far the exploration is.
     pub progress: Option<&'a Progress>,
-}
-
-/// A graph, the paths that its threads are on, and the cells that they know.
-pub type Given<M, W> = (Graph<M, W>, Trie<M, W>, Memory);
-
-/// Work for a worker.
-pub enum Work<M: MemoryModel<W>, W: RowWidth> {
-    /// What another worker gave away: it is there already.
-    Given(Box<Given<M, W>>, Position),
-    /// A place to go to.
-    Item(Item),
 }
 
 /// What was done to which cells, by [`Watched`].
@@ -140,14 +123,14 @@ pub enum Caution {
     Cells(FxHashSet<Location>),
 }
 
-struct Queue<M: MemoryModel<W>, W: RowWidth> {
-    items: Vec<Work<M, W>>,
+struct Queue {
+    items: Vec<Item>,
     idle: usize,
     done: bool,
 }
 
 /// Shared by the workers of one exploration.
-pub struct Control<M: MemoryModel<W>, W: RowWidth> {
+pub struct Control {
     /// Whether it goes on, pauses or stops.
     stop: AtomicU8,
     tracked: bool,
@@ -163,7 +146,7 @@ pub struct Control<M: MemoryModel<W>, W: RowWidth> {
     need: Mutex<Option<Need>>,
     /// Workers that wait and are not promised anything yet.
     hungry: AtomicUsize,
-    queue: Mutex<Queue<M, W>>,
+    queue: Mutex<Queue>,
     wake: Condvar,
     workers: usize,
     deadline: Option<Instant>,
@@ -196,7 +179,7 @@ pub fn bytes_in_use() -> Option<u64> {
     Some(pages * 4096)
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Patience for Control<M, W> {
+impl Patience for Control {
     #[cold]
     fn lasts(&self) -> bool {
         self.look_at_time();
@@ -207,7 +190,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Patience for Control<M, W> {
     }
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
+impl Control {
     /// For that many workers, and for what is left of a search that may pause.
     pub(crate) fn new(
         workers: usize,
@@ -215,11 +198,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         caution: Caution,
         follows_all: bool,
         task: Option<&Task<'_>>,
-    ) -> Control<M, W> {
+    ) -> Control {
         let mut items: Vec<Item> = task.map_or(&[][..], |task| task.items).to_vec();
         // The last one is taken first.
         items.sort_by(|a, b| b.cmp(a));
-        let items = items.into_iter().map(Work::Item).collect();
         let error = task.and_then(|task| task.error).cloned();
         if let Some(progress) = limits.progress {
             progress.reset(task.map(|task| *task.stats).unwrap_or_default());
@@ -445,40 +427,27 @@ impl<M: MemoryModel<W>, W: RowWidth> Control<M, W> {
         self.hungry.load(Ordering::Relaxed) != 0
     }
 
-    /// Hands the subtree above a graph to another worker. False if somebody else was faster.
+    /// Hands part of a worker's work to another one, unless somebody else was faster.
     #[cold]
-    pub fn give(
-        &self,
-        graph: &Graph<M, W>,
-        trie: &Trie<M, W>,
-        memory: &Memory,
-        layout: &Layout,
-        position: &[u32],
-    ) -> bool {
+    pub fn give(&self, part: impl FnOnce() -> Option<Item>) {
         let mut queue = lock(&self.queue);
         if self.hungry.load(Ordering::Relaxed) == 0 {
-            return false;
+            return;
         }
-        self.hungry.fetch_sub(1, Ordering::Relaxed);
-        let mut copy = Graph::new(layout);
-        copy.copy_kept(graph, graph.present(), layout);
-        copy.copy_registers_of(graph, layout);
-        let mut used = Vec::new();
-        copy.for_each_node_in_use(layout, |node| used.push(node));
-        let (trie, numbers) = trie.extract(&used);
-        copy.renumber(&numbers, layout, self.next_settling());
-        queue.items.push(Work::Given(Box::new((copy, trie, memory.clone())), position.to_vec()));
-        self.wake.notify_one();
-        true
+        if let Some(item) = part() {
+            self.hungry.fetch_sub(1, Ordering::Relaxed);
+            queue.items.push(item);
+            self.wake.notify_one();
+        }
     }
 
     /// When what this gives is dropped by a panic, nobody waits for more work.
-    pub fn leaving(&self) -> impl Drop + use<'_, M, W> {
+    pub fn leaving(&self) -> impl Drop + use<'_> {
         Leaving(self)
     }
 
     /// The next piece of work; `None` when all workers are idle.
-    pub fn take(&self) -> Option<Work<M, W>> {
+    pub fn take(&self) -> Option<Item> {
         let mut queue = lock(&self.queue);
         if let Some(item) = queue.items.pop() {
             return Some(item);

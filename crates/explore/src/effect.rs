@@ -156,9 +156,9 @@ impl Op {
             Op::Assume(a) | Op::Wait(a) | Op::Round(Some(a)) => {
                 Effect { uses: one(a), flow: Control, ..NOTHING }
             }
-            Op::Assert { condition: a } | Op::Agree { a, .. } | Op::Defined(a) => {
-                Effect { uses: one(a), ..NOTHING }
-            }
+            // Where one fails in a tail of joins, the tail does not end, and is run after all (`finish`).
+            Op::Assert { condition: a } | Op::Defined(a) => Effect { uses: one(a), quiet: true, ..NOTHING },
+            Op::Agree { a, .. } => Effect { uses: one(a), ..NOTHING },
             Op::Fail(_) | Op::Halt | Op::Cut { .. } => Effect { goes: Goes::Nowhere, ..NOTHING },
             Op::Call { dst: defines, target, args } => {
                 Effect { defines, uses: [target.operand(), None, None], list: Some(args), ..NOTHING }

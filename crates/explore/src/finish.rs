@@ -15,13 +15,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         self.progression.finishing = true;
-        if let Some(t) = (0..layout.threads()).rev().find(|&t| self.was_held(graph, t)) {
+        if self.is_symmetric()
+            && let Some(t) = (0..layout.threads()).rev().find(|&t| self.was_held(graph, t))
+        {
             return self.finish_asleep(graph, t);
         }
-        for t in 0..layout.threads() {
-            if graph.considered(t).is_some() {
-                return self.finish_asleep(graph, t);
-            }
+        if graph.has_sleepers()
+            && let Some(t) = (0..layout.threads()).find(|&t| graph.considered(t).is_some())
+        {
+            return self.finish_asleep(graph, t);
         }
         for t in 0..layout.threads() {
             if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {
@@ -120,17 +122,5 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 self.visit(graph);
             }
         }
-    }
-
-    /// Atomicity of every read-modify-write: no other thread's write between its source and its write.
-    fn is_atomic(&self, graph: &Graph<M, W>) -> bool {
-        let threads = &self.subject.layout.thread_of;
-        graph.rmw_writes().without(graph.pure()).is_empty()
-            || graph.rmw_writes().iter().all(|w| {
-                let node = self.trie.node(graph.node(w));
-                let source = graph.rf(node.partner as usize);
-                let mut between = graph.co_after(source, node.loc()).iter().take_while(|&&v| v as usize != w);
-                !between.any(|&v| threads[v as usize] != threads[w])
-            })
     }
 }

@@ -15,6 +15,7 @@ mod sleep;
 
 pub use layout::Layout;
 pub use sleep::Sleep;
+use sleep::Sleepers;
 
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Memory};
@@ -104,8 +105,8 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     settling: u64,
     was_started: Vec<bool>,
     settled_events: Row<W>,
-    /// Per thread: the times at which it went to sleep before a read, oldest first; see `waiting`.
-    asleep: Vec<Vec<Sleep<W>>>,
+    /// The times at which threads went to sleep before a read; see `waiting`.
+    asleep: Sleepers<W>,
     /// Cells that were accessed, by this graph or those that it was copied from.
     touched: Vec<LocId>,
     /// Those of them that were accessed since the settling.
@@ -147,7 +148,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             settling: 0,
             was_started: vec![false; layout.threads()],
             settled_events: Row::EMPTY,
-            asleep: vec![Vec::new(); layout.threads()],
+            asleep: Sleepers::new(layout.threads()),
             touched: Vec::new(),
             changed: Vec::new(),
             listed: Vec::new(),
@@ -686,7 +687,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.origin[thread] = INIT;
         self.mates[thread] = (NO_START, NO_MATE);
         self.settled[thread] = 0;
-        self.asleep[thread].clear();
+        self.asleep.clear(thread);
         self.snapshots[layout.slot_base[thread]] = Snapshot::default();
         self.set_front(layout, thread, 0);
     }

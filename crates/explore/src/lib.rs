@@ -4,6 +4,7 @@
 //! path, [`interpret`] runs threads from access to access, [`graph`] is the partial execution, [`visit`] the
 //! exploration itself, [`models`] the memory models it is told about by [`model`], [`collect`] what it finds.
 
+mod atomicity;
 mod cells;
 mod checkpoint;
 pub mod code;

@@ -12,36 +12,90 @@ use crate::row::{Row, RowWidth};
 use crate::visit::Explorer;
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
-    /// Reads that were committed before `z` although they could have read it.
+    /// Reads that were committed before `z` although they could have read it. There may be no place for `z` as long as another write
+    /// stays.
     pub(crate) fn revisit_readers(
         &mut self,
         graph: &mut Graph<M, W>,
         z: EventId,
         snapshot: Snapshot,
         loc: LocId,
+        taken_by: Option<EventId>,
     ) {
         // On the way back from a limit every level comes here once more.
         if self.turns_back() {
             return;
         }
-        let pre = graph.pre(z as usize);
-        let mut readers = graph.init_readers(loc).without(pre);
-        for &w in graph.co(loc) {
-            // One by one: the readers of a cell that one thread uses much are many, and all before `z`.
-            readers |= &graph.readers(w as usize).without(pre);
-        }
-        for r in readers.iter() {
-            let node = self.trie.node(graph.node(r));
-            let mut prefix = self.needed(graph, node, z);
-            if prefix.contains(r) || !self.may_reread(graph, r, z) {
+        for r in self.rereaders(graph, loc, graph.pre(z as usize), taken_by).iter() {
+            if !self.may_reread(graph, r, z) {
                 continue;
             }
-            self.keep_pairs(graph, &mut prefix, r);
-            let deleted = graph.present().without(&(graph.before(r) | &prefix).and(r));
-            if self.canonical(graph, r, z, &deleted, &prefix) {
+            let prefix = self.needed(graph, self.trie.node(graph.node(r)), z);
+            if let Some((deleted, prefix)) = self.canonical_deletion(graph, r, z, prefix, taken_by) {
                 self.revisit(graph, r as EventId, z, snapshot, deleted, prefix);
             }
         }
+    }
+
+    /// Reads that a write with that prefix may revisit, at first sight: none that was not added maximally, and none that is younger
+    /// than what must go.
+    #[inline(always)]
+    fn rereaders(&self, graph: &Graph<M, W>, loc: LocId, pre: &Row<W>, taken_by: Option<EventId>) -> Row<W> {
+        let mut readers = graph.init_readers(loc).without(pre);
+        for &w in graph.co(loc) {
+            // One by one: the readers of a cell that one thread uses much are many, and all before the write.
+            readers |= &graph.readers(w as usize).without(pre);
+        }
+        readers = readers.without(graph.nonmaximal());
+        if let Some(w) = taken_by {
+            readers &= graph.before(w as usize);
+        }
+        readers
+    }
+
+    /// What is deleted if `r` reads `z`, and what `r` then needs, if this is the parent from which that is to be reached and the write
+    /// that takes the place of `z` goes. `prefix` is what `r` needs in any case.
+    fn canonical_deletion(
+        &self,
+        graph: &Graph<M, W>,
+        r: usize,
+        z: EventId,
+        mut prefix: Row<W>,
+        taken_by: Option<EventId>,
+    ) -> Option<(Row<W>, Row<W>)> {
+        if prefix.contains(r) {
+            return None;
+        }
+        // Something goes that was not added maximally, whichever pairs are kept.
+        let sure = graph.present().without(&(graph.before(r) | &prefix)).without(graph.rmw_writes());
+        if sure.meets(graph.nonmaximal()) {
+            return None;
+        }
+        self.keep_pairs(graph, &mut prefix, r);
+        let kept = (graph.before(r) | &prefix).and(r);
+        if taken_by.is_some_and(|w| kept.contains(w as usize)) {
+            return None;
+        }
+        let deleted = graph.present().without(&kept);
+        self.canonical(graph, r, z, &deleted, &prefix).then_some((deleted, prefix))
+    }
+
+    /// Whether a read-modify-write that reads what another one has read will make room for itself: its write, which comes next and needs
+    /// what the read needs, revisits a read so that the other one goes. `prefix` is what they need, and they themselves.
+    pub(crate) fn makes_room(
+        &self,
+        graph: &Graph<M, W>,
+        loc: LocId,
+        prefix: &Row<W>,
+        taken_by: EventId,
+    ) -> bool {
+        let readers = self.rereaders(graph, loc, prefix, Some(taken_by));
+        // It is not there, and nobody asks for it.
+        let z = INIT;
+        readers.iter().any(|r| {
+            let needed = self.needed(graph, self.trie.node(graph.node(r)), INIT) | prefix;
+            self.canonical_deletion(graph, r, z, needed, Some(taken_by)).is_some()
+        })
     }
 
     /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
@@ -81,7 +135,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
         }
         let mut kept_prefix = prefix.clone();
-        kept_prefix.remove(z as usize);
+        if z != INIT {
+            kept_prefix.remove(z as usize);
+        }
         if !self.keeps_sleep(graph, r, &gone, &kept_prefix) {
             return false;
         }

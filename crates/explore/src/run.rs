@@ -3,7 +3,7 @@
 
 use crate::cells::Cells;
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Control, Limits, Need, StopReason, Task, Watching, Work};
+use crate::control::{Control, Limits, Need, StopReason, Task, Watching};
 use crate::findings::Finding;
 use crate::found::Found;
 use crate::graph::Layout;
@@ -175,7 +175,7 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
         }
         match twin.attempt(&Run { room: &room, options, jobs, task: None }) {
             // Workers have decided otherwise than one would have where cells are.
-            Ok(attempt) if attempt.cells.contradict() && jobs > 1 => {
+            Ok(attempt) if (attempt.cells.contradict() || attempt.lost) && jobs > 1 => {
                 jobs = 1;
                 options.restarted.iter().for_each(|restarted| restarted());
             }
@@ -380,7 +380,7 @@ fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a>
 
 /// Several workers, or one, with what is in the queue; `whole`: that is nothing yet, and all is to be done.
 fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
-    control: &'a Control<M, W>,
+    control: &'a Control,
     jobs: usize,
     whole: bool,
     explorer: &(dyn Fn() -> Explorer<'a, M, W> + Sync),
@@ -392,16 +392,8 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
         if let Some(item) = first {
             explorer.visit_item(&item);
         }
-        while let Some(work) = control.take() {
-            match work {
-                Work::Item(item) => explorer.visit_item(&item),
-                Work::Given(given, giver) => {
-                    let (mut graph, trie, memory) = *given;
-                    explorer.take_over(&graph, trie, memory, giver);
-                    explorer.check(&graph, "work that was handed over");
-                    explorer.visit(&mut graph);
-                }
-            }
+        while let Some(item) = control.take() {
+            explorer.visit_item(&item);
         }
         explorer.note_cells();
         explorer.progression.finish(explorer.collector)

@@ -2,7 +2,7 @@
 //!
 //! A *position* is the way from the root of the search tree: at each step, which visit it is among those that its parent makes.
 //! Positions in lexicographic order are the order of the search. What a worker finds between two changes of its place in that
-//! order (it takes work, or gives some away) is a *segment*; segments in the order of their beginnings are what one worker would
+//! order (it takes other work) is a *segment*; segments in the order of their beginnings are what one worker would
 //! have found, up to the first error where that ends the search. So neither counts nor traces depend on the number of workers.
 //!
 //! The search is the same whoever does it, so a position is also all that one must know to be there again: an [`Item`] is work
@@ -11,6 +11,9 @@
 use crate::collect::{Collector, Stats};
 use crate::found::Found;
 use crate::item::{Item, Position};
+
+/// One in so many steps on the way to a visit is given away with all that comes behind it there.
+const SHARE: usize = 4;
 
 /// What a worker found from a place on, up to the next one where something else begins.
 pub struct Segment<'a> {
@@ -82,16 +85,21 @@ impl<'a> Progression<'a> {
     #[inline(always)]
     pub fn leave(&mut self) {
         let visits = self.position.pop();
-        if self.surveys {
-            self.note_children(visits.unwrap_or_default());
+        if self.replaying || self.surveys {
+            self.pass(visits.unwrap_or_default());
         }
     }
 
+    /// A visit on the path of the item ends. If it is the last but one and the last was not there, what comes is behind the path.
     #[cold]
-    fn note_children(&mut self, visits: u32) {
+    fn pass(&mut self, visits: u32) {
         let level = self.position.len();
-        self.children.resize(self.children.len().max(level + 1), 0);
-        self.children[level] = visits;
+        if self.surveys {
+            self.children.resize(self.children.len().max(level + 1), 0);
+            self.children[level] = visits;
+        } else if level == self.reached && level + 1 == self.path.len() {
+            self.replaying = false;
+        }
     }
 
     /// Whether the visit is on the path of the item, or behind it within its subtree.
@@ -122,40 +130,31 @@ impl<'a> Progression<'a> {
         }
     }
 
-    /// Where the next visit would be, within this one.
-    pub fn position(&self) -> &[u32] {
-        &self.position
-    }
-
     /// The place of the visit.
     pub fn here(&self) -> &[u32] {
         &self.position[..self.position.len().saturating_sub(1)]
     }
 
-    /// Whether the next visit may be given away: it is this worker's own.
+    /// Whether part of the work may be given away.
     pub fn may_give(&self) -> bool {
-        !self.replaying && !self.interrupted && !self.holds && self.position.len() > self.root
+        !self.replaying && !self.interrupted && !self.holds && self.position.len() > self.root + 1
     }
 
-    /// The next visit was given away: what comes after it is another segment.
+    /// Takes what comes last off the work of this worker: the visits that are still to come at the steps nearest to its root. Most of
+    /// the work is there. How many there are at a step is not known before they are made, and there may be none: a
+    /// quarter of the steps goes, so that whoever asks again and again has soon got some that have.
     #[cold]
-    pub fn gave(&mut self, collector: &mut Collector<'a>) {
-        self.skip();
-        // Behind all places in what was given away.
-        let start = self.position.iter().copied().chain([u32::MAX]).collect();
-        self.close(collector, start);
-    }
-
-    /// Work from another worker begins, whose position this was when it gave it away.
-    #[cold]
-    pub fn took(&mut self, collector: &mut Collector<'a>, giver: Position) {
-        let mut start = giver.clone();
-        if let Some(last) = start.last_mut() {
-            *last += 1;
+    pub fn part(&mut self) -> Option<Item> {
+        let level = self.here().len();
+        let at = self.root + level.checked_sub(self.root)? / SHARE;
+        if at == level {
+            return None;
         }
-        (self.position, self.root, self.path) = (giver, start.len(), start.clone());
-        (self.replaying, self.interrupted) = (false, false);
-        self.close(collector, start);
+        self.path = self.position[..=at].to_vec();
+        let mut path = self.path.clone();
+        path[at] += 1;
+        let root = std::mem::replace(&mut self.root, at + 1);
+        Item::new(root, path)
     }
 
     /// An item begins, from the root of the tree.

@@ -13,13 +13,13 @@
 //! the argument. `next` depends on the committed events only: the first gap of a thread, writes of read-modify-writes
 //! first, then fences, writes, choices and reads, lower threads first. Writes before reads make revisits rare.
 
-use crate::code::{Arg, CasRead, Code, FP, Half, Op, Pc, RESULT, Undefined};
+use crate::code::{Arg, CasRead, Code, FP, Op, Pc, RESULT, Undefined};
 use crate::collect::Collector;
 use crate::control::{Control, Need, Watched};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
-use crate::item::{Item, Position};
-use crate::memory::{LocId, Memory};
+use crate::item::Item;
+use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
@@ -59,7 +59,7 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) scratch: Vec<u64>,
     /// The last tail of joins that was found to end: where it begins, and the registers there.
     pub(crate) tail: (NodeId, Vec<u64>),
-    pub(crate) control: &'a Control<M, W>,
+    pub(crate) control: &'a Control,
     pub(crate) collector: Collector<'a>,
     /// What the next visit leaves out: to be counted with it.
     pub(crate) left_out: u64,
@@ -75,7 +75,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         subject: &'a Subject<'a>,
         model: M,
         memory: Memory,
-        control: &'a Control<M, W>,
+        control: &'a Control,
         collector: Collector<'a>,
     ) -> Explorer<'a, M, W> {
         let trie = Trie::new(subject.layout.threads(), &subject.layout.base, model.clone());
@@ -106,19 +106,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             self.start_thread(&mut graph, t, *function, args);
         }
         graph
-    }
-
-    /// Goes on with the paths and cells of another worker: what was noted about the numbers of the own ones is void.
-    pub fn take_over(&mut self, graph: &Graph<M, W>, trie: Trie<M, W>, memory: Memory, giver: Position) {
-        self.progression.took(&mut self.collector, giver);
-        self.control.note_cells(&self.memory);
-        (self.trie, self.memory) = (trie, memory);
-        self.watch = Watch::default();
-        self.suspects = Suspects::default();
-        if M::RACES {
-            graph.present().iter().for_each(|e| self.suspects.note(self.trie.node(graph.node(e))));
-        }
-        self.tail = (NO_NODE, Vec::new());
     }
 
     /// Does the work of an item, from the root of the tree.
@@ -293,14 +280,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     fn next_thread(&self, graph: &Graph<M, W>) -> Option<usize> {
         let layout = self.subject.layout;
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
+        let may_rest = graph.has_sleepers() || self.is_symmetric();
         for (t, &marked) in graph.urgency().iter().enumerate() {
-            let mut own = if graph.is_asleep(t) || self.is_held(graph, t) { Snapshot::NEVER } else { marked };
+            let mut own = marked;
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
                 let joins = can_join(graph, layout, graph.frontier(layout, t).value);
                 own = if joins { Snapshot::AT_ONCE } else { Snapshot::NEVER };
             }
-            if own < urgency {
+            if own < urgency && !(may_rest && (graph.is_asleep(t) || self.is_held(graph, t))) {
                 (best, urgency) = (Some(t), own);
             }
         }
@@ -335,7 +323,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let new = considered.as_ref().is_none_or(|(at, seen)| {
                 source != INIT && !seen.contains(source as usize) && graph.may_wake(thread, *at, source)
             });
-            if new && self.keeps_symmetry(graph, &lower, loc, source) {
+            if new
+                && self.keeps_symmetry(graph, &lower, loc, source)
+                && !self.is_hopeless(graph, self.trie.node(snapshot.node), source)
+            {
                 let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
                 if i == writes {
                     sleeps = blocked;
@@ -364,7 +355,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
         let mut blocked = false;
-        if !self.is_hopeless(graph, event, source)
+        if !self.is_hopeless_exchange(graph, event, source)
             && (newest || self.model.read_consistent(&self.trie, graph, event))
         {
             let front = graph.front(thread);
@@ -372,7 +363,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             blocked = self.may_sleep(snapshot.node) && self.leads_nowhere(graph, thread, event);
             if blocked {
                 self.note_waiting(snapshot.node);
-            } else if !(self.took(graph, thread, event) && self.fits_nowhere(graph, event, source)) {
+            } else if !self.has_taken_in_vain(graph, thread, event) {
                 if !newest {
                     graph.mark_nonmaximal(event);
                 }
@@ -384,48 +375,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.clear_source(graph, event);
         graph.remove_read(event);
         blocked
-    }
-
-    /// The read of a read-modify-write reads what another one, with read `taken`, has read already. Its write will then
-    /// fit nowhere, and only a revisit of `taken` or an older read can make room. Every such revisit deletes what came
-    /// after `taken`, so all of that must be canonical; if it is not, nothing can come of this source. What belongs to the
-    /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that.
-    fn is_hopeless(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        self.trie.node(graph.node(event as usize)).half == Half::Amo
-            && self.fits_nowhere(graph, event, source)
-    }
-
-    fn fits_nowhere(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
-        if self.is_out_of_order() || graph.rmw_writes().is_empty() {
-            return false;
-        }
-        let node = self.trie.node(graph.node(event as usize));
-        let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
-        if !graph.rmw_writes().contains(next as usize) {
-            return false;
-        }
-        let taken = self.trie.node(graph.node(next as usize)).partner as usize;
-        let fails = |cas: &CasRead| !self.exchange_succeeds(graph, event, cas.expected);
-        if graph.rf(taken) != source || node.failure.as_ref().is_some_and(fails) {
-            return false;
-        }
-        let revisited = graph.revisited() & graph.before(taken);
-        let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
-        for (_, sleep) in graph.caused_sleep().filter(|(_, sleep)| !sleep.before.contains(taken)) {
-            perhaps |= graph.pre(sleep.cause as usize).and(sleep.cause as usize);
-        }
-        let prefix = graph.pre(event as usize).and(event as usize);
-        let gone = graph.present().without(&(graph.before(taken) | &prefix | &perhaps));
-        !self.was_added_maximally(graph, &gone, &prefix, &perhaps)
-    }
-
-    /// Whether the thread, which has just read by `event`, is about to write by the same instruction, having waited.
-    fn took(&self, graph: &Graph<M, W>, thread: usize, event: EventId) -> bool {
-        let snapshot = graph.frontier(self.subject.layout, thread);
-        self.trie.node(graph.node(event as usize)).half == Half::Waiting
-            && snapshot.next == Next::Event
-            && self.trie.node(snapshot.node).kind == Kind::Write
-            && self.trie.node(snapshot.node).partner == event
     }
 
     /// Puts the event into the graph with the newest time stamp, without its source or place in coherence.
@@ -473,7 +422,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.disconnect(event, loc);
     }
 
-    fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
+    pub(crate) fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
         self.would_succeed(graph, event as usize, expected, graph.value(event as usize))
     }
 
@@ -553,9 +502,20 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             graph.remove_write(event);
             return self.needs(Need::OutOfOrder);
         }
+        let taken_by = self.place_taken_by(graph, event, loc);
+        if taken_by.is_none() {
+            self.visit_places(graph, thread, event, snapshot);
+        }
+        graph.remove_write(event);
+        self.revisit_readers(graph, event, snapshot, loc, taken_by);
+    }
+
+    /// Explores the write at each place in coherence.
+    fn visit_places(&mut self, graph: &mut Graph<M, W>, thread: usize, event: EventId, snapshot: Snapshot) {
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
-        let before = self.coherence_before(graph, self.trie.node(snapshot.node));
+        let node = self.trie.node(snapshot.node);
+        let (loc, before) = (node.loc(), self.coherence_before(graph, node));
         let last = graph.push_write(loc, event);
         let mut at = last;
         loop {
@@ -573,8 +533,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
         graph.take_write(loc, at);
         graph.set_front(self.subject.layout, thread, front);
-        graph.remove_write(event);
-        self.revisit_readers(graph, event, snapshot, loc);
     }
 
     /// Puts a write into the graph, without a place in coherence.
@@ -598,43 +556,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let pure = graph.pre(event as usize).is_within(&graph.pre(read).and(read));
             graph.mark_rmw_write(event, pure);
         }
-    }
-
-    /// Whether the write at place `at` leaves read-modify-writes atomic, as far as that can be said already: only a
-    /// violation among pure ones is final (`docs/EXPLORATION.md`); the others are filtered at the end.
-    #[inline(always)]
-    pub(crate) fn keeps_atomicity(&self, graph: &Graph<M, W>, event: EventId, loc: LocId, at: usize) -> bool {
-        if graph.rmw_writes().is_empty() {
-            return true;
-        }
-        let impure =
-            |w: EventId| graph.rmw_writes().contains(w as usize) && !graph.pure().contains(w as usize);
-        if impure(event) {
-            return true;
-        }
-        let threads = &self.subject.layout.thread_of;
-        let list = graph.co(loc);
-        let place_of = |source: EventId| {
-            if source == INIT { Some(0) } else { graph.position(source, loc).map(|p| p + 1) }
-        };
-        if graph.rmw_writes().contains(event as usize) {
-            let read = self.trie.node(graph.node(event as usize)).partner;
-            let Some(start) = place_of(graph.rf(read as usize)) else { return true };
-            if start > at {
-                return false;
-            }
-            let own = threads[event as usize];
-            if list[start..at].iter().any(|&w| threads[w as usize] != own && !impure(w)) {
-                return false;
-            }
-        }
-        list[at + 1..].iter().all(|&w| {
-            if !graph.pure().contains(w as usize) || threads[w as usize] == threads[event as usize] {
-                return true;
-            }
-            let read = self.trie.node(graph.node(w as usize)).partner;
-            place_of(graph.rf(read as usize)).is_none_or(|start| start > at)
-        })
     }
 
     /// Takes a thread over its first gap, which has just been filled, to its next one.
@@ -738,18 +659,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         snapshot
     }
 
-    /// Hands the subtree above a graph to another worker. False if somebody else was faster.
-    #[cold]
-    fn give(&mut self, graph: &Graph<M, W>) -> bool {
-        let position = self.progression.position();
-        let given = self.control.give(graph, &self.trie, &self.memory, self.subject.layout, position);
-        if given {
-            self.collector.stats.left_out += self.left_out;
-            self.progression.gave(&mut self.collector);
-        }
-        given
-    }
-
     /// Goes on with a thread that has just made an event; whether it has made an iteration or a try for nothing is counted.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, graph: &mut Graph<M, W>, thread: usize) {
@@ -761,8 +670,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.progression.may_give() && self.give(graph) {
-            return;
+        if self.control.is_hungry() && self.progression.may_give() {
+            self.control.give(|| self.progression.part());
         }
         self.visit(graph);
     }

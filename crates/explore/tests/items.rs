@@ -9,7 +9,7 @@ mod support;
 
 use dice::Random;
 use fencepost_explore::{
-    Broken, DecodeError, Every, Item, Keeping, ModelName, Options, Others, Pause, Session, explore,
+    Broken, DecodeError, Every, Handed, Item, Keeping, ModelName, Options, Others, Pause, Session, explore,
     explore_keeping,
 };
 use fencepost_ir::Program;
@@ -57,6 +57,56 @@ fn several_workers_that_are_interrupted_find_what_one_does() {
     }
 }
 
+#[test]
+fn several_workers_find_what_one_does() {
+    let cases = cases(12);
+    for model in ModelName::ALL {
+        for program in programs(model, cases, (3, 6, 2)) {
+            for stop_at_error in [false, true] {
+                let options = Options { stop_at_error, ..Options::new(model) };
+                let whole = told(&explore(&program, &options).expect("supported"));
+                for jobs in [2, 3] {
+                    let found = explore(&program, &Options { jobs, ..options }).expect("supported");
+                    assert_eq!(told(&found), whole, "{jobs} workers, {model:?}\n{program:?}");
+                }
+            }
+        }
+    }
+}
+
+/// What comes behind the last visit that a node makes is what comes behind the node.
+#[test]
+fn a_path_may_end_behind_the_last_visit_of_a_node() {
+    let program = text::program("Ax Ay Rx | Ay Ax Wy1 | Ax Ry");
+    let mut ways = 0;
+    for model in ModelName::ALL {
+        let options = Options::new(model);
+        let whole = explore(&program, &options).expect("supported").stats.executions;
+        let mut session = Session::new(&program, &options).expect("supported");
+        let mut explored = |items: &[Item], nodes| loop {
+            match session.explore(items, &Others::default(), Pause { nodes, at: None }) {
+                Err(Broken::Need(need)) => session.meet(need).expect("supported"),
+                part => return part.expect("there is such a place"),
+            }
+        };
+        explored(&[Item::whole()], None);
+        for nodes in [30, 300, 900] {
+            let first = explored(&[Item::whole()], Some(nodes));
+            let [rest] = &first.rests[..] else { continue };
+            for level in 1..rest.path().len() {
+                let within = Item::new(level, rest.path().to_vec()).expect("a part of the path");
+                let path = rest.path()[..level].iter().copied().chain([1_000]).collect();
+                let behind = Item::new(0, path).expect("an item");
+                let parts = [&first, &explored(&[within], None), &explored(&[behind], None)];
+                let executions: u64 = parts.iter().map(|part| part.stats().executions).sum();
+                assert_eq!(executions, whole, "{model:?}, {nodes} visits, step {level}");
+                ways += 1;
+            }
+        }
+    }
+    assert!(ways > 100, "{ways}");
+}
+
 /// Bytes with a few changes.
 fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
@@ -100,6 +150,7 @@ fn altered_bytes_are_an_error() {
         .explore(&[Item::whole()], &Others::default(), Pause { nodes: Some(40), at: None })
         .expect("a part");
     let item = part.rests[0].encode(session.binding());
+    let handed = part.hand(&part.rests[0], true).encode(session.binding());
     let mut checkpoint = Vec::new();
     let mut keep = |bytes: &[u8]| {
         checkpoint = bytes.to_vec();
@@ -115,6 +166,11 @@ fn altered_bytes_are_an_error() {
             Ok(_) => assert_eq!(bytes, item),
             Err(_) => errors += 1,
         }
+        let bytes = mutated(&handed, &mut random);
+        match Handed::decode(&bytes, session.binding()) {
+            Ok(_) => assert_eq!(bytes, handed),
+            Err(_) => errors += 1,
+        }
         let bytes = mutated(&checkpoint, &mut random);
         let mut keeping =
             Keeping { resume: Some(&bytes), every: Every::Nodes(100_000), keep: &mut |_| Ok(()) };
@@ -126,6 +182,10 @@ fn altered_bytes_are_an_error() {
         if let Ok(item) = Item::decode(&forged(&item, &mut random), session.binding()) {
             let _ = session.explore(&[item], &Others::default(), Pause { nodes: Some(500), at: None });
         }
+        if let Ok(handed) = Handed::decode(&forged(&handed, &mut random), session.binding()) {
+            let others = Others::default().with_cells_of(&handed);
+            let _ = session.explore(&[handed.item], &others, Pause { nodes: Some(500), at: None });
+        }
         let bytes = forged(&checkpoint, &mut random);
         let mut calls = 0;
         let killed = &mut |_: &[u8]| {
@@ -135,7 +195,7 @@ fn altered_bytes_are_an_error() {
         let mut keeping = Keeping { resume: Some(&bytes), every: Every::Nodes(500), keep: killed };
         let _ = explore_keeping(&program, &options, &mut keeping);
     }
-    assert!(errors > cases, "{errors}");
+    assert!(errors > 2 * cases, "{errors}");
 }
 
 #[test]

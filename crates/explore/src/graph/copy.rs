@@ -1,4 +1,4 @@
-//! Copies of graphs: for revisits, and for work that is handed to another worker.
+//! Copies of graphs, for revisits.
 
 use super::{Graph, Layout};
 use crate::interpret::Next;
@@ -26,6 +26,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.rmw_writes = &other.rmw_writes & kept;
         self.pure = &other.pure & kept;
         self.settling = if is_settled { other.settling } else { 0 };
+        self.asleep.copy(&other.asleep);
         for t in 0..layout.threads() {
             self.copy_thread(other, kept, t, layout, is_settled, same_settling);
         }
@@ -34,20 +35,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Takes the registers of the graph that this is a copy of, or gives them back.
     pub fn swap_registers(&mut self, other: &mut Graph<M, W>) {
         std::mem::swap(&mut self.words, &mut other.words);
-    }
-
-    /// A copy of a graph that goes elsewhere has registers of its own.
-    pub fn copy_registers_of(&mut self, other: &Graph<M, W>, layout: &Layout) {
-        self.words.clear();
-        for t in 0..layout.threads() {
-            if self.frontier(layout, t).next == Next::NotStarted {
-                continue;
-            }
-            for i in self.settled[t] as usize..=self.front[t] as usize {
-                self.registers[layout.slot_base[t] + i] = self.words.len() as u32;
-                self.words.extend_from_slice(other.registers(layout, t, i));
-            }
-        }
     }
 
     fn copy_events(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
@@ -73,7 +60,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let mut old = std::mem::take(&mut self.changed);
         for &x in &old {
             self.listed[x as usize].1 = false;
-            if same_settling {
+            // Those that the other graph has changed come below.
+            if same_settling && !other.listed.get(x as usize).is_some_and(|listed| listed.1) {
                 self.copy_cell(other, x, kept);
             }
         }
@@ -129,9 +117,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     ) {
         self.origin[t] = other.origin[t];
         self.mates[t] = other.mates[t];
-        if !(self.asleep[t].is_empty() && other.asleep[t].is_empty()) {
-            self.asleep[t].clone_from(&other.asleep[t]);
-        }
         if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
             self.forget_thread(t, layout);
             return;
@@ -204,24 +189,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
                 let slots = &self.snapshots[first + self.settled[t] as usize..first + self.front[t] as usize];
                 slots.iter().filter(|slot| slot.node != NO_NODE).for_each(|slot| used(slot.node));
             }
-        }
-    }
-
-    /// The nodes have got other numbers; nothing is settled any more as far as copies of other graphs are concerned.
-    pub fn renumber(&mut self, numbers: &[NodeId], layout: &Layout, settling: u64) {
-        for e in self.present.iter() {
-            self.events[e].node = numbers[self.events[e].node as usize];
-        }
-        for t in 0..layout.threads() {
-            for i in self.settled[t] as usize..=self.front[t] as usize {
-                let snapshot = &mut self.snapshots[layout.slot_base[t] + i];
-                if snapshot.node != NO_NODE {
-                    snapshot.node = numbers[snapshot.node as usize];
-                }
-            }
-        }
-        if self.settling != 0 {
-            self.settling = settling;
         }
     }
 }

@@ -24,11 +24,55 @@ pub struct Sleep<W: RowWidth> {
     pub cause: EventId,
 }
 
+/// The times at which threads went to sleep, those of each thread oldest first. Mostly there are none, which is quickly seen.
+pub struct Sleepers<W: RowWidth> {
+    lists: Vec<Vec<Sleep<W>>>,
+    count: usize,
+}
+
+impl<W: RowWidth> Sleepers<W> {
+    /// Nobody sleeps.
+    pub fn new(threads: usize) -> Sleepers<W> {
+        Sleepers { lists: vec![Vec::new(); threads], count: 0 }
+    }
+
+    fn push(&mut self, thread: usize, sleep: Sleep<W>) {
+        self.lists[thread].push(sleep);
+        self.count += 1;
+    }
+
+    fn pop(&mut self, thread: usize) -> Option<Sleep<W>> {
+        let popped = self.lists[thread].pop();
+        self.count -= usize::from(popped.is_some());
+        popped
+    }
+
+    /// A thread has never slept.
+    pub fn clear(&mut self, thread: usize) {
+        self.count -= self.lists[thread].len();
+        self.lists[thread].clear();
+    }
+
+    /// All is as there.
+    pub fn copy(&mut self, other: &Sleepers<W>) {
+        if self.count + other.count > 0 {
+            self.lists.clone_from(&other.lists);
+            self.count = other.count;
+        }
+    }
+}
+
 impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
+    /// Whether some thread has slept.
+    #[inline(always)]
+    pub fn has_sleepers(&self) -> bool {
+        self.asleep.count > 0
+    }
+
     /// The events that a thread had considered when it went to sleep before the read that it stands before.
     #[inline(always)]
     pub fn considered(&self, thread: usize) -> Option<&Sleep<W>> {
-        self.asleep[thread].last().filter(|sleep| sleep.at == self.front[thread])
+        self.asleep.lists[thread].last().filter(|sleep| sleep.at == self.front[thread])
     }
 
     /// Whether a thread sleeps and there is nothing new for it.
@@ -39,14 +83,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
 
     /// The sleep that revisits caused, with its thread.
     pub fn caused_sleep(&self) -> impl Iterator<Item = (usize, &Sleep<W>)> {
-        let each = self.asleep.iter().enumerate().flat_map(|(t, list)| list.iter().map(move |s| (t, s)));
+        let lists = if self.has_sleepers() { &self.asleep.lists[..] } else { &[] };
+        let each = lists.iter().enumerate().flat_map(|(t, list)| list.iter().map(move |s| (t, s)));
         each.filter(|(_, sleep)| sleep.cause != INIT)
     }
 
     /// Whether a thread may read `source` by its event `at`: it comes of each revisit that put the thread to sleep there.
     #[inline(always)]
     pub fn may_wake(&self, thread: usize, at: u32, source: EventId) -> bool {
-        let mut own = self.asleep[thread].iter().filter(|sleep| sleep.at == at && sleep.cause != INIT);
+        let mut own = self.asleep.lists[thread].iter().filter(|sleep| sleep.at == at && sleep.cause != INIT);
         own.all(|sleep| self.comes_of(sleep, source))
     }
 
@@ -76,7 +121,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn fall_asleep(&mut self, thread: usize, loc: LocId) {
         let (at, writes) = (self.front[thread], self.co[loc as usize].len() as u32);
         let (before, seen, cause) = (self.present.clone(), self.present.clone(), INIT);
-        self.asleep[thread].push(Sleep { at, loc, writes, before, seen, cause });
+        self.asleep.push(thread, Sleep { at, loc, writes, before, seen, cause });
     }
 
     /// A thread goes to sleep because `cause` revisited its read, which has been taken out. The number of the read will be that
@@ -87,12 +132,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             self.events[e].before.remove(read as usize);
         }
         let (at, writes) = (self.front[thread], self.co[loc as usize].len() as u32);
-        self.asleep[thread].push(Sleep { at, loc, writes, before, seen: self.present.clone(), cause });
+        let seen = self.present.clone();
+        self.asleep.push(thread, Sleep { at, loc, writes, before, seen, cause });
     }
 
     /// The sleep of [`Graph::put_to_sleep`] is over; others know the age of the read again.
     pub fn take_from_sleep(&mut self, thread: usize, read: EventId) {
-        let Some(sleep) = self.asleep[thread].pop() else { return };
+        let Some(sleep) = self.asleep.pop(thread) else { return };
         for e in self.present.without(&sleep.before).iter() {
             self.events[e].before.insert(read as usize);
         }
@@ -101,14 +147,17 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
 
     /// It is awake again.
     pub fn wake_up(&mut self, thread: usize) {
-        self.asleep[thread].pop();
+        self.asleep.pop(thread);
     }
 
     /// Forgets the sleep that is younger than a read.
     pub fn forget_sleep_after(&mut self, read: EventId) {
-        for asleep in &mut self.asleep {
-            while asleep.last().is_some_and(|sleep| sleep.before.contains(read as usize)) {
-                asleep.pop();
+        if !self.has_sleepers() {
+            return;
+        }
+        for t in 0..self.asleep.lists.len() {
+            while self.asleep.lists[t].last().is_some_and(|sleep| sleep.before.contains(read as usize)) {
+                self.asleep.pop(t);
             }
         }
     }

@@ -510,35 +510,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         self.aliases = 0;
         self.limit = CROWD.max(2 * (self.nodes.len() - self.free.len()));
     }
-
-    /// A trie of the ways to `used` alone, and the new numbers of the nodes.
-    pub fn extract(&self, used: &[NodeId]) -> (Trie<M, W>, Vec<NodeId>) {
-        let marked = self.marked(used);
-        let mut numbers = vec![NO_NODE; self.nodes.len()];
-        let threads = self.base.len() - 1;
-        let mut trie = Trie::new(threads, &self.base, self.model.clone());
-        trie.nodes.clear();
-        for id in (0..self.nodes.len()).filter(|&id| marked[id]) {
-            numbers[id] = trie.nodes.len() as NodeId;
-            trie.nodes.push(self.nodes[id].clone());
-        }
-        let number = |id: NodeId| if id == NO_NODE { NO_NODE } else { numbers[id as usize] };
-        for id in 0..trie.nodes.len() {
-            let node = &mut trie.nodes[id];
-            (node.parent, node.same_loc) = (number(node.parent), number(node.same_loc));
-            node.first_child = NO_NODE;
-            if !node.is_segment() && node.key.loc != NO_LOC {
-                trie.met.insert((node.thread, node.key.loc));
-            }
-        }
-        // Children may have smaller numbers than their parents, where numbers were used again.
-        for id in threads..trie.nodes.len() {
-            let parent = trie.nodes[id].parent as usize;
-            trie.nodes[id].next_sibling = trie.nodes[parent].first_child;
-            trie.nodes[parent].first_child = id as NodeId;
-        }
-        (trie, numbers)
-    }
 }
 
 /// Whether a set of events is within another one that has `last` where this one has `read`.
