@@ -86,9 +86,14 @@ impl Room {
         Layout::new(&self.capacity, &self.stride, self.spawned.clone())
     }
 
+    /// How many events there is room for.
+    pub fn events(&self) -> usize {
+        self.capacity.iter().sum()
+    }
+
     /// Whether there are more events than an execution may have.
     pub fn is_too_large(&self) -> bool {
-        self.capacity.iter().sum::<usize>() > MAX_EVENTS
+        self.events() > MAX_EVENTS
     }
 
     /// Whether a need that comes from elsewhere can be one of this program.
