@@ -13,7 +13,7 @@ use fencepost_explore::{
     explore_keeping,
 };
 use fencepost_ir::Program;
-use parts::{compare, interrupted, told};
+use parts::{compare, interrupted, mutated, told};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use support::{random, text};
@@ -107,24 +107,7 @@ fn a_path_may_end_behind_the_last_visit_of_a_node() {
     assert!(ways > 100, "{ways}");
 }
 
-/// Bytes with a few changes.
-fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for _ in 0..=random.below(3) {
-        let at = random.below(bytes.len().max(1) as u64) as usize;
-        match random.below(5) {
-            0 => bytes.truncate(at),
-            1 => bytes.insert(at, random.below(256) as u8),
-            2 if at < bytes.len() => drop(bytes.remove(at)),
-            3 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
-            _ if at < bytes.len() => bytes[at] = random.below(256) as u8,
-            _ => bytes.push(random.below(256) as u8),
-        }
-    }
-    bytes
-}
-
-/// The same with a checksum that fits: what somebody makes up. The answer is then whatever it is, but there is one, or an error.
+/// Bytes with a few changes and a checksum that fits: what somebody makes up. The answer is then whatever it is, but there is one, or an error.
 fn forged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     use sha2::{Digest, Sha256};
     let mut body = mutated(&bytes[..bytes.len() - 16], random);

@@ -15,6 +15,23 @@ pub fn told(found: &Exploration) -> String {
     format!("{share:?} {:?} {:?} {:?} {:?}", found.states, found.findings, found.cuts, found.witness)
 }
 
+/// Bytes with a few changes.
+pub fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len().max(1) as u64) as usize;
+        match random.below(5) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, random.below(256) as u8),
+            2 if at < bytes.len() => drop(bytes.remove(at)),
+            3 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            _ if at < bytes.len() => bytes[at] = random.below(256) as u8,
+            _ => bytes.push(random.below(256) as u8),
+        }
+    }
+    bytes
+}
+
 /// Explores with a pause every so many visits, each time from the bytes of the checkpoint before; and how often that was.
 pub fn interrupted(program: &Program, options: &Options<'_>, nodes: u64) -> (Exploration, usize) {
     let kept: Mutex<Vec<u8>> = Mutex::default();
@@ -55,6 +72,8 @@ pub fn shared_out(
         let bytes = ledger.hand(&item, alone).encode(session.binding());
         let handed = Handed::decode(&bytes, session.binding()).expect("it was written so");
         assert_eq!(handed.item, item);
+        let altered = mutated(&bytes, random);
+        assert!(altered == bytes || Handed::decode(&altered, session.binding()).is_err(), "{altered:?}");
         let pause = Pause { nodes: Some(1 + random.below(6)), at: None };
         let mut others = ledger.others();
         if random.below(2) == 0 {
