@@ -1,6 +1,6 @@
 //! `cargo xtask outlive PART`: explorations that are killed, resumed and shared out, for as long as it takes.
 //!
-//! - `kills [--kills N] [--model M] [--every S] [--small]`: explorations of about a minute, killed at N random moments and taken up again each time, and
+//! - `kills [--kills N] [--model M] [--every S] [--small|--long]`: explorations of about a minute, killed at N random moments and taken up again each time, and
 //!   how much work each kill has lost;
 //! - `cost [--runs N] [--small]`: processor time with checkpoints against without, alternating;
 //! - `speed [--runs N] [--small]`: two workers on a cluster against `-j 2`, and what the network costs, as tables for `docs/BENCHMARKS.md`;
@@ -8,7 +8,7 @@
 //! - `mutants [--cases N]`: altered items and checkpoints.
 //!
 //! The binary is the one beside this: `cargo build --release -p fencepost -p xtask` makes both. Each part prints what it compared, and ends with 1
-//! if something differs. `--small` takes programs of seconds. What needs a cluster needs `nats-server`.
+//! if something differs. `--small` takes programs of seconds, `--long` of minutes. What needs a cluster needs `nats-server`.
 
 mod corpus;
 mod kills;
@@ -57,11 +57,13 @@ fn timed(arguments: &[&str]) -> (Output, f64, f64) {
     (output, start.elapsed().as_secs_f64(), cpu() - before)
 }
 
-/// A program, what is defined for it, and the model: about a minute of one processor, or seconds.
+/// A program, what is defined for it, and the model: half a minute of one processor, minutes, or seconds.
 fn subjects(arguments: &[String]) -> Vec<[&'static str; 3]> {
-    let all = match arguments.iter().any(|argument| argument == "--small") {
-        true => vec![["count_fetch_add", "-DN=8", "rc11"], [POWER, "-DN=6", "power"]],
-        false => vec![["count_fetch_add", "-DN=10", "rc11"], [POWER, "-DN=8", "power"]],
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let all = match () {
+        () if has("--small") => vec![["count_fetch_add", "-DN=8", "rc11"], [POWER, "-DN=6", "power"]],
+        () if has("--long") => vec![["count_fetch_add", "-DN=11", "rc11"], [POWER, "-DN=8", "power"]],
+        () => vec![["count_fetch_add", "-DN=10", "rc11"], [POWER, "-DN=7", "power"]],
     };
     let wanted = value(arguments, "--model");
     all.into_iter().filter(|[_, _, model]| wanted.is_none_or(|wanted| wanted == *model)).collect()
