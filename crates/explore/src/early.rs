@@ -17,9 +17,9 @@ use crate::code::Half;
 use crate::graph::Graph;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
-use crate::models::{closed, previous};
-use crate::path::{EventId, NodeId};
-use crate::row::RowWidth;
+use crate::models::{closed, joined, last_of, previous};
+use crate::path::{EventId, INIT, Kind, NodeId};
+use crate::row::{Row, RowWidth};
 use crate::visit::Explorer;
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
@@ -32,7 +32,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether a read that is there, and that the new write comes after, might have read it.
     pub(crate) fn could_be_read_early(&self, graph: &Graph<M, W>, write: EventId, loc: LocId) -> bool {
         let e = write as usize;
-        let early = graph.pre(e).without(self.model.surely_before(graph, e));
+        let early = match self.is_symmetric() {
+            true => self.before_in_po_rf(graph, write),
+            false => graph.pre(e).clone(),
+        };
+        let early = early.without(self.model.surely_before(graph, e));
         early.meets(graph.init_readers(loc))
             || graph.co(loc).iter().any(|&w| early.meets(graph.readers(w as usize)))
     }
@@ -43,7 +47,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if node.half == Half::None || graph.rmw_writes().is_empty() {
             return false;
         }
-        let before = closed(graph, previous(graph, node));
+        let last = previous(graph, node);
+        let before = match self.is_symmetric() {
+            true if last == INIT => Row::EMPTY,
+            true => self.before_in_po_rf(graph, last).and(last as usize),
+            false => closed(graph, last),
+        };
         let took = |&w: &EventId| self.trie.node(graph.node(w as usize)).partner as usize;
         let writes = graph.co(node.loc()).iter().filter(|&&w| graph.rmw_writes().contains(w as usize));
         let mut taken = writes.map(took).filter(|&read| before.contains(read)).peekable();
@@ -52,5 +61,26 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let sure = self.model.surely_before_read(&self.trie, graph, node);
         taken.any(|read| !sure.contains(read))
+    }
+
+    /// What comes before an event in (po | rf)+. What it needs has the events of mates besides.
+    fn before_in_po_rf(&self, graph: &Graph<M, W>, event: EventId) -> Row<W> {
+        let mut before = Row::EMPTY;
+        let mut todo = vec![event];
+        while let Some(event) = todo.pop() {
+            let node = self.trie.node(graph.node(event as usize));
+            let joined = match node.kind {
+                Kind::Join => last_of(&self.trie, graph, joined(graph, node)),
+                _ => INIT,
+            };
+            let source = if node.kind == Kind::Read { graph.rf(event as usize) } else { INIT };
+            for e in [previous(graph, node), source, joined] {
+                if e != INIT && !before.contains(e as usize) {
+                    before.insert(e as usize);
+                    todo.push(e);
+                }
+            }
+        }
+        before
     }
 }

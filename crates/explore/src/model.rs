@@ -16,6 +16,15 @@ use crate::path::{EventId, Node, Place, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::Fence;
 
+/// What is commit-before an event.
+#[derive(Clone, Debug, Default)]
+pub struct CommitBefore<W: RowWidth> {
+    /// All of it.
+    pub commit: Row<W>,
+    /// What would be so however compare-exchanges had ended that are not commit-before it.
+    pub sure: Row<W>,
+}
+
 /// A memory model that can be checked event by event.
 pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     /// What is kept per node of the path trie.
@@ -99,9 +108,16 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
         None
     }
 
+    /// What is commit-before an event, where that is not what it needs: events are committed in program order by a model that does not ask for it.
+    #[inline(always)]
+    fn in_rows<'g>(&self, _rows: &'g Self::Rows) -> Option<&'g CommitBefore<W>> {
+        None
+    }
+
     /// Everything commit-before a committed event, however events are committed.
+    #[inline(always)]
     fn commit_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
-        graph.pre(event)
+        self.in_rows(graph.rows(event)).map_or(graph.pre(event), |before| &before.commit)
     }
 
     /// What is commit-before a read that is about to be committed, whatever it reads, and whatever other reads would have read.
@@ -115,8 +131,9 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     }
 
     /// What is commit-before a committed event whatever reads that are not would have read: where events are committed in program order.
+    #[inline(always)]
     fn surely_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
-        graph.pre(event)
+        self.in_rows(graph.rows(event)).map_or(graph.pre(event), |before| &before.sure)
     }
 
     /// Whether an event happens before another, in the sense of the language for models that have races.

@@ -86,9 +86,14 @@ impl Room {
         Layout::new(&self.capacity, &self.stride, self.spawned.clone())
     }
 
+    /// How many events there is room for.
+    pub fn events(&self) -> usize {
+        self.capacity.iter().sum()
+    }
+
     /// Whether there are more events than an execution may have.
     pub fn is_too_large(&self) -> bool {
-        self.capacity.iter().sum::<usize>() > MAX_EVENTS
+        self.events() > MAX_EVENTS
     }
 
     /// Whether a need that comes from elsewhere can be one of this program.
@@ -164,13 +169,14 @@ impl Room {
     }
 }
 
-/// The threads that are taken for equal. Under the first models coherence never contradicts (po | rf)+.
+/// The threads that are taken for equal: none where events are committed out of program order. Under some models coherence never
+/// contradicts (po | rf)+.
 fn sets(program: &Program, code: &Code, options: &Options<'_>) -> Sets {
-    match options.model {
-        ModelName::Sc | ModelName::Tso | ModelName::Pso => Sets::of(program, code, options.symmetry, true),
-        ModelName::Ra | ModelName::Rc11 | ModelName::Rc20 => Sets::of(program, code, options.symmetry, false),
-        ModelName::Power | ModelName::Armv8 => Sets::default(),
+    if code.out_of_order {
+        return Sets::default();
     }
+    let is_strong = matches!(options.model, ModelName::Sc | ModelName::Tso | ModelName::Pso);
+    Sets::of(program, code, options.symmetry, is_strong)
 }
 
 /// How many events a run of the function's own code has at most, if it has no loops and calls nothing.

@@ -167,9 +167,25 @@ pub struct Exploration {
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
     let twin = twin(options);
-    let mut room = Room::new(program, twin.purpose(), options)?;
+    let room = Room::new(program, twin.purpose(), options)?;
+    explore_in(program, options, &*twin, room, false)
+}
+
+/// Explores with the room that there is, and with more when that is too small; `moved`: on a stack for large explorations, if there is memory for
+/// one.
+fn explore_in(
+    program: &Program,
+    options: &Options<'_>,
+    twin: &dyn Twin,
+    mut room: Room,
+    moved: bool,
+) -> Result<Exploration, Unsupported> {
     let mut jobs = options.jobs.max(1);
     loop {
+        if !moved && !stack::suits(room.events()) {
+            // Once for all that follows: a new stack costs more than an attempt that turns out to need more room.
+            return stack::suited(room.events(), || explore_in(program, options, twin, room, true));
+        }
         if room.is_too_large() {
             return Ok(stopped(StopReason::TooManyEvents));
         }
@@ -212,7 +228,7 @@ pub(crate) fn twin(options: &Options<'_>) -> Box<dyn Twin> {
 }
 
 /// A memory model, whatever the form of its rows.
-pub(crate) trait Twin {
+pub(crate) trait Twin: Sync {
     /// What it wants of the code.
     fn purpose(&self) -> Purpose;
 

@@ -38,9 +38,14 @@ pub fn on_large<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Whether an exploration of so many events may go on where it is.
+pub fn suits(events: usize) -> bool {
+    events <= SMALL || ROOM.get() > FEW
+}
+
 /// Runs an exploration of so many events on a stack that suits it, as far as there is memory for one.
 pub fn suited<R: Send>(events: usize, work: impl FnOnce() -> R + Send) -> R {
-    if events <= SMALL {
+    if suits(events) {
         return work();
     }
     let (mut waiting, mut result) = (Some(work), None);

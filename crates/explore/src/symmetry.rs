@@ -206,7 +206,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether there may be mates.
     #[inline(always)]
     pub(crate) fn is_symmetric(&self) -> bool {
-        !M::OUT_OF_ORDER && self.subject.code.symmetry.is_used
+        !self.is_out_of_order() && self.subject.code.symmetry.is_used
     }
 
     /// Finds the nearest mate of a thread that begins.

@@ -392,10 +392,14 @@ fn started_threads_are_equal_only_if_nobody_can_tell_them_apart() {
     for case in 0..cases {
         let (program, text, sizes) = generate_started(&mut random);
         let renamings = renamings(&sizes);
-        let model = [ModelName::Sc, ModelName::Tso, ModelName::Rc11][case as usize % 3];
+        let models = [ModelName::Sc, ModelName::Tso, ModelName::Rc11, ModelName::Power, ModelName::Armv8];
+        let model = models[case as usize % models.len()];
         let name = model.name();
         let Some((full, all)) = found(&program, model, Symmetry::Off, 1) else { continue };
-        let (few, kept) = found(&program, model, Symmetry::Find, 1).expect("fewer");
+        let Some((few, kept)) = found(&program, model, Symmetry::Find, 1) else {
+            assert!(matches!(model, ModelName::Power | ModelName::Armv8), "case {case} under {name}: {text}");
+            continue;
+        };
         if few.stats.symmetric > 0 {
             let orbits: BTreeSet<Trace> = all.iter().map(|trace| orbit(trace, &renamings)).collect();
             let covered: BTreeSet<Trace> = kept.iter().map(|trace| orbit(trace, &renamings)).collect();
@@ -462,14 +466,16 @@ fn each_set_of_equal_executions_keeps_a_member() {
         let renamings = renamings(&sizes);
         for (m, model) in ModelName::ALL.into_iter().enumerate() {
             let name = model.name();
-            // Symmetry is not used where events are committed out of program order.
-            let is_used = !matches!(model, ModelName::Power | ModelName::Armv8);
-            if !is_used && case >= 10 {
-                continue;
-            }
             let Some((full, all)) = found(&program, model, Symmetry::Off, 1) else { continue };
             let jobs = if case % 8 == 0 { 3 } else { 1 };
-            let (few, kept) = found(&program, model, Symmetry::Find, jobs).expect("fewer");
+            let Some((few, kept)) = found(&program, model, Symmetry::Find, jobs) else {
+                // It may have seen a pair in a graph that the full search knows to lead nowhere, and started over out of order.
+                assert!(
+                    matches!(model, ModelName::Power | ModelName::Armv8),
+                    "case {case} under {name}: {text}"
+                );
+                continue;
+            };
             let orbits: BTreeSet<Trace> = all.iter().map(|trace| orbit(trace, &renamings)).collect();
             let covered: BTreeSet<Trace> = kept.iter().map(|trace| orbit(trace, &renamings)).collect();
             for missing in orbits.difference(&covered) {
@@ -477,11 +483,7 @@ fn each_set_of_equal_executions_keeps_a_member() {
             }
             assert!(covered == orbits, "case {case} under {name}: {text}");
             let distinct: BTreeSet<&Trace> = kept.iter().collect();
-            if is_used {
-                assert_eq!(distinct.len(), kept.len(), "case {case} under {name}: twice: {text}");
-            } else {
-                assert_eq!(kept.len(), all.len(), "case {case} under {name}: {text}");
-            }
+            assert_eq!(distinct.len(), kept.len(), "case {case} under {name}: twice: {text}");
             if matches!(model, ModelName::Sc | ModelName::Tso | ModelName::Pso) {
                 assert_eq!(kept.len(), orbits.len(), "case {case} under {name}: two of a set: {text}");
             }
@@ -496,8 +498,6 @@ fn each_set_of_equal_executions_keeps_a_member() {
     }
     for (model, (programs, all, orbits, kept)) in ModelName::ALL.iter().zip(&sums) {
         println!("{}: {programs} programs, {all} executions, {orbits} sets, {kept} explored", model.name());
-        if !matches!(model, ModelName::Power | ModelName::Armv8) {
-            assert!(kept < all, "nothing was gained under {}", model.name());
-        }
+        assert!(kept < all, "nothing was gained under {}", model.name());
     }
 }

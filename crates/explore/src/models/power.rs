@@ -17,7 +17,7 @@
 use super::clause::{Clause, Clauses};
 use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
 use crate::graph::Graph;
-use crate::model::MemoryModel;
+use crate::model::{CommitBefore, MemoryModel};
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::{Fence, Order};
@@ -67,10 +67,8 @@ pub struct PowerRows<W: RowWidth> {
     pb: Row<W>,
     /// sync;hb* predecessors.
     sp: Row<W>,
-    /// Commit-before predecessors, where events are committed in program order.
-    commit: Row<W>,
-    /// Those that it would have however compare-exchanges had ended that are not commit-before it.
-    sure: Row<W>,
+    /// Where events are committed in program order.
+    before: CommitBefore<W>,
 }
 
 impl<W: RowWidth> MemoryModel<W> for Power {
@@ -91,13 +89,8 @@ impl<W: RowWidth> MemoryModel<W> for Power {
     }
 
     #[inline(always)]
-    fn commit_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
-        if self.in_order { &graph.rows(event).commit } else { graph.pre(event) }
-    }
-
-    #[inline(always)]
-    fn surely_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
-        if self.in_order { &graph.rows(event).sure } else { graph.pre(event) }
+    fn in_rows<'g>(&self, rows: &'g PowerRows<W>) -> Option<&'g CommitBefore<W>> {
+        self.in_order.then_some(&rows.before)
     }
 
     fn surely_before_read(
@@ -223,8 +216,8 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         let mut rows = self.order_rows(trie, graph, node);
         if self.in_order {
             let source = if node.kind == Kind::Read { graph.rf(node.event as usize) } else { INIT };
-            rows.commit = self.committed_before(trie, graph, node, source, false);
-            rows.sure = self.committed_before(trie, graph, node, source, true);
+            rows.before.commit = self.committed_before(trie, graph, node, source, false);
+            rows.before.sure = self.committed_before(trie, graph, node, source, true);
         }
         rows
     }
