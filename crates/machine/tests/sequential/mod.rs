@@ -141,6 +141,7 @@ impl Generator {
 
     fn operand(&mut self) -> Operand {
         match self.below(3) {
+            0 if self.odd && self.one_in(100) => Value::UNDEFINED.into(),
             0 => Value(self.pick(&EDGES)).into(),
             _ => self.number().into(),
         }
@@ -249,6 +250,14 @@ impl Generator {
         }
     }
 
+    /// A register becomes a copy of memory that nobody wrote.
+    fn undefined(&mut self, dst: Reg, out: &mut Vec<Instr>) {
+        let pointer = self.pointer();
+        out.push(Instr::Alloc { dst: pointer, size: Value(16).into(), zeroed: false });
+        let (width, extend, ann) = (self.width(), self.extend(), Ann::PLAIN);
+        out.push(Instr::CopyLoad { dst, addr: pointer.into(), width, extend, ann, keeps: true });
+    }
+
     /// `for (c = 0; c < n; c++) ...` at some width.
     fn counted(&mut self, out: &mut Vec<Instr>, depth: u32) {
         let (width, extend) = self.pick(&[
@@ -288,6 +297,11 @@ impl Generator {
                 out.push(self.branch(condition));
             }
             20 | 21 => {
+                if self.one_in(2) {
+                    let (x, by) = (self.number(), Value(self.pick(&EDGES)));
+                    let value = Rvalue::Binary(BinaryOp::Add, Width::W32, Extend::Sign, x.into(), by.into());
+                    out.push(Instr::Assign { dst: x, value });
+                }
                 let (dst, op, width) = (self.number(), self.pick(&USUAL), self.width());
                 let value = Rvalue::Binary(op, width, Extend::Zero, self.operand(), self.operand());
                 out.push(Instr::Assign { dst, value });
@@ -300,6 +314,9 @@ impl Generator {
                     false => Callee::Function(function),
                 };
                 let args = vec![self.operand(), self.operand()];
+                if let (Operand::Reg(dst), true) = (args[0], self.one_in(4)) {
+                    self.undefined(dst, out);
+                }
                 out.push(Instr::Call { dst: Some(self.number()), callee, args });
             }
             23 if self.odd && self.one_in(60) => {
