@@ -9,6 +9,7 @@ use crate::interpret::Patience;
 use crate::item::{Item, Position};
 use crate::memory::{Memory, ObjectKey};
 use crate::progress::Progress;
+use crate::segments::Share;
 use fencepost_ir::{Location, Width};
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -124,7 +125,7 @@ pub enum Caution {
 }
 
 struct Queue {
-    items: Vec<Item>,
+    items: Vec<Share>,
     idle: usize,
     done: bool,
 }
@@ -134,6 +135,7 @@ pub struct Control {
     /// Whether it goes on, pauses or stops.
     stop: AtomicU8,
     tracked: bool,
+    may_pause: bool,
     pub(crate) surveys: bool,
     pause_at: Option<Instant>,
     /// After how many visits of a worker it pauses.
@@ -202,6 +204,7 @@ impl Control {
         let mut items: Vec<Item> = task.map_or(&[][..], |task| task.items).to_vec();
         // The last one is taken first.
         items.sort_by(|a, b| b.cmp(a));
+        let items = items.into_iter().map(Share::from).collect();
         let error = task.and_then(|task| task.error).cloned();
         if let Some(progress) = limits.progress {
             progress.reset(task.map(|task| *task.stats).unwrap_or_default());
@@ -209,6 +212,7 @@ impl Control {
         Control {
             stop: AtomicU8::new(GO_ON),
             tracked: workers > 1 || task.is_some(),
+            may_pause: task.is_some(),
             surveys: task.is_some_and(|task| task.surveys),
             pause_at: task.and_then(|task| task.pause_at),
             pause_nodes: task.and_then(|task| task.pause_nodes).unwrap_or(u64::MAX),
@@ -429,14 +433,15 @@ impl Control {
 
     /// Hands part of a worker's work to another one, unless somebody else was faster.
     #[cold]
-    pub fn give(&self, part: impl FnOnce() -> Option<Item>) {
+    pub fn give(&self, part: impl FnOnce(bool) -> Option<Share>) {
         let mut queue = lock(&self.queue);
         if self.hungry.load(Ordering::Relaxed) == 0 {
             return;
         }
-        if let Some(item) = part() {
+        // What is left when a search pauses are items, which have no end.
+        if let Some(share) = part(!self.may_pause) {
             self.hungry.fetch_sub(1, Ordering::Relaxed);
-            queue.items.push(item);
+            queue.items.push(share);
             self.wake.notify_one();
         }
     }
@@ -447,7 +452,7 @@ impl Control {
     }
 
     /// The next piece of work; `None` when all workers are idle.
-    pub fn take(&self) -> Option<Item> {
+    pub fn take(&self) -> Option<Share> {
         let mut queue = lock(&self.queue);
         if let Some(item) = queue.items.pop() {
             return Some(item);

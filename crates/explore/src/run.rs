@@ -406,10 +406,10 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
         let _leaves = control.leaving();
         let mut explorer = explorer();
         if let Some(item) = first {
-            explorer.visit_item(&item);
+            explorer.visit_share(&item.into());
         }
-        while let Some(item) = control.take() {
-            explorer.visit_item(&item);
+        while let Some(share) = control.take() {
+            explorer.visit_share(&share);
         }
         explorer.note_cells();
         explorer.progression.finish(explorer.collector)

@@ -15,6 +15,22 @@ use crate::item::{Item, Position};
 /// One in so many steps on the way to a visit is given away with all that comes behind it there.
 const SHARE: usize = 4;
 
+/// A node that has made so many visits may make many more.
+const WIDE: u32 = 8;
+
+/// Part of a worker's work, for another one of the same process.
+pub struct Share {
+    item: Item,
+    /// Of the visits that the node at the root of the item makes, those beyond this one are not part of it.
+    last: u32,
+}
+
+impl From<Item> for Share {
+    fn from(item: Item) -> Share {
+        Share { item, last: u32::MAX }
+    }
+}
+
 /// What a worker found from a place on, up to the next one where something else begins.
 pub struct Segment<'a> {
     pub(crate) start: Position,
@@ -40,6 +56,8 @@ pub struct Progression<'a> {
     /// The path of the item, and how much of it leads to its subtree.
     path: Position,
     root: usize,
+    /// As of a [`Share`].
+    last: u32,
     /// How many steps of the path were found.
     reached: usize,
     start: Position,
@@ -64,7 +82,7 @@ pub struct Ended<'a> {
 impl<'a> Progression<'a> {
     /// At the root.
     pub fn new(tracked: bool, surveys: bool) -> Progression<'a> {
-        Progression { tracked, surveys, ..Progression::default() }
+        Progression { tracked, surveys, last: u32::MAX, ..Progression::default() }
     }
 
     /// A visit is about to begin; false if it is none of this worker's.
@@ -74,7 +92,7 @@ impl<'a> Progression<'a> {
             return false;
         }
         self.skip();
-        if (self.replaying || self.position.len() <= self.root) && !self.is_own() {
+        if (self.replaying || self.position.len() <= self.root + 1) && !self.is_own() {
             return false;
         }
         self.position.push(0);
@@ -106,9 +124,15 @@ impl<'a> Progression<'a> {
     #[cold]
     fn is_own(&mut self) -> bool {
         let level = self.position.len();
-        if let Some(last) = level.checked_sub(1) {
-            let (number, expected) = (self.position[last], self.path[last]);
-            if number != expected && (number < expected || last < self.root || self.replaying) {
+        if let Some(step) = level.checked_sub(1) {
+            let number = self.position[step];
+            if step == self.root && number > self.last {
+                return false;
+            }
+            let elsewhere = |expected: u32| {
+                number != expected && (number < expected || step < self.root || self.replaying)
+            };
+            if self.path.get(step).is_some_and(|&expected| elsewhere(expected)) {
                 return false;
             }
         }
@@ -142,25 +166,40 @@ impl<'a> Progression<'a> {
 
     /// Takes what comes last off the work of this worker: the visits that are still to come at the steps nearest to its root. Most of
     /// the work is there. How many there are at a step is not known before they are made, and there may be none: a
-    /// quarter of the steps goes, so that whoever asks again and again has soon got some that have.
+    /// quarter of the steps goes, so that whoever asks again and again has soon got some that have. Of a node that has made
+    /// many visits as many more are kept, where `ranges` may be shared out; otherwise two workers would hand them
+    /// to and fro.
     #[cold]
-    pub fn part(&mut self) -> Option<Item> {
+    pub fn part(&mut self, ranges: bool) -> Option<Share> {
         let level = self.here().len();
-        let at = self.root + level.checked_sub(self.root)? / SHARE;
-        if at == level {
+        let mut at = self.root + level.checked_sub(self.root)? / SHARE;
+        let is_last = self.position.get(self.root).is_some_and(|&made| made == self.last);
+        at += usize::from(at == self.root && is_last);
+        if at >= level {
             return None;
         }
-        self.path = self.position[..=at].to_vec();
-        let mut path = self.path.clone();
-        path[at] += 1;
-        let root = std::mem::replace(&mut self.root, at + 1);
-        Item::new(root, path)
+        let made = self.position[at];
+        let kept = match at == self.root && self.last != u32::MAX {
+            true => made + (self.last - made) / 2,
+            false if ranges && made >= WIDE => made.saturating_mul(2),
+            false => made,
+        };
+        let mut path = self.position[..=at].to_vec();
+        path[at] = kept.checked_add(1)?;
+        let item = Item::new(self.root, path)?;
+        let last = std::mem::replace(&mut self.last, u32::MAX);
+        if kept == made {
+            (self.root, self.path) = (at + 1, self.position[..=at].to_vec());
+        } else {
+            (self.root, self.path, self.last) = (at, self.position[..at].to_vec(), kept);
+        }
+        Some(Share { item, last })
     }
 
     /// An item begins, from the root of the tree.
     #[cold]
-    pub fn begin(&mut self, collector: &mut Collector<'a>, item: &Item) {
-        (self.root, self.path) = (item.root(), item.path().to_vec());
+    pub fn begin(&mut self, collector: &mut Collector<'a>, Share { item, last }: &Share) {
+        (self.root, self.path, self.last) = (item.root(), item.path().to_vec(), *last);
         self.position.clear();
         (self.reached, self.interrupted) = (0, false);
         self.replaying = !self.path.is_empty();

@@ -18,14 +18,13 @@ use crate::collect::Collector;
 use crate::control::{Control, Need, Watched};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
-use crate::item::Item;
 use crate::memory::Memory;
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
-use crate::segments::Progression;
+use crate::segments::{Progression, Share};
 use crate::stack;
 use crate::waiting::Watch;
 use fencepost_ir::{Order, Value, Width};
@@ -108,9 +107,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph
     }
 
-    /// Does the work of an item, from the root of the tree.
-    pub fn visit_item(&mut self, item: &Item) {
-        self.progression.begin(&mut self.collector, item);
+    /// Does part of the work, from the root of the tree.
+    pub fn visit_share(&mut self, share: &Share) {
+        self.progression.begin(&mut self.collector, share);
         let mut graph = self.start();
         self.visit(&mut graph);
         self.progression.end();
@@ -671,7 +670,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
         if self.control.is_hungry() && self.progression.may_give() {
-            self.control.give(|| self.progression.part());
+            self.control.give(|ranges| self.progression.part(ranges));
         }
         self.visit(graph);
     }

@@ -74,6 +74,20 @@ fn several_workers_find_what_one_does() {
     }
 }
 
+/// A read of a cell with many writes makes many visits, of which a worker keeps some and gives some away.
+#[test]
+fn several_workers_share_the_visits_of_a_node() {
+    let writes: String = (1..=24).map(|value| format!("Wx{value} ")).collect();
+    let program = text::program(&format!("{writes}| Rx Ry Rx | Wy1 Rx"));
+    for model in [ModelName::Sc, ModelName::Rc11, ModelName::Armv8] {
+        let whole = told(&explore(&program, &Options::new(model)).expect("supported"));
+        for jobs in [2, 3, 2, 3, 4] {
+            let found = explore(&program, &Options { jobs, ..Options::new(model) }).expect("supported");
+            assert_eq!(told(&found), whole, "{jobs} workers, {model:?}");
+        }
+    }
+}
+
 /// What comes behind the last visit that a node makes is what comes behind the node.
 #[test]
 fn a_path_may_end_behind_the_last_visit_of_a_node() {
