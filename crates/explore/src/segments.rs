@@ -15,6 +15,9 @@ use crate::item::{Item, Position};
 /// One in so many steps on the way to a visit is given away with all that comes behind it there.
 const SHARE: usize = 4;
 
+/// Whoever takes work makes the visits on the way to it once more: so many visits are made for each of them before more is given away.
+const WORTH: u64 = 8;
+
 /// A node that has made so many visits may make many more.
 const WIDE: u32 = 8;
 
@@ -58,6 +61,8 @@ pub struct Progression<'a> {
     root: usize,
     /// As of a [`Share`].
     last: u32,
+    /// How many visits the worker has made, at least, when it gives work away again.
+    gives_at: u64,
     /// How many steps of the path were found.
     reached: usize,
     start: Position,
@@ -159,9 +164,13 @@ impl<'a> Progression<'a> {
         &self.position[..self.position.len().saturating_sub(1)]
     }
 
-    /// Whether part of the work may be given away.
-    pub fn may_give(&self) -> bool {
-        !self.replaying && !self.interrupted && !self.holds && self.position.len() > self.root + 1
+    /// Whether part of the work may be given away, after so many visits.
+    pub fn may_give(&self, visits: u64) -> bool {
+        !self.replaying
+            && !self.interrupted
+            && !self.holds
+            && visits >= self.gives_at
+            && self.position.len() > self.root + 1
     }
 
     /// Takes what comes last off the work of this worker: the visits that are still to come at the steps nearest to its root. Most of
@@ -170,8 +179,9 @@ impl<'a> Progression<'a> {
     /// many visits as many more are kept, where `ranges` may be shared out; otherwise two workers would hand them
     /// to and fro.
     #[cold]
-    pub fn part(&mut self, ranges: bool) -> Option<Share> {
+    pub fn part(&mut self, ranges: bool, visits: u64) -> Option<Share> {
         let level = self.here().len();
+        self.gives_at = visits + WORTH * level as u64;
         let mut at = self.root + level.checked_sub(self.root)? / SHARE;
         let is_last = self.position.get(self.root).is_some_and(|&made| made == self.last);
         at += usize::from(at == self.root && is_last);
@@ -200,6 +210,7 @@ impl<'a> Progression<'a> {
     #[cold]
     pub fn begin(&mut self, collector: &mut Collector<'a>, Share { item, last }: &Share) {
         (self.root, self.path, self.last) = (item.root(), item.path().to_vec(), *last);
+        self.gives_at = collector.stats.nodes + WORTH * self.path.len() as u64;
         self.position.clear();
         (self.reached, self.interrupted) = (0, false);
         self.replaying = !self.path.is_empty();

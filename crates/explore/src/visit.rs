@@ -669,8 +669,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.progression.may_give() {
-            self.control.give(|ranges| self.progression.part(ranges));
+        if self.control.is_hungry() && self.progression.may_give(self.collector.stats.nodes) {
+            let visits = self.collector.stats.nodes;
+            self.control.give(|ranges| self.progression.part(ranges, visits));
         }
         self.visit(graph);
     }
