@@ -154,6 +154,21 @@ fn a_tree_under_a_lock_ends_with_the_time() {
     }
 }
 
+/// A read of many writes under a model that looks at all of them: a visit takes long, and so would the way back.
+#[test]
+fn large_executions_end_with_the_time() {
+    let text_of = "#include <pthread.h>\n#include <stdatomic.h>\natomic_int x;\n\
+        static void *writer(void *arg) { for (int i = 1; i <= 900; i++) atomic_store_explicit(&x, i, 0); return arg; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, writer, 0);\n\
+        return atomic_load_explicit(&x, 0) < atomic_load_explicit(&x, 0) - 900; }\n";
+    let path = file("many_writes.c", text_of);
+    for jobs in [1, 2] {
+        let output = within(&path, jobs, 1.0, &["-m", "armv8", "--engine", "explore"]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert!(text(&output).contains("the time limit of 1 s was reached"), "{}", text(&output));
+    }
+}
+
 #[test]
 fn a_long_computation_is_no_endless_loop() {
     // More steps than the explorer once allowed.

@@ -70,6 +70,9 @@ pub(crate) struct Task<'a> {
     pub surveys: bool,
 }
 
+/// Visits of executions with more events take at least as long as a look at the clock.
+const MANY_EVENTS: usize = 256;
+
 /// The search goes on.
 const GO_ON: u8 = 0;
 /// It is interrupted, to go on later: what a thread computes is computed to the end.
@@ -136,6 +139,8 @@ pub struct Control {
     stop: AtomicU8,
     tracked: bool,
     may_pause: bool,
+    /// Mask of the numbers of visits after which the clock is looked at: one of a large graph may take long.
+    looks: u64,
     pub(crate) surveys: bool,
     pause_at: Option<Instant>,
     /// After how many visits of a worker it pauses.
@@ -193,8 +198,9 @@ impl Patience for Control {
 }
 
 impl Control {
-    /// For that many workers, and for what is left of a search that may pause.
+    /// For executions with room for so many events, that many workers, and what is left of a search that may pause.
     pub(crate) fn new(
+        events: usize,
         workers: usize,
         limits: &Limits<'static>,
         caution: Caution,
@@ -213,6 +219,7 @@ impl Control {
             stop: AtomicU8::new(GO_ON),
             tracked: workers > 1 || task.is_some(),
             may_pause: task.is_some(),
+            looks: if events > MANY_EVENTS { 0 } else { 0x3f },
             surveys: task.is_some_and(|task| task.surveys),
             pause_at: task.and_then(|task| task.pause_at),
             pause_nodes: task.and_then(|task| task.pause_nodes).unwrap_or(u64::MAX),
@@ -291,8 +298,7 @@ impl Control {
     /// Whether to stop now. Looks at the clock only now and then.
     #[inline(always)]
     pub fn stopped(&self, stats: &Stats) -> bool {
-        // A node of a large graph may take milliseconds.
-        if stats.nodes & 0x3f == 0 {
+        if stats.nodes & self.looks == 0 {
             self.look_at_limits(stats);
         }
         self.is_stopped()

@@ -353,7 +353,8 @@ impl Run<'_> {
         let subject = Subject { code: &room.code, layout };
         let follows_all = options.retries == Retries::All;
         let model = if room.code.out_of_order { model.clone() } else { model.clone().in_order() };
-        let control = Control::new(jobs, &options.limits, room.caution.clone(), follows_all, task);
+        let control =
+            Control::new(layout.events(), jobs, &options.limits, room.caution.clone(), follows_all, task);
         let explorer = || {
             let collector = collector(&room.question, options);
             let memory = match task.and_then(|task| task.cells) {

@@ -330,6 +330,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 if i == writes {
                     sleeps = blocked;
                 }
+                // On the way back from a limit: there may be many sources, and large graphs to look at for each.
+                if self.turns_back() {
+                    return;
+                }
             }
             // An older write would be read although something newer comes before this read.
             if i > 0 && graph.is_known(source, &before) {
@@ -526,7 +530,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 }
                 self.go_on(graph, thread);
             }
-            if !graph.bubble_down(loc, &mut at, &before) {
+            if self.turns_back() || !graph.bubble_down(loc, &mut at, &before) {
                 break;
             }
         }
