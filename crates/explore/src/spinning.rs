@@ -17,15 +17,16 @@ use crate::graph::Graph;
 use crate::interpret::Next;
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{INIT, Kind, Node, NodeId};
+use crate::path::{INIT, Kind, Node, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 use crate::visit::{Explorer, Subject};
+use fencepost_ir::Order;
 
 /// How many events a thread looks back at most.
-const LOOK_BACK: usize = 1024;
+pub(crate) const LOOK_BACK: usize = 1024;
 
 /// How many earlier states it compares with.
-const COMPARISONS: usize = 16;
+pub(crate) const COMPARISONS: usize = 16;
 
 /// Events that a loop may make beyond its bound if no other thread has been started.
 const ALONE: usize = 20_000;
@@ -77,11 +78,21 @@ pub(crate) fn is_same_state(
     }
 }
 
+/// Whether the read `next` will do to its cell all that a findings could need of an event.
+fn is_done_by<S, W: RowWidth>(code: &Code, event: &Node<S, W>, next: &Node<S, W>) -> bool {
+    let is_same = code.stands_at(event.pc()) == code.stands_at(next.pc());
+    let does = match event.kind {
+        Kind::Write => next.half == Half::Amo && next.failure.is_none(),
+        _ => is_same || event.ann.order != Order::Plain,
+    };
+    event.loc() == next.loc() && does
+}
+
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// The slot in which the thread was before at the read that it stands before in slot `index`, if what it did since may be
     /// dropped. `now` are its registers.
     pub(crate) fn spins(
-        &self,
+        &mut self,
         graph: &Graph<M, W>,
         thread: usize,
         index: usize,
@@ -90,7 +101,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     ) -> Option<usize> {
         let Subject { code, layout } = *self.subject;
         let here = self.trie.node(node);
-        let pc = here.pc();
+        let (pc, mut earlier) = (here.pc(), here.same_pc);
         code.live[pc as usize].as_ref()?;
         if self.control.follows_all() {
             return None;
@@ -98,7 +109,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let base = layout.base[thread] as usize;
         let frontier = graph.snapshot(layout, thread, index);
         let oldest = graph.settled(thread).max(frontier.changed);
-        let mut earlier = here.same_pc;
+        let mut kept = None;
         for _ in 0..COMPARISONS {
             if earlier <= oldest || index - earlier as usize >= LOOK_BACK {
                 return None;
@@ -108,10 +119,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let then = graph.registers(layout, thread, slot);
             let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
             if self.trie.same_reservation(graph.node(event), node)
-                && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, here))
+                && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, node))
                 && is_same_state(code, pc, then, now, depends)
             {
-                return Some(slot);
+                let here = self.trie.node(node);
+                let done = |event: &Node<M::Static, W>| is_done_by(code, event, here);
+                if kept.is_some() || !self.would_lose(graph, event..base + index, done) {
+                    let last = kept.unwrap_or(slot);
+                    let done = |trie: &Trie<M, W>, event: &_| is_done_by(code, event, trie.node(node));
+                    self.forget(graph, base + last..base + index, node, done);
+                    return Some(last);
+                }
+                // Once more, so that what comes of such an iteration is seen.
+                kept = Some(slot);
             }
             earlier = self.trie.node(graph.node(event)).same_pc;
         }
@@ -135,16 +155,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
 
     /// Whether what read-modify-writes among the events wrote, all of which they had read, is to one cell, which the thread
     /// writes again where that matters.
-    fn rewrites_one_cell(
-        &self,
-        graph: &Graph<M, W>,
-        events: std::ops::Range<usize>,
-        here: &Node<M::Static, W>,
-    ) -> bool {
+    fn rewrites_one_cell(&self, graph: &Graph<M, W>, events: std::ops::Range<usize>, here: NodeId) -> bool {
         let nodes = events.map(|e| self.trie.node(graph.node(e)));
         let mut cells = nodes.filter(|node| node.kind == Kind::Write).map(Node::loc);
         let Some(first) = cells.next() else { return true };
-        cells.all(|loc| loc == first) && self.writes_again(here, first)
+        cells.all(|loc| loc == first) && self.writes_again(self.trie.node(here), first)
     }
 
     /// Whether nobody can tell whether the event happened, given that its thread is back where it was.
