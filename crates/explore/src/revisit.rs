@@ -156,28 +156,34 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if gone.meets(graph.nonmaximal()) {
             return false;
         }
-        for d in gone.iter() {
-            let earlier = graph.before(d).and(d) | prefix;
-            let kept = &earlier | perhaps;
+        // Only a revisited read can have a prefix that is younger than itself.
+        for d in (gone & graph.revisited()).iter() {
+            let kept = graph.before(d) | prefix | perhaps;
             if !graph.pre(d).is_within(&kept) {
                 return false;
             }
+        }
+        // Among what is older each of them is maximal, or it would be marked: only later writes of the prefix matter. That is not
+        // known of a read that was there before its source.
+        let writes = prefix & graph.writes();
+        let is_maximal = |d: usize, write: EventId, loc: LocId| {
+            graph.is_maximal(write, loc, &writes)
+                && (!M::READS_UNCOMMITTED || graph.is_maximal(write, loc, graph.before(d)))
+        };
+        gone.iter().all(|d| {
             let node = self.trie.node(graph.node(d));
-            let maximal = match node.kind {
-                Kind::Write => graph.is_maximal(d as EventId, node.loc(), &earlier),
+            match node.kind {
+                Kind::Write => is_maximal(d, d as EventId, node.loc()),
                 Kind::Read => {
                     let source = graph.rf(d);
-                    (source == INIT || kept.contains(source as usize))
-                        && graph.is_maximal(source, node.loc(), &earlier)
+                    let is_kept =
+                        |w: usize| graph.before(d).contains(w) || prefix.contains(w) || perhaps.contains(w);
+                    (source == INIT || is_kept(source as usize)) && is_maximal(d, source, node.loc())
                 }
                 Kind::Choice => graph.value(d) == 0,
                 _ => true,
-            };
-            if !maximal {
-                return false;
             }
-        }
-        true
+        })
     }
 
     /// Explores what comes from deleting `deleted` and letting `r` read the new write `z`. `r` keeps its time stamp.

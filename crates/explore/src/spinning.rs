@@ -41,19 +41,31 @@ const OWN_EVENTS: usize = 256;
 /// its dependencies allow that.
 pub(crate) fn is_same_state(
     code: &Code,
-    mut pc: Pc,
+    pc: Pc,
     then: &[u64],
     now: &[u64],
     depends: impl Fn(usize) -> bool,
 ) -> bool {
-    let hidden = |r: usize| then[r] == now[r];
-    if !(hidden(FP) && hidden(DISAGREED) && hidden(FAILED) && hidden(ALLOCATIONS) && hidden(SPAWNS)) {
-        return false;
+    difference(code, pc, then, now, depends).is_none()
+}
+
+/// The first word in which they differ. Which words matter is a matter of `now`: a state that differs in the same word is
+/// another one, too.
+fn difference(
+    code: &Code,
+    mut pc: Pc,
+    then: &[u64],
+    now: &[u64],
+    depends: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let hidden = [FP, DISAGREED, FAILED, ALLOCATIONS, SPAWNS];
+    if let Some(&word) = hidden.iter().find(|&&word| then[word] != now[word]) {
+        return Some(word);
     }
     let mut frame = now[FP] as usize;
     let mut result = 0;
     loop {
-        let Some(live) = &code.live[pc as usize] else { return false };
+        let Some(live) = &code.live[pc as usize] else { return Some(FP) };
         for (i, &set) in live.iter().enumerate() {
             let mut left = set;
             while left != 0 {
@@ -62,15 +74,15 @@ pub(crate) fn is_same_state(
                 let word = frame + r;
                 // What a call gives back is written when it returns.
                 if r != result && (then[word] != now[word] || !depends(word)) {
-                    return false;
+                    return Some(word);
                 }
             }
         }
         if frame == HIDDEN {
-            return true;
+            return None;
         }
-        if then[frame..frame + FRAME] != now[frame..frame + FRAME] {
-            return false;
+        if let Some(word) = (frame..frame + FRAME).find(|&word| then[word] != now[word]) {
+            return Some(word);
         }
         (pc, result) = (now[frame + 1] as Pc, now[frame + 2] as usize);
         frame = now[frame] as usize;
@@ -99,6 +111,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let frontier = graph.snapshot(layout, thread, index);
         let oldest = graph.settled(thread).max(frontier.changed);
         let mut earlier = here.same_pc;
+        // Mostly a counter: what tells one earlier state from this one does so with the others, too.
+        let mut telling = FP;
         for _ in 0..COMPARISONS {
             if earlier <= oldest || index - earlier as usize >= LOOK_BACK {
                 return None;
@@ -107,11 +121,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let event = base + slot;
             let then = graph.registers(layout, thread, slot);
             let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
-            if self.trie.same_reservation(graph.node(event), node)
+            if then[telling] == now[telling]
+                && self.trie.same_reservation(graph.node(event), node)
                 && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, here))
-                && is_same_state(code, pc, then, now, depends)
             {
-                return Some(slot);
+                match difference(code, pc, then, now, depends) {
+                    None => return Some(slot),
+                    Some(word) => telling = word,
+                }
             }
             earlier = self.trie.node(graph.node(event)).same_pc;
         }
@@ -175,6 +192,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// is a process.
     pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
         let layout = self.subject.layout;
+        if graph
+            .threads_next(layout)
+            .all(|next| next.is_end() || matches!(next, Next::NotStarted | Next::Tail))
+        {
+            return false;
+        }
         let mut stuck = false;
         // What rounds of loops wrote is what they had read.
         let mut silent: Row<W> = Row::EMPTY;

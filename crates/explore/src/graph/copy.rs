@@ -35,6 +35,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Takes the registers of the graph that this is a copy of, or gives them back.
     pub fn swap_registers(&mut self, other: &mut Graph<M, W>) {
         std::mem::swap(&mut self.words, &mut other.words);
+        std::mem::swap(&mut self.kept, &mut other.kept);
     }
 
     fn copy_events(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
