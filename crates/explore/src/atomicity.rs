@@ -61,6 +61,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if graph.rf(taken) != source {
             return false;
         }
+        if self.must_stay(graph, next as usize) {
+            return true;
+        }
         let revisited = graph.revisited() & graph.before(taken);
         let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
         for (_, sleep) in graph.caused_sleep().filter(|(_, sleep)| !sleep.before.contains(taken)) {
@@ -76,6 +79,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             && graph.pure().contains(next as usize)
             && self.subject.layout.thread_of[next as usize] != node.thread
             && !self.makes_room(graph, node.loc(), &prefix, next)
+    }
+
+    /// Whether no canonical revisit deletes the write: there is a revisited read that needs it and is older. If that stays, it needs
+    /// what goes; if it goes, the write was not there when it was added, and is not kept.
+    #[inline(always)]
+    fn must_stay(&self, graph: &Graph<M, W>, write: usize) -> bool {
+        graph.revisited().iter().any(|k| graph.pre(k).contains(write) && !graph.before(k).contains(write))
     }
 
     /// Whether a read that waited is about to write where its write fits nowhere.

@@ -105,9 +105,13 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
 ) -> Vec<(FindingKind, Vec<Place>, Option<String>)> {
     let mut found = Vec::new();
     for t in 0..view.subject.layout.threads() {
+        let next = view.graph.frontier(view.subject.layout, t).next;
+        if !view.subject.code.checks_at_end && !matches!(next, Next::Failed(_)) {
+            continue;
+        }
         if let Some(at) = view.failed_assertion(t) {
             found.push((kind_of(at.1), vec![Place { thread: t as u32, at: at.0 }], None));
-        } else if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
+        } else if let Next::Failed(fault) = next {
             let object = match fault.kind {
                 FaultKind::Uninitialised(object) | FaultKind::UseAfterScope(object) => {
                     Some(view.subject.code.privates[object as usize].object.name.clone())

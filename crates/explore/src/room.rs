@@ -3,7 +3,7 @@
 //!
 //! What was needed, in the order in which it was noticed, is all that there is to know: from the same needs comes the same room.
 
-use crate::code::{Code, FRAME, HIDDEN};
+use crate::code::{Code, HIDDEN};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Question;
 use crate::control::{Caution, Need};
@@ -39,6 +39,8 @@ pub(crate) struct Room {
     stride: Vec<usize>,
     capacity: Vec<usize>,
     spawned: Vec<(u16, u32)>,
+    /// The function that each thread runs; the first, if others may start it with others.
+    runs: Vec<u32>,
     /// Whether threads that looked equal can be told apart.
     distinct: bool,
 }
@@ -60,6 +62,7 @@ impl Room {
         let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
         let stride = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
         let capacity = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
+        let runs = code.threads.iter().map(|(f, _)| *f).collect();
         let caution = match options.cautious {
             true => Caution::All,
             false => Caution::Cells(FxHashSet::default()),
@@ -77,6 +80,7 @@ impl Room {
             stride,
             capacity,
             spawned,
+            runs,
             distinct: false,
         })
     }
@@ -105,8 +109,10 @@ impl Room {
                 Need::Registers(thread) => {
                     thread < self.stride.len() && self.stride.iter().sum::<usize>() < MAX_WORDS
                 }
-                Need::Thread(parent, _) => {
-                    usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
+                Need::Thread(parent, _, function) => {
+                    usize::from(parent) < self.capacity.len()
+                        && self.capacity.len() < usize::from(u16::MAX)
+                        && (function as usize) < functions
                 }
                 Need::OutOfOrder => self.purpose.dependencies,
                 Need::Caution(_) | Need::Distinct => true,
@@ -118,7 +124,12 @@ impl Room {
     pub fn meet(&mut self, program: &Program, options: &Options<'_>, need: Need) -> Result<(), Unsupported> {
         self.needs.push(need);
         match need {
-            Need::Events(thread) => self.capacity[thread] += self.capacity[thread] / 2 + 4,
+            Need::Events(thread) => {
+                let events = self.capacity[thread] + self.capacity[thread] / 2 + 4;
+                for t in self.like(thread) {
+                    self.capacity[t] = self.capacity[t].max(events);
+                }
+            }
             Need::OutOfOrder => {
                 self.purpose.out_of_order = true;
                 self.lower(program, options)?;
@@ -149,14 +160,27 @@ impl Room {
                 self.distinct = true;
                 self.code.symmetry = Sets::default();
             }
-            Need::Registers(thread) => self.stride[thread] += self.stride[thread] / 4 + 2,
-            Need::Thread(parent, number) => {
+            Need::Registers(thread) => {
+                let words = self.stride[thread] + self.stride[thread] / 4 + 2;
+                for t in self.like(thread) {
+                    self.stride[t] = self.stride[t].max(words);
+                }
+            }
+            Need::Thread(parent, number, function) => {
                 self.spawned.push((parent, number));
-                self.capacity.push(4);
-                self.stride.push(HIDDEN + FRAME + 4);
+                let like = self.runs.iter().position(|&runs| runs == function);
+                let frame = self.code.functions[function as usize].frame as usize;
+                self.runs.push(function);
+                self.capacity.push(like.map_or(4, |t| self.capacity[t]));
+                self.stride.push(like.map_or(HIDDEN + frame, |t| self.stride[t]));
             }
         }
         Ok(())
+    }
+
+    /// The threads that run the same function: they will need as much.
+    fn like(&self, thread: usize) -> Vec<usize> {
+        (0..self.runs.len()).filter(|&t| self.runs[t] == self.runs[thread]).collect()
     }
 
     fn lower(&mut self, program: &Program, options: &Options<'_>) -> Result<(), Unsupported> {
@@ -193,7 +217,7 @@ pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
     let numbers = match *need {
         Need::Events(thread) => vec![0, thread as u64],
         Need::Registers(thread) => vec![1, thread as u64],
-        Need::Thread(parent, number) => vec![2, parent.into(), number.into()],
+        Need::Thread(parent, number, function) => vec![2, parent.into(), number.into(), function.into()],
         Need::Caution(cell) => vec![3, cell.object.0.into(), cell.offset.into()],
         Need::OutOfOrder => vec![8],
         Need::Distinct => vec![9],
@@ -216,7 +240,7 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
     Ok(match reader.number()? {
         0 => Need::Events(reader.small()?),
         1 => Need::Registers(reader.small()?),
-        2 => Need::Thread(reader.small()?, reader.small()?),
+        2 => Need::Thread(reader.small()?, reader.small()?, reader.small()?),
         3 => Need::Caution(read_location(reader)?),
         4 => Need::Mixed { at: (reader.small()?, reader.small()?), place: None },
         8 => Need::OutOfOrder,

@@ -488,9 +488,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Starts a thread. Its number depends on who starts it and how many that one has started before.
     fn visit_spawn(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let layout = self.subject.layout;
-        let Some(child) = layout.started_by(thread, snapshot.value) else {
-            return self.needs(Need::Thread(thread as u16, snapshot.value as u32));
-        };
         let pc = self.trie.node(snapshot.node).pc();
         let Op::Spawn { target, args, .. } = self.subject.code.ops[pc as usize] else { return };
         let regs = graph.frontier_regs(layout, thread);
@@ -504,6 +501,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let Some(function) = machine.callee(target, frame) else {
             self.collector.bad_spawn(self.subject, graph, thread, pc);
             return self.collector.locate(self.progression.here());
+        };
+        let Some(child) = layout.started_by(thread, snapshot.value) else {
+            return self.needs(Need::Thread(thread as u16, snapshot.value as u32, function));
         };
         graph.set_origin(child, self.event_of(graph, thread));
         self.start_thread(graph, child, function, &args);

@@ -301,6 +301,9 @@ fn below<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static, W>, hb: &R
     if matches!(node.kind, Kind::Fence(_)) {
         return hb.and(node.event as usize);
     }
+    if graph.fenced().is_empty() {
+        return Row::EMPTY;
+    }
     let mut new = hb & graph.fenced();
     let mut below = Row::EMPTY;
     let previous = previous(graph, node);
