@@ -371,7 +371,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Place of a write in its coherence list.
     #[inline(always)]
     pub fn position(&self, write: EventId, loc: LocId) -> Option<usize> {
-        self.co[loc as usize].iter().position(|&w| w == write)
+        self.co[loc as usize].iter().rposition(|&w| w == write)
     }
 
     /// The writes that are coherence-after a source (`INIT` too), in order. A source that is not in the list (a write

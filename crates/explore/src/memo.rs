@@ -8,12 +8,15 @@
 //!
 //! Nothing more is kept when there is no more room; states that are not kept are where they always were, in the graph.
 
+use crate::code::Op;
 use crate::graph::Graph;
 use crate::interpret::{Next, Snapshot};
 use crate::model::MemoryModel;
-use crate::path::NodeId;
+use crate::path::{EventId, INIT, NodeId};
 use crate::row::RowWidth;
 use crate::visit::Explorer;
+use crate::waiting::is_blocked;
+use fencepost_ir::Value;
 use rustc_hash::FxHashMap;
 
 /// Words of registers that are kept at most.
@@ -72,15 +75,54 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         value: u64,
     ) -> bool {
         let layout = self.subject.layout;
-        let Some(state) = graph.state(layout, thread, index) else { return false };
-        let Some(step) = self.memo.steps.get(&(state, node, value)) else { return false };
-        if step.settled != graph.settled(thread) {
-            return false;
-        }
+        let Some(step) = self.known_step(graph, thread, index, node, value) else { return false };
         graph.set_state(layout, thread, index + 1, step.state);
         graph.set_snapshot(layout, thread, index + 1, step.snapshot);
         graph.set_front(layout, thread, index as u32 + 1);
         true
+    }
+
+    #[inline(always)]
+    fn known_step(
+        &self,
+        graph: &Graph<M, W>,
+        thread: usize,
+        index: usize,
+        node: NodeId,
+        value: u64,
+    ) -> Option<&Step> {
+        let state = graph.state(self.subject.layout, thread, index)?;
+        let step = self.memo.steps.get(&(state, node, value))?;
+        (step.settled == graph.settled(thread)).then_some(step)
+    }
+
+    /// Whether it is known already that a thread waits if it reads from `source` by the node that it stands before: then the read need
+    /// not be added to see it.
+    #[inline(always)]
+    pub(crate) fn is_known_to_wait(
+        &self,
+        graph: &Graph<M, W>,
+        thread: usize,
+        id: NodeId,
+        source: EventId,
+    ) -> bool {
+        let node = self.trie.node(id);
+        let Op::Load { width, extend, undefined, failure, .. } = self.subject.code.ops[node.pc() as usize]
+        else {
+            return false;
+        };
+        // Which node a compare-exchange is may be a matter of what it reads, and who looks for equal threads looks at every read.
+        let is_plain_case = !self.is_symmetric() && failure.is_none_or(|failure| failure.other.is_none());
+        if !is_plain_case || !self.may_sleep(id) || !self.has_noted_waiting(node) {
+            return false;
+        }
+        let value = match source {
+            INIT => self.memory.init(node.loc()),
+            write => graph.value(write as usize),
+        };
+        let value = undefined.taken(width.extend(extend, Value(value)).0);
+        self.known_step(graph, thread, graph.front(thread) as usize, id, value)
+            .is_some_and(|step| is_blocked(step.snapshot.next))
     }
 
     /// Remembers such a step. One that a bound or a limit ended is made again: it may go on then.

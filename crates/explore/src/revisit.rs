@@ -141,15 +141,16 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if !self.keeps_sleep(graph, r, &gone, &kept_prefix) {
             return false;
         }
-        self.was_added_maximally(graph, &gone, &kept_prefix, &Row::EMPTY)
+        self.was_added_maximally(graph, &gone, graph.before(r), &kept_prefix, &Row::EMPTY)
     }
 
     /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
-    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case.
+    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case. All of `gone` are younger than `older`.
     pub(crate) fn was_added_maximally(
         &self,
         graph: &Graph<M, W>,
         gone: &Row<W>,
+        older: &Row<W>,
         prefix: &Row<W>,
         perhaps: &Row<W>,
     ) -> bool {
@@ -165,7 +166,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         // Among what is older each of them is maximal, or it would be marked: only later writes of the prefix matter. That is not
         // known of a read that was there before its source.
-        let writes = prefix & graph.writes();
+        let writes = (prefix & graph.writes()).without(older);
+        if writes.is_empty() && !M::READS_UNCOMMITTED {
+            return true;
+        }
         let is_maximal = |d: usize, write: EventId, loc: LocId| {
             graph.is_maximal(write, loc, &writes)
                 && (!M::READS_UNCOMMITTED || graph.is_maximal(write, loc, graph.before(d)))

@@ -192,12 +192,6 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// is a process.
     pub(crate) fn is_stuck_for_ever(&self, graph: &Graph<M, W>) -> bool {
         let layout = self.subject.layout;
-        if graph
-            .threads_next(layout)
-            .all(|next| next.is_end() || matches!(next, Next::NotStarted | Next::Tail))
-        {
-            return false;
-        }
         let mut stuck = false;
         // What rounds of loops wrote is what they had read.
         let mut silent: Row<W> = Row::EMPTY;

@@ -322,12 +322,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
-        let before = self.model.coherence_before(&self.trie, graph, node);
+        let writes = graph.co(loc).len();
+        let before = match writes {
+            0 => Row::EMPTY,
+            _ => self.model.coherence_before(&self.trie, graph, node),
+        };
         let lower = self.lower_reads(graph, node);
         if M::RACES && node.ann.order == Order::Plain {
             self.note_plain(graph, thread, loc, Watched::Reads);
         }
-        let writes = graph.co(loc).len();
         // A thread that has slept has considered what was there.
         let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen.clone()));
         let mut sleeps = considered.is_some();
@@ -338,7 +341,12 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             });
             if new
                 && self.keeps_symmetry(graph, &lower, loc, source)
-                && !self.is_hopeless(graph, self.trie.node(snapshot.node), source)
+                && !self.is_hopeless(
+                    graph,
+                    self.trie.node(snapshot.node),
+                    source,
+                    graph.co(loc).get(i).copied(),
+                )
             {
                 let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
                 if i == writes {
@@ -368,6 +376,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         source: EventId,
         newest: bool,
     ) -> bool {
+        if self.is_known_to_wait(graph, thread, snapshot.node, source) {
+            return true;
+        }
         let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);

@@ -26,7 +26,7 @@ use crate::graph::Graph;
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, NodeId};
+use crate::path::{EventId, INIT, Kind, Node, NodeId};
 use crate::row::RowWidth;
 use crate::visit::Explorer;
 use fencepost_ir::Order;
@@ -70,6 +70,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if plain || self.control.could_race(location, kind) {
             self.needs(Need::Caution(location));
         }
+    }
+
+    /// Whether [`Explorer::note_waiting`] has nothing more to note.
+    #[inline(always)]
+    pub(crate) fn has_noted_waiting(&self, node: &Node<M::Static, W>) -> bool {
+        let kind = if node.half == Half::Amo { Watched::WaitsWriting } else { Watched::Waits };
+        let noted = self.watch.0[kind as usize].get(node.loc() as usize) == Some(&true);
+        !M::RACES || (noted && node.ann.order != Order::Plain)
     }
 
     /// Notes an access that is not atomic. While no other thread has been started, nobody can race with it.

@@ -11,7 +11,7 @@
 
 use super::{Graph, Layout};
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Trie};
+use crate::path::{EventId, INIT, Kind, Trie};
 use crate::row::{Row, RowWidth};
 
 impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
@@ -87,6 +87,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             let source = if self.reads.contains(e) { event.rf } else { e as EventId };
             let maximal = self.is_maximal(source, trie.node(event.node).loc(), &event.before);
             ensure(maximal || M::READS_UNCOMMITTED, || format!("{e} is not marked and not maximal"))?;
+        }
+        for e in self.present.without(&self.nonmaximal).iter() {
+            let chosen = trie.node(self.events[e].node).kind == Kind::Choice && self.events[e].value != 0;
+            ensure(!chosen, || format!("{e} is not marked and not the first choice"))?;
         }
         for e in self.present.without(&self.revisited).iter() {
             let older = self.events[e].pre.is_within(&self.events[e].before);
