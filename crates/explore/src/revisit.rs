@@ -41,16 +41,20 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// than what must go.
     #[inline(always)]
     fn rereaders(&self, graph: &Graph<M, W>, loc: LocId, pre: &Row<W>, taken_by: Option<EventId>) -> Row<W> {
+        let mut reads = graph.reads().without(graph.nonmaximal()).without(pre);
+        if let Some(w) = taken_by {
+            reads &= graph.before(w as usize);
+        }
+        // There may be many writes, and a worker that goes a long way once more comes here for each of them.
+        if reads.is_empty() {
+            return reads;
+        }
         let mut readers = graph.init_readers(loc).without(pre);
         for &w in graph.co(loc) {
             // One by one: the readers of a cell that one thread uses much are many, and all before the write.
             readers |= &graph.readers(w as usize).without(pre);
         }
-        readers = readers.without(graph.nonmaximal());
-        if let Some(w) = taken_by {
-            readers &= graph.before(w as usize);
-        }
-        readers
+        readers & reads
     }
 
     /// What is deleted if `r` reads `z`, and what `r` then needs, if this is the parent from which that is to be reached and the write
