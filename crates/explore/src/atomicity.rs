@@ -13,7 +13,7 @@ use crate::row::{Row, RowWidth};
 use crate::visit::Explorer;
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
-    /// Whether nothing can come of the read of a read-modify-write that reads `source`, before it is added: see
+    /// Whether nothing can come of the read of a read-modify-write that reads `source`, which `next` follows in coherence, before it is added: see
     /// [`Explorer::fits_nowhere`]. Whether a compare-exchange writes at all is known only afterwards.
     #[inline(always)]
     pub(crate) fn is_hopeless(
@@ -21,11 +21,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         graph: &Graph<M, W>,
         node: &Node<M::Static, W>,
         source: EventId,
+        next: Option<EventId>,
     ) -> bool {
         node.half == Half::Amo
             && node.failure.is_none()
             && !graph.rmw_writes().is_empty()
-            && self.fits_nowhere(graph, node, source, || self.needed(graph, node, source))
+            && self.fits_nowhere(graph, node, source, next, || self.needed(graph, node, source))
     }
 
     /// The same for a compare-exchange that was added: it matters if it succeeds.
@@ -34,7 +35,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let node = self.trie.node(graph.node(event as usize));
         node.half == Half::Amo
             && node.failure.as_ref().is_some_and(|cas| self.exchange_succeeds(graph, event, cas.expected))
-            && self.fits_nowhere(graph, node, source, || graph.pre(event as usize).clone())
+            && self.fits_nowhere(graph, node, source, after(graph, source, node.loc()), || {
+                graph.pre(event as usize).clone()
+            })
     }
 
     /// The read of a read-modify-write reads what another one, with read `taken`, has read already. Its write will then
@@ -48,18 +51,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         graph: &Graph<M, W>,
         node: &Node<M::Static, W>,
         source: EventId,
+        next: Option<EventId>,
         prefix: impl FnOnce() -> Row<W>,
     ) -> bool {
-        if self.is_out_of_order() {
-            return false;
-        }
-        let Some(&next) = graph.co_after(source, node.loc()).first() else { return false };
+        let Some(next) = next.filter(|_| !self.is_out_of_order()) else { return false };
         if !graph.rmw_writes().contains(next as usize) {
             return false;
         }
         let taken = self.trie.node(graph.node(next as usize)).partner as usize;
         if graph.rf(taken) != source {
             return false;
+        }
+        if self.must_stay(graph, next as usize) {
+            return true;
         }
         let revisited = graph.revisited() & graph.before(taken);
         let mut perhaps = revisited.iter().fold(Row::EMPTY, |row, k| row | graph.pre(k));
@@ -68,7 +72,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let prefix = prefix().and(node.event as usize);
         let gone = graph.present().without(&(graph.before(taken) | &prefix | &perhaps));
-        if !self.was_added_maximally(graph, &gone, &prefix, &perhaps) {
+        if !self.was_added_maximally(graph, &gone, graph.before(taken), &prefix, &perhaps) {
             return true;
         }
         !self.is_symmetric()
@@ -78,13 +82,21 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             && !self.makes_room(graph, node.loc(), &prefix, next)
     }
 
+    /// Whether no canonical revisit deletes the write: there is a revisited read that needs it and is older. If that stays, it needs
+    /// what goes; if it goes, the write was not there when it was added, and is not kept.
+    #[inline(always)]
+    fn must_stay(&self, graph: &Graph<M, W>, write: usize) -> bool {
+        graph.revisited().iter().any(|k| graph.pre(k).contains(write) && !graph.before(k).contains(write))
+    }
+
     /// Whether a read that waited is about to write where its write fits nowhere.
     #[inline(always)]
     pub(crate) fn has_taken_in_vain(&self, graph: &Graph<M, W>, thread: usize, event: EventId) -> bool {
         let e = event as usize;
         let prefix = || graph.pre(e).clone();
+        let node = self.trie.node(graph.node(e));
         self.took(graph, thread, event)
-            && self.fits_nowhere(graph, self.trie.node(graph.node(e)), graph.rf(e), prefix)
+            && self.fits_nowhere(graph, node, graph.rf(e), after(graph, graph.rf(e), node.loc()), prefix)
     }
 
     /// Whether the thread, which has just read by `event`, is about to write by the same instruction, having waited.
@@ -161,4 +173,14 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 !between.any(|&v| threads[v as usize] != threads[w])
             })
     }
+}
+
+/// The write that follows a source in coherence.
+#[inline(always)]
+fn after<M: MemoryModel<W>, W: RowWidth>(
+    graph: &Graph<M, W>,
+    source: EventId,
+    loc: LocId,
+) -> Option<EventId> {
+    graph.co_after(source, loc).first().copied()
 }

@@ -13,7 +13,7 @@ use fencepost_ir::Program;
 use std::time::{Duration, Instant};
 
 /// The version of the binary form.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// An exploration at some moment.
 #[derive(Clone, Debug, Default)]

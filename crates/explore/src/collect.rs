@@ -2,8 +2,8 @@
 
 use crate::code::outermost_reg;
 use crate::findings::{Finding, FindingKind, Place, findings};
+use crate::finish::Ends;
 use crate::graph::Graph;
-use crate::interpret::Next;
 use crate::item::Position;
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
@@ -226,28 +226,22 @@ impl<'a> Collector<'a> {
     pub(crate) fn finished<M: MemoryModel<W>, W: RowWidth>(
         &mut self,
         view: &View<'_, M, W>,
+        ends: &Ends,
         race: Option<(EventId, EventId)>,
         stuck: bool,
     ) -> Finished {
-        let mut complete = true;
-        let (mut cut, mut tail, mut over) = (false, false, false);
-        for next in view.graph.threads_next(view.subject.layout) {
-            complete &= next.is_end() || matches!(next, Next::NotStarted | Next::Tail);
-            cut |= next == Next::Cut;
-            tail |= next == Next::Tail;
-            over |= next.ends_process();
-        }
+        let over = ends.over;
         let threads = view.subject.layout.threads();
         let failed =
             view.subject.code.checks_at_end && (0..threads).any(|t| view.failed_assertion(t).is_some());
-        let all_ended = complete && !failed;
+        let all_ended = ends.complete && !failed;
         // Who waits when the process ends has been ended with it.
-        complete = all_ended || (stuck && over && !failed);
-        let found = findings(view, race, stuck && !over, all_ended && !over);
+        let complete = all_ended || (stuck && over && !failed);
+        let found = findings(view, ends.failed, race, stuck && !over, all_ended && !over);
         let is_new = |(kind, places, _): &(FindingKind, Vec<Place>, _)| {
             !self.findings.contains_key(&(*kind, places.clone()))
         };
-        if tail && found.iter().any(is_new) {
+        if ends.tails > 0 && found.iter().any(is_new) {
             return Finished::NeedsTail;
         }
         if let Some(left) = &mut self.sample {
@@ -260,7 +254,7 @@ impl<'a> Collector<'a> {
         }
         if complete {
             self.execution(view, race.is_some());
-        } else if cut {
+        } else if ends.cut {
             self.stats.cut += 1;
             self.cuts.extend(view.cut_places());
         } else {

@@ -83,8 +83,8 @@ const STOP: u8 = 2;
 pub enum Need {
     /// Events of a thread.
     Events(usize),
-    /// A thread: started by whom, after how many others.
-    Thread(u16, u32),
+    /// A thread: started by whom, after how many others, and what it runs.
+    Thread(u16, u32, u32),
     /// Registers of a thread.
     Registers(usize),
     /// No room, but to commit events out of program order: see `early`.

@@ -95,16 +95,18 @@ pub enum Action {
     },
 }
 
-/// All findings of a graph that no thread can extend; `stuck`: threads wait for ever; `left`: all threads have ended by
+/// All findings of a graph that no thread can extend; `failed`: something went wrong in a thread; `stuck`: threads wait for ever; `left`: all threads have ended by
 /// themselves, and neither `exit` nor the return of `main` ended the process, so that what is left on the heap is lost.
 pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,
+    failed: bool,
     race: Option<(EventId, EventId)>,
     stuck: bool,
     left: bool,
 ) -> Vec<(FindingKind, Vec<Place>, Option<String>)> {
     let mut found = Vec::new();
-    for t in 0..view.subject.layout.threads() {
+    let may_fail = failed || view.subject.code.checks_at_end;
+    for t in (0..view.subject.layout.threads()).filter(|_| may_fail) {
         if let Some(at) = view.failed_assertion(t) {
             found.push((kind_of(at.1), vec![Place { thread: t as u32, at: at.0 }], None));
         } else if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {

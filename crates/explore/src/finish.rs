@@ -2,13 +2,46 @@
 
 use crate::code::DISAGREED;
 use crate::collect::Finished;
-use crate::graph::Graph;
+use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
 use crate::model::MemoryModel;
 use crate::pieces::{asks, unordered};
 use crate::row::RowWidth;
 use crate::view::View;
 use crate::visit::{Explorer, can_join};
+
+/// How the threads of a graph that none can extend have stopped.
+pub(crate) struct Ends {
+    /// Each has ended, but for joins, or was not started.
+    pub complete: bool,
+    /// How many stand before joins that were left to the end.
+    pub tails: usize,
+    /// Some thread has ended the process.
+    pub over: bool,
+    /// A bound has cut one.
+    pub cut: bool,
+    /// Something went wrong in one.
+    pub failed: bool,
+}
+
+impl Ends {
+    fn of<M: MemoryModel<W>, W: RowWidth>(graph: &Graph<M, W>, layout: &Layout) -> Ends {
+        let mut ends = Ends { complete: true, tails: 0, over: false, cut: false, failed: false };
+        for next in graph.threads_next(layout) {
+            match next {
+                Next::Ended | Next::NotStarted => {}
+                Next::Halted | Next::Returned => ends.over = true,
+                Next::Tail => ends.tails += 1,
+                _ => {
+                    ends.complete = false;
+                    ends.cut |= next == Next::Cut;
+                    ends.failed |= matches!(next, Next::Failed(_));
+                }
+            }
+        }
+        ends
+    }
+}
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// No thread can go on: the graph is a complete execution, or a blocked one.
@@ -25,8 +58,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         {
             return self.finish_asleep(graph, t);
         }
-        for t in 0..layout.threads() {
-            if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t) {
+        let ends = Ends::of(graph, layout);
+        for t in (0..layout.threads()).filter(|_| ends.tails > 0) {
+            if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t, &ends) {
                 return self.run_tail(graph, t);
             }
         }
@@ -51,9 +85,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
         }
         let races = self.model.races(&self.trie, graph, self.suspects.cells());
-        let stuck = self.is_stuck_for_ever(graph);
+        let stuck = !ends.complete && self.is_stuck_for_ever(graph);
         let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
-        let finished = self.collector.finished(&view, races, stuck);
+        let finished = self.collector.finished(&view, &ends, races, stuck);
         if self.progression.tracked {
             self.collector.locate(self.progression.here());
         }
@@ -85,14 +119,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     }
 
     /// Whether a thread that has nothing left but joins can join them all. What its registers say is looked at once.
-    fn tail_ends(&mut self, graph: &Graph<M, W>, thread: usize) -> bool {
+    fn tail_ends(&mut self, graph: &Graph<M, W>, thread: usize, ends: &Ends) -> bool {
         let layout = self.subject.layout;
         let snapshot = graph.frontier(layout, thread);
         let regs = graph.frontier_regs(layout, thread);
-        let all_ended = |t: usize| {
-            t == thread || matches!(graph.frontier(layout, t).next, Next::Ended | Next::NotStarted)
-        };
-        if !(0..layout.threads()).all(all_ended) {
+        // All others have ended.
+        if !ends.complete || ends.over || ends.tails > 1 {
             return false;
         }
         if self.tail.0 == snapshot.node && self.tail.1 == regs {

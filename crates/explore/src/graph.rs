@@ -18,6 +18,7 @@ pub use sleep::Sleep;
 use sleep::Sleepers;
 
 use crate::interpret::{Next, Snapshot};
+use crate::memo::StateId;
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, NodeId, Trie};
@@ -120,7 +121,12 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     /// Registers of thread states, as a stack: what a visit adds is gone when it ends. A copy for a revisit borrows those of the
     /// graph that it is a copy of, which waits for its end.
     words: Vec<u64>,
+    /// Registers of states that are kept, for the search to come back to; see `memo`. They are borrowed in the same way.
+    kept: Vec<u64>,
 }
+
+/// In the place of registers: they are among those that are kept.
+const KEPT: u32 = 1 << 31;
 
 /// What is there.
 impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
@@ -155,6 +161,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             snapshots: vec![Snapshot::default(); slots],
             registers: vec![0; slots],
             words: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -323,8 +330,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The registers of a thread after `index` of its events.
     #[inline(always)]
     pub fn registers(&self, layout: &Layout, thread: usize, index: usize) -> &[u64] {
-        let from = self.registers[layout.slot_base[thread] + index] as usize;
-        &self.words[from..from + layout.stride[thread]]
+        let from = self.registers[layout.slot_base[thread] + index];
+        let (words, from) = match from & KEPT {
+            0 => (&self.words, from as usize),
+            _ => (&self.kept, (from & !KEPT) as usize),
+        };
+        &words[from..from + layout.stride[thread]]
+    }
+
+    /// The number of the state of a thread after `index` of its events, if it is kept.
+    #[inline(always)]
+    pub fn state(&self, layout: &Layout, thread: usize, index: usize) -> Option<StateId> {
+        let from = self.registers[layout.slot_base[thread] + index];
+        (from & KEPT != 0).then_some(from)
     }
 
     /// The state of a thread at its first gap.
@@ -353,7 +371,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Place of a write in its coherence list.
     #[inline(always)]
     pub fn position(&self, write: EventId, loc: LocId) -> Option<usize> {
-        self.co[loc as usize].iter().position(|&w| w == write)
+        self.co[loc as usize].iter().rposition(|&w| w == write)
     }
 
     /// The writes that are coherence-after a source (`INIT` too), in order. A source that is not in the list (a write
@@ -657,9 +675,45 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn copy_registers(&mut self, layout: &Layout, thread: usize, index: usize) {
         let slot = layout.slot_base[thread] + index;
-        let (from, to) = (self.registers[slot] as usize, self.words.len());
-        self.words.extend_from_within(from..from + layout.stride[thread]);
+        let (from, to, stride) = (self.registers[slot], self.words.len(), layout.stride[thread]);
+        if from & KEPT == 0 {
+            self.words.extend_from_within(from as usize..from as usize + stride);
+        } else {
+            let from = (from & !KEPT) as usize;
+            self.words.extend_from_slice(&self.kept[from..from + stride]);
+        }
         self.registers[slot + 1] = to as u32;
+    }
+
+    /// Keeps the registers of a state, which were the last to be made, if no more than `most` words are kept then.
+    pub fn keep_registers(
+        &mut self,
+        layout: &Layout,
+        thread: usize,
+        index: usize,
+        most: usize,
+    ) -> Option<StateId> {
+        let slot = layout.slot_base[thread] + index;
+        let (from, to) = (self.registers[slot] as usize, self.kept.len());
+        if to + layout.stride[thread] > most {
+            return None;
+        }
+        self.kept.extend_from_slice(&self.words[from..from + layout.stride[thread]]);
+        self.words.truncate(from);
+        self.registers[slot] = to as u32 | KEPT;
+        Some(self.registers[slot])
+    }
+
+    /// Whether the registers that a thread begins with are those of a state that is kept.
+    pub fn is_state(&self, layout: &Layout, thread: usize, state: StateId) -> bool {
+        let from = (state & !KEPT) as usize;
+        self.kept[from..from + layout.stride[thread]] == *self.registers(layout, thread, 0)
+    }
+
+    /// The registers of a thread after `index` of its events are those of a state that is kept.
+    #[inline(always)]
+    pub fn set_state(&mut self, layout: &Layout, thread: usize, index: usize, state: StateId) {
+        self.registers[layout.slot_base[thread] + index] = state;
     }
 
     /// Registers for a thread that begins.

@@ -80,7 +80,7 @@ pub enum FaultKind {
 }
 
 /// A thread that stands before its next event; its registers are kept beside it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The node of the next event.
     pub node: NodeId,
@@ -125,6 +125,8 @@ impl Default for Snapshot {
 impl Snapshot {
     /// The urgency of a thread that cannot go on.
     pub const NEVER: u8 = u8::MAX;
+    /// The urgency of the second half of a read-modify-write: nothing is more urgent.
+    pub const SECOND_HALF: u8 = 0;
     /// The urgency of what does not branch.
     pub const AT_ONCE: u8 = 1;
     /// Marks a join, whose urgency depends on the other thread.
@@ -134,7 +136,7 @@ impl Snapshot {
     /// a write that is there already need not revisit.
     fn urgency(kind: Kind, half: Half) -> u8 {
         match kind {
-            Kind::Write if half == Half::Amo => 0,
+            Kind::Write if half == Half::Amo => Snapshot::SECOND_HALF,
             Kind::Skip | Kind::Fence(_) | Kind::Segment | Kind::Spawn | Kind::Free => Snapshot::AT_ONCE,
             Kind::Write => 2,
             Kind::Choice => 3,

@@ -23,6 +23,7 @@ mod item;
 mod ledger;
 pub mod liveness;
 pub mod lower;
+mod memo;
 pub mod memory;
 pub mod model;
 pub mod models;

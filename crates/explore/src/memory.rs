@@ -327,11 +327,27 @@ impl Memory {
         });
         // The cells of global objects get the lowest numbers, in order.
         if storage == Storage::Global && as_declared {
-            for cell in &object.cells {
-                let _ = self.cell(id, cell.offset, cell.width);
+            if object.cells.is_sorted_by_key(|cell| cell.offset) {
+                self.add_declared(id);
+            } else {
+                for cell in &object.cells {
+                    let _ = self.cell(id, cell.offset, cell.width);
+                }
             }
         }
         id
+    }
+
+    /// Makes the declared cells of an object that has no others.
+    fn add_declared(&mut self, object: ObjectId) {
+        let info = &mut self.objects[object.0 as usize];
+        for &(offset, width, init) in &info.declared {
+            if u64::from(offset) + u64::from(width.bytes()) <= u64::from(info.size) {
+                info.met.push((offset, width, self.cells.len() as LocId));
+                self.cells.push((Location { object, offset }, width));
+                self.init.push(init);
+            }
+        }
     }
 
     /// An object made at run time, from a template or from the heap.

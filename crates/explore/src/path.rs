@@ -375,6 +375,9 @@ impl<W: RowWidth> Facts<W> {
         let uses = || effect.uses.into_iter().flatten();
         self.made += u32::from(effect.makes);
         match effect.flow {
+            // Where nobody asks for dependencies, a register has none.
+            Flow::Operands | Flow::Constant | Flow::Modified | Flow::Picked | Flow::Control
+                if self.deps.is_empty() => {}
             Flow::Operands => {
                 let deps = uses().fold(Row::EMPTY, |row, a| row | self.dep(a));
                 let picks = uses().fold(Row::EMPTY, |row, a| row | self.pick(a));

@@ -10,7 +10,7 @@ use crate::session::Part;
 use crate::watching::Watching;
 
 /// The version of the binary form.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Most bytes of a message.
 const LONGEST: usize = 2_000;

@@ -41,16 +41,20 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// than what must go.
     #[inline(always)]
     fn rereaders(&self, graph: &Graph<M, W>, loc: LocId, pre: &Row<W>, taken_by: Option<EventId>) -> Row<W> {
+        let mut reads = graph.reads().without(graph.nonmaximal()).without(pre);
+        if let Some(w) = taken_by {
+            reads &= graph.before(w as usize);
+        }
+        // There may be many writes, and a worker that goes a long way once more comes here for each of them.
+        if reads.is_empty() {
+            return reads;
+        }
         let mut readers = graph.init_readers(loc).without(pre);
         for &w in graph.co(loc) {
             // One by one: the readers of a cell that one thread uses much are many, and all before the write.
             readers |= &graph.readers(w as usize).without(pre);
         }
-        readers = readers.without(graph.nonmaximal());
-        if let Some(w) = taken_by {
-            readers &= graph.before(w as usize);
-        }
-        readers
+        readers & reads
     }
 
     /// What is deleted if `r` reads `z`, and what `r` then needs, if this is the parent from which that is to be reached and the write
@@ -141,43 +145,53 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if !self.keeps_sleep(graph, r, &gone, &kept_prefix) {
             return false;
         }
-        self.was_added_maximally(graph, &gone, &kept_prefix, &Row::EMPTY)
+        self.was_added_maximally(graph, &gone, graph.before(r), &kept_prefix, &Row::EMPTY)
     }
 
     /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
-    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case.
+    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case. All of `gone` are younger than `older`.
     pub(crate) fn was_added_maximally(
         &self,
         graph: &Graph<M, W>,
         gone: &Row<W>,
+        older: &Row<W>,
         prefix: &Row<W>,
         perhaps: &Row<W>,
     ) -> bool {
         if gone.meets(graph.nonmaximal()) {
             return false;
         }
-        for d in gone.iter() {
-            let earlier = graph.before(d).and(d) | prefix;
-            let kept = &earlier | perhaps;
+        // Only a revisited read can have a prefix that is younger than itself.
+        for d in (gone & graph.revisited()).iter() {
+            let kept = graph.before(d) | prefix | perhaps;
             if !graph.pre(d).is_within(&kept) {
                 return false;
             }
+        }
+        // Among what is older each of them is maximal, or it would be marked: only later writes of the prefix matter. That is not
+        // known of a read that was there before its source.
+        let writes = (prefix & graph.writes()).without(older);
+        if writes.is_empty() && !M::READS_UNCOMMITTED {
+            return true;
+        }
+        let is_maximal = |d: usize, write: EventId, loc: LocId| {
+            graph.is_maximal(write, loc, &writes)
+                && (!M::READS_UNCOMMITTED || graph.is_maximal(write, loc, graph.before(d)))
+        };
+        gone.iter().all(|d| {
             let node = self.trie.node(graph.node(d));
-            let maximal = match node.kind {
-                Kind::Write => graph.is_maximal(d as EventId, node.loc(), &earlier),
+            match node.kind {
+                Kind::Write => is_maximal(d, d as EventId, node.loc()),
                 Kind::Read => {
                     let source = graph.rf(d);
-                    (source == INIT || kept.contains(source as usize))
-                        && graph.is_maximal(source, node.loc(), &earlier)
+                    let is_kept =
+                        |w: usize| graph.before(d).contains(w) || prefix.contains(w) || perhaps.contains(w);
+                    (source == INIT || is_kept(source as usize)) && is_maximal(d, source, node.loc())
                 }
                 Kind::Choice => graph.value(d) == 0,
                 _ => true,
-            };
-            if !maximal {
-                return false;
             }
-        }
-        true
+        })
     }
 
     /// Explores what comes from deleting `deleted` and letting `r` read the new write `z`. `r` keeps its time stamp.

@@ -3,7 +3,7 @@
 //!
 //! What was needed, in the order in which it was noticed, is all that there is to know: from the same needs comes the same room.
 
-use crate::code::{Code, FRAME, HIDDEN};
+use crate::code::{Code, HIDDEN};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Question;
 use crate::control::{Care, Need};
@@ -40,6 +40,8 @@ pub(crate) struct Room {
     stride: Vec<usize>,
     capacity: Vec<usize>,
     spawned: Vec<(u16, u32)>,
+    /// The function that each thread runs; the first, if others may start it with others.
+    runs: Vec<u32>,
     /// Whether threads that looked equal can be told apart.
     distinct: bool,
 }
@@ -61,6 +63,7 @@ impl Room {
         let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
         let stride = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
         let capacity = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
+        let runs = code.threads.iter().map(|(f, _)| *f).collect();
         let care = Care { awake: options.cautious, ..Care::default() };
         let (needs, spawned) = (Vec::new(), Vec::new());
         Ok(Room {
@@ -75,6 +78,7 @@ impl Room {
             stride,
             capacity,
             spawned,
+            runs,
             distinct: false,
         })
     }
@@ -103,8 +107,10 @@ impl Room {
                 Need::Registers(thread) => {
                     thread < self.stride.len() && self.stride.iter().sum::<usize>() < MAX_WORDS
                 }
-                Need::Thread(parent, _) => {
-                    usize::from(parent) < self.capacity.len() && self.capacity.len() < usize::from(u16::MAX)
+                Need::Thread(parent, _, function) => {
+                    usize::from(parent) < self.capacity.len()
+                        && self.capacity.len() < usize::from(u16::MAX)
+                        && (function as usize) < functions
                 }
                 Need::OutOfOrder => self.purpose.dependencies,
                 Need::Caution(_) | Need::Keep(_) | Need::Distinct => true,
@@ -116,7 +122,12 @@ impl Room {
     pub fn meet(&mut self, program: &Program, options: &Options<'_>, need: Need) -> Result<(), Unsupported> {
         self.needs.push(need);
         match need {
-            Need::Events(thread) => self.capacity[thread] += self.capacity[thread] / 2 + 4,
+            Need::Events(thread) => {
+                let events = self.capacity[thread] + self.capacity[thread] / 2 + 4;
+                for t in self.like(thread) {
+                    self.capacity[t] = self.capacity[t].max(events);
+                }
+            }
             Need::OutOfOrder => {
                 self.purpose.out_of_order = true;
                 self.lower(program, options)?;
@@ -144,14 +155,27 @@ impl Room {
                 self.distinct = true;
                 self.code.symmetry = Sets::default();
             }
-            Need::Registers(thread) => self.stride[thread] += self.stride[thread] / 4 + 2,
-            Need::Thread(parent, number) => {
+            Need::Registers(thread) => {
+                let words = self.stride[thread] + self.stride[thread] / 4 + 2;
+                for t in self.like(thread) {
+                    self.stride[t] = self.stride[t].max(words);
+                }
+            }
+            Need::Thread(parent, number, function) => {
                 self.spawned.push((parent, number));
-                self.capacity.push(4);
-                self.stride.push(HIDDEN + FRAME + 4);
+                let like = self.runs.iter().position(|&runs| runs == function);
+                let frame = self.code.functions[function as usize].frame as usize;
+                self.runs.push(function);
+                self.capacity.push(like.map_or(4, |t| self.capacity[t]));
+                self.stride.push(like.map_or(HIDDEN + frame, |t| self.stride[t]));
             }
         }
         Ok(())
+    }
+
+    /// The threads that run the same function: they will need as much.
+    fn like(&self, thread: usize) -> Vec<usize> {
+        (0..self.runs.len()).filter(|&t| self.runs[t] == self.runs[thread]).collect()
     }
 
     fn lower(&mut self, program: &Program, options: &Options<'_>) -> Result<(), Unsupported> {
@@ -189,7 +213,9 @@ pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
     match *need {
         Need::Events(thread) => numbers(&[0, thread as u64]),
         Need::Registers(thread) => numbers(&[1, thread as u64]),
-        Need::Thread(parent, number) => numbers(&[2, parent.into(), number.into()]),
+        Need::Thread(parent, number, function) => {
+            numbers(&[2, parent.into(), number.into(), function.into()]);
+        }
         Need::OutOfOrder => numbers(&[3]),
         Need::Distinct => numbers(&[4]),
         Need::Caution(cell) => {
@@ -214,7 +240,7 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
     Ok(match reader.number()? {
         0 => Need::Events(reader.small()?),
         1 => Need::Registers(reader.small()?),
-        2 => Need::Thread(reader.small()?, reader.small()?),
+        2 => Need::Thread(reader.small()?, reader.small()?, reader.small()?),
         3 => Need::OutOfOrder,
         4 => Need::Distinct,
         5 => Need::Caution(read_cell(reader)?),

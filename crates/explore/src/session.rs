@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("FENCEPOST_SOURCES"));
 
 /// The version of the binary form of needs.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// How long it may take to make the room that somebody else says is needed.
 const LONGEST_PREPARING: Duration = Duration::from_secs(60);

@@ -42,19 +42,31 @@ const OWN_EVENTS: usize = 256;
 /// its dependencies allow that.
 pub(crate) fn is_same_state(
     code: &Code,
-    mut pc: Pc,
+    pc: Pc,
     then: &[u64],
     now: &[u64],
     depends: impl Fn(usize) -> bool,
 ) -> bool {
-    let hidden = |r: usize| then[r] == now[r];
-    if !(hidden(FP) && hidden(DISAGREED) && hidden(FAILED) && hidden(ALLOCATIONS) && hidden(SPAWNS)) {
-        return false;
+    difference(code, pc, then, now, depends).is_none()
+}
+
+/// The first word in which they differ. Which words matter is a matter of `now`: a state that differs in the same word is
+/// another one, too.
+fn difference(
+    code: &Code,
+    mut pc: Pc,
+    then: &[u64],
+    now: &[u64],
+    depends: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let hidden = [FP, DISAGREED, FAILED, ALLOCATIONS, SPAWNS];
+    if let Some(&word) = hidden.iter().find(|&&word| then[word] != now[word]) {
+        return Some(word);
     }
     let mut frame = now[FP] as usize;
     let mut result = 0;
     loop {
-        let Some(live) = &code.live[pc as usize] else { return false };
+        let Some(live) = &code.live[pc as usize] else { return Some(FP) };
         for (i, &set) in live.iter().enumerate() {
             let mut left = set;
             while left != 0 {
@@ -63,15 +75,15 @@ pub(crate) fn is_same_state(
                 let word = frame + r;
                 // What a call gives back is written when it returns.
                 if r != result && (then[word] != now[word] || !depends(word)) {
-                    return false;
+                    return Some(word);
                 }
             }
         }
         if frame == HIDDEN {
-            return true;
+            return None;
         }
-        if then[frame..frame + FRAME] != now[frame..frame + FRAME] {
-            return false;
+        if let Some(word) = (frame..frame + FRAME).find(|&word| then[word] != now[word]) {
+            return Some(word);
         }
         (pc, result) = (now[frame + 1] as Pc, now[frame + 2] as usize);
         frame = now[frame] as usize;
@@ -109,7 +121,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let base = layout.base[thread] as usize;
         let frontier = graph.snapshot(layout, thread, index);
         let oldest = graph.settled(thread).max(frontier.changed);
-        let mut kept = None;
+        // Mostly a counter: what tells one earlier state from this one does so with the others, too.
+        let (mut telling, mut kept) = (FP, None);
         for _ in 0..COMPARISONS {
             if earlier <= oldest || index - earlier as usize >= LOOK_BACK {
                 return None;
@@ -118,24 +131,38 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let event = base + slot;
             let then = graph.registers(layout, thread, slot);
             let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
-            if self.trie.same_reservation(graph.node(event), node)
+            if then[telling] == now[telling]
+                && self.trie.same_reservation(graph.node(event), node)
                 && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, node))
-                && is_same_state(code, pc, then, now, depends)
             {
-                let here = self.trie.node(node);
-                let done = |event: &Node<M::Static, W>| is_done_by(code, event, here);
-                if kept.is_some() || !self.would_lose(graph, event..base + index, done) {
-                    let last = kept.unwrap_or(slot);
-                    let done = |trie: &Trie<M, W>, event: &_| is_done_by(code, event, trie.node(node));
-                    self.forget(graph, base + last..base + index, node, done);
-                    return Some(last);
+                match difference(code, pc, then, now, depends) {
+                    None if kept.is_some()
+                        || !self.would_lose_iteration(graph, event..base + index, node) =>
+                    {
+                        let last = kept.unwrap_or(slot);
+                        let done = |trie: &Trie<M, W>, event: &_| is_done_by(code, event, trie.node(node));
+                        self.forget(graph, base + last..base + index, node, done);
+                        return Some(last);
+                    }
+                    // Once more, so that what comes of such an iteration is seen.
+                    None => kept = Some(slot),
+                    Some(word) => telling = word,
                 }
-                // Once more, so that what comes of such an iteration is seen.
-                kept = Some(slot);
             }
             earlier = self.trie.node(graph.node(event)).same_pc;
         }
         None
+    }
+
+    /// Whether something could be lost with the iteration, after which the thread stands before the read of `node`.
+    fn would_lose_iteration(
+        &self,
+        graph: &Graph<M, W>,
+        events: std::ops::Range<usize>,
+        node: NodeId,
+    ) -> bool {
+        let (code, here) = (self.subject.code, self.trie.node(node));
+        self.would_lose(graph, events, |event| is_done_by(code, event, here))
     }
 
     /// How many events a thread had after the last one that changed something, and after the last that wrote what it had

@@ -18,6 +18,7 @@ use crate::collect::Collector;
 use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
+use crate::memo::Memo;
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
@@ -47,6 +48,8 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) model: M,
     pub(crate) trie: Trie<M, W>,
     pub(crate) memory: Memory,
+    /// What threads did.
+    pub(crate) memo: Memo,
     /// Graphs for revisits, used again and again.
     pub(crate) pool: Vec<Graph<M, W>>,
     /// Nodes that graphs refer to which wait for the end of a revisit.
@@ -85,6 +88,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             model,
             trie,
             memory,
+            memo: Memo::default(),
             pool: Vec::new(),
             pinned: Vec::new(),
             suspects: Suspects::default(),
@@ -102,6 +106,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// The graph in which every initial thread stands before its first event.
     pub fn start(&mut self) -> Graph<M, W> {
         let mut graph = Graph::new(self.subject.layout);
+        // What it refers to was kept beside another graph.
+        self.memo = Memo::default();
         for (t, (function, args)) in self.subject.code.threads.iter().enumerate() {
             self.start_thread(&mut graph, t, *function, args);
         }
@@ -150,6 +156,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let snapshot = self.checked(thread, 0, snapshot, needs_room, mixed);
             graph.set_snapshot(layout, thread, 0, snapshot);
             graph.set_front(layout, thread, 0);
+            self.remember_start(graph, thread);
         } else {
             self.needs(Need::Registers(thread));
         }
@@ -265,6 +272,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let mut used = self.pinned.clone();
         graph.for_each_node_in_use(self.subject.layout, |node| used.push(node));
         self.trie.forget_all_but(&used);
+        self.memo.forget();
         self.tail = (NO_NODE, Vec::new());
     }
 
@@ -286,6 +294,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let (mut best, mut urgency) = (None, Snapshot::NEVER);
         let may_rest = graph.has_sleepers() || self.is_symmetric();
         for (t, &marked) in graph.urgency().iter().enumerate() {
+            if marked >= urgency && marked != Snapshot::JOIN {
+                continue;
+            }
             let mut own = marked;
             if own == Snapshot::JOIN {
                 // At once: the executions above then share it.
@@ -294,6 +305,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             }
             if own < urgency && !(may_rest && (graph.is_asleep(t) || self.is_held(graph, t))) {
                 (best, urgency) = (Some(t), own);
+                if own == Snapshot::SECOND_HALF {
+                    break;
+                }
             }
         }
         best
@@ -313,12 +327,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
-        let before = self.model.coherence_before(&self.trie, graph, node);
+        let writes = graph.co(loc).len();
+        let before = match writes {
+            0 => Row::EMPTY,
+            _ => self.model.coherence_before(&self.trie, graph, node),
+        };
         let lower = self.lower_reads(graph, node);
         if M::RACES && node.ann.order == Order::Plain {
             self.note_access(graph, thread, loc, Watched::PlainReads);
         }
-        let writes = graph.co(loc).len();
         // A thread that has slept has considered what was there.
         let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen.clone()));
         let mut sleeps = considered.is_some();
@@ -329,7 +346,12 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             });
             if new
                 && self.keeps_symmetry(graph, &lower, loc, source)
-                && !self.is_hopeless(graph, self.trie.node(snapshot.node), source)
+                && !self.is_hopeless(
+                    graph,
+                    self.trie.node(snapshot.node),
+                    source,
+                    graph.co(loc).get(i).copied(),
+                )
             {
                 let blocked = self.read_from(graph, thread, snapshot, source, i == writes);
                 if i == writes {
@@ -359,6 +381,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         source: EventId,
         newest: bool,
     ) -> bool {
+        if self.is_known_to_wait(graph, thread, snapshot.node, source) {
+            return true;
+        }
         let event = self.event_of(graph, thread);
         self.place(graph, event, snapshot);
         self.set_source(graph, event, source);
@@ -478,9 +503,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Starts a thread. Its number depends on who starts it and how many that one has started before.
     fn visit_spawn(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let layout = self.subject.layout;
-        let Some(child) = layout.started_by(thread, snapshot.value) else {
-            return self.needs(Need::Thread(thread as u16, snapshot.value as u32));
-        };
         let pc = self.trie.node(snapshot.node).pc();
         let Op::Spawn { target, args, .. } = self.subject.code.ops[pc as usize] else { return };
         let regs = graph.frontier_regs(layout, thread);
@@ -494,6 +516,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let Some(function) = machine.callee(target, frame) else {
             self.collector.bad_spawn(self.subject, graph, thread, pc);
             return self.collector.locate(self.progression.here());
+        };
+        let Some(child) = layout.started_by(thread, snapshot.value) else {
+            return self.needs(Need::Thread(thread as u16, snapshot.value as u32, function));
         };
         graph.set_origin(child, self.event_of(graph, thread));
         self.start_thread(graph, child, function, &args);
@@ -569,11 +594,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         loop {
             let index = graph.front(thread) as usize;
             let event = layout.base[thread] as usize + index;
-            let node_id = graph.node(event);
-            let fp = graph.frontier_regs(layout, thread)[FP] as usize;
-            let pc = self.trie.node(node_id).pc() as usize;
-            graph.copy_registers(layout, thread, index);
-            let result = match code.ops[pc] {
+            let node = graph.node(event);
+            let value = match code.ops[self.trie.node(node).pc() as usize] {
                 Op::Load { width, extend, undefined, .. } => {
                     undefined.taken(width.extend(extend, Value(graph.value(event))).0)
                 }
@@ -581,54 +603,82 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                 Op::Join { .. } => graph.frontier_regs(layout, graph.value(event) as usize)[RESULT],
                 _ => graph.value(event),
             };
-            let registers = graph.registers_mut(layout, thread, index + 1);
-            let dst = code.defines[pc] as usize;
-            if dst != 0 {
-                registers[fp + dst] = result;
+            if !self.goes_as_before(graph, thread, index, node, value) {
+                self.run_over(graph, thread, index, value);
+            } else if cfg!(debug_assertions) && self.collector.stats.nodes.is_multiple_of(8) {
+                let then = *graph.frontier(layout, thread);
+                let registers = graph.frontier_regs(layout, thread).to_vec();
+                self.run_over(graph, thread, index, value);
+                debug_assert_eq!(then, *graph.frontier(layout, thread), "a step is not as it was");
+                debug_assert_eq!(registers, graph.frontier_regs(layout, thread), "a state is not as it was");
             }
-            let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
-            let mut next = machine.advance(&mut self.trie, node_id, registers);
-            let (mut needs_room, mut mixed) = (machine.needs_room, machine.mixed);
-            let mut rounds = 0;
-            while next.next == Next::Cut && !needs_room && rounds < ROUNDS {
-                rounds += 1;
-                let cut_at = machine.cut_at;
-                let registers = graph.registers(layout, thread, index + 1);
-                let at = registers[RESULT] as Pc;
-                if !self.reads_its_own(graph, thread, index + 1, at, registers) {
-                    break;
-                }
-                machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
-                (machine.events, machine.cut_at) = (index + 1, cut_at);
-                next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
-                (needs_room, mixed) = (machine.needs_room, machine.mixed);
-            }
-            let mut next = self.checked(thread, index + 1, next, needs_room, mixed);
-            (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
-            graph.set_snapshot(layout, thread, index + 1, next);
-            graph.set_front(layout, thread, index as u32 + 1);
+            let next = *graph.frontier(layout, thread);
             if next.node == NO_NODE {
                 break;
             }
             self.watch_joins(graph, thread, &next);
-            let registers = graph.registers(layout, thread, index + 1);
-            if let Some(earlier) = self.spins(graph, thread, index + 1, next.node, registers) {
-                let value = earlier as u64;
-                let (changed, rewrote) = (next.changed, next.rewrote);
-                let stopped = Snapshot { value, changed, rewrote, ..Snapshot::stopped(Next::Spinning) };
-                graph.set_snapshot(layout, thread, index + 1, stopped);
-                graph.set_front(layout, thread, index as u32 + 1);
-                break;
-            }
-            if self.retries(graph, thread, index + 1, next.node) {
-                graph.set_snapshot(layout, thread, index + 1, Snapshot::stopped(Next::Retrying));
-                graph.set_front(layout, thread, index as u32 + 1);
-                break;
-            }
             if !graph.present().contains(event + 1) {
                 break;
             }
         }
+    }
+
+    /// Runs a thread from its event of that index, which gives it a value, to the next.
+    fn run_over(&mut self, graph: &mut Graph<M, W>, thread: usize, index: usize, value: u64) {
+        let Subject { code, layout } = *self.subject;
+        let node = graph.node(layout.base[thread] as usize + index);
+        graph.copy_registers(layout, thread, index);
+        let registers = graph.registers_mut(layout, thread, index + 1);
+        let dst = code.defines[self.trie.node(node).pc() as usize] as usize;
+        if dst != 0 {
+            registers[registers[FP] as usize + dst] = value;
+        }
+        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
+        let mut next = machine.advance(&mut self.trie, node, registers);
+        let (mut needs_room, mut mixed) = (machine.needs_room, machine.mixed);
+        let mut rounds = 0;
+        while next.next == Next::Cut && !needs_room && rounds < ROUNDS {
+            rounds += 1;
+            let cut_at = machine.cut_at;
+            let registers = graph.registers(layout, thread, index + 1);
+            let at = registers[RESULT] as Pc;
+            if !self.reads_its_own(graph, thread, index + 1, at, registers) {
+                break;
+            }
+            machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
+            (machine.events, machine.cut_at) = (index + 1, cut_at);
+            next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
+            (needs_room, mixed) = (machine.needs_room, machine.mixed);
+        }
+        let mut next = self.checked(thread, index + 1, next, needs_room, mixed);
+        (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
+        graph.set_snapshot(layout, thread, index + 1, next);
+        graph.set_front(layout, thread, index as u32 + 1);
+        if next.node != NO_NODE
+            && let Some(stopped) = self.comes_to_nothing(graph, thread, index + 1, &next)
+        {
+            graph.set_snapshot(layout, thread, index + 1, stopped);
+            graph.set_front(layout, thread, index as u32 + 1);
+        }
+        if rounds == 0 && mixed.is_none() {
+            self.remember(graph, thread, index, node, value);
+        }
+    }
+
+    /// Where a thread stands that has made an iteration or a try for nothing.
+    fn comes_to_nothing(
+        &mut self,
+        graph: &Graph<M, W>,
+        thread: usize,
+        index: usize,
+        next: &Snapshot,
+    ) -> Option<Snapshot> {
+        let registers = graph.registers(self.subject.layout, thread, index);
+        if let Some(earlier) = self.spins(graph, thread, index, next.node, registers) {
+            let (value, changed, rewrote) = (earlier as u64, next.changed, next.rewrote);
+            return Some(Snapshot { value, changed, rewrote, ..Snapshot::stopped(Next::Spinning) });
+        }
+        self.retries(graph, thread, index, next.node).then(|| Snapshot::stopped(Next::Retrying))
     }
 
     /// A snapshot whose event has no room stops the exploration; it starts again with more.

@@ -45,6 +45,11 @@ impl Watch {
     }
 }
 
+/// How a thread waits.
+fn waits_by(half: Half) -> Watched {
+    if half == Half::Amo { Watched::WaitsWriting } else { Watched::Waits }
+}
+
 fn is_access<S, W: RowWidth>(node: &Node<S, W>) -> bool {
     matches!(node.kind, Kind::Read | Kind::Write)
 }
@@ -120,15 +125,22 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race.
     pub(crate) fn note_waiting(&mut self, node: NodeId) {
         let node = self.trie.node(node);
-        let (loc, thread) = (node.loc(), node.thread as usize);
+        let (loc, thread, half) = (node.loc(), node.thread as usize, node.half);
         if !M::RACES {
             return;
         }
         if node.ann.order == Order::Plain {
             return self.needs(Need::Caution(self.memory.key(loc)));
         }
-        let what = if node.half == Half::Amo { Watched::WaitsWriting } else { Watched::Waits };
-        self.note(loc, what, thread);
+        self.note(loc, waits_by(half), thread);
+    }
+
+    /// Whether [`Explorer::note_waiting`] has nothing more to note.
+    #[inline(always)]
+    pub(crate) fn has_noted_waiting(&self, node: &Node<M::Static, W>) -> bool {
+        !M::RACES
+            || (node.ann.order != Order::Plain
+                && self.watch.knows(node.loc(), waits_by(node.half), node.thread))
     }
 
     /// Notes the threads that a write comes after: reads of theirs that were left out could have read it, if it was committed before them.

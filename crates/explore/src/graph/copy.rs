@@ -27,14 +27,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.pure = &other.pure & kept;
         self.settling = if is_settled { other.settling } else { 0 };
         self.asleep.copy(&other.asleep);
-        for t in 0..layout.threads() {
-            self.copy_thread(other, kept, t, layout, is_settled, same_settling);
-        }
+        self.copy_threads(other, kept, layout, is_settled, same_settling);
     }
 
     /// Takes the registers of the graph that this is a copy of, or gives them back.
     pub fn swap_registers(&mut self, other: &mut Graph<M, W>) {
         std::mem::swap(&mut self.words, &mut other.words);
+        std::mem::swap(&mut self.kept, &mut other.kept);
     }
 
     fn copy_events(&mut self, other: &Graph<M, W>, kept: &Row<W>, same_settling: bool) {
@@ -106,36 +105,44 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         }
     }
 
-    fn copy_thread(
+    fn copy_threads(
         &mut self,
         other: &Graph<M, W>,
         kept: &Row<W>,
-        t: usize,
         layout: &Layout,
         is_settled: bool,
         same_settling: bool,
     ) {
-        self.origin[t] = other.origin[t];
-        self.mates[t] = other.mates[t];
-        if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
-            self.forget_thread(t, layout);
-            return;
+        self.origin.copy_from_slice(&other.origin);
+        self.mates.copy_from_slice(&other.mates);
+        self.was_started.copy_from_slice(&other.was_started);
+        if is_settled {
+            self.settled.copy_from_slice(&other.settled);
+        } else {
+            self.settled.fill(0);
         }
-        let settled = if is_settled { other.settled[t] } else { 0 };
-        let mut front = settled;
-        while front < other.front[t] && kept.contains((layout.base[t] + front) as usize) {
-            front += 1;
+        for t in 0..layout.threads() {
+            if other.origin[t] != INIT && !kept.contains(other.origin[t] as usize) {
+                self.forget_thread(t, layout);
+                continue;
+            }
+            let (base, slot, end) = (layout.base[t], layout.slot_base[t], other.front[t]);
+            let mut front = self.settled[t];
+            while front < end && kept.contains((base + front) as usize) {
+                front += 1;
+            }
+            let first = self.settled[t] + u32::from(same_settling && other.was_started[t]);
+            if first <= front {
+                let slots = slot + first as usize..slot + front as usize + 1;
+                self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots.clone()]);
+                self.registers[slots.clone()].copy_from_slice(&other.registers[slots]);
+            }
+            if front == end {
+                (self.front[t], self.urgency[t]) = (front, other.urgency[t]);
+            } else {
+                self.set_front(layout, t, front);
+            }
         }
-        self.settled[t] = settled;
-        self.was_started[t] = other.was_started[t];
-        let first = settled + u32::from(same_settling && other.was_started[t]);
-        if first <= front {
-            let (from, to) = (first as usize, front as usize + 1);
-            let slots = layout.slot_base[t] + from..layout.slot_base[t] + to;
-            self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots.clone()]);
-            self.registers[slots.clone()].copy_from_slice(&other.registers[slots]);
-        }
-        self.set_front(layout, t, front);
     }
 
     /// Takes a read out of the copy of `other`, to be put back with another source.

@@ -5,11 +5,13 @@
 //! 3. `pre` of a present event is present, closed, and does not contain the event.
 //! 4. The coherence lists have the present writes, each in the list of its cell, once.
 //! 5. `readers` and `init_readers` invert `rf`, as far as the source is committed.
-//! 6. What comes before a thread's first gap is present; where events are committed in program order nothing else is.
+//! 6. An access that is not marked as nonmaximal is the last write, or reads the last write, among what is older, unless reads may be
+//!    there before their source; and only a revisited read needs something that is younger than itself.
+//! 7. What comes before a thread's first gap is present; where events are committed in program order nothing else is.
 
 use super::{Graph, Layout};
 use crate::model::MemoryModel;
-use crate::path::{INIT, Trie};
+use crate::path::{EventId, INIT, Kind, Trie};
 use crate::row::{Row, RowWidth};
 
 impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
@@ -18,6 +20,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.check_sets()?;
         self.check_orders()?;
         self.check_communication(trie)?;
+        self.check_maximality(trie)?;
         self.check_threads(layout)
     }
 
@@ -76,6 +79,24 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         let of_writes = self.writes.iter().map(|w| self.events[w].readers.iter().count()).sum::<usize>();
         let of_cells = self.init_readers.iter().map(|row| row.iter().count()).sum::<usize>();
         ensure(of_writes + of_cells == known, || "a source knows what does not read from it".into())
+    }
+
+    fn check_maximality(&self, trie: &Trie<M, W>) -> Result<(), String> {
+        for e in (&self.reads | &self.writes).without(&self.nonmaximal).iter() {
+            let event = &self.events[e];
+            let source = if self.reads.contains(e) { event.rf } else { e as EventId };
+            let maximal = self.is_maximal(source, trie.node(event.node).loc(), &event.before);
+            ensure(maximal || M::READS_UNCOMMITTED, || format!("{e} is not marked and not maximal"))?;
+        }
+        for e in self.present.without(&self.nonmaximal).iter() {
+            let chosen = trie.node(self.events[e].node).kind == Kind::Choice && self.events[e].value != 0;
+            ensure(!chosen, || format!("{e} is not marked and not the first choice"))?;
+        }
+        for e in self.present.without(&self.revisited).iter() {
+            let older = self.events[e].pre.is_within(&self.events[e].before);
+            ensure(older, || format!("{e} needs what is younger"))?;
+        }
+        Ok(())
     }
 
     fn check_threads(&self, layout: &Layout) -> Result<(), String> {
