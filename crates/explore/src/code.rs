@@ -402,6 +402,10 @@ pub struct Code {
     pub live: Vec<Option<Box<[u64]>>>,
     /// Reads after which the thread may wait, fail an assumption, or be back in a loop.
     pub may_wait: Vec<bool>,
+    /// Whether there are reads in loops.
+    pub repeats_reads: bool,
+    /// Whether one of them is not atomic.
+    pub repeats_plain_reads: bool,
     /// Joins after which no event comes but more such joins.
     pub tails: Vec<bool>,
     /// The lock of atomic sections, if they became critical sections.

@@ -10,7 +10,8 @@ use crate::item::{Item, Position};
 use crate::memory::{Memory, ObjectKey};
 use crate::progress::Progress;
 use crate::segments::Share;
-use fencepost_ir::{Location, Width};
+use crate::watching::{CellKey, Watched, Watching, Who};
+use fencepost_ir::Width;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,9 +47,6 @@ pub struct Limits<'a> {
     /// No limit: told from time to time how far the exploration is.
     pub progress: Option<&'a Progress>,
 }
-
-/// What was done to which cells, by [`Watched`].
-pub type Watching = [FxHashSet<Location>; 4];
 
 /// What is to be done of a search that may pause.
 pub(crate) struct Task<'a> {
@@ -92,7 +90,9 @@ pub enum Need {
     /// No room, but to commit events out of program order: see `early`.
     OutOfOrder,
     /// No room, but caution with the reads of a cell: see `waiting`.
-    Caution(Location),
+    Caution(CellKey),
+    /// No room, but iterations that read a cell are not left out at once: see `spinning`.
+    Keep(CellKey),
     /// No room, but threads that looked equal can be told apart: see `symmetry`.
     Distinct,
     /// No room, but an access in pieces, or a layout that has a cell there: see `pieces`. The access is that of an
@@ -105,26 +105,15 @@ pub enum Need {
     },
 }
 
-/// What is done to a cell that could hide a race or be part of one: see `waiting`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watched {
-    /// A thread waits for a value, and what it read is not added.
-    Waits,
-    /// The same with an exchange, whose write is not added either.
-    WaitsWriting,
-    /// A write that is not atomic.
-    Writes,
-    /// A read that is not atomic.
-    Reads,
-}
-
-/// Which reads that wait are added like all others.
-#[derive(Clone, Debug)]
-pub enum Caution {
-    /// All of them.
-    All,
-    /// Those of these cells.
-    Cells(FxHashSet<Location>),
+/// With which cells an exploration is careful.
+#[derive(Clone, Debug, Default)]
+pub struct Care {
+    /// No read waits: it is added like all others.
+    pub awake: bool,
+    /// Those of these cells do not.
+    pub cautious: FxHashSet<CellKey>,
+    /// Iterations that read one of these cells are not left out at once.
+    pub kept: FxHashSet<CellKey>,
 }
 
 struct Queue {
@@ -164,10 +153,10 @@ pub struct Control {
     progress: Option<&'static Progress>,
     /// How often the first read of a graph was added, by any worker.
     settlings: AtomicU64,
-    caution: Caution,
+    care: Care,
     /// Whether iterations that changed nothing are followed like all others.
     follows_all: bool,
-    /// Cells that threads wait for, and cells with writes that are not atomic.
+    /// What was done to cells that reads which are not there are of.
     watched: Mutex<Watching>,
     /// What threads that may be equal began with: functions and arguments.
     starts: Mutex<Vec<(u32, Vec<u64>)>>,
@@ -203,7 +192,7 @@ impl Control {
         events: usize,
         workers: usize,
         limits: &Limits<'static>,
-        caution: Caution,
+        care: Care,
         follows_all: bool,
         task: Option<&Task<'_>>,
     ) -> Control {
@@ -238,7 +227,7 @@ impl Control {
             interrupt: limits.interrupt,
             progress: limits.progress,
             settlings: AtomicU64::new(0),
-            caution,
+            care,
             follows_all,
             watched: Mutex::new(task.map(|task| task.watching.clone()).unwrap_or_default()),
             starts: Mutex::new(Vec::new()),
@@ -253,11 +242,14 @@ impl Control {
 
     /// Whether reads of a cell that wait are added like all others.
     #[inline(always)]
-    pub fn is_cautious(&self, location: Location) -> bool {
-        match &self.caution {
-            Caution::All => true,
-            Caution::Cells(cells) => !cells.is_empty() && cells.contains(&location),
-        }
+    pub fn is_cautious(&self, cell: impl FnOnce() -> CellKey) -> bool {
+        self.care.awake || (!self.care.cautious.is_empty() && self.care.cautious.contains(&cell()))
+    }
+
+    /// The cells whose reads must not be lost with an iteration.
+    #[inline(always)]
+    pub fn kept(&self) -> &FxHashSet<CellKey> {
+        &self.care.kept
     }
 
     /// A number for a function and its arguments.
@@ -281,18 +273,10 @@ impl Control {
         self.follows_all
     }
 
-    /// Notes what is done to a cell; true if something else that was done to it could race with that.
+    /// Notes what a thread does to a cell; what is needed if that could be a finding, with what others did.
     #[cold]
-    pub fn could_race(&self, location: Location, watched: Watched) -> bool {
-        let mut all = lock(&self.watched);
-        all[watched as usize].insert(location);
-        let others: &[Watched] = match watched {
-            Watched::Waits => &[Watched::Writes],
-            Watched::WaitsWriting => &[Watched::Writes, Watched::Reads],
-            Watched::Writes => &[Watched::Waits, Watched::WaitsWriting],
-            Watched::Reads => &[Watched::WaitsWriting],
-        };
-        others.iter().any(|other| all[*other as usize].contains(&location))
+    pub fn watch(&self, cell: CellKey, what: Watched, by: Who) -> Option<Need> {
+        lock(&self.watched).note(cell, what, by)
     }
 
     /// Whether to stop now. Looks at the clock only now and then.

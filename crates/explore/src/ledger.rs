@@ -6,12 +6,12 @@
 use crate::cells::Cells;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Stats;
-use crate::control::{Need, Watched, Watching};
+use crate::control::Need;
 use crate::found::Found;
 use crate::item::{Handed, Item, Position};
-use crate::room::read_location;
 use crate::segments::in_order;
 use crate::session::{Others, Part};
+use crate::watching::Watching;
 use std::sync::Arc;
 
 /// What was found, and what is left.
@@ -90,24 +90,14 @@ impl Ledger {
         self.items.retain(|item| !done.contains(item));
         self.items.extend(part.rests);
         self.found.extend(part.found);
-        for (all, own) in self.watching.iter_mut().zip(part.watching) {
-            all.extend(own);
-        }
+        self.watching.merge(part.watching);
         self.cells.merge(&part.cells);
         self.fold();
     }
 
     /// What only the parts together show to be needed: a cell that one thread waits for and that another accesses plainly.
     pub fn need(&self) -> Option<Need> {
-        let with = |a: Watched, b: Watched| {
-            self.watching[a as usize].intersection(&self.watching[b as usize]).copied().min()
-        };
-        let pairs = [
-            with(Watched::Waits, Watched::Writes),
-            with(Watched::WaitsWriting, Watched::Writes),
-            with(Watched::WaitsWriting, Watched::Reads),
-        ];
-        pairs.into_iter().flatten().min().map(Need::Caution)
+        self.watching.need()
     }
 
     /// Makes one of parts with nothing left between them, and forgets what is behind the first error.
@@ -139,7 +129,7 @@ impl Ledger {
             writer.path(start);
             found.write(writer);
         }
-        write_watching(&self.watching, writer);
+        self.watching.write(writer);
         self.cells.write(writer);
     }
 
@@ -152,30 +142,8 @@ impl Ledger {
         for _ in 0..reader.count()? {
             found.push((reader.path()?, Found::read(reader)?));
         }
-        let watching = read_watching(reader)?;
+        let watching = Watching::read(reader)?;
         let cells = Cells::read(reader)?;
         Ok(Ledger { found, items, watching, cells })
     }
-}
-
-pub(crate) fn write_watching(watching: &Watching, writer: &mut Writer) {
-    for cells in watching {
-        writer.number(cells.len() as u64);
-        let mut cells: Vec<_> = cells.iter().collect();
-        cells.sort();
-        for cell in cells {
-            writer.number(cell.object.0.into());
-            writer.number(cell.offset.into());
-        }
-    }
-}
-
-pub(crate) fn read_watching(reader: &mut Reader<'_>) -> Result<Watching, DecodeError> {
-    let mut watching = Watching::default();
-    for cells in &mut watching {
-        for _ in 0..reader.count()? {
-            cells.insert(read_location(reader)?);
-        }
-    }
-    Ok(watching)
 }

@@ -47,6 +47,8 @@ mod symmetry;
 mod view;
 pub mod visit;
 mod waiting;
+mod watch;
+pub mod watching;
 
 pub use checkpoint::{Every, Keeping, NotKept, explore_keeping};
 pub use codec::DecodeError;

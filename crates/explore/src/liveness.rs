@@ -5,6 +5,7 @@
 
 use crate::code::{Arg, CasRead, Code, Op, Target};
 use crate::effect::Private;
+use fencepost_ir::Order;
 
 /// For each operation that reads memory and may be run again, or chooses how a compare-exchange will end, and for each one
 /// that a call returns to: its live registers. Per function, `counters` do not matter and `observed` matter at the end.
@@ -29,6 +30,16 @@ pub fn live_registers(code: &Code, counters: &[Vec<u16>], observed: &[Vec<u16>])
         }
     }
     result
+}
+
+/// Whether a read may be run more than once, and whether one that is not atomic may.
+pub fn repeats_reads(code: &Code) -> (bool, bool) {
+    let order = |(op, repeated): (&Op, bool)| match op {
+        Op::Load { ann, .. } | Op::LoadPiece { ann, .. } if repeated => Some(ann.order),
+        _ => None,
+    };
+    let mut repeated = code.ops.iter().zip(repeated_operations(code)).filter_map(order).peekable();
+    (repeated.peek().is_some(), repeated.any(|order| order == Order::Plain))
 }
 
 /// Operations that a thread may run more than once: those in loops, and in functions that are called in loops.

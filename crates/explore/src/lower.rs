@@ -7,7 +7,7 @@ use crate::code::{
     Arg, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, Undefined, frame_reg,
 };
 use crate::debug::Debug;
-use crate::liveness::{live_registers, may_wait, tails};
+use crate::liveness::{live_registers, may_wait, repeats_reads, tails};
 use crate::paired::{Part, paired_exclusives};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
@@ -78,6 +78,7 @@ pub fn lower(
     code.uses_objects = code.ops.iter().any(lives);
     code.defines = code.ops.iter().map(Op::defines).collect();
     code.live = live_registers(&code, &counters, &observed_registers(program));
+    (code.repeats_reads, code.repeats_plain_reads) = repeats_reads(&code);
     code.tails = tails(&code);
     code.may_wait = may_wait(&code);
     for thread in &program.threads {

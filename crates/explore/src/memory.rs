@@ -9,6 +9,7 @@
 //! ([`Layouts`]) that has a cell there.
 
 use crate::cells::{Cells, Owner};
+use crate::watching::CellKey;
 use fencepost_ir::{Location, Object, ObjectId, Program, Span, Value, Width};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -482,6 +483,17 @@ impl Memory {
         let padding = !info.declared.is_empty() && !info.free_form && info.declared_at(cell).is_none();
         let (skipped, bytes) = (offset - cell, cell_width.bytes());
         Some(Piece { loc, skipped, taken: (bytes - skipped).min(end - offset), bytes, padding })
+    }
+
+    /// The cell in words that mean the same to every worker.
+    pub fn key(&self, loc: LocId) -> CellKey {
+        let location = self.cells[loc as usize].0;
+        CellKey { object: self.objects[location.object.0 as usize].key, offset: location.offset }
+    }
+
+    /// The same for an object.
+    pub fn object_key(&self, object: ObjectId) -> Option<ObjectKey> {
+        self.objects.get(object.0 as usize).map(|info| info.key)
     }
 
     /// What an access may ask a layout for: the object, unless none will do.

@@ -12,7 +12,7 @@
 use crate::graph::Graph;
 use crate::memory::LocId;
 use crate::models::clause::Clauses;
-use crate::path::{EventId, Node, Place, Trie};
+use crate::path::{EventId, Facts, Node, Place, Shift, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::Fence;
 
@@ -60,9 +60,14 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     fn statics(&self, place: &Place<'_, Self::Static, W>) -> Self::Static;
 
     /// Whether all that comes before an event by the first static rows comes before one by the second. Asked of two reads of one
-    /// cell, the first before the second in program order.
-    fn orders_no_more(_first: &Self::Static, _second: &Self::Static) -> bool {
+    /// cell, the first before the second in program order, where later reads stand in the place of earlier ones.
+    fn orders_no_more(_first: &Self::Static, _second: &Self::Static, _shift: &Shift) -> bool {
         true
+    }
+
+    /// Reads on a path that are commit-before whatever its thread writes later.
+    fn before_later_writes(&self, _facts: &Facts<W>) -> Row<W> {
+        Row::EMPTY
     }
 
     /// Everything commit-before the event, closed; for a read, given what it reads from.

@@ -7,7 +7,7 @@
 
 mod trie;
 
-pub use trie::Trie;
+pub use trie::{Shift, Trie};
 
 use crate::code::{Arg, CasRead, Code, FRAME, Half, MAX_REGISTERS, Op, Pc, Target};
 use crate::effect::{Effect, Flow, Goes};

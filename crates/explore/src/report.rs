@@ -5,9 +5,9 @@ use crate::codec::{DecodeError, Reader, Writer};
 use crate::control::{Need, StopReason};
 use crate::found::Found;
 use crate::item::{Binding, Item};
-use crate::ledger::{read_watching, write_watching};
 use crate::room::{read_need, write_need};
 use crate::session::Part;
+use crate::watching::Watching;
 
 /// The version of the binary form.
 const VERSION: u64 = 2;
@@ -53,7 +53,7 @@ impl Report {
                     writer.path(start);
                     found.write(&mut writer);
                 }
-                write_watching(&part.watching, &mut writer);
+                part.watching.write(&mut writer);
                 part.cells.write(&mut writer);
                 let limit = part.stopped.and_then(|limit| LIMITS.iter().position(|&other| other == limit));
                 writer.number(limit.map_or(0, |at| at as u64 + 1));
@@ -106,7 +106,7 @@ fn read_part(reader: &mut Reader<'_>) -> Result<Part, DecodeError> {
     for _ in 0..reader.count()? {
         part.found.push((reader.path()?, Found::read(reader)?));
     }
-    part.watching = read_watching(reader)?;
+    part.watching = Watching::read(reader)?;
     part.cells = Cells::read(reader)?;
     part.stopped = match reader.small::<usize>()? {
         0 => None,

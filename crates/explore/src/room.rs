@@ -6,14 +6,15 @@
 use crate::code::{Code, HIDDEN};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Question;
-use crate::control::{Caution, Need};
+use crate::control::{Care, Need};
 use crate::graph::Layout;
 use crate::lower::{Purpose, Unsupported, lower};
-use crate::memory::{Layouts, Memory, ObjectKey};
+use crate::memory::{Layouts, Memory};
 use crate::pieces::goes_in_pieces;
 use crate::run::{Commits, ModelName, Options};
 use crate::symmetry::Sets;
-use fencepost_ir::{Instr, Location, ObjectId, Program, Width};
+use crate::watching::{CellKey, read_cell, write_cell};
+use fencepost_ir::{Instr, Program, Width};
 use rustc_hash::FxHashSet;
 
 /// Events that an execution may have at most.
@@ -31,7 +32,7 @@ pub(crate) struct Room {
     pub code: Code,
     pub memory: Memory,
     pub question: Question,
-    pub caution: Caution,
+    pub care: Care,
     /// Everything that was needed so far.
     pub needs: Vec<Need>,
     mixed: FxHashSet<(u32, u32)>,
@@ -63,17 +64,14 @@ impl Room {
         let stride = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
         let capacity = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
         let runs = code.threads.iter().map(|(f, _)| *f).collect();
-        let caution = match options.cautious {
-            true => Caution::All,
-            false => Caution::Cells(FxHashSet::default()),
-        };
+        let care = Care { awake: options.cautious, ..Care::default() };
         let (needs, spawned) = (Vec::new(), Vec::new());
         Ok(Room {
             purpose,
             code,
             memory,
             question,
-            caution,
+            care,
             needs,
             mixed,
             layouts,
@@ -115,7 +113,7 @@ impl Room {
                         && (function as usize) < functions
                 }
                 Need::OutOfOrder => self.purpose.dependencies,
-                Need::Caution(_) | Need::Distinct => true,
+                Need::Caution(_) | Need::Keep(_) | Need::Distinct => true,
                 Need::Mixed { at, .. } => (at.0 as usize) < functions,
             }
     }
@@ -134,11 +132,8 @@ impl Room {
                 self.purpose.out_of_order = true;
                 self.lower(program, options)?;
             }
-            Need::Caution(cell) => {
-                if let Caution::Cells(cells) = &mut self.caution {
-                    cells.insert(cell);
-                }
-            }
+            Need::Caution(cell) => _ = self.care.cautious.insert(cell),
+            Need::Keep(cell) => _ = self.care.kept.insert(cell),
             Need::Mixed { at, place } => {
                 match place {
                     // Objects that are made at run time get other numbers now.
@@ -214,25 +209,30 @@ const WIDTHS: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
 
 /// Writes a need.
 pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
-    let numbers = match *need {
-        Need::Events(thread) => vec![0, thread as u64],
-        Need::Registers(thread) => vec![1, thread as u64],
-        Need::Thread(parent, number, function) => vec![2, parent.into(), number.into(), function.into()],
-        Need::Caution(cell) => vec![3, cell.object.0.into(), cell.offset.into()],
-        Need::OutOfOrder => vec![8],
-        Need::Distinct => vec![9],
-        Need::Mixed { at, place: None } => vec![4, at.0.into(), at.1.into()],
-        Need::Mixed { at, place: Some((object, offset, width)) } => {
-            let (kind, first, second) = match object {
-                ObjectKey::Global(object) => (5, object, 0),
-                ObjectKey::Made(thread, number) => (6, thread.into(), number),
-                ObjectKey::ThreadLocal(thread, number) => (7, thread.into(), number),
-            };
-            let width = WIDTHS.iter().position(|&w| w == width).unwrap_or_default() as u32;
-            [kind, at.0, at.1, first, second, offset, width].map(u64::from).to_vec()
+    let mut numbers = |numbers: &[u64]| numbers.iter().for_each(|&number| writer.number(number));
+    match *need {
+        Need::Events(thread) => numbers(&[0, thread as u64]),
+        Need::Registers(thread) => numbers(&[1, thread as u64]),
+        Need::Thread(parent, number, function) => {
+            numbers(&[2, parent.into(), number.into(), function.into()]);
         }
-    };
-    numbers.into_iter().for_each(|number| writer.number(number));
+        Need::OutOfOrder => numbers(&[3]),
+        Need::Distinct => numbers(&[4]),
+        Need::Caution(cell) => {
+            numbers(&[5]);
+            write_cell(&cell, writer);
+        }
+        Need::Keep(cell) => {
+            numbers(&[6]);
+            write_cell(&cell, writer);
+        }
+        Need::Mixed { at, place: None } => numbers(&[7, at.0.into(), at.1.into()]),
+        Need::Mixed { at, place: Some((object, offset, width)) } => {
+            numbers(&[8, at.0.into(), at.1.into()]);
+            write_cell(&CellKey { object, offset }, writer);
+            writer.number(WIDTHS.iter().position(|&w| w == width).unwrap_or_default() as u64);
+        }
+    }
 }
 
 /// Reads a need.
@@ -241,29 +241,17 @@ pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
         0 => Need::Events(reader.small()?),
         1 => Need::Registers(reader.small()?),
         2 => Need::Thread(reader.small()?, reader.small()?, reader.small()?),
-        3 => Need::Caution(read_location(reader)?),
-        4 => Need::Mixed { at: (reader.small()?, reader.small()?), place: None },
-        8 => Need::OutOfOrder,
-        kind @ 5..=7 => {
+        3 => Need::OutOfOrder,
+        4 => Need::Distinct,
+        5 => Need::Caution(read_cell(reader)?),
+        6 => Need::Keep(read_cell(reader)?),
+        7 => Need::Mixed { at: (reader.small()?, reader.small()?), place: None },
+        8 => {
             let at = (reader.small()?, reader.small()?);
-            let (first, second): (u32, u32) = (reader.small()?, reader.small()?);
-            let thread = u16::try_from(first);
-            let object = match (kind, thread) {
-                (5, _) => ObjectKey::Global(first),
-                (6, Ok(thread)) => ObjectKey::Made(thread, second),
-                (7, Ok(thread)) => ObjectKey::ThreadLocal(thread, second),
-                _ => return Err(DecodeError::Value),
-            };
-            let offset = reader.small()?;
+            let CellKey { object, offset } = read_cell(reader)?;
             let width = WIDTHS.get(reader.small::<usize>()?).ok_or(DecodeError::Value)?;
             Need::Mixed { at, place: Some((object, offset, *width)) }
         }
-        9 => Need::Distinct,
         _ => return Err(DecodeError::Value),
     })
-}
-
-/// Reads a location.
-pub(crate) fn read_location(reader: &mut Reader<'_>) -> Result<Location, DecodeError> {
-    Ok(Location { object: ObjectId(reader.small()?), offset: reader.small()? })
 }

@@ -3,7 +3,7 @@
 
 use crate::cells::Cells;
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
-use crate::control::{Control, Limits, Need, StopReason, Task, Watching};
+use crate::control::{Control, Limits, Need, StopReason, Task};
 use crate::findings::Finding;
 use crate::found::Found;
 use crate::graph::Layout;
@@ -22,6 +22,7 @@ use crate::segments::{Ended, in_order};
 use crate::stack;
 use crate::symmetry::Symmetry;
 use crate::visit::{Explorer, Subject};
+use crate::watching::Watching;
 use fencepost_ir::{ObjectId, Program, Value};
 
 /// The models that this engine knows.
@@ -354,7 +355,7 @@ impl Run<'_> {
         let follows_all = options.retries == Retries::All;
         let model = if room.code.out_of_order { model.clone() } else { model.clone().in_order() };
         let control =
-            Control::new(layout.events(), jobs, &options.limits, room.caution.clone(), follows_all, task);
+            Control::new(layout.events(), jobs, &options.limits, room.care.clone(), follows_all, task);
         let explorer = || {
             let collector = collector(&room.question, options);
             let memory = match task.and_then(|task| task.cells) {

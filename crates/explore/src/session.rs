@@ -3,13 +3,14 @@
 use crate::cells::Cells;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::collect::Stats;
-use crate::control::{Need, StopReason, Task, Watching};
+use crate::control::{Need, StopReason, Task};
 use crate::found::Found;
 use crate::item::{Binding, Handed, Hashed, Item, Position};
 use crate::lower::Unsupported;
 use crate::room::{Room, read_need, write_need};
 use crate::run::{Attempt, Options, Run, Twin, twin};
-use fencepost_ir::{Location, Program};
+use crate::watching::Watching;
+use fencepost_ir::Program;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -83,9 +84,7 @@ impl Part {
         if let Some((_, first)) = self.found.first_mut() {
             found.for_each(|(_, other)| first.merge(other));
         }
-        for (all, own) in self.watching.iter_mut().zip(next.watching) {
-            all.extend(own);
-        }
+        self.watching.merge(next.watching);
         self.cells.merge(&next.cells);
         self.stopped = next.stopped;
     }
@@ -247,9 +246,6 @@ impl<'p> Session<'p> {
         let attempt = self.attempt(items, others, pause, jobs, false)?;
         let Attempt { found, rests, watching, mut cells, stopped, .. } = attempt;
         others.cells.iter().for_each(|known| cells.merge(known));
-        // Objects that are made at run time have numbers of their own in each session; nobody waits for their cells.
-        let is_global = |cell: &Location| (cell.object.0 as usize) < self.program.objects.len();
-        let watching = watching.map(|cells| cells.into_iter().filter(is_global).collect());
         Ok(Part { found, rests, watching, cells, stopped })
     }
 

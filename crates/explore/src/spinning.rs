@@ -17,15 +17,16 @@ use crate::graph::Graph;
 use crate::interpret::Next;
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{INIT, Kind, Node, NodeId};
+use crate::path::{INIT, Kind, Node, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 use crate::visit::{Explorer, Subject};
+use fencepost_ir::Order;
 
 /// How many events a thread looks back at most.
-const LOOK_BACK: usize = 1024;
+pub(crate) const LOOK_BACK: usize = 1024;
 
 /// How many earlier states it compares with.
-const COMPARISONS: usize = 16;
+pub(crate) const COMPARISONS: usize = 16;
 
 /// Events that a loop may make beyond its bound if no other thread has been started.
 const ALONE: usize = 20_000;
@@ -89,11 +90,21 @@ fn difference(
     }
 }
 
+/// Whether the read `next` will do to its cell all that a findings could need of an event.
+fn is_done_by<S, W: RowWidth>(code: &Code, event: &Node<S, W>, next: &Node<S, W>) -> bool {
+    let is_same = code.stands_at(event.pc()) == code.stands_at(next.pc());
+    let does = match event.kind {
+        Kind::Write => next.half == Half::Amo && next.failure.is_none(),
+        _ => is_same || event.ann.order != Order::Plain,
+    };
+    event.loc() == next.loc() && does
+}
+
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// The slot in which the thread was before at the read that it stands before in slot `index`, if what it did since may be
     /// dropped. `now` are its registers.
     pub(crate) fn spins(
-        &self,
+        &mut self,
         graph: &Graph<M, W>,
         thread: usize,
         index: usize,
@@ -102,7 +113,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     ) -> Option<usize> {
         let Subject { code, layout } = *self.subject;
         let here = self.trie.node(node);
-        let pc = here.pc();
+        let (pc, mut earlier) = (here.pc(), here.same_pc);
         code.live[pc as usize].as_ref()?;
         if self.control.follows_all() {
             return None;
@@ -110,9 +121,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let base = layout.base[thread] as usize;
         let frontier = graph.snapshot(layout, thread, index);
         let oldest = graph.settled(thread).max(frontier.changed);
-        let mut earlier = here.same_pc;
         // Mostly a counter: what tells one earlier state from this one does so with the others, too.
-        let mut telling = FP;
+        let (mut telling, mut kept) = (FP, None);
         for _ in 0..COMPARISONS {
             if earlier <= oldest || index - earlier as usize >= LOOK_BACK {
                 return None;
@@ -123,16 +133,36 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
             if then[telling] == now[telling]
                 && self.trie.same_reservation(graph.node(event), node)
-                && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, here))
+                && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, node))
             {
                 match difference(code, pc, then, now, depends) {
-                    None => return Some(slot),
+                    None if kept.is_some()
+                        || !self.would_lose_iteration(graph, event..base + index, node) =>
+                    {
+                        let last = kept.unwrap_or(slot);
+                        let done = |trie: &Trie<M, W>, event: &_| is_done_by(code, event, trie.node(node));
+                        self.forget(graph, base + last..base + index, node, done);
+                        return Some(last);
+                    }
+                    // Once more, so that what comes of such an iteration is seen.
+                    None => kept = Some(slot),
                     Some(word) => telling = word,
                 }
             }
             earlier = self.trie.node(graph.node(event)).same_pc;
         }
         None
+    }
+
+    /// Whether something could be lost with the iteration, after which the thread stands before the read of `node`.
+    fn would_lose_iteration(
+        &self,
+        graph: &Graph<M, W>,
+        events: std::ops::Range<usize>,
+        node: NodeId,
+    ) -> bool {
+        let (code, here) = (self.subject.code, self.trie.node(node));
+        self.would_lose(graph, events, |event| is_done_by(code, event, here))
     }
 
     /// How many events a thread had after the last one that changed something, and after the last that wrote what it had
@@ -152,16 +182,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
 
     /// Whether what read-modify-writes among the events wrote, all of which they had read, is to one cell, which the thread
     /// writes again where that matters.
-    fn rewrites_one_cell(
-        &self,
-        graph: &Graph<M, W>,
-        events: std::ops::Range<usize>,
-        here: &Node<M::Static, W>,
-    ) -> bool {
+    fn rewrites_one_cell(&self, graph: &Graph<M, W>, events: std::ops::Range<usize>, here: NodeId) -> bool {
         let nodes = events.map(|e| self.trie.node(graph.node(e)));
         let mut cells = nodes.filter(|node| node.kind == Kind::Write).map(Node::loc);
         let Some(first) = cells.next() else { return true };
-        cells.all(|loc| loc == first) && self.writes_again(here, first)
+        cells.all(|loc| loc == first) && self.writes_again(self.trie.node(here), first)
     }
 
     /// Whether nobody can tell whether the event happened, given that its thread is back where it was.

@@ -15,11 +15,11 @@
 
 use crate::code::{Arg, CasRead, Code, FP, Op, Pc, RESULT, Undefined};
 use crate::collect::Collector;
-use crate::control::{Control, Need, Watched};
+use crate::control::{Control, Need};
 use crate::graph::{Graph, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
 use crate::memo::Memo;
-use crate::memory::Memory;
+use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
 use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
@@ -27,7 +27,8 @@ use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
 use crate::segments::{Progression, Share};
 use crate::stack;
-use crate::waiting::Watch;
+use crate::watch::Watch;
+use crate::watching::Watched;
 use fencepost_ir::{Order, Value, Width};
 
 /// Rounds beyond its bound of a loop that makes no event.
@@ -207,7 +208,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Kind::Write => self.visit_write(graph, thread, snapshot),
             Kind::Choice => self.visit_choice(graph, thread, snapshot),
             Kind::Fence(_) | Kind::Skip => self.visit_single(graph, thread, snapshot, 0),
-            Kind::Join | Kind::Free => self.visit_single(graph, thread, snapshot, snapshot.value),
+            Kind::Join => self.visit_single(graph, thread, snapshot, snapshot.value),
+            Kind::Free => {
+                self.note_end(thread, snapshot.value);
+                self.visit_single(graph, thread, snapshot, snapshot.value);
+            }
             Kind::Spawn => self.visit_spawn(graph, thread, snapshot),
             Kind::Segment => unreachable!("a segment is no event"),
         }
@@ -331,7 +336,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         };
         let lower = self.lower_reads(graph, node);
         if M::RACES && node.ann.order == Order::Plain {
-            self.note_plain(graph, thread, loc, Watched::Reads);
+            self.note_access(graph, thread, loc, Watched::PlainReads);
         }
         // A thread that has slept has considered what was there.
         let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen.clone()));
@@ -453,19 +458,18 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     pub(crate) fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
-        self.would_succeed(graph, event as usize, expected, graph.value(event as usize))
+        let node = self.trie.node(graph.node(event as usize));
+        let regs = graph.registers(self.subject.layout, node.thread as usize, node.index as usize);
+        self.succeeds_with(node.loc(), expected, graph.value(event as usize), regs)
     }
 
-    /// Whether a compare-exchange succeeds if it reads this value.
-    pub(crate) fn would_succeed(&self, graph: &Graph<M, W>, event: usize, expected: Arg, value: u64) -> bool {
-        let layout = self.subject.layout;
-        let node = self.trie.node(graph.node(event));
-        let regs = graph.registers(layout, node.thread as usize, node.index as usize);
+    /// Whether a compare-exchange of a thread with these registers succeeds if it reads this value.
+    pub(crate) fn succeeds_with(&self, loc: LocId, expected: Arg, value: u64, regs: &[u64]) -> bool {
         let expected = match expected {
             Arg::Reg(r) => regs[regs[FP] as usize + r as usize],
             Arg::Const(c) => c,
         };
-        let (_, width): (_, Width) = self.memory.location(node.loc());
+        let (_, width): (_, Width) = self.memory.location(loc);
         let there = Undefined::Atomic.taken(value);
         width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
     }
@@ -571,19 +575,17 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.place(graph, event, snapshot);
         let node = self.trie.node(snapshot.node);
         graph.set_order(event, node.ann.order);
-        if node.ann.order == Order::Plain {
-            let loc = node.loc();
-            let thread = self.subject.layout.thread_of[event as usize] as usize;
-            self.note_plain(graph, thread, loc, Watched::Writes);
-        }
+        self.note_write(graph, node.thread as usize, node.loc(), node.ann.order);
         let node = self.trie.node(snapshot.node);
         let readers =
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.make_write(event, readers);
         graph.set_pre(event, self.needed(graph, node, INIT));
         graph.set_rows(event, self.model.rows(&self.trie, graph, node));
-        if node.partner != INIT && self.model.clauses().has(Clause::Atomicity) {
-            let read = node.partner as usize;
+        let (partner, loc) = (node.partner, node.loc());
+        self.note_late(graph, event as usize, loc);
+        if partner != INIT && self.model.clauses().has(Clause::Atomicity) {
+            let read = partner as usize;
             let pure = graph.pre(event as usize).is_within(&graph.pre(read).and(read));
             graph.mark_rmw_write(event, pure);
         }

@@ -21,27 +21,13 @@
 //! read, and a write that comes later revisits.
 
 use crate::code::Half;
-use crate::control::{Need, Watched};
 use crate::graph::Graph;
 use crate::interpret::{Next, Snapshot};
 use crate::memory::{LocId, Storage};
 use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, Node, NodeId};
+use crate::path::{EventId, INIT, Kind, NodeId};
 use crate::row::RowWidth;
 use crate::visit::Explorer;
-use fencepost_ir::Order;
-
-/// What this worker has noted of cells already, by [`Watched`].
-#[derive(Default)]
-pub struct Watch([Vec<bool>; 4]);
-
-fn mark(seen: &mut Vec<bool>, loc: LocId) -> bool {
-    let at = loc as usize;
-    if seen.len() <= at {
-        seen.resize(at + 1, false);
-    }
-    !std::mem::replace(&mut seen[at], true)
-}
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether reads of this node may be put off.
@@ -54,48 +40,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         {
             return false;
         }
-        let location = self.memory.location(node.loc()).0;
-        self.memory.storage(location.object) == Some(Storage::Global) && !self.control.is_cautious(location)
-    }
-
-    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race.
-    pub(crate) fn note_waiting(&mut self, node: NodeId) {
-        let node = self.trie.node(node);
-        let (loc, plain) = (node.loc(), node.ann.order == Order::Plain);
-        let kind = if node.half == Half::Amo { Watched::WaitsWriting } else { Watched::Waits };
-        if !M::RACES || !(plain || mark(&mut self.watch.0[kind as usize], loc)) {
-            return;
-        }
-        let location = self.memory.location(loc).0;
-        if plain || self.control.could_race(location, kind) {
-            self.needs(Need::Caution(location));
-        }
-    }
-
-    /// Whether [`Explorer::note_waiting`] has nothing more to note.
-    #[inline(always)]
-    pub(crate) fn has_noted_waiting(&self, node: &Node<M::Static, W>) -> bool {
-        let kind = if node.half == Half::Amo { Watched::WaitsWriting } else { Watched::Waits };
-        let noted = self.watch.0[kind as usize].get(node.loc() as usize) == Some(&true);
-        !M::RACES || (noted && node.ann.order != Order::Plain)
-    }
-
-    /// Notes an access that is not atomic. While no other thread has been started, nobody can race with it.
-    #[inline(always)]
-    pub(crate) fn note_plain(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId, kind: Watched) {
-        if !M::RACES || self.watch.0[kind as usize].get(loc as usize) == Some(&true) {
-            return;
-        }
-        let layout = self.subject.layout;
-        let mut others = (0..layout.threads()).filter(|&t| t != thread);
-        if others.all(|t| graph.frontier(layout, t).next == Next::NotStarted) {
-            return;
-        }
-        mark(&mut self.watch.0[kind as usize], loc);
-        let location = self.memory.location(loc).0;
-        if self.control.could_race(location, kind) {
-            self.needs(Need::Caution(location));
-        }
+        let loc = node.loc();
+        self.memory.storage(self.memory.location(loc).0.object) == Some(Storage::Global)
+            && !self.control.is_cautious(|| self.memory.key(loc))
     }
 
     /// Whether the thread, which has just read by `event`, cannot go on with what it read: it waits, or is back where it was,

@@ -17,8 +17,12 @@ use fencepost_ir::{
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 const WIDTH: Width = Width::W32;
+
+/// How long one exploration may take.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 fn constant(value: u64) -> Operand {
     Operand::Const(Value(value))
@@ -31,10 +35,15 @@ struct Body<'r> {
     text: String,
     /// How many functions there are that it may call.
     callees: u32,
+    /// Whether accesses to the third cell are plain, and whether any other may be.
     races: bool,
+    strays: bool,
 }
 
 const LAST: Reg = Reg(0);
+
+/// What a thread keeps beside it.
+const KEPT: Reg = Reg(1);
 
 impl Body<'_> {
     fn emit(&mut self, instr: Instr) {
@@ -52,8 +61,14 @@ impl Body<'_> {
         Operand::Const(Value::pointer(ObjectId(cell as u32), 0))
     }
 
+    /// A cell that no access to is atomic.
+    fn plain_cell(&mut self) -> Operand {
+        self.text.push_str("z.plain ");
+        Operand::Const(Value::pointer(ObjectId(2), 0))
+    }
+
     fn ann(&mut self, orders: [Order; 3]) -> Ann {
-        if self.races && self.random.below(6) == 0 {
+        if self.strays && self.random.below(6) == 0 {
             self.text.push_str(".plain");
             return Ann::PLAIN;
         }
@@ -125,7 +140,7 @@ impl Body<'_> {
     /// Loops that read, with one thing or another in them.
     fn waiting(&mut self) {
         let start = self.function.next_label();
-        match self.random.below(5) {
+        match self.random.below(8) {
             0 => {
                 self.text.push_str("until ");
                 let addr = self.cell();
@@ -148,9 +163,31 @@ impl Body<'_> {
                     then_to: after,
                     else_to: Label(self.function.next_label().0 + 1),
                 });
-                self.load_from(LAST, addr);
+                if self.races {
+                    let (dst, addr) = (self.register(), self.plain_cell());
+                    self.emit(Instr::Load { dst, addr, width: WIDTH, extend: Extend::Sign, ann: Ann::PLAIN });
+                } else {
+                    self.load_from(LAST, addr);
+                }
                 self.emit(Instr::Jump(start));
                 self.emit(Instr::Fence(Fence::Compiler));
+            }
+            // A section whose version goes on to the next try.
+            5 => {
+                self.text.push_str("section-going-on ");
+                let (addr, other) = (self.cell(), self.cell());
+                self.read_until_same(&[addr], &[other]);
+            }
+            // Two cells until both are what they were.
+            6 => {
+                self.text.push_str("collect-going-on ");
+                let cells = [self.cell(), self.cell()];
+                self.read_until_same(&cells, &[]);
+            }
+            7 => {
+                self.text.push_str("versions-going-on ");
+                let (cells, other) = ([self.cell(), self.cell()], self.cell());
+                self.read_until_same(&cells, &[other]);
             }
             // An optimistic section: two reads of a cell around one of another.
             2 => {
@@ -183,6 +220,60 @@ impl Body<'_> {
                 self.back_unless(done, start);
             }
         }
+    }
+
+    /// Reads the cells, and then the others and the cells again until the cells have the values that they had before. There
+    /// may be a fence behind the cells.
+    fn read_until_same(&mut self, cells: &[Operand], others: &[Operand]) {
+        let fences = [Order::Acquire, Order::SeqCst, Order::Release, Order::AcqRel];
+        let fence = self.random.below(10) as usize;
+        let other = if self.random.below(3) == 0 { self.random.below(10) as usize } else { fence };
+        let read = |body: &mut Self, fence: usize| -> Vec<Reg> {
+            let read = cells.iter().map(|&cell| {
+                let dst = body.register();
+                body.load_from(dst, cell);
+                dst
+            });
+            let read = read.collect();
+            if let Some(&order) = fences.get(fence) {
+                let _ = write!(body.text, "fence.{order:?} ");
+                body.emit(Instr::Fence(Fence::C11(order)));
+            }
+            read
+        };
+        let before = read(self, fence);
+        let start = self.function.next_label();
+        others.iter().for_each(|&other| self.load_from(LAST, other));
+        let after = read(self, other);
+        let same = self.register();
+        self.assign(same, constant(1));
+        for (&a, &b) in before.iter().zip(&after) {
+            let equal = self.compare(BinaryOp::Eq, a.into(), b.into());
+            let both = Rvalue::Binary(BinaryOp::And, WIDTH, Extend::Zero, same.into(), equal.into());
+            self.emit(Instr::Assign { dst: same, value: both });
+        }
+        for (&a, &b) in before.iter().zip(&after) {
+            if self.random.below(4) > 0 {
+                self.assign(a, b.into());
+                continue;
+            }
+            // The value goes on, but what it depends on does not.
+            self.text.push_str("forgetting ");
+            let one = self.compare(BinaryOp::Eq, b.into(), constant(1));
+            let next = self.function.next_label().0 + 1;
+            self.emit(Instr::Branch {
+                condition: one.into(),
+                then_to: Label(next),
+                else_to: Label(next + 2),
+            });
+            self.assign(a, constant(1));
+            self.emit(Instr::Jump(Label(next + 3)));
+            self.assign(a, b.into());
+        }
+        if others.is_empty() || self.random.below(2) == 0 {
+            self.assign(LAST, before[0].into());
+        }
+        self.back_unless(same, start);
     }
 
     /// Loops around a compare-exchange.
@@ -244,8 +335,49 @@ impl Body<'_> {
         self.text.push_str("} ");
     }
 
+    /// The value, which depends on what was read last.
+    fn depending(&mut self, value: Operand) -> Reg {
+        self.text.push_str("<last");
+        let (nothing, dst) = (self.register(), self.register());
+        let and = Rvalue::Binary(BinaryOp::And, Width::W64, Extend::Zero, LAST.into(), constant(0));
+        self.emit(Instr::Assign { dst: nothing, value: and });
+        let or = Rvalue::Binary(BinaryOp::Or, Width::W64, Extend::Zero, nothing.into(), value);
+        self.emit(Instr::Assign { dst, value: or });
+        dst
+    }
+
+    /// A write, a read, or a write that depends on one.
+    fn access(&mut self) {
+        let addr = self.cell();
+        match self.random.below(6) {
+            0..=2 => {
+                let value = constant(1 + self.random.below(2));
+                let value = if self.random.below(3) == 0 { self.depending(value).into() } else { value };
+                self.store(addr, value);
+            }
+            3 => {
+                let addr = if self.random.below(2) == 0 { self.depending(addr).into() } else { addr };
+                self.load_from(LAST, addr);
+                self.text.push(' ');
+            }
+            _ => {
+                self.text.push_str(" if ");
+                self.load_from(LAST, addr);
+                let next = Label(self.function.next_label().0 + 1);
+                let after = Label(next.0 + 1);
+                self.emit(Instr::Branch { condition: LAST.into(), then_to: next, else_to: after });
+                let (addr, ann) = match self.races {
+                    true => (self.plain_cell(), Ann::PLAIN),
+                    false => (self.cell(), Ann::order(Order::Relaxed)),
+                };
+                self.emit(Instr::Store { addr, value: constant(2), width: WIDTH, ann });
+                self.emit(Instr::Fence(Fence::Compiler));
+            }
+        }
+    }
+
     fn statement(&mut self, nested: bool) {
-        match self.random.below(14) {
+        match self.random.below(15) {
             0..=2 => {
                 let addr = self.cell();
                 let value = 1 + self.random.below(2);
@@ -277,6 +409,7 @@ impl Body<'_> {
             8 | 9 => self.waiting(),
             10 => self.retrying(),
             11 | 12 => self.call(),
+            13 => self.access(),
             _ if nested => self.looping(),
             _ => self.waiting(),
         }
@@ -291,16 +424,13 @@ fn begin(name: String) -> Function {
 }
 
 fn generate(random: &mut Random) -> (Program, String) {
-    let mut program = Program::default();
+    let mut program = objects();
     let mut text = String::new();
-    for cell in ["x", "y"] {
-        program.objects.push(Object::scalar(cell, WIDTH, Value::ZERO, Span::default()));
-    }
     let races = random.below(4) == 0;
     let functions = random.below(3) as u32;
     for f in 0..functions {
         let function = begin(format!("f{f}"));
-        let mut body = Body { random, function, text: String::new(), callees: f, races };
+        let mut body = Body { random, function, text: String::new(), callees: f, races, strays: races };
         body.statement(false);
         if body.random.below(3) == 0 {
             // Once more, one level deeper.
@@ -319,22 +449,69 @@ fn generate(random: &mut Random) -> (Program, String) {
         program.functions.push(body.function);
     }
     let threads = 2 + u32::from(random.below(6) == 0);
-    let mut observed = Vec::new();
     for t in 0..threads {
         let length = 1 + random.below(3);
         let function = begin(format!("t{t}"));
-        let mut body = Body { random, function, text: String::new(), callees: functions, races };
+        let mut body =
+            Body { random, function, text: String::new(), callees: functions, races, strays: races };
         (0..length).for_each(|_| body.statement(true));
         let _ = write!(text, "| {}", body.text);
-        let function = FunctionId(program.functions.len() as u32);
-        program.functions.push(body.function);
-        program.threads.push(Thread {
-            name: format!("t{t}"),
-            function,
-            args: vec![Value::ZERO, Value::ZERO],
-        });
-        observed.push(Observable::Register { thread: ThreadId(t), reg: LAST });
+        add_thread(&mut program, body.function);
     }
+    observe(&mut program, &[LAST]);
+    (program, text)
+}
+
+/// One thread that tries and looks at something else then, and others that write: small, so that what a try that was left out
+/// could have meant for the rest is likely to be seen.
+fn generate_tries(random: &mut Random) -> (Program, String) {
+    let mut program = objects();
+    let mut text = String::new();
+    let races = random.below(2) == 0;
+    let strays = races && random.below(3) == 0;
+    for t in 0..2 + u32::from(random.below(4) == 0) {
+        let function = begin(format!("t{t}"));
+        let mut body = Body { random, function, text: String::new(), callees: 0, races, strays };
+        if t == 0 {
+            if body.random.below(3) == 0 {
+                body.access();
+            }
+            match body.random.below(4) {
+                0 => body.retrying(),
+                _ => body.waiting(),
+            }
+            body.assign(KEPT, LAST.into());
+            (0..1 + body.random.below(2)).for_each(|_| body.access());
+        } else {
+            (0..2 + body.random.below(2)).for_each(|_| body.access());
+        }
+        let _ = write!(text, "| {}", body.text);
+        add_thread(&mut program, body.function);
+    }
+    observe(&mut program, &[LAST, KEPT]);
+    (program, text)
+}
+
+fn objects() -> Program {
+    let mut program = Program::default();
+    for cell in ["x", "y", "z"] {
+        program.objects.push(Object::scalar(cell, WIDTH, Value::ZERO, Span::default()));
+    }
+    program
+}
+
+fn add_thread(program: &mut Program, function: Function) {
+    let (name, args) = (function.name.clone(), vec![Value::ZERO, Value::ZERO]);
+    let number = FunctionId(program.functions.len() as u32);
+    program.functions.push(function);
+    program.threads.push(Thread { name, function: number, args });
+}
+
+/// Asks for these registers of all threads, and for the first two cells.
+fn observe(program: &mut Program, registers: &[Reg]) {
+    let threads = (0..program.threads.len() as u32).map(ThreadId);
+    let registers = |thread| registers.iter().map(move |&reg| Observable::Register { thread, reg });
+    let mut observed: Vec<_> = threads.flat_map(registers).collect();
     observed.extend((0..2).map(|x| Observable::Memory { object: ObjectId(x), offset: 0, width: WIDTH }));
     let shown = observed.len();
     program.property = Property::Final(FinalCondition {
@@ -344,14 +521,15 @@ fn generate(random: &mut Random) -> (Program, String) {
         observed,
         shown,
     });
-    (program, text)
 }
 
 /// Final states, kinds of findings but that of threads that spin for ever, executions; nothing if it takes too long.
 type Found = (Vec<Vec<Value>>, BTreeSet<FindingKind>, u64);
 
 fn found(program: &Program, model: ModelName, retries: Retries, nodes: u64) -> Option<Found> {
-    let limits = Limits { max_nodes: Some(nodes), ..Limits::default() };
+    // A thread that writes without end makes few executions, but long ones.
+    let deadline = Some(Instant::now() + PATIENCE);
+    let limits = Limits { max_nodes: Some(nodes), deadline, ..Limits::default() };
     let options = Options { retries, limits, ..Options::new(model) };
     let exploration = explore(program, &options).expect("supported");
     if exploration.stopped.is_some() {
@@ -365,9 +543,8 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-#[test]
-fn dropping_iterations_changes_no_state_and_no_finding() {
-    let cases = number("FENCEPOST_CASES", 60);
+/// Compares random programs with and without iterations that changed nothing.
+fn compare(cases: u64, generate: fn(&mut Random) -> (Program, String)) {
     // A campaign that stopped goes on from where it was.
     let first = number("FENCEPOST_FIRST", 0);
     let mut random = Random(number("FENCEPOST_SEED", 1));
@@ -407,4 +584,14 @@ fn dropping_iterations_changes_no_state_and_no_finding() {
     let cases = cases - first;
     assert!(compared > cases * 4 && fewer > cases / 2, "{compared} compared, {fewer} fewer");
     assert!(longer < cases / 4, "{longer} of {compared} runs take too long");
+}
+
+#[test]
+fn dropping_iterations_changes_no_state_and_no_finding() {
+    compare(number("FENCEPOST_CASES", 60), generate);
+}
+
+#[test]
+fn leaving_out_tries_changes_nothing_that_comes_after_them() {
+    compare(number("FENCEPOST_CASES", 150), generate_tries);
 }

@@ -22,7 +22,7 @@ use super::clause::{Clause, Clauses};
 use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
 use crate::graph::Graph;
 use crate::model::{CommitBefore, MemoryModel};
-use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
+use crate::path::{EventId, Facts, INIT, Kind, Node, Place, Shift, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::{Ann, Fence, Order};
 
@@ -206,8 +206,17 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         }
     }
 
-    fn orders_no_more(first: &Armv8Static<W>, second: &Armv8Static<W>) -> bool {
-        first.lob.is_within(&second.lob) && (second.acquire || !first.acquire)
+    fn before_later_writes(&self, facts: &Facts<W>) -> Row<W> {
+        let no_return = facts.annotated(|ann| ann.no_return);
+        let acquired = facts.annotated(|ann| is_acquire(ann) || is_acquire_pc(ann));
+        let fenced = facts.before_fence(is_full)
+            | facts.before_fence(orders_loads).without(&no_return)
+            | acquired.without(&facts.doubtful_reads);
+        &facts.ctrl | &facts.addr_po | (fenced & &facts.reads)
+    }
+
+    fn orders_no_more(first: &Armv8Static<W>, second: &Armv8Static<W>, shift: &Shift) -> bool {
+        shift.is_within(&first.lob, &second.lob) && (second.acquire || !first.acquire)
     }
 
     fn predecessors(

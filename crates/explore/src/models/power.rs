@@ -18,7 +18,7 @@ use super::clause::{Clause, Clauses};
 use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
 use crate::graph::Graph;
 use crate::model::{CommitBefore, MemoryModel};
-use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
+use crate::path::{EventId, Facts, INIT, Kind, Node, Place, Shift, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::{Fence, Order};
 
@@ -170,12 +170,17 @@ impl<W: RowWidth> MemoryModel<W> for Power {
         }
     }
 
-    fn orders_no_more(first: &PowerStatic<W>, second: &PowerStatic<W>) -> bool {
+    fn before_later_writes(&self, facts: &Facts<W>) -> Row<W> {
+        let fenced = facts.before_fence(is_full_fence) | facts.before_fence(is_light_fence);
+        &facts.ctrl | &facts.addr_po | (fenced & &facts.reads)
+    }
+
+    fn orders_no_more(first: &PowerStatic<W>, second: &PowerStatic<W>, shift: &Shift) -> bool {
         let (a, b) = (&first.base, &second.base);
         let bases = [(&a.ii, &b.ii), (&a.ic, &b.ic), (&a.ci, &b.ci), (&a.cc, &b.cc)];
         let fences =
             [(&first.fence, &second.fence), (&first.sync, &second.sync), (&first.syncs, &second.syncs)];
-        bases.into_iter().chain(fences).all(|(a, b)| a.is_within(b))
+        bases.into_iter().chain(fences).all(|(a, b)| shift.is_within(a, b))
     }
 
     #[inline(always)]

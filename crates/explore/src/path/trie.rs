@@ -8,8 +8,8 @@
 //! * Work for another worker takes the nodes along that its graph stands on, and no others ([`Trie::extract`]).
 
 use super::{
-    EventId, Facts, INIT, Key, Kind, NO_NODE, Node, NodeId, Outcomes, Place, SEGMENT_CALL, SEGMENT_FULL,
-    SEGMENT_PRIVATE,
+    EventId, Facts, FenceFacts, INIT, Key, Kind, NO_NODE, Node, NodeId, Outcomes, Place, SEGMENT_CALL,
+    SEGMENT_FULL, SEGMENT_PRIVATE,
 };
 use crate::code::{Arg, Code, HIDDEN, Half, Op, Pc, Target};
 use crate::memory::{LocId, NO_LOC};
@@ -379,9 +379,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         within(&then.deps, &now.deps) && within(&then.picks, &now.picks)
     }
 
-    /// Whether what a path means for later events, dependencies of registers apart, a longer one means too that has the read `last`
-    /// where this one has `read`.
-    pub fn means_no_more(&self, path: NodeId, longer: NodeId, read: EventId, last: EventId) -> bool {
+    /// Whether what a path means for later events, dependencies of registers apart, a longer one means too that has other reads
+    /// where this one has some.
+    pub fn means_no_more(&self, path: NodeId, longer: NodeId, shift: &Shift) -> bool {
         let (Some(a), Some(b)) = (&self.node(path).facts, &self.node(longer).facts) else { return false };
         let pairs = [
             (&a.ctrl, &b.ctrl),
@@ -389,29 +389,54 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             (&a.addr_po, &b.addr_po),
             (&a.picked_addr, &b.picked_addr),
         ];
-        pairs.into_iter().all(|(a, b)| is_within_but_for(a, b, read, last))
+        pairs.into_iter().all(|(a, b)| shift.is_within(a, b))
     }
 
     /// The same of the dependencies of a word of the registers.
-    pub fn depends_no_more(
-        &self,
-        path: NodeId,
-        longer: NodeId,
-        (read, last): (EventId, EventId),
-        word: usize,
-    ) -> bool {
+    pub fn depends_no_more(&self, path: NodeId, longer: NodeId, shift: &Shift, word: usize) -> bool {
         let (Some(a), Some(b)) = (&self.node(path).facts, &self.node(longer).facts) else { return false };
         let within = |a: &[Row<W>], b: &[Row<W>]| match (a.get(word), b.get(word)) {
-            (Some(a), Some(b)) => is_within_but_for(a, b, read, last),
+            (Some(a), Some(b)) => shift.is_within(a, b),
             (Some(a), None) => a.is_empty(),
             (None, _) => true,
         };
         within(&a.deps, &b.deps) && within(&a.picks, &b.picks)
     }
 
-    /// Whether no fence stands between a node and a later one.
-    pub fn no_fence_between(&self, a: NodeId, b: NodeId) -> bool {
-        self.node(a).fence_count == self.node(b).fence_count
+    /// Whether the fences between two nodes that follow each other are those between two others, which have later reads where the
+    /// former have earlier ones.
+    pub fn same_fences(
+        &self,
+        (from, to): (NodeId, NodeId),
+        (later_from, later_to): (NodeId, NodeId),
+        shift: &Shift,
+        code: &Code,
+    ) -> bool {
+        let fences = |node: NodeId| self.node(node).fence_count;
+        let (first, last) = (fences(from), fences(later_from));
+        let count = fences(to) - first;
+        if count != fences(later_to) - last {
+            return false;
+        }
+        if count == 0 {
+            return true;
+        }
+        let (a, b) = (self.facts_of(to, code), self.facts_of(later_to, code));
+        let mut own = a.fences.iter().filter(|f| f.number >= first);
+        // Only the last fence of each kind is known.
+        own.clone().count() == count as usize
+            && own.all(|f| {
+                let is_same = |g: &&FenceFacts<W>| {
+                    g.fence == f.fence && g.number.checked_sub(last) == Some(f.number - first)
+                };
+                b.fences.iter().find(is_same).is_some_and(|g| f.orders_no_more(g, shift))
+            })
+    }
+
+    /// Whether a read before a node is commit-before whatever its thread writes from there on.
+    pub fn is_before_later_writes(&self, read: usize, node: NodeId) -> bool {
+        let facts = self.node(node).facts.as_ref();
+        facts.is_some_and(|facts| self.model.before_later_writes(facts).contains(read))
     }
 
     /// Whether the same reservation is held at two nodes.
@@ -512,9 +537,40 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
     }
 }
 
-/// Whether a set of events is within another one that has `last` where this one has `read`.
-fn is_within_but_for<W: RowWidth>(a: &Row<W>, b: &Row<W>, read: EventId, last: EventId) -> bool {
-    let mut rest = a.clone();
-    rest.remove(read as usize);
-    rest.is_within(b) && (!a.contains(read as usize) || b.contains(last as usize))
+/// Later reads in the place of earlier ones: those of the same thread that are so many events further on.
+#[derive(Clone, Copy, Debug)]
+pub struct Shift {
+    /// The first of the earlier ones.
+    pub first: usize,
+    /// How many there are.
+    pub reads: usize,
+    /// How much later the others are.
+    pub by: usize,
+}
+
+impl<W: RowWidth> FenceFacts<W> {
+    /// Whether a fence stands behind the same reads as another one, and what it depends on that depends on.
+    fn orders_no_more(&self, other: &FenceFacts<W>, shift: &Shift) -> bool {
+        let mut reads = shift.first..shift.first + shift.reads;
+        reads.all(|read| self.events.contains(read) == other.events.contains(read + shift.by))
+            && shift.is_within(&self.ctrl, &other.ctrl)
+            && shift.is_within(&self.addr_po, &other.addr_po)
+            && shift.is_within(&self.picked, &other.picked)
+    }
+}
+
+impl Shift {
+    /// Whether a set of events is within another one that has the later reads where this one has the earlier ones.
+    pub fn is_within<W: RowWidth>(&self, a: &Row<W>, b: &Row<W>) -> bool {
+        let mut rest = a.clone();
+        for read in self.first..self.first + self.reads {
+            if rest.contains(read) {
+                if !b.contains(read + self.by) {
+                    return false;
+                }
+                rest.remove(read);
+            }
+        }
+        rest.is_within(b)
+    }
 }
