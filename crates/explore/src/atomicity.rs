@@ -46,6 +46,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// prefix of an older read that was revisited itself may be kept, so nothing is concluded from that at first. The write comes
     /// next, so whether it will revisit such a read can be seen now, unless sleep that a revisit caused, or
     /// symmetry, has a say in that.
+    #[inline(never)]
     fn fits_nowhere(
         &self,
         graph: &Graph<M, W>,

@@ -14,6 +14,7 @@ use crate::visit::Explorer;
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Reads that were committed before `z` although they could have read it. There may be no place for `z` as long as another write
     /// stays.
+    #[inline(never)]
     pub(crate) fn revisit_readers(
         &mut self,
         graph: &mut Graph<M, W>,
@@ -195,6 +196,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     }
 
     /// Explores what comes from deleting `deleted` and letting `r` read the new write `z`. `r` keeps its time stamp.
+    #[inline(never)]
     fn revisit(
         &mut self,
         graph: &mut Graph<M, W>,

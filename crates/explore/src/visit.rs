@@ -181,7 +181,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.drop_registers(words);
     }
 
-    /// Fills the first gap of the thread whose turn it is.
+    /// Fills the first gap of the thread whose turn it is. What comes of it is within this call, and so on for each event: what is not needed
+    /// until then is in functions of their own, so that the stack of a deep search stays in the cache.
     fn visit_next(&mut self, graph: &mut Graph<M, W>) {
         if self.progression.tracked {
             if !self.may_go_on() {
@@ -317,6 +318,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.subject.layout.base[thread] + graph.front(thread)
     }
 
+    #[inline(never)]
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         graph.reserve_cells(self.memory.cells());
         if graph.reads().is_empty() {
@@ -421,7 +423,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Makes a present read read from `source`: value, order, prefix and rows follow.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn set_source(&mut self, graph: &mut Graph<M, W>, event: EventId, source: EventId) {
         let e = event as usize;
         let node = self.trie.node(graph.node(e));
@@ -526,6 +528,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.forget_thread(child, layout);
     }
 
+    #[inline(never)]
     fn visit_write(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let event = self.event_of(graph, thread);
         self.place_write(graph, event, snapshot);
