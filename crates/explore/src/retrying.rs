@@ -56,12 +56,19 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
             let begun = earlier - 1;
             let most = MOST_READS.min(begun - oldest).min(index - begun);
+            let then = graph.registers(layout, thread, begun);
+            let was_here = is_same_state(code, pc, then, graph.registers(layout, thread, index), |_| true);
+            let mut same_values = true;
             for reads in 1..=most {
                 let repeated = Try { thread, from: begun - reads, to: index - reads, reads };
                 if !self.reads_alike(graph, repeated) {
                     break;
                 }
-                if (repeated.from, repeated.to) != (only.from, only.to)
+                // With the same values it would stand where it stood.
+                let value = |slot: usize| graph.value(layout.base[thread] as usize + slot);
+                same_values &= value(repeated.from) == value(repeated.to);
+                if (was_here || !same_values)
+                    && (repeated.from, repeated.to) != (only.from, only.to)
                     && self.is_for_nothing(graph, repeated, node)
                 {
                     return true;
