@@ -15,8 +15,9 @@ const VERSION: u64 = 2;
 /// Most bytes of a message.
 const LONGEST: usize = 2_000;
 
-/// What came of an item.
+/// What came of an item. Mostly that is a part, and there is one report at a time.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum Report {
     /// What was found, and what is left.
     Part(Part),
