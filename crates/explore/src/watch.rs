@@ -56,7 +56,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether findings go by less than (po | rf)+, so that an execution with fewer reads may have fewer.
     pub(crate) const FINDS_BY_LESS: bool = M::RACES || M::OUT_OF_ORDER;
 
-    /// Whether any write to its cell could be in conflict with a read, and it is not known to be atomic.
+    /// Whether any write could be in conflict with a read that is left out, be it atomic or not.
     fn watches_all_writes(&self) -> bool {
         let code = self.subject.code;
         match M::RACES {
@@ -183,7 +183,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         })
     }
 
-    /// Notes that events are left out of which the thread stands at `node`, but for those that are covered.
+    /// Notes that events are left out, after which the thread stands at `node`, but for those that are covered.
     pub(crate) fn forget(
         &mut self,
         graph: &Graph<M, W>,

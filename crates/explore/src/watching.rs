@@ -1,4 +1,4 @@
-//! What is done to cells that could be part of a finding which a reduction would hide.
+//! What is done to cells that could mean something together with reads which are left out.
 //!
 //! Two kinds of reads are missing from the executions that are explored: those of threads that wait (`waiting.rs`), and those of
 //! iterations and tries that were left out (`spinning.rs`, `retrying.rs`). A read that is not there cannot race, nor come too late
@@ -209,7 +209,7 @@ pub(crate) fn read_cell(reader: &mut Reader<'_>) -> Result<CellKey, DecodeError>
 }
 
 /// Writes the name of an object.
-pub(crate) fn write_object(object: ObjectKey, writer: &mut Writer) {
+fn write_object(object: ObjectKey, writer: &mut Writer) {
     let (kind, first, second) = match object {
         ObjectKey::Global(number) => (0, number, 0),
         ObjectKey::Made(thread, number) => (1, thread.into(), number),
@@ -219,7 +219,7 @@ pub(crate) fn write_object(object: ObjectKey, writer: &mut Writer) {
 }
 
 /// Reads the name of an object.
-pub(crate) fn read_object(reader: &mut Reader<'_>) -> Result<ObjectKey, DecodeError> {
+fn read_object(reader: &mut Reader<'_>) -> Result<ObjectKey, DecodeError> {
     let kind = reader.number()?;
     let (first, second): (u32, u32) = (reader.small()?, reader.small()?);
     let thread = u16::try_from(first);
