@@ -7,7 +7,8 @@
 //!   the model looks at dependencies, what the value depended on then it depends on now;
 //! * the thread has made no objects, started no threads, and holds the same reservation;
 //! * the events in between are reads, fences, failed store-exclusives and compare-exchanges, and read-modify-writes that wrote
-//!   what they had read.
+//!   what they had read;
+//! * nothing could be lost with them, as far as is known (`watching.rs`); otherwise the thread goes round once more.
 //!
 //! `docs/EXPLORATION.md` has the argument: without these events the execution is consistent, ends in the same state, and is
 //! explored.
@@ -90,7 +91,7 @@ fn difference(
     }
 }
 
-/// Whether the read `next` will do to its cell all that a findings could need of an event.
+/// Whether the read `next`, once made, means to others whatever an event of its thread before it could have meant.
 fn is_done_by<S, W: RowWidth>(code: &Code, event: &Node<S, W>, next: &Node<S, W>) -> bool {
     let is_same = code.stands_at(event.pc()) == code.stands_at(next.pc());
     let does = match event.kind {

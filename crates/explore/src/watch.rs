@@ -13,7 +13,7 @@ use crate::model::MemoryModel;
 use crate::path::{Kind, Node, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 use crate::visit::{Explorer, Subject};
-use crate::watching::{CellKey, KINDS, MANY, Watched, Who, either};
+use crate::watching::{CellKey, KINDS, Watched, Who, who};
 use fencepost_ir::{ObjectId, Order};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -21,27 +21,25 @@ use std::ops::Range;
 /// What this worker has noted already.
 #[derive(Default)]
 pub struct Watch {
-    /// By kind and cell: one more than who did it, 0 if nobody did.
+    /// By kind and cell: who did it.
     cells: [Vec<Who>; KINDS],
     /// Of whole objects.
-    objects: FxHashSet<(CellKey, u8, Who)>,
+    objects: FxHashSet<(CellKey, u8, usize)>,
 }
 
 impl Watch {
     /// Whether this is noted already.
     #[inline(always)]
-    fn knows(&self, loc: LocId, what: Watched, by: Who) -> bool {
-        let known = self.cells[what as usize].get(loc as usize).copied().unwrap_or(0);
-        known == by + 1 || known == MANY
+    fn knows(&self, loc: LocId, what: Watched, thread: usize) -> bool {
+        self.cells[what as usize].get(loc as usize).is_some_and(|known| known & who(thread) != 0)
     }
 
-    fn add(&mut self, loc: LocId, what: Watched, by: Who) {
+    fn add(&mut self, loc: LocId, what: Watched, thread: usize) {
         let cells = &mut self.cells[what as usize];
         if cells.len() <= loc as usize {
             cells.resize(loc as usize + 1, 0);
         }
-        let known = &mut cells[loc as usize];
-        *known = if *known == 0 { by + 1 } else { either(*known, by + 1) };
+        cells[loc as usize] |= who(thread);
     }
 }
 
@@ -58,7 +56,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether findings go by less than (po | rf)+, so that an execution with fewer reads may have fewer.
     pub(crate) const FINDS_BY_LESS: bool = M::RACES || M::OUT_OF_ORDER;
 
-    /// Whether any write to its cell could be in conflict with a read, and it is not known to be atomic.
+    /// Whether any write could be in conflict with a read that is left out, be it atomic or not.
     fn watches_all_writes(&self) -> bool {
         let code = self.subject.code;
         match M::RACES {
@@ -68,18 +66,18 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     }
 
     fn note(&mut self, loc: LocId, what: Watched, thread: usize) {
-        if self.watch.knows(loc, what, thread as Who) {
+        if self.watch.knows(loc, what, thread) {
             return;
         }
-        self.watch.add(loc, what, thread as Who);
-        if let Some(need) = self.control.watch(self.memory.key(loc), what, thread as Who) {
+        self.watch.add(loc, what, thread);
+        if let Some(need) = self.control.watch(self.memory.key(loc), what, who(thread)) {
             self.needs(need);
         }
     }
 
     fn note_object(&mut self, object: CellKey, what: Watched, thread: usize) {
-        if self.watch.objects.insert((object, what as u8, thread as Who))
-            && let Some(need) = self.control.watch(object, what, thread as Who)
+        if self.watch.objects.insert((object, what as u8, thread))
+            && let Some(need) = self.control.watch(object, what, who(thread))
         {
             self.needs(need);
         }
@@ -98,7 +96,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Notes an access. While no other thread has been started, nobody can race with it.
     #[inline(always)]
     pub(crate) fn note_access(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId, what: Watched) {
-        if self.watch.knows(loc, what, thread as Who) {
+        if self.watch.knows(loc, what, thread) {
             return;
         }
         let layout = self.subject.layout;
@@ -140,7 +138,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn has_noted_waiting(&self, node: &Node<M::Static, W>) -> bool {
         !M::RACES
             || (node.ann.order != Order::Plain
-                && self.watch.knows(node.loc(), waits_by(node.half), node.thread))
+                && self.watch.knows(node.loc(), waits_by(node.half), node.thread as usize))
     }
 
     /// Notes the threads that a write comes after: reads of theirs that were left out could have read it, if it was committed before them.
@@ -151,9 +149,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let (writes, own) = (graph.writes(), layout.thread_of[event] as usize);
         for t in (0..layout.threads()).filter(|&t| t != own) {
-            if self.watch.knows(loc, Watched::Late, t as Who)
-                && self.watch.knows(loc, Watched::LateLoose, t as Who)
-            {
+            if self.watch.knows(loc, Watched::Late, t) && self.watch.knows(loc, Watched::LateLoose, t) {
                 continue;
             }
             let base = layout.base[t] as usize;
@@ -187,7 +183,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         })
     }
 
-    /// Notes that events are left out of which the thread stands at `node`, but for those that are covered.
+    /// Notes that events are left out, after which the thread stands at `node`, but for those that are covered.
     pub(crate) fn forget(
         &mut self,
         graph: &Graph<M, W>,

@@ -1,4 +1,4 @@
-//! What is done to cells that could be part of a finding which a reduction would hide.
+//! What is done to cells that could mean something together with reads which are left out.
 //!
 //! Two kinds of reads are missing from the executions that are explored: those of threads that wait (`waiting.rs`), and those of
 //! iterations and tries that were left out (`spinning.rs`, `retrying.rs`). A read that is not there cannot race, nor come too late
@@ -104,23 +104,23 @@ const CONFLICTS: [(Watched, Watched, By, Care); 11] = [
     (Watched::ForgetsSure, Watched::LateLoose, By::One, Care::Keep),
 ];
 
-/// A thread, or several.
-pub type Who = u16;
+/// Threads, a bit each; the last bit is for all that have no bit of their own.
+pub type Who = u64;
 
-/// More than one thread.
-pub const MANY: Who = Who::MAX;
-
-/// One of two, or several.
-pub fn either(a: Who, b: Who) -> Who {
-    if a == b { a } else { MANY }
+/// A thread.
+pub fn who(thread: usize) -> Who {
+    1 << thread.min(SHARED)
 }
+
+/// The bit that threads share.
+const SHARED: usize = 63;
 
 impl By {
     /// Whether it may be so of what these did.
     fn fits(self, a: Who, b: Who) -> bool {
         match self {
-            By::Two => either(a, b) == MANY,
-            By::One => a == b || a == MANY || b == MANY,
+            By::Two => (a | b).count_ones() > 1 || a | b == 1 << SHARED,
+            By::One => a & b != 0,
         }
     }
 }
@@ -139,8 +139,7 @@ pub struct Watching([FxHashMap<CellKey, Who>; KINDS]);
 impl Watching {
     /// Notes what a thread does to a cell. What is needed if that could mean something, with what others did.
     pub fn note(&mut self, cell: CellKey, what: Watched, by: Who) -> Option<Need> {
-        let all = self.0[what as usize].entry(cell).or_insert(by);
-        *all = either(*all, by);
+        *self.0[what as usize].entry(cell).or_default() |= by;
         CONFLICTS.iter().find_map(|&(a, b, whose, care)| {
             let other = if a == what {
                 b
@@ -158,8 +157,7 @@ impl Watching {
     pub fn merge(&mut self, other: Watching) {
         for (all, own) in self.0.iter_mut().zip(other.0) {
             for (cell, by) in own {
-                let all = all.entry(cell).or_insert(by);
-                *all = either(*all, by);
+                *all.entry(cell).or_default() |= by;
             }
         }
     }
@@ -182,7 +180,7 @@ impl Watching {
             cells.sort();
             for (cell, by) in cells {
                 write_cell(cell, writer);
-                writer.number((*by).into());
+                writer.number(*by);
             }
         }
     }
@@ -192,7 +190,7 @@ impl Watching {
         for cells in &mut watching.0 {
             for _ in 0..reader.count()? {
                 let cell = read_cell(reader)?;
-                cells.insert(cell, reader.small()?);
+                cells.insert(cell, reader.number()?);
             }
         }
         Ok(watching)
@@ -211,7 +209,7 @@ pub(crate) fn read_cell(reader: &mut Reader<'_>) -> Result<CellKey, DecodeError>
 }
 
 /// Writes the name of an object.
-pub(crate) fn write_object(object: ObjectKey, writer: &mut Writer) {
+fn write_object(object: ObjectKey, writer: &mut Writer) {
     let (kind, first, second) = match object {
         ObjectKey::Global(number) => (0, number, 0),
         ObjectKey::Made(thread, number) => (1, thread.into(), number),
@@ -221,7 +219,7 @@ pub(crate) fn write_object(object: ObjectKey, writer: &mut Writer) {
 }
 
 /// Reads the name of an object.
-pub(crate) fn read_object(reader: &mut Reader<'_>) -> Result<ObjectKey, DecodeError> {
+fn read_object(reader: &mut Reader<'_>) -> Result<ObjectKey, DecodeError> {
     let kind = reader.number()?;
     let (first, second): (u32, u32) = (reader.small()?, reader.small()?);
     let thread = u16::try_from(first);
