@@ -32,11 +32,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// Whether a read that is there, and that the new write comes after, might have read it.
     pub(crate) fn could_be_read_early(&self, graph: &Graph<M, W>, write: EventId, loc: LocId) -> bool {
         let e = write as usize;
+        let sure = self.model.surely_before(graph, e);
         let early = match self.is_symmetric() {
-            true => self.before_in_po_rf(graph, write),
-            false => graph.pre(e).clone(),
+            true => self.before_in_po_rf(graph, write).without(sure),
+            false => graph.pre(e).without(sure),
         };
-        let early = early.without(self.model.surely_before(graph, e));
         early.meets(graph.init_readers(loc))
             || graph.co(loc).iter().any(|&w| early.meets(graph.readers(w as usize)))
     }

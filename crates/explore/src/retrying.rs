@@ -7,7 +7,7 @@
 
 use crate::code::{CasRead, FP, Half, Op};
 use crate::graph::Graph;
-use crate::interpret::{Machine, Next};
+use crate::interpret::{Machine, Next, Snapshot};
 use crate::model::MemoryModel;
 use crate::path::{Kind, Node, NodeId, Shift, Trie};
 use crate::row::RowWidth;
@@ -29,30 +29,37 @@ struct Try {
 }
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
-    /// Whether the thread, which stands before the read of `node` in slot `index`, has made a try that could be left out.
-    pub(crate) fn retries(&mut self, graph: &Graph<M, W>, thread: usize, index: usize, node: NodeId) -> bool {
+    /// Where the thread stands, if it is before the read of `node` in slot `index` and has made a try that could be left out. If it
+    /// has come back with the values that it had, it spins: only what they depend on is not what it was.
+    pub(crate) fn retries(
+        &mut self,
+        graph: &Graph<M, W>,
+        thread: usize,
+        index: usize,
+        node: NodeId,
+    ) -> Option<Snapshot> {
         let Subject { code, layout } = *self.subject;
         let here = self.trie.node(node);
         let (pc, mut earlier) = (here.pc(), here.same_pc as usize);
         if self.is_out_of_order() || code.live[pc as usize].is_none() || self.control.follows_all() {
-            return false;
+            return None;
         }
-        let frontier = graph.snapshot(layout, thread, index);
+        let frontier = *graph.snapshot(layout, thread, index);
         let oldest = graph.settled(thread).max(frontier.changed).max(frontier.rewrote) as usize;
         if index < oldest + 2 {
-            return false;
+            return None;
         }
         // A compare-exchange that failed behind a read of its cell.
         let last = self.trie.node(graph.node(layout.base[thread] as usize + index - 1));
         let failed = last.failure.is_some() || last.half == Half::Waiting;
         let only = Try { thread, from: index - 2, to: index - 1, reads: 1 };
         if failed && self.is_for_nothing(graph, only, node) {
-            return true;
+            return Some(Snapshot::stopped(Next::Retrying));
         }
         // An iteration from this operation to this operation, with the reads before it and its last ones.
         for _ in 0..COMPARISONS {
             if earlier <= oldest + 1 || index - earlier >= LOOK_BACK {
-                return false;
+                return None;
             }
             let begun = earlier - 1;
             let most = MOST_READS.min(begun - oldest).min(index - begun);
@@ -71,12 +78,21 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                     && (repeated.from, repeated.to) != (only.from, only.to)
                     && self.is_for_nothing(graph, repeated, node)
                 {
-                    return true;
+                    let Snapshot { changed, rewrote, .. } = frontier;
+                    return Some(match was_here {
+                        true => Snapshot {
+                            value: begun as u64,
+                            changed,
+                            rewrote,
+                            ..Snapshot::stopped(Next::Spinning)
+                        },
+                        false => Snapshot::stopped(Next::Retrying),
+                    });
                 }
             }
             earlier = self.trie.node(graph.node(layout.base[thread] as usize + begun)).same_pc as usize;
         }
-        false
+        None
     }
 
     /// Whether the first of the reads are of the same cell.

@@ -681,7 +681,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             let (value, changed, rewrote) = (earlier as u64, next.changed, next.rewrote);
             return Some(Snapshot { value, changed, rewrote, ..Snapshot::stopped(Next::Spinning) });
         }
-        self.retries(graph, thread, index, next.node).then(|| Snapshot::stopped(Next::Retrying))
+        self.retries(graph, thread, index, next.node)
     }
 
     /// A snapshot whose event has no room stops the exploration; it starts again with more.

@@ -1,6 +1,6 @@
 /*
  * A loop that waits and keeps what it read for later: the second round is as the first.
- * expect: sc=FP0401 tso=FP0401 pso=FP0401 ra=FP0401 rc11=FP0401 power=unknown armv8=unknown
+ * expect: sc=FP0401 tso=FP0401 pso=FP0401 ra=FP0401 rc11=FP0401 power=FP0401 armv8=FP0401
  */
 #include <assert.h>
 #include <pthread.h>
