@@ -1,7 +1,7 @@
 /*
  * Vyukov's bounded queue for many producers and consumers, with release and acquire.
  * expect: sc=safe tso=safe pso=safe ra=safe rc11=safe power=safe armv8=safe
- * count: sc=14 tso=14 pso=14 ra=14 rc11=14 power=14 armv8=14
+ * count: sc=4 tso=4 pso=4 ra=4 rc11=4 power=4 armv8=4
  * why: Each cell's sequence number releases and acquires its value.
  */
 #include <pthread.h>
