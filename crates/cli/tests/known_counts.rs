@@ -114,10 +114,10 @@ fn ticket_lock() {
     holds("count_ticket_lock.c", &["rc11"], 5, &[120, 720, 5040, 40_320], 5);
 }
 
-/// *Our own*: four threads push and pop; three threads are few enough for every CI.
+/// *Our own*: threads push and pop; three are few enough for every CI. Iterations with plain reads that could race are kept once.
 #[test]
 fn treiber_stack() {
-    holds("count_treiber.c", &["rc11"], 2, &[36, 18_192], 3);
+    holds("count_treiber.c", &["rc11"], 2, &[40, 25_584], 3);
 }
 
 /// *Literature*: the hash table of the papers on partial orders, with 12 and 13 threads.
