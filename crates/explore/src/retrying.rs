@@ -136,7 +136,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         self.scratch = scratch;
         let again = |trie: &Trie<M, W>, event: &Node<M::Static, W>| {
             let mut later = (base + to..base + to + reads).map(|read| trie.node(graph.node(read)));
-            event.kind == Kind::Read && later.any(|read| read.loc() == event.loc())
+            // A read that is not atomic races with more than one that is.
+            let covered = event.kind == Kind::Read && !(M::RACES && event.ann.order == Order::Plain);
+            covered && later.any(|read| read.loc() == event.loc())
         };
         let left_out = base + from..base + to;
         if !same || self.would_lose(graph, left_out.clone(), |event| again(&self.trie, event)) {
