@@ -145,7 +145,8 @@ fn a_worker_of_another_build_says_so_and_whoever_asked_is_told() {
 #[test]
 fn a_worker_without_memory_leaves_its_items_to_others() {
     let Some(server) = Server::start("memory") else { return };
-    let plain = [&COUNT[..], &["-DN=7", "--json"]].concat();
+    // Items that are large enough for a look at the memory.
+    let plain = [&COUNT[..], &["-DN=9", "--json"]].concat();
     let mut workers = Workers(vec![Workers::with(&server, &["--max-memory", "1"])]);
     let asked = ask(&plain, &server, "large");
     let word = until("a word", || Some(said(&server)).filter(|said| said.contains("left to others")));

@@ -3,9 +3,9 @@
 
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use support::{fencepost, run};
 
 /// A file of its own for each test, which is not there.
@@ -15,24 +15,28 @@ fn fresh(name: &str) -> PathBuf {
     path
 }
 
-/// Runs a command, and kills it again and again until it ends by itself; its answer, and how often it was killed.
-fn killed(arguments: &[&str], after: &[u64]) -> (String, usize) {
-    let mut kills = 0;
-    loop {
+/// Runs a command with a checkpoint and kills it as soon as it has written one: a moment that does not depend on how fast the
+/// machine is. The last time it may end by itself; its answer then, and how often it was killed.
+fn killed(arguments: &[&str], checkpoint: &Path, times: usize) -> (String, usize) {
+    for kills in 0..times {
+        let before = written(checkpoint);
         let mut child =
             fencepost(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let Some(&wait) = after.get(kills) else {
-            let output = child.wait_with_output().expect("it ends");
-            return (support::show(&output), kills);
-        };
-        std::thread::sleep(Duration::from_millis(wait));
-        if child.try_wait().expect("a state").is_some() {
-            return (support::show(&child.wait_with_output().expect("it ends")), kills);
+        while written(checkpoint) == before {
+            if child.try_wait().expect("a state").is_some() {
+                return (support::show(&child.wait_with_output().expect("it ends")), kills);
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
         child.kill().expect("it is killed");
         let _ = child.wait();
-        kills += 1;
     }
+    (run(arguments), times)
+}
+
+/// When a file was last written; none if it is not there.
+fn written(file: &Path) -> Option<SystemTime> {
+    file.metadata().and_then(|about| about.modified()).ok()
 }
 
 #[test]
@@ -41,11 +45,11 @@ fn a_process_that_is_killed_is_taken_up_again() {
     for (model, jobs) in [("rc11", "1"), ("power", "2")] {
         let file = fresh(&format!("killed-{model}"));
         let kept = file.display().to_string();
-        let plain = ["check", program, "--engine", "explore", "-m", model, "-DN=7", "--json", "-j", jobs];
-        let keeping = ["--checkpoint", &kept, "--resume", &kept, "--checkpoint-every", "0.02"];
-        let (answer, kills) = killed(&[&plain[..], &keeping].concat(), &[30, 60, 70, 120]);
+        let plain = ["check", program, "--engine", "explore", "-m", model, "-DN=9", "--json", "-j", jobs];
+        let keeping = ["--checkpoint", &kept, "--resume", &kept, "--checkpoint-every", "0.01"];
+        let (answer, kills) = killed(&[&plain[..], &keeping].concat(), &file, 4);
         assert_eq!(answer, run(&plain), "killed {kills} times");
-        assert!(kills > 0);
+        assert!(kills > 0, "it ended before it wrote a checkpoint");
         // What is complete answers at once.
         assert_eq!(run(&[&plain[..], &["--resume", &kept]].concat()), answer);
         let _ = std::fs::remove_file(file);
@@ -57,9 +61,9 @@ fn an_interrupt_and_a_limit_leave_a_checkpoint() {
     let program = "crates/c/corpus/count_fetch_add.c";
     let file = fresh("interrupted");
     let kept = file.display().to_string();
-    let plain = ["check", program, "--engine", "explore", "-m", "rc11", "-DN=8", "-j", "1", "--json"];
-    let answer = run(&[&plain[..], &["--checkpoint", &kept, "--timeout", "0.1"]].concat());
-    assert!(answer.contains("time"), "{answer}");
+    let plain = ["check", program, "--engine", "explore", "-m", "rc11", "-DN=9", "-j", "1", "--json"];
+    let answer = run(&[&plain[..], &["--checkpoint", &kept, "--timeout", "0.02"]].concat());
+    assert!(answer.contains(r#""kind":"timeout""#), "{answer}");
     for signal in ["-INT", "-TERM"] {
         let mut child = fencepost(&[&plain[..], &["--resume", &kept]].concat())
             .stdout(Stdio::null())

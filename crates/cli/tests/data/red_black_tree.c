@@ -62,7 +62,7 @@ static void insert(int key) {
 }
 
 static void *worker(void *first) {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
         pthread_mutex_lock(&lock);
         insert(*(int *)first + 3 * i);
         pthread_mutex_unlock(&lock);
@@ -84,6 +84,6 @@ int main(void) {
         pthread_create(&threads[i], 0, worker, &first[i]);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], 0);
-    assert(height(root) <= 6);
+    assert(height(root) <= 9);
     return 0;
 }
