@@ -41,6 +41,7 @@ pub mod uninit;
 pub use fencepost_diag::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_ir::private::mark_private_objects;
+use fencepost_ir::registers::keep_locals_in_registers;
 use fencepost_ir::undefined::check_uses;
 pub use fencepost_ir::{Compiled, Failure};
 use fencepost_ir::{Language, Program};
@@ -127,6 +128,7 @@ fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compi
     match result {
         Ok((mut program, mut warnings, left_out)) => {
             check_uses(&mut program);
+            keep_locals_in_registers(&mut program);
             mark_private_objects(&mut program);
             // What is wrong with the headers of the system is nobody's business here.
             warnings.retain(|warning| {

@@ -21,7 +21,14 @@ fn answer(program: &str, model: &str, retries: &str) -> serde_json::Value {
 /// The executions are as many as there are states to read: the reader could have begun with its last try.
 #[test]
 fn a_try_whose_last_reads_go_on_is_left_out() {
-    for (program, states) in [("section_going_on.c", 3), ("collect_going_on.c", 5)] {
+    let programs = [
+        ("section_going_on.c", 3),
+        ("collect_going_on.c", 5),
+        ("helper_tries.c", 3),
+        ("helper_fills_structure.c", 3),
+        ("helper_with_one_return.c", 3),
+    ];
+    for (program, states) in programs {
         for model in ALL {
             let few = answer(program, model, "fold");
             assert_eq!(few["verdict"], "safe", "{program} {model}: {few}");

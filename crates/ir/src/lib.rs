@@ -15,6 +15,7 @@
 //! * [`names`]: what the parts of objects are called.
 //! * [`nondet`]: choices among many values, by intervals.
 //! * [`private`]: local objects that only their own function's accesses can reach.
+//! * [`registers`]: local objects as registers, helper functions inlined for it.
 //! * [`sections`]: atomic sections as critical ones.
 //! * [`undefined`]: checks before uses of values that nobody wrote.
 //! * [`unroll`]: programs with bounded loops.
@@ -31,6 +32,7 @@ pub mod nondet;
 pub mod private;
 pub mod program;
 pub mod property;
+pub mod registers;
 pub mod relation;
 pub mod sections;
 pub mod text;

@@ -6,7 +6,8 @@
 //! where an access may mean it or something else. Atomic accesses keep an object in memory too: their orders matter.
 
 use crate::annotation::{Ann, Order};
-use crate::program::{BinaryOp, Function, Instr, Operand, Program, Rvalue};
+use crate::program::{BinaryOp, Callee, Function, Instr, Operand, Program, Rvalue};
+use std::collections::BTreeMap;
 
 /// The private objects of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,8 +24,7 @@ const ELSEWHERE: Targets = 1 << 63;
 
 /// Finds the private objects of a function.
 pub fn private_objects(function: &Function) -> PrivateObjects {
-    let makes = |(at, instr): (usize, &Instr)| matches!(instr, Instr::Local { .. }).then_some(at as u32);
-    let made_by: Vec<u32> = function.body.iter().enumerate().filter_map(makes).take(63).collect();
+    let made_by = made_by(function);
     if made_by.is_empty() {
         return PrivateObjects { made_by, object: vec![None; function.body.len()] };
     }
@@ -37,6 +37,30 @@ pub fn private_objects(function: &Function) -> PrivateObjects {
         })
         .collect();
     PrivateObjects { made_by: kept.into_iter().map(|k| analysis.made_by[k]).collect(), object }
+}
+
+/// For each call of a known function that gets a pointer into local objects: the instructions that make these objects.
+pub(crate) fn passed_to_calls(function: &Function) -> BTreeMap<u32, Vec<u32>> {
+    let made_by = made_by(function);
+    if made_by.is_empty() {
+        return BTreeMap::new();
+    }
+    let analysis = Analysis::run(function, made_by);
+    let passed = |at: u32, args: &[Operand]| -> Vec<u32> {
+        let targets = args.iter().fold(0, |targets, &arg| targets | analysis.value(at, arg));
+        (0..).zip(&analysis.made_by).filter(|(k, _)| targets >> k & 1 != 0).map(|(_, &made)| made).collect()
+    };
+    let call = |(at, instr): (u32, &Instr)| match instr {
+        Instr::Call { callee: Callee::Function(_), args, .. } => Some((at, passed(at, args))),
+        _ => None,
+    };
+    (0..).zip(&function.body).filter_map(call).filter(|(_, passed)| !passed.is_empty()).collect()
+}
+
+/// The instructions that make local objects; as many as there are bits.
+fn made_by(function: &Function) -> Vec<u32> {
+    let makes = |(at, instr): (usize, &Instr)| matches!(instr, Instr::Local { .. }).then_some(at as u32);
+    function.body.iter().enumerate().filter_map(makes).take(63).collect()
 }
 
 /// Notes in a program which of its local objects are private; what is noted already stays.

@@ -143,26 +143,28 @@ impl Function {
 
     /// The function with an instruction put before each of these, which jumps to them reach as well. The places are sorted.
     pub fn with_before(&self, places: &[u32], instr: &Instr) -> Function {
+        let with = |at: u32, old: &Instr, to: &mut Vec<Instr>| {
+            to.extend(places.binary_search(&at).is_ok().then(|| instr.clone()));
+            to.push(old.clone());
+        };
+        self.rewritten(with).0
+    }
+
+    /// The function with each instruction replaced by those that `write` gives for it, and where each of the replacements
+    /// begins. Their jumps go by the old labels.
+    pub fn rewritten(&self, mut write: impl FnMut(u32, &Instr, &mut Vec<Instr>)) -> (Function, Vec<u32>) {
         let mut new = Function { body: Vec::new(), spans: Vec::new(), ..self.clone() };
-        let moved = |label: Label| Label(label.0 + places.partition_point(|place| *place < label.0) as u32);
-        for (pc, (old, span)) in (0u32..).zip(self.body.iter().zip(&self.spans)) {
-            if places.binary_search(&pc).is_ok() {
-                new.push(instr.clone(), *span);
-            }
-            new.push(
-                match old {
-                    Instr::Jump(to) => Instr::Jump(moved(*to)),
-                    Instr::Branch { condition, then_to, else_to } => Instr::Branch {
-                        condition: *condition,
-                        then_to: moved(*then_to),
-                        else_to: moved(*else_to),
-                    },
-                    other => other.clone(),
-                },
-                *span,
-            );
+        let mut starts = Vec::with_capacity(self.body.len() + 1);
+        for (at, (instr, &span)) in (0u32..).zip(self.body.iter().zip(&self.spans)) {
+            starts.push(new.body.len() as u32);
+            write(at, instr, &mut new.body);
+            new.spans.resize(new.body.len(), span);
         }
-        new
+        starts.push(new.body.len() as u32);
+        for instr in &mut new.body {
+            instr.for_each_label(|label| label.0 = starts[label.0 as usize]);
+        }
+        (new, starts)
     }
 
     /// The label of the next instruction to be pushed.
@@ -687,6 +689,17 @@ pub enum Instr {
     AtomicBegin,
     /// End it.
     AtomicEnd,
+}
+
+impl Instr {
+    /// Calls `visit` for every label that it may jump to.
+    pub fn for_each_label(&mut self, visit: impl FnMut(&mut Label)) {
+        match self {
+            Instr::Jump(to) => [to].into_iter().for_each(visit),
+            Instr::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(visit),
+            _ => {}
+        }
+    }
 }
 
 impl Program {

@@ -11,7 +11,8 @@
 //! where an undefined value may have been stored anywhere. It may ask for a check too many, never for one too few.
 
 use crate::annotation::Order;
-use crate::program::{Callee, Function, Instr, Label, Object, Operand, Program, Reg, RmwOp, Rvalue, UnaryOp};
+use crate::flow::forward;
+use crate::program::{Callee, Function, Instr, Object, Operand, Program, Reg, RmwOp, Rvalue, UnaryOp};
 use crate::value::Value;
 use std::collections::BTreeMap;
 
@@ -97,37 +98,15 @@ impl Known {
     /// Calls `see` for each instruction that can be reached with the registers that may be undefined before it, as far
     /// as they are known; at the last call for an instruction, with all of them.
     fn flow(&mut self, program: &Program, f: usize, mut see: impl FnMut(&mut Known, (u32, &Instr), &[u64])) {
-        let function = &program.functions[f];
-        // Only where ways meet are sets kept.
-        let mut at_labels: BTreeMap<u32, Registers> = BTreeMap::new();
-        for instr in &function.body {
-            if let Instr::Jump(_) | Instr::Branch { .. } = instr {
-                for next in instr.successors(0) {
-                    at_labels.insert(next, vec![0; self.params[f].len()]);
-                }
-            }
-        }
-        let mut reached: BTreeMap<u32, ()> = BTreeMap::new();
-        let mut work = vec![(0u32, self.params[f].clone())];
-        while let Some((mut at, mut set)) = work.pop() {
-            loop {
-                if let Some(known) = at_labels.get_mut(&at) {
-                    let new = set.iter().zip(&*known).any(|(a, b)| a & !b != 0);
-                    if reached.insert(at, ()).is_some() && !new {
-                        break;
-                    }
-                    known.iter_mut().zip(&set).for_each(|(a, b)| *a |= b);
-                    set.clone_from(known);
-                }
-                let Some(instr) = function.body.get(at as usize) else { break };
-                see(self, (at, instr), &set);
-                self.after(instr, &mut set);
-                let mut next = instr.successors(at);
-                let Some(first) = next.next() else { break };
-                work.extend(next.map(|other| (other, set.clone())));
-                at = first;
-            }
-        }
+        let union = |known: &mut Registers, set: &Registers| {
+            let new = set.iter().zip(&*known).any(|(a, b)| a & !b != 0);
+            known.iter_mut().zip(set).for_each(|(a, b)| *a |= b);
+            new
+        };
+        forward(&program.functions[f], self.params[f].clone(), union, |at, instr, set| {
+            see(self, (at, instr), set);
+            self.after(instr, set);
+        });
     }
 
     /// What an instruction tells other functions.
@@ -254,25 +233,10 @@ fn insert(function: &mut Function, checks: &BTreeMap<u32, Vec<Reg>>) {
     if checks.is_empty() {
         return;
     }
-    let mut moved = Vec::with_capacity(function.body.len() + 1);
-    let (mut body, mut spans) = (Vec::new(), Vec::new());
-    for (at, (instr, &span)) in (0u32..).zip(function.body.drain(..).zip(&function.spans)) {
-        moved.push(body.len() as u32);
-        for &reg in checks.get(&at).into_iter().flatten() {
-            body.push(Instr::Defined(Operand::Reg(reg)));
-            spans.push(span);
-        }
-        body.push(instr);
-        spans.push(span);
-    }
-    moved.push(body.len() as u32);
-    for instr in &mut body {
-        let go = |label: &mut Label| label.0 = moved[label.0 as usize];
-        match instr {
-            Instr::Jump(label) => go(label),
-            Instr::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(go),
-            _ => {}
-        }
-    }
-    (function.body, function.spans) = (body, spans);
+    let checked = function.rewritten(|at, instr, to| {
+        let registers = checks.get(&at).into_iter().flatten();
+        to.extend(registers.map(|&reg| Instr::Defined(Operand::Reg(reg))));
+        to.push(instr.clone());
+    });
+    *function = checked.0;
 }

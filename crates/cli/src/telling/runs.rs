@@ -452,8 +452,8 @@ fn shortened(trace: &[Step]) -> Vec<Step> {
     shown.collect()
 }
 
-/// Threads by the functions that they run: the one function of those that are started which has steps of the thread, or the
-/// only one that is started at all.
+/// Threads by the functions that they run: the one function of those that are started which has most steps of the thread, or the
+/// only one that is started at all. Steps of helper functions may be in several.
 fn names(program: &Program, finding: &Finding) -> Vec<String> {
     let mut names: Vec<String> = program.threads.iter().map(|thread| thread.name.clone()).collect();
     let mut started: Vec<usize> = Vec::new();
@@ -467,11 +467,12 @@ fn names(program: &Program, finding: &Finding) -> Vec<String> {
     let last = finding.trace.iter().map(|step| step.thread as usize).max().unwrap_or(0);
     for thread in names.len()..=last {
         let own: Vec<&Step> = finding.trace.iter().filter(|step| step.thread as usize == thread).collect();
-        let has_steps = |function: &&usize| {
-            let spans = &program.functions[**function].spans;
-            own.iter().any(|step| spans.contains(&step.span))
+        let steps = |function: &usize| {
+            let spans = &program.functions[*function].spans;
+            own.iter().filter(|step| spans.contains(&step.span)).count()
         };
-        let able: Vec<&usize> = started.iter().filter(has_steps).collect();
+        let most = started.iter().map(steps).max().filter(|&most| most > 0);
+        let able: Vec<&usize> = started.iter().filter(|function| Some(steps(function)) == most).collect();
         let function = match (able.as_slice(), started.as_slice()) {
             ([one], _) => Some(**one),
             (_, [one]) => Some(*one),

@@ -341,6 +341,24 @@ proptest! {
         prop_assert_eq!(parsed, Ok(program), "{}", shown);
     }
 
+    /// Whatever an instruction uses or sets has the new name.
+    #[test]
+    fn renaming_misses_no_register(function in function()) {
+        let registers = |instr: &Instr| {
+            let (mut uses, mut sets) = (Vec::new(), Vec::new());
+            instr.for_each_use(|reg| uses.push(reg.0));
+            instr.for_each_definition(|reg| sets.push(reg.0));
+            (uses, sets)
+        };
+        for instr in &function.body {
+            let mut renamed = instr.clone();
+            renamed.rename(|reg| Reg(reg.0 + REGS));
+            let up = |list: Vec<u32>| list.into_iter().map(|reg| reg + REGS).collect::<Vec<_>>();
+            let (uses, sets) = registers(instr);
+            prop_assert_eq!(registers(&renamed), (up(uses), up(sets)), "{:?}", instr);
+        }
+    }
+
     #[test]
     fn executions_round_trip(execution in execution()) {
         let shown = print_execution(&execution);
