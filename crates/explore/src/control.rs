@@ -68,8 +68,11 @@ pub(crate) struct Task<'a> {
     pub surveys: bool,
 }
 
-/// Visits of executions with more events take at least as long as a look at the clock.
+/// Visits of executions with more events may take as long as several of others: the clock is looked at more often.
 const MANY_EVENTS: usize = 256;
+
+/// Visits of executions with more events may take long: the clock is looked at every time.
+const VERY_MANY_EVENTS: usize = 4096;
 
 /// The search goes on.
 const GO_ON: u8 = 0;
@@ -140,6 +143,9 @@ pub struct Control {
     has_error: AtomicBool,
     /// What needs more room.
     need: Mutex<Option<Need>>,
+    /// Whether the first execution ends the search, which is made to see how many events its threads have; and how many they have.
+    measures: bool,
+    measured: Mutex<Option<Vec<usize>>>,
     /// Workers that wait and are not promised anything yet.
     hungry: AtomicUsize,
     queue: Mutex<Queue>,
@@ -208,7 +214,11 @@ impl Control {
             stop: AtomicU8::new(GO_ON),
             tracked: workers > 1 || task.is_some(),
             may_pause: task.is_some(),
-            looks: if events > MANY_EVENTS { 0 } else { 0x3f },
+            looks: match events {
+                few if few <= MANY_EVENTS => 0x3f,
+                many if many <= VERY_MANY_EVENTS => 0x7,
+                _ => 0,
+            },
             surveys: task.is_some_and(|task| task.surveys),
             pause_at: task.and_then(|task| task.pause_at),
             pause_nodes: task.and_then(|task| task.pause_nodes).unwrap_or(u64::MAX),
@@ -216,6 +226,8 @@ impl Control {
             has_error: AtomicBool::new(error.is_some()),
             error: Mutex::new(error),
             need: Mutex::new(None),
+            measures: false,
+            measured: Mutex::new(None),
             hungry: AtomicUsize::new(0),
             queue: Mutex::new(Queue { items, idle: 0, done: false }),
             wake: Condvar::new(),
@@ -233,6 +245,29 @@ impl Control {
             starts: Mutex::new(Vec::new()),
             cells: Mutex::default(),
         }
+    }
+
+    /// The same, for a search that the first execution ends if `measures`.
+    pub(crate) fn measuring(self, measures: bool) -> Control {
+        Control { measures, ..self }
+    }
+
+    /// Whether the first execution ends the search.
+    #[inline(always)]
+    pub(crate) fn measures(&self) -> bool {
+        self.measures
+    }
+
+    /// The first execution ends the search; its threads have so many events, if that says anything about others.
+    #[cold]
+    pub(crate) fn has_measured(&self, events: Option<Vec<usize>>) {
+        *lock(&self.measured) = events;
+        self.stop.store(STOP, Ordering::Relaxed);
+    }
+
+    /// How many events the threads of the first execution have.
+    pub(crate) fn measured(&self) -> Option<Vec<usize>> {
+        lock(&self.measured).take()
     }
 
     /// A number for the settling of a graph, which no other has.
@@ -408,6 +443,11 @@ impl Control {
     pub fn is_behind_error(&self, position: &[u32]) -> bool {
         self.has_error.load(Ordering::Relaxed)
             && lock(&self.error).as_deref().is_some_and(|first| position > first)
+    }
+
+    /// How many workers share the work, and the room for what they remember.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.max(1)
     }
 
     /// Whether it matters where a worker is: there is more than one, or the search may pause.

@@ -48,6 +48,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         self.progression.finishing = true;
+        if self.control.measures() {
+            return self.control.has_measured(self.events_of_threads(graph));
+        }
         if self.is_symmetric()
             && let Some(t) = (0..layout.threads()).rev().find(|&t| self.was_held(graph, t))
         {
@@ -106,6 +109,18 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 }
             }
         }
+    }
+
+    /// How many events each thread has in an execution whose threads have all ended. Joins that were left to the end may still come, and
+    /// nothing is known of a thread that was not started.
+    fn events_of_threads(&self, graph: &Graph<M, W>) -> Option<Vec<usize>> {
+        let layout = self.subject.layout;
+        let events = |t: usize| match graph.frontier(layout, t).next {
+            next if next.is_end() => Some(graph.front(t) as usize),
+            Next::Tail | Next::NotStarted => Some(layout.capacity(t)),
+            _ => None,
+        };
+        (0..layout.threads()).map(events).collect()
     }
 
     /// Goes on with the joins of a tail because there is something to show. Whether that is new is a matter of what was found before,

@@ -12,10 +12,13 @@ mod copy;
 mod invariants;
 mod layout;
 mod sleep;
+mod turns;
 
 pub use layout::Layout;
 pub use sleep::Sleep;
 use sleep::Sleepers;
+pub use turns::LEVELS;
+use turns::Turns;
 
 use crate::interpret::{Next, Snapshot};
 use crate::memo::StateId;
@@ -25,8 +28,7 @@ use crate::path::{EventId, INIT, Kind, NodeId, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::Order;
 
-/// What is known of an event, in one place: it is copied as a whole.
-#[derive(Clone)]
+/// What is known of an event, in one place.
 struct Event<R, W: RowWidth> {
     /// Commit-before predecessors, closed.
     pre: Row<W>,
@@ -44,6 +46,22 @@ struct Event<R, W: RowWidth> {
     node: NodeId,
     /// The memory order that the access turned out to have.
     order: Order,
+}
+
+impl<R: Clone, W: RowWidth> Clone for Event<R, W> {
+    fn clone(&self) -> Self {
+        let (pre, before, readers) = (self.pre.clone(), self.before.clone(), self.readers.clone());
+        Event { pre, before, readers, rows: self.rows.clone(), ..*self }
+    }
+
+    #[inline(always)]
+    fn clone_from(&mut self, other: &Self) {
+        self.pre.clone_from(&other.pre);
+        self.before.clone_from(&other.before);
+        self.readers.clone_from(&other.readers);
+        self.rows.clone_from(&other.rows);
+        (self.value, self.rf, self.node, self.order) = (other.value, other.rf, other.node, other.order);
+    }
 }
 
 impl<R: Default, W: RowWidth> Default for Event<R, W> {
@@ -96,8 +114,8 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     mates: Vec<(u32, u16)>,
     /// Per thread: how many events from its start on are committed without a gap.
     front: Vec<u32>,
-    /// Per thread: how urgent its next step is; as `Snapshot` says.
-    urgency: Vec<u8>,
+    /// The threads by how urgent their next steps are; as `Snapshot` says.
+    turns: Turns,
     /// Per thread: how many of its events are older than all reads. No revisit deletes them, so what came before the last
     /// of them is not needed any more.
     settled: Vec<u32>,
@@ -149,7 +167,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             pure: Row::EMPTY,
             mates: vec![(NO_START, NO_MATE); layout.threads()],
             front: vec![0; layout.threads()],
-            urgency: vec![Snapshot::NEVER; layout.threads()],
+            turns: Turns::new(layout.threads()),
             settled: vec![0; layout.threads()],
             settling: 0,
             was_started: vec![false; layout.threads()],
@@ -309,10 +327,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.front[thread]
     }
 
-    /// Per thread: how urgent its next step is; as `Snapshot` says.
+    /// The threads by how urgent their next steps are; as `Snapshot` says.
     #[inline(always)]
-    pub fn urgency(&self) -> &[u8] {
-        &self.urgency
+    pub fn turns(&self) -> &Turns {
+        &self.turns
     }
 
     /// How many events of a thread are older than all reads.
@@ -517,15 +535,29 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.events[event as usize].pre = pre;
     }
 
-    /// Sets the model's rows of an event.
+    /// The model's rows of an event, to be written; [`Graph::note_fenced`] is to be called then.
     #[inline(always)]
-    pub fn set_rows(&mut self, event: EventId, rows: M::Rows) {
-        if M::is_fenced(&rows) {
+    pub fn rows_mut(&mut self, event: usize) -> &mut M::Rows {
+        &mut self.events[event].rows
+    }
+
+    /// The same, and those of another event to be read.
+    #[inline(always)]
+    pub fn rows_and(&mut self, event: usize, other: usize) -> (&mut M::Rows, &M::Rows) {
+        let Ok([own, other]) = self.events.get_disjoint_mut([event, other]) else {
+            unreachable!("an event is not before itself");
+        };
+        (&mut own.rows, &other.rows)
+    }
+
+    /// Notes whether the rows of an event give it a part in the model's global check.
+    #[inline(always)]
+    pub fn note_fenced(&mut self, event: EventId) {
+        if M::is_fenced(self.rows(event as usize)) {
             self.fenced.insert(event as usize);
         } else {
             self.fenced.remove(event as usize);
         }
-        self.events[event as usize].rows = rows;
     }
 
     /// A read that was taken out comes back with its old time stamp.
@@ -645,7 +677,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn set_front(&mut self, layout: &Layout, thread: usize, front: u32) {
         self.front[thread] = front;
-        self.urgency[thread] = self.frontier(layout, thread).urgency;
+        self.turns.set(thread, self.frontier(layout, thread).urgency);
     }
 
     /// What a thread began with, and its nearest mate.

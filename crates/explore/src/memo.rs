@@ -19,8 +19,12 @@ use crate::waiting::is_blocked;
 use fencepost_ir::Value;
 use rustc_hash::FxHashMap;
 
-/// Words of registers that are kept at most.
+/// Words of registers that all workers keep at most, unless they are many: each may keep an eighth.
 const WORDS: usize = 1 << 18;
+
+fn words_of_a_worker(workers: usize) -> usize {
+    WORDS / workers.min(8)
+}
 
 /// The number of a state that is kept.
 pub type StateId = u32;
@@ -60,7 +64,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         match first[thread] {
             Some(state) if graph.is_state(layout, thread, state) => graph.set_state(layout, thread, 0, state),
-            _ => first[thread] = graph.keep_registers(layout, thread, 0, WORDS),
+            _ => {
+                first[thread] =
+                    graph.keep_registers(layout, thread, 0, words_of_a_worker(self.control.workers()))
+            }
         }
     }
 
@@ -140,7 +147,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if matches!(snapshot.next, Next::Cut | Next::Blocked) {
             return;
         }
-        if let Some(state) = graph.keep_registers(layout, thread, index + 1, WORDS) {
+        let most = words_of_a_worker(self.control.workers());
+        if let Some(state) = graph.keep_registers(layout, thread, index + 1, most) {
             let settled = graph.settled(thread);
             self.memo.steps.insert((before, node, value), Step { settled, state, snapshot });
         }

@@ -88,8 +88,23 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     ) -> Row<W>;
 
     /// The rows of the event, computed when its `pre` and, for a read, its source are in the graph. They do not depend
-    /// on a write's place in coherence.
-    fn rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, node: &Node<Self::Static, W>) -> Self::Rows;
+    /// on a write's place in coherence. A model may write them where they belong instead; see [`MemoryModel::give_rows`].
+    fn rows(
+        &self,
+        _trie: &Trie<Self, W>,
+        _graph: &Graph<Self, W>,
+        _node: &Node<Self::Static, W>,
+    ) -> Self::Rows {
+        Self::Rows::default()
+    }
+
+    /// Gives the event its rows.
+    #[inline(always)]
+    fn give_rows(&self, trie: &Trie<Self, W>, graph: &mut Graph<Self, W>, node: &Node<Self::Static, W>) {
+        let rows = self.rows(trie, graph, node);
+        *graph.rows_mut(node.event as usize) = rows;
+        graph.note_fenced(node.event);
+    }
 
     /// Whether the graph with the read `event`, which does not read the coherence-last write, is consistent.
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool;

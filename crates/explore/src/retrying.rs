@@ -11,7 +11,7 @@ use crate::interpret::{Machine, Next, Snapshot};
 use crate::model::MemoryModel;
 use crate::path::{Kind, Node, NodeId, Shift, Trie};
 use crate::row::RowWidth;
-use crate::spinning::{COMPARISONS, LOOK_BACK, is_same_state};
+use crate::spinning::{COMPARISONS, LOOK_BACK, is_same_state, may_be_early};
 use crate::visit::{Explorer, Subject};
 use fencepost_ir::{Order, Value};
 
@@ -138,7 +138,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             let mut later = (base + to..base + to + reads).map(|read| trie.node(graph.node(read)));
             // A read that is not atomic races with more than one that is.
             let covered = event.kind == Kind::Read && !(M::RACES && event.ann.order == Order::Plain);
-            covered && later.any(|read| read.loc() == event.loc())
+            covered && !may_be_early(trie, event, node) && later.any(|read| read.loc() == event.loc())
         };
         let left_out = base + from..base + to;
         if !same || self.would_lose(graph, left_out.clone(), |event| again(&self.trie, event)) {

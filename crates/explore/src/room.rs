@@ -11,6 +11,7 @@ use crate::graph::Layout;
 use crate::lower::{Purpose, Unsupported, lower};
 use crate::memory::{Layouts, Memory};
 use crate::pieces::goes_in_pieces;
+use crate::row::RowForm;
 use crate::run::{Commits, ModelName, Options};
 use crate::symmetry::Sets;
 use crate::watching::{CellKey, read_cell, write_cell};
@@ -39,6 +40,8 @@ pub(crate) struct Room {
     layouts: Layouts,
     stride: Vec<usize>,
     capacity: Vec<usize>,
+    /// The capacity before it was made to fit one execution.
+    loose: Vec<usize>,
     spawned: Vec<(u16, u32)>,
     /// The function that each thread runs; the first, if others may start it with others.
     runs: Vec<u32>,
@@ -77,6 +80,7 @@ impl Room {
             layouts,
             stride,
             capacity,
+            loose: Vec::new(),
             spawned,
             runs,
             distinct: false,
@@ -96,6 +100,28 @@ impl Room {
     /// Whether there are more events than an execution may have.
     pub fn is_too_large(&self) -> bool {
         self.events() > MAX_EVENTS
+    }
+
+    /// Whether rows could be narrower if there was only as much room as is needed. Room grows by about a half, so a third of it may be too
+    /// much; one word is the least, and with very many events rows are ranges, which do not get narrower.
+    pub fn may_be_too_wide(&self) -> bool {
+        let widest = RowForm::Words16.events();
+        (RowForm::Words1.events() + 1..=widest + widest / 2).contains(&self.events())
+    }
+
+    /// An execution has been seen whose threads have so many events. If narrower rows do for it, there is as much room from now on as
+    /// these rows have; an execution that needs more gets it as always.
+    pub fn fit(&mut self, measured: &[usize]) {
+        let threads = self.capacity.len();
+        let most = |t: usize| self.like(t).into_iter().map(|t| measured[t]).max().unwrap_or(measured[t]);
+        let tight: Vec<usize> = (0..threads).map(|t| self.capacity[t].min(most(t))).collect();
+        let needed = tight.iter().sum();
+        let form = RowForm::for_events(needed);
+        if form < RowForm::for_events(self.events()) {
+            let spare = (form.events() - needed) / threads;
+            let fitting = (0..threads).map(|t| self.capacity[t].min(tight[t] + spare)).collect();
+            self.loose = std::mem::replace(&mut self.capacity, fitting);
+        }
     }
 
     /// Whether a need that comes from elsewhere can be one of this program.
@@ -122,6 +148,13 @@ impl Room {
     pub fn meet(&mut self, program: &Program, options: &Options<'_>, need: Need) -> Result<(), Unsupported> {
         self.needs.push(need);
         match need {
+            // The fit was too tight: so that the search starts over only once for that, all is as it was.
+            Need::Events(thread)
+                if self.loose.get(thread).is_some_and(|&was| was > self.capacity[thread]) =>
+            {
+                let was = std::mem::take(&mut self.loose);
+                self.capacity.iter_mut().zip(was).for_each(|(now, was)| *now = was.max(*now));
+            }
             Need::Events(thread) => {
                 let events = self.capacity[thread] + self.capacity[thread] / 2 + 4;
                 for t in self.like(thread) {

@@ -10,6 +10,8 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign};
 pub trait RowWidth: Copy + Default + PartialEq + Eq + Debug + Send + Sync + 'static {
     /// The sets.
     type Set: EventSet;
+    /// A row without events, to be lent to anybody.
+    fn empty() -> &'static Row<Self>;
 }
 
 /// What a row must be able to do. The events are numbers below a bound that whoever chose the width knows.
@@ -73,13 +75,18 @@ impl RowForm {
 
     /// The narrowest form that has room for that many events.
     pub fn for_events(events: usize) -> RowForm {
-        match events {
-            0..=64 => RowForm::Words1,
-            65..=128 => RowForm::Words2,
-            129..=256 => RowForm::Words4,
-            257..=512 => RowForm::Words8,
-            513..=1024 => RowForm::Words16,
-            _ => RowForm::Ranges,
+        RowForm::ALL.into_iter().find(|form| events <= form.events()).unwrap_or(RowForm::Ranges)
+    }
+
+    /// How many events it has room for.
+    pub fn events(self) -> usize {
+        match self {
+            RowForm::Words1 => 64,
+            RowForm::Words2 => 128,
+            RowForm::Words4 => 256,
+            RowForm::Words8 => 512,
+            RowForm::Words16 => 1024,
+            RowForm::Ranges => usize::MAX,
         }
     }
 }
@@ -90,6 +97,11 @@ pub struct Dense<const N: usize>;
 
 impl<const N: usize> RowWidth for Dense<N> {
     type Set = Words<N>;
+
+    #[inline(always)]
+    fn empty() -> &'static Row<Self> {
+        const { &Row(Words::EMPTY) }
+    }
 }
 
 /// Rows of ranges, for any number of events.
@@ -98,6 +110,11 @@ pub struct Sparse;
 
 impl RowWidth for Sparse {
     type Set = Ranges;
+
+    #[inline(always)]
+    fn empty() -> &'static Row<Self> {
+        const { &Row(Ranges::EMPTY) }
+    }
 }
 
 /// A set of events.
@@ -195,6 +212,74 @@ impl<W: RowWidth> Row<W> {
     #[inline(always)]
     pub fn iter(&self) -> <W::Set as EventSet>::Iter<'_> {
         self.0.iter()
+    }
+}
+
+/// A row that is mostly empty: then nothing but a mark is written, and nothing is copied. That matters where rows are wide.
+#[derive(Debug)]
+pub struct RareRow<W: RowWidth> {
+    /// Means something only if there is something in it.
+    row: Row<W>,
+    is_filled: bool,
+}
+
+impl<W: RowWidth> RareRow<W> {
+    /// The row.
+    #[inline(always)]
+    pub fn row(&self) -> &Row<W> {
+        if self.is_filled { &self.row } else { W::empty() }
+    }
+
+    /// The row, if there is something in it.
+    #[inline(always)]
+    pub fn filled(&self) -> Option<&Row<W>> {
+        self.is_filled.then_some(&self.row)
+    }
+
+    /// Sets the row.
+    #[inline(always)]
+    pub fn set(&mut self, row: Row<W>) {
+        self.is_filled = !row.is_empty();
+        if self.is_filled {
+            self.row = row;
+        }
+    }
+
+    /// There is nothing in it any more.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.is_filled = false;
+    }
+
+    /// Adds the events of another one.
+    #[inline(always)]
+    pub fn unite(&mut self, other: &RareRow<W>) {
+        match other.filled() {
+            Some(row) if self.is_filled => self.row |= row,
+            Some(_) => self.clone_from(other),
+            None => {}
+        }
+    }
+}
+
+impl<W: RowWidth> Default for RareRow<W> {
+    fn default() -> Self {
+        RareRow { row: Row::EMPTY, is_filled: false }
+    }
+}
+
+impl<W: RowWidth> Clone for RareRow<W> {
+    fn clone(&self) -> Self {
+        RareRow { row: self.row().clone(), is_filled: self.is_filled }
+    }
+
+    #[inline(always)]
+    fn clone_from(&mut self, other: &Self) {
+        self.is_filled = other.is_filled;
+        // To copy a word or two is less than to look whether there is something in it.
+        if self.is_filled || size_of::<Row<W>>() <= 16 {
+            self.row.clone_from(&other.row);
+        }
     }
 }
 
@@ -392,6 +477,43 @@ mod tests {
         set_operations_cross_word_borders::<Dense<2>>();
         set_operations_cross_word_borders::<Dense<16>>();
         assert_eq!(Row::<Dense<2>>::range(0, 128).iter().count(), 128);
+    }
+
+    fn rare_rows_are_rows<W: RowWidth>() {
+        let (mut rare, mut other) = (RareRow::<W>::default(), RareRow::<W>::default());
+        assert!(rare.row().is_empty() && rare.filled().is_none());
+        other.set(Row::single(3));
+        rare.unite(&other);
+        rare.unite(&RareRow::default());
+        assert_eq!(rare.row(), &Row::single(3));
+        rare.set(Row::single(100));
+        rare.unite(&other);
+        assert_eq!(rare.clone().filled(), Some(&Row::single(3).and(100)));
+        // What was there before is not seen any more.
+        other.set(Row::EMPTY);
+        rare.clone_from(&other);
+        assert!(rare.row().is_empty() && rare.filled().is_none() && rare.clone().row().is_empty());
+        other.set(Row::single(5));
+        rare.unite(&other);
+        assert_eq!(rare.row(), &Row::single(5));
+        rare.clear();
+        assert!(rare.filled().is_none());
+    }
+
+    #[test]
+    fn rows_that_are_mostly_empty_are_rows() {
+        rare_rows_are_rows::<Dense<2>>();
+        rare_rows_are_rows::<Dense<16>>();
+        rare_rows_are_rows::<Sparse>();
+    }
+
+    #[test]
+    fn the_narrowest_form_has_room() {
+        for (events, form) in [(0, RowForm::Words1), (64, RowForm::Words1), (65, RowForm::Words2)] {
+            assert_eq!(RowForm::for_events(events), form);
+        }
+        assert_eq!(RowForm::for_events(1024), RowForm::Words16);
+        assert_eq!(RowForm::for_events(1025), RowForm::Ranges);
     }
 
     #[test]

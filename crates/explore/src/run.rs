@@ -182,6 +182,8 @@ fn explore_in(
     moved: bool,
 ) -> Result<Exploration, Unsupported> {
     let mut jobs = options.jobs.max(1);
+    // Narrower rows are worth one more execution.
+    let mut fits = false;
     loop {
         if !moved && !stack::suits(room.events()) {
             // Once for all that follows: a new stack costs more than an attempt that turns out to need more room.
@@ -190,7 +192,18 @@ fn explore_in(
         if room.is_too_large() {
             return Ok(stopped(StopReason::TooManyEvents));
         }
-        match twin.attempt(&Run { room: &room, options, jobs, task: None }) {
+        let measures = !fits && room.may_be_too_wide();
+        match twin.attempt(&Run {
+            room: &room,
+            options,
+            jobs: if measures { 1 } else { jobs },
+            task: None,
+            measures,
+        }) {
+            Ok(attempt) if measures => {
+                fits = true;
+                attempt.measured.iter().for_each(|measured| room.fit(measured));
+            }
             // Workers have decided otherwise than one would have where cells are.
             Ok(attempt) if (attempt.cells.contradict() || attempt.lost) && jobs > 1 => {
                 jobs = 1;
@@ -203,7 +216,7 @@ fn explore_in(
                 }
                 // Which need is met first is a matter of luck with several workers, and so would be where cells are.
                 match need {
-                    Need::Mixed { .. } if jobs > 1 => jobs = 1,
+                    Need::Mixed { .. } if jobs > 1 && !measures => jobs = 1,
                     need => room.meet(program, options, need)?,
                 }
             }
@@ -299,6 +312,8 @@ pub(crate) struct Run<'a> {
     pub jobs: usize,
     /// What is to be done, of a search that may pause; otherwise all.
     pub task: Option<&'a Task<'a>>,
+    /// Whether it ends with the first execution, to see how many events that has.
+    pub measures: bool,
 }
 
 /// What came of an attempt.
@@ -316,6 +331,8 @@ pub(crate) struct Attempt {
     /// The cells that accesses have decided on.
     pub cells: Cells,
     pub stopped: Option<StopReason>,
+    /// How many events the threads of the first execution have, if that was asked.
+    pub measured: Option<Vec<usize>>,
 }
 
 impl Attempt {
@@ -350,12 +367,13 @@ impl Run<'_> {
         model: &M,
         layout: &Layout,
     ) -> Result<Attempt, Need> {
-        let Run { room, options, jobs, task } = *self;
+        let Run { room, options, jobs, task, measures } = *self;
         let subject = Subject { code: &room.code, layout };
         let follows_all = options.retries == Retries::All;
         let model = if room.code.out_of_order { model.clone() } else { model.clone().in_order() };
         let control =
-            Control::new(layout.events(), jobs, &options.limits, room.care.clone(), follows_all, task);
+            Control::new(layout.events(), jobs, &options.limits, room.care.clone(), follows_all, task)
+                .measuring(measures);
         let explorer = || {
             let collector = collector(&room.question, options);
             let memory = match task.and_then(|task| task.cells) {
@@ -385,6 +403,7 @@ impl Run<'_> {
             watching: control.watching(),
             cells: control.cells(),
             stopped: control.stop_reason(),
+            measured: control.measured(),
         })
     }
 }

@@ -267,7 +267,7 @@ impl<'p> Session<'p> {
             stats: &others.stats,
             surveys,
         };
-        let run = Run { room: &self.room, options: &self.options, jobs, task: Some(&task) };
+        let run = Run { room: &self.room, options: &self.options, jobs, task: Some(&task), measures: false };
         let attempt = self.twin.attempt(&run).map_err(Broken::Need)?;
         if attempt.lost { Err(Broken::Lost) } else { Ok(attempt) }
     }

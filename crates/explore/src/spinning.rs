@@ -101,6 +101,16 @@ fn is_done_by<S, W: RowWidth>(code: &Code, event: &Node<S, W>, next: &Node<S, W>
     event.loc() == next.loc() && does
 }
 
+/// Whether a read before the node may read what is written only because of a later write of its thread. The read that comes next could
+/// read that, too; but what is read with it may be something else by then, so that it does not stand for this one.
+pub(crate) fn may_be_early<M: MemoryModel<W>, W: RowWidth>(
+    trie: &Trie<M, W>,
+    event: &Node<M::Static, W>,
+    node: NodeId,
+) -> bool {
+    M::OUT_OF_ORDER && event.kind == Kind::Read && !trie.is_before_later_writes(event.event as usize, node)
+}
+
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// The slot in which the thread was before at the read that it stands before in slot `index`, if what it did since may be
     /// dropped. `now` are its registers.
@@ -141,7 +151,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                         || !self.would_lose_iteration(graph, event..base + index, node) =>
                     {
                         let last = kept.unwrap_or(slot);
-                        let done = |trie: &Trie<M, W>, event: &_| is_done_by(code, event, trie.node(node));
+                        let done = |trie: &Trie<M, W>, event: &_| {
+                            is_done_by(code, event, trie.node(node)) && !may_be_early(trie, event, node)
+                        };
                         self.forget(graph, base + last..base + index, node, done);
                         return Some(last);
                     }
@@ -163,7 +175,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         node: NodeId,
     ) -> bool {
         let (code, here) = (self.subject.code, self.trie.node(node));
-        self.would_lose(graph, events, |event| is_done_by(code, event, here))
+        self.would_lose(graph, events, |event| {
+            is_done_by(code, event, here) && !may_be_early(&self.trie, event, node)
+        })
     }
 
     /// How many events a thread had after the last one that changed something, and after the last that wrote what it had

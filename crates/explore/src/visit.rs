@@ -16,13 +16,13 @@
 use crate::code::{Arg, CasRead, Code, FP, Op, Pc, RESULT, Undefined};
 use crate::collect::Collector;
 use crate::control::{Control, Need};
-use crate::graph::{Graph, Layout};
+use crate::graph::{Graph, LEVELS, Layout};
 use crate::interpret::{Machine, Next, Snapshot};
 use crate::memo::Memo;
 use crate::memory::{LocId, Memory};
 use crate::model::MemoryModel;
 use crate::models::clause::Clause;
-use crate::path::{EventId, INIT, Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_CALL, Trie};
+use crate::path::{EventId, INIT, Key, Kind, NO_NODE, Node, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::races::Suspects;
 use crate::row::{Row, RowWidth};
 use crate::segments::{Progression, Share};
@@ -81,7 +81,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         control: &'a Control,
         collector: Collector<'a>,
     ) -> Explorer<'a, M, W> {
-        let trie = Trie::new(subject.layout.threads(), &subject.layout.base, model.clone());
+        let layout = subject.layout;
+        let trie = Trie::new(layout.threads(), &layout.base, model.clone(), control.workers());
         let tail = (NO_NODE, Vec::new());
         Explorer {
             subject,
@@ -291,27 +292,53 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// The thread whose first gap is filled next; `None` if none can go on.
     #[inline(always)]
     fn next_thread(&self, graph: &Graph<M, W>) -> Option<usize> {
-        let layout = self.subject.layout;
-        let (mut best, mut urgency) = (None, Snapshot::NEVER);
-        let may_rest = graph.has_sleepers() || self.is_symmetric();
-        for (t, &marked) in graph.urgency().iter().enumerate() {
-            if marked >= urgency && marked != Snapshot::JOIN {
-                continue;
-            }
-            let mut own = marked;
-            if own == Snapshot::JOIN {
-                // At once: the executions above then share it.
-                let joins = can_join(graph, layout, graph.frontier(layout, t).value);
-                own = if joins { Snapshot::AT_ONCE } else { Snapshot::NEVER };
-            }
-            if own < urgency && !(may_rest && (graph.is_asleep(t) || self.is_held(graph, t))) {
-                (best, urgency) = (Some(t), own);
-                if own == Snapshot::SECOND_HALF {
-                    break;
-                }
+        let mut best: Option<(u8, usize)> = None;
+        for (i, sets) in graph.turns().sets().iter().enumerate() {
+            let next = self.next_among(graph, 64 * i, sets);
+            // Of those that are as urgent, the lowest.
+            if let Some((urgency, _)) = next
+                && best.is_none_or(|(least, _)| urgency < least)
+            {
+                best = next;
             }
         }
-        best
+        best.map(|(_, thread)| thread)
+    }
+
+    /// The same among 64 threads from `first` on, with its urgency.
+    #[inline(always)]
+    fn next_among(&self, graph: &Graph<M, W>, first: usize, sets: &[u64; LEVELS]) -> Option<(u8, usize)> {
+        let may_rest = graph.has_sleepers() || self.is_symmetric();
+        for urgency in Snapshot::SECOND_HALF..Snapshot::JOIN {
+            let mut set = sets[urgency as usize];
+            if urgency == Snapshot::AT_ONCE {
+                set |= self.can_join_now(graph, first, sets[Snapshot::JOIN as usize]);
+            }
+            while set != 0 {
+                let thread = first + set.trailing_zeros() as usize;
+                if !(may_rest && (graph.is_asleep(thread) || self.is_held(graph, thread))) {
+                    return Some((urgency, thread));
+                }
+                set &= set - 1;
+            }
+        }
+        None
+    }
+
+    /// Those of a set of threads that stand before a join of a thread that has ended. They go on at once: the executions above then share it.
+    #[inline(always)]
+    fn can_join_now(&self, graph: &Graph<M, W>, first: usize, mut set: u64) -> u64 {
+        let layout = self.subject.layout;
+        let mut can = 0;
+        while set != 0 {
+            let thread = first + set.trailing_zeros() as usize;
+            let bit = set & set.wrapping_neg();
+            if can_join(graph, layout, graph.frontier(layout, thread).value) {
+                can |= bit;
+            }
+            set ^= bit;
+        }
+        can
     }
 
     pub(crate) fn event_of(&self, graph: &Graph<M, W>, thread: usize) -> EventId {
@@ -330,23 +357,18 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
         let writes = graph.co(loc).len();
-        let before = match writes {
-            0 => Row::EMPTY,
-            _ => self.model.coherence_before(&self.trie, graph, node),
-        };
+        let oldest = self.oldest_source(graph, node);
         let lower = self.lower_reads(graph, node);
         if M::RACES && node.ann.order == Order::Plain {
             self.note_access(graph, thread, loc, Watched::PlainReads);
         }
         // A thread that has slept has considered what was there.
-        let considered = graph.considered(thread).map(|sleep| (sleep.at, sleep.seen.clone()));
-        let mut sleeps = considered.is_some();
-        for i in (0..=writes).rev() {
+        let has_slept = graph.considered(thread).is_some();
+        let mut sleeps = has_slept;
+        for i in (oldest..=writes).rev() {
             let source = if i == 0 { INIT } else { graph.co(loc)[i - 1] };
-            let new = considered.as_ref().is_none_or(|(at, seen)| {
-                source != INIT && !seen.contains(source as usize) && graph.may_wake(thread, *at, source)
-            });
-            if new
+            let is_new = !has_slept || graph.may_wake_for(thread, source);
+            if is_new
                 && self.keeps_symmetry(graph, &lower, loc, source)
                 && !self.is_hopeless(
                     graph,
@@ -364,14 +386,22 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                     return;
                 }
             }
-            // An older write would be read although something newer comes before this read.
-            if i > 0 && graph.is_known(source, &before) {
-                break;
-            }
         }
         if sleeps {
             self.sleep(graph, thread, loc);
         }
+    }
+
+    /// The oldest source that a read may have, as its place in coherence counted from the initial write: an older one would be read
+    /// although something newer comes before the read. Asked for beforehand, so that no row is kept while its sources are explored.
+    #[inline(always)]
+    fn oldest_source(&self, graph: &Graph<M, W>, node: &Node<M::Static, W>) -> usize {
+        let writes = graph.co(node.loc());
+        if writes.is_empty() {
+            return 0;
+        }
+        let before = self.model.coherence_before(&self.trie, graph, node);
+        writes.iter().rposition(|&write| graph.is_known(write, &before)).map_or(0, |at| at + 1)
     }
 
     /// Explores the read with this source. True if the thread cannot go on with what it reads: then it is not read.
@@ -439,7 +469,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.set_order(event, order);
         self.watch_owners(graph, node, source);
         graph.set_pre(event, self.needed(graph, node, source));
-        graph.set_rows(event, self.model.rows(&self.trie, graph, node));
+        self.model.give_rows(&self.trie, graph, node);
     }
 
     /// What a compare-exchange has read says which of its two loads it is: that of success is the first.
@@ -474,6 +504,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
     }
 
+    #[inline(never)]
     fn visit_choice(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let pc = self.trie.node(snapshot.node).pc();
         let Op::Choice { count, .. } = self.subject.code.ops[pc as usize] else { return };
@@ -485,13 +516,14 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Adds an event that has neither a source nor a place in coherence.
+    #[inline(never)]
     fn visit_single(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot, value: u64) {
         let event = self.event_of(graph, thread);
         self.place(graph, event, Snapshot { value, ..snapshot });
         let node = self.trie.node(snapshot.node);
         graph.set_order(event, node.ann.order);
         graph.set_pre(event, self.needed(graph, node, INIT));
-        graph.set_rows(event, self.model.rows(&self.trie, graph, node));
+        self.model.give_rows(&self.trie, graph, node);
         if value != 0 && node.kind == Kind::Choice {
             graph.mark_nonmaximal(event);
         }
@@ -503,6 +535,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Starts a thread. Its number depends on who starts it and how many that one has started before.
+    #[inline(never)]
     fn visit_spawn(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let layout = self.subject.layout;
         let pc = self.trie.node(snapshot.node).pc();
@@ -581,7 +614,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };
         graph.make_write(event, readers);
         graph.set_pre(event, self.needed(graph, node, INIT));
-        graph.set_rows(event, self.model.rows(&self.trie, graph, node));
+        self.model.give_rows(&self.trie, graph, node);
         let (partner, loc) = (node.partner, node.loc());
         self.note_late(graph, event as usize, loc);
         if partner != INIT && self.model.clauses().has(Clause::Atomicity) {
@@ -627,6 +660,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     }
 
     /// Runs a thread from its event of that index, which gives it a value, to the next.
+    #[cold]
     fn run_over(&mut self, graph: &mut Graph<M, W>, thread: usize, index: usize, value: u64) {
         let Subject { code, layout } = *self.subject;
         let node = graph.node(layout.base[thread] as usize + index);

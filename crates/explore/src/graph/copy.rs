@@ -116,6 +116,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.origin.copy_from_slice(&other.origin);
         self.mates.copy_from_slice(&other.mates);
         self.was_started.copy_from_slice(&other.was_started);
+        self.turns.copy(&other.turns);
         if is_settled {
             self.settled.copy_from_slice(&other.settled);
         } else {
@@ -137,9 +138,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
                 self.snapshots[slots.clone()].copy_from_slice(&other.snapshots[slots.clone()]);
                 self.registers[slots.clone()].copy_from_slice(&other.registers[slots]);
             }
-            if front == end {
-                (self.front[t], self.urgency[t]) = (front, other.urgency[t]);
-            } else {
+            self.front[t] = front;
+            if front != end {
                 self.set_front(layout, t, front);
             }
         }

@@ -105,7 +105,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             let first = layout.base[t] as usize;
             reached |= Row::range(first, first + self.front[t] as usize);
             let urgency = self.frontier(layout, t).urgency;
-            ensure(self.urgency[t] == urgency, || format!("the urgency of thread {t} is old"))?;
+            ensure(self.turns.of(t) == urgency, || format!("the urgency of thread {t} is old"))?;
             let origin = self.origin[t];
             let started = origin == INIT || self.present.contains(origin as usize);
             ensure(started, || format!("thread {t} was not started"))?;

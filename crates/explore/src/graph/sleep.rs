@@ -88,6 +88,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         each.filter(|(_, sleep)| sleep.cause != INIT)
     }
 
+    /// Whether a thread that sleeps before the read that it stands before has not considered `source` yet, and may read it.
+    #[inline(always)]
+    pub fn may_wake_for(&self, thread: usize, source: EventId) -> bool {
+        source != INIT
+            && self.considered(thread).is_some_and(|sleep| {
+                !sleep.seen.contains(source as usize) && self.may_wake(thread, sleep.at, source)
+            })
+    }
+
     /// Whether a thread may read `source` by its event `at`: it comes of each revisit that put the thread to sleep there.
     #[inline(always)]
     pub fn may_wake(&self, thread: usize, at: u32, source: EventId) -> bool {

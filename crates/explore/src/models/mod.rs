@@ -24,7 +24,11 @@ pub(crate) fn po_rf_prefix<M: MemoryModel<W>, W: RowWidth>(
     node: &Node<M::Static, W>,
     source: EventId,
 ) -> Row<W> {
-    let mut prefix = closed(graph, previous(graph, node)) | closed(graph, source);
+    let mut prefix = closed(graph, previous(graph, node));
+    if source != INIT {
+        prefix |= graph.pre(source as usize);
+        prefix.insert(source as usize);
+    }
     if node.kind == Kind::Join {
         prefix |= closed(graph, last_of(trie, graph, joined(graph, node)));
     }
@@ -45,7 +49,7 @@ pub(crate) fn previous<M: MemoryModel<W>, W: RowWidth>(
 pub(crate) fn closed<M: MemoryModel<W>, W: RowWidth>(graph: &Graph<M, W>, event: EventId) -> Row<W> {
     match event {
         INIT => Row::EMPTY,
-        e => graph.pre(e as usize) | Row::single(e as usize),
+        e => graph.pre(e as usize).and(e as usize),
     }
 }
 

@@ -35,7 +35,7 @@ pub fn stays_acyclic<W: RowWidth>(
     let psc = Psc { trie, graph, model };
     let with_base = model.variant != Variant::Ra && model.clauses.has(Clause::PscBase);
     let is_sc = with_base && graph.order(e) == Order::SeqCst;
-    let below = &graph.rows(e).below;
+    let below = graph.rows(e).below.row();
     if below.is_empty() && !is_sc {
         return true;
     }
@@ -118,7 +118,7 @@ impl<'a, W: RowWidth> Psc<'a, W> {
             outside |= scb & accesses;
         }
         for b in found.accesses.iter() {
-            result |= clauses.row(Clause::HbAfterScFence, &self.graph.rows(b).below);
+            result |= clauses.row(Clause::HbAfterScFence, self.graph.rows(b).below.row());
             outside |= self.scb_before(b, accesses);
             if self.node(b).kind == Kind::Write {
                 let earlier = self.up_to(b as EventId, b);
@@ -132,7 +132,7 @@ impl<'a, W: RowWidth> Psc<'a, W> {
 
     /// What happens before a fence that happens before one of the events.
     fn below_any(&self, events: &Row<W>) -> Row<W> {
-        (events & self.graph.fenced()).iter().fold(Row::EMPTY, |row, x| row | &self.graph.rows(x).below)
+        (events & self.graph.fenced()).iter().fold(Row::EMPTY, |row, x| row | self.graph.rows(x).below.row())
     }
 
     /// What co or fr leads from into a set, and what eco leads from into it.

@@ -15,7 +15,7 @@ use crate::graph::Graph;
 use crate::memory::LocId;
 use crate::model::MemoryModel;
 use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::{Row, RowWidth};
+use crate::row::{RareRow, Row, RowWidth};
 use fencepost_ir::{Fence, Order};
 
 /// Which of the three.
@@ -52,16 +52,31 @@ pub struct Rc11Static {
 }
 
 /// What is known of a committed event.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Rc11Rows<W: RowWidth> {
     /// hb predecessors.
     pub hb: Row<W>,
     /// Of a write: what happens before whoever acquires from it.
-    msg: Row<W>,
+    msg: RareRow<W>,
     /// Messages of the thread's atomic reads so far, this one included.
-    acc: Row<W>,
+    acc: RareRow<W>,
     /// What happens before an SC fence that happens before this event, or is this event; and that fence.
-    pub below: Row<W>,
+    pub below: RareRow<W>,
+}
+
+impl<W: RowWidth> Clone for Rc11Rows<W> {
+    fn clone(&self) -> Self {
+        let (msg, acc, below) = (self.msg.clone(), self.acc.clone(), self.below.clone());
+        Rc11Rows { hb: self.hb.clone(), msg, acc, below }
+    }
+
+    #[inline(always)]
+    fn clone_from(&mut self, other: &Self) {
+        self.hb.clone_from(&other.hb);
+        self.msg.clone_from(&other.msg);
+        self.acc.clone_from(&other.acc);
+        self.below.clone_from(&other.below);
+    }
 }
 
 /// A consume counts as an acquire, as compilers treat it.
@@ -172,42 +187,65 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
         self.clauses.row(Clause::Coherence, program_order_hb(graph, node))
     }
 
-    fn rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, node: &Node<Rc11Static, W>) -> Rc11Rows<W> {
+    /// Row by row and in place, since most are empty, and most of the others are those of the previous event.
+    #[inline(always)]
+    fn give_rows(&self, trie: &Trie<Self, W>, graph: &mut Graph<Self, W>, node: &Node<Rc11Static, W>) {
         let e = node.event as usize;
-        let mut rows = Rc11Rows { hb: program_order_hb(graph, node), ..Rc11Rows::default() };
-        if node.index > 0 {
-            rows.acc.clone_from(&graph.rows(e - 1).acc);
+        let previous = previous(graph, node);
+        if previous == INIT {
+            let rows = graph.rows_mut(e);
+            rows.hb = Row::EMPTY;
+            rows.acc.clear();
+        } else {
+            let (rows, before) = graph.rows_and(e, previous as usize);
+            rows.hb.clone_from(&before.hb);
+            rows.hb.insert(previous as usize);
+            if node.statics.acquire_fence {
+                rows.hb |= before.acc.row();
+            }
+            match node.index {
+                0 => rows.acc.clear(),
+                _ => rows.acc.clone_from(&before.acc),
+            }
         }
+        graph.rows_mut(e).msg.clear();
         match node.kind {
             Kind::Read => {
-                let source = graph.rf(e);
-                if source != INIT && graph.order(e) != Order::Plain {
-                    let msg = &graph.rows(source as usize).msg;
-                    rows.acc |= msg;
-                    if self.acquires(graph.order(e)) {
-                        rows.hb |= msg;
+                let (source, order) = (graph.rf(e), graph.order(e));
+                if source != INIT && order != Order::Plain {
+                    let (rows, written) = graph.rows_and(e, source as usize);
+                    rows.acc.unite(&written.msg);
+                    if self.acquires(order) {
+                        rows.hb |= written.msg.row();
                     }
                 }
             }
-            Kind::Write if graph.order(e) != Order::Plain => rows.msg = self.message(graph, node, &rows.hb),
+            Kind::Write if graph.order(e) != Order::Plain => {
+                let message = self.message(graph, node, &graph.rows(e).hb);
+                graph.rows_mut(e).msg.set(message);
+            }
             Kind::Join => {
                 let last = last_of(trie, graph, joined(graph, node));
                 if last != INIT {
-                    rows.hb |= &graph.rows(last as usize).hb | Row::single(last as usize);
+                    let (rows, ended) = graph.rows_and(e, last as usize);
+                    rows.hb |= &ended.hb;
+                    rows.hb.insert(last as usize);
                 }
             }
             Kind::Fence(_) if self.variant != Variant::Ra => {
-                rows.hb |= self.clauses.row(Clause::AcquireFence, &rows.acc)
+                let rows = graph.rows_mut(e);
+                rows.hb |= self.clauses.row(Clause::AcquireFence, rows.acc.row());
             }
             _ => {}
         }
-        rows.below = below(graph, node, &rows.hb);
-        rows
+        let below = below(graph, node, &graph.rows(e).hb);
+        graph.rows_mut(e).below.set(below);
+        graph.note_fenced(node.event);
     }
 
     /// Below some SC fence.
     fn is_fenced(rows: &Rc11Rows<W>) -> bool {
-        !rows.below.is_empty()
+        rows.below.filled().is_some()
     }
 
     fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
@@ -290,7 +328,7 @@ fn program_order_hb<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static,
     let rows = graph.rows(previous as usize);
     let mut hb = rows.hb.and(previous as usize);
     if node.statics.acquire_fence {
-        hb |= &rows.acc;
+        hb |= rows.acc.row();
     }
     hb
 }
@@ -309,11 +347,11 @@ fn below<W: RowWidth>(graph: &Graph<Rc11, W>, node: &Node<Rc11Static, W>, hb: &R
     let previous = previous(graph, node);
     if previous != INIT {
         let rows = graph.rows(previous as usize);
-        below.clone_from(&rows.below);
+        below.clone_from(rows.below.row());
         new = new.without(&rows.hb);
         new.remove(previous as usize);
     }
-    new.iter().fold(below, |row, x| row | &graph.rows(x).below)
+    new.iter().fold(below, |row, x| row | graph.rows(x).below.row())
 }
 
 impl Rc11 {
@@ -335,7 +373,7 @@ impl Rc11 {
             let rows = &graph.rows(last as usize);
             msg |= &rows.hb | Row::single(last as usize);
             if acquired {
-                msg |= &rows.acc;
+                msg |= rows.acc.row();
             }
         }
         if let Some(fence) = node.statics.fence_event {
@@ -347,7 +385,7 @@ impl Rc11 {
         if node.partner != INIT {
             let source = graph.rf(node.partner as usize);
             if source != INIT && self.clauses.has(Clause::SequenceRmw) {
-                msg |= &graph.rows(source as usize).msg;
+                msg |= graph.rows(source as usize).msg.row();
             }
         }
         msg

@@ -18,7 +18,7 @@ use crate::row::{Row, RowWidth};
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
 
-/// Nodes beyond which those are looked for that nobody needs: few in debug builds, so that tests see it happen.
+/// Nodes of all workers beyond which those are looked for that nobody needs: few in debug builds, so that tests see it happen.
 const CROWD: usize = if cfg!(debug_assertions) { 1 << 6 } else { 1 << 14 };
 
 /// One node in so many keeps what its path means; the others find it again from there.
@@ -35,8 +35,9 @@ pub struct Trie<M: MemoryModel<W>, W: RowWidth> {
     nodes: Vec<Node<M::Static, W>>,
     /// Numbers of nodes that were forgotten.
     free: Vec<NodeId>,
-    /// How many nodes there may be before some are forgotten.
+    /// How many nodes there may be before some are forgotten, and at least that many.
     limit: usize,
+    crowd: usize,
     aliases: usize,
     /// Cells that some node of a thread accesses.
     met: FxHashSet<(u16, LocId)>,
@@ -46,8 +47,10 @@ pub struct Trie<M: MemoryModel<W>, W: RowWidth> {
 }
 
 impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
-    /// One root per thread; node `t` is the root of thread `t`.
-    pub fn new(threads: usize, base: &[EventId], model: M) -> Trie<M, W> {
+    /// One root per thread; node `t` is the root of thread `t`. As many workers share the room that there is for nodes.
+    pub fn new(threads: usize, base: &[EventId], model: M, workers: usize) -> Trie<M, W> {
+        // If they are many, each has room for an eighth.
+        let crowd = CROWD / workers.min(8);
         let nodes = (0..threads).map(|t| {
             let regs = if M::DEPENDENCIES { HIDDEN } else { 0 };
             let facts = Facts {
@@ -62,7 +65,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         Trie {
             nodes: nodes.collect(),
             free: Vec::new(),
-            limit: CROWD,
+            limit: crowd,
+            crowd,
             aliases: 0,
             met: FxHashSet::default(),
             base: base.to_vec(),
@@ -533,7 +537,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             }
         }
         self.aliases = 0;
-        self.limit = CROWD.max(2 * (self.nodes.len() - self.free.len()));
+        self.limit = self.crowd.max(2 * (self.nodes.len() - self.free.len()));
     }
 }
 
