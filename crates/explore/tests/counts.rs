@@ -51,6 +51,19 @@ fn sb_10w_under_power() {
     assert_eq!(executions(&sb_10w(false), Power), 184_759);
 }
 
+/// Room for 71 events that the first execution does not need, so that it gets less; the second has them.
+#[test]
+fn a_later_execution_may_be_longer_than_the_first() {
+    for model in ModelName::ALL {
+        let mut b = Builder::new(2);
+        b.thread().store(0, 1);
+        let thread = b.thread();
+        let r = thread.load(0);
+        thread.branch_if(r, |thread| (0..70).for_each(|_| thread.store(1, 1)));
+        assert_eq!(executions(&b.program(), model), 2, "{model:?}");
+    }
+}
+
 #[test]
 fn fetch_add_by_n_threads_has_n_factorial_executions() {
     for model in ModelName::ALL {
