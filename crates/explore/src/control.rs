@@ -148,6 +148,8 @@ pub struct Control {
     measured: Mutex<Option<Vec<usize>>>,
     /// Workers that wait and are not promised anything yet.
     hungry: AtomicUsize,
+    /// The last part that was handed over had nothing in it: the next one is given at once.
+    in_vain: AtomicBool,
     queue: Mutex<Queue>,
     wake: Condvar,
     workers: usize,
@@ -229,6 +231,7 @@ impl Control {
             measures: false,
             measured: Mutex::new(None),
             hungry: AtomicUsize::new(0),
+            in_vain: AtomicBool::new(false),
             queue: Mutex::new(Queue { items, idle: 0, done: false }),
             wake: Condvar::new(),
             workers,
@@ -461,10 +464,22 @@ impl Control {
         self.hungry.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether the last part that was handed over had nothing in it.
+    pub fn gave_in_vain(&self) -> bool {
+        self.in_vain.load(Ordering::Relaxed)
+    }
+
+    /// A part had nothing in it. Whoever took it has nothing better to do than to try the next.
+    #[cold]
+    pub fn take_in_vain(&self) {
+        self.in_vain.store(true, Ordering::Relaxed);
+    }
+
     /// Hands part of a worker's work to another one, unless somebody else was faster.
     #[cold]
     pub fn give(&self, part: impl FnOnce(bool) -> Option<Share>) {
         let mut queue = lock(&self.queue);
+        self.in_vain.store(false, Ordering::Relaxed);
         if self.hungry.load(Ordering::Relaxed) == 0 {
             return;
         }

@@ -156,7 +156,9 @@ impl Room {
                 self.capacity.iter_mut().zip(was).for_each(|(now, was)| *now = was.max(*now));
             }
             Need::Events(thread) => {
-                let events = self.capacity[thread] + self.capacity[thread] / 2 + 4;
+                // A thread of few events among many gets more than it has: to start over costs what was explored.
+                let more = (self.capacity[thread] / 2 + 4).max(self.events() / 16);
+                let events = self.capacity[thread] + more;
                 for t in self.like(thread) {
                     self.capacity[t] = self.capacity[t].max(events);
                 }
@@ -189,7 +191,9 @@ impl Room {
                 self.code.symmetry = Sets::default();
             }
             Need::Registers(thread) => {
-                let words = self.stride[thread] + self.stride[thread] / 4 + 2;
+                // More each time, because a function that calls itself asks again at every call.
+                let times = self.needs.iter().filter(|&&earlier| earlier == need).count();
+                let words = self.stride[thread] + times * times * self.stride[thread] / 4 + 2;
                 for t in self.like(thread) {
                     self.stride[t] = self.stride[t].max(words);
                 }

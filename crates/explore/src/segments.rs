@@ -164,12 +164,12 @@ impl<'a> Progression<'a> {
         &self.position[..self.position.len().saturating_sub(1)]
     }
 
-    /// Whether part of the work may be given away, after so many visits.
-    pub fn may_give(&self, visits: u64) -> bool {
+    /// Whether part of the work may be given away, after so many visits; `at_once` if the part before had nothing in it.
+    pub fn may_give(&self, visits: u64, at_once: bool) -> bool {
         !self.replaying
             && !self.interrupted
             && !self.holds
-            && visits >= self.gives_at
+            && (visits >= self.gives_at || at_once)
             && self.position.len() > self.root + 1
     }
 

@@ -118,9 +118,12 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Does part of the work, from the root of the tree.
     pub fn visit_share(&mut self, share: &Share) {
         self.progression.begin(&mut self.collector, share);
-        let mut graph = self.start();
+        let (mut graph, visits) = (self.start(), self.collector.stats.nodes);
         self.visit(&mut graph);
         self.progression.end();
+        if self.collector.stats.nodes == visits {
+            self.control.take_in_vain();
+        }
     }
 
     /// Whether events are committed out of program order. For most models the compiler knows.
@@ -762,8 +765,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
-        if self.control.is_hungry() && self.progression.may_give(self.collector.stats.nodes) {
-            let visits = self.collector.stats.nodes;
+        let visits = self.collector.stats.nodes;
+        if self.control.is_hungry() && self.progression.may_give(visits, self.control.gave_in_vain()) {
             self.control.give(|ranges| self.progression.part(ranges, visits));
         }
         self.visit(graph);
