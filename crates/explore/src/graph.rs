@@ -100,6 +100,8 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     writes: Row<W>,
     /// Committed events that the model's global check can go through; see [`MemoryModel::is_fenced`].
     fenced: Row<W>,
+    /// Events of the order `SeqCst`, and perhaps some that are not there any more.
+    seq_cst: Row<W>,
     /// Events that were not coherence-maximal among the events before them when they were added.
     nonmaximal: Row<W>,
     /// Reads that a later write revisited.
@@ -161,6 +163,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             reads: Row::EMPTY,
             writes: Row::EMPTY,
             fenced: Row::EMPTY,
+            seq_cst: Row::EMPTY,
             nonmaximal: Row::EMPTY,
             revisited: Row::EMPTY,
             rmw_writes: Row::EMPTY,
@@ -271,6 +274,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn fenced(&self) -> &Row<W> {
         &self.fenced
+    }
+
+    /// Committed reads and writes of the order `SeqCst`.
+    #[inline(always)]
+    pub fn seq_cst_accesses(&self) -> Row<W> {
+        &(&self.reads | &self.writes) & &self.seq_cst
     }
 
     /// Events that were not coherence-maximal among the events before them when they were added.
@@ -527,6 +536,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     #[inline(always)]
     pub fn set_order(&mut self, event: EventId, order: Order) {
         self.events[event as usize].order = order;
+        if order == Order::SeqCst {
+            self.seq_cst.insert(event as usize);
+        } else {
+            self.seq_cst.remove(event as usize);
+        }
     }
 
     /// Sets the predecessors of an event.

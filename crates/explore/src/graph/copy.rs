@@ -21,6 +21,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.reads = &other.reads & kept;
         self.writes = &other.writes & kept;
         self.fenced = &other.fenced & kept;
+        self.seq_cst = &other.seq_cst & kept;
         self.nonmaximal = &other.nonmaximal & kept;
         self.revisited = &other.revisited & kept;
         self.rmw_writes = &other.rmw_writes & kept;

@@ -19,7 +19,7 @@ use super::clause::Clause;
 use super::joined;
 use super::rc11::{Rc11, Rc11Static, Variant};
 use crate::graph::Graph;
-use crate::memory::LocId;
+use crate::memory::{LocId, NO_LOC};
 use crate::path::{EventId, INIT, Kind, Node, Trie};
 use crate::row::{Row, RowWidth};
 use fencepost_ir::Order;
@@ -43,23 +43,12 @@ pub fn stays_acyclic<W: RowWidth>(
     let clause = if psc.node(e).kind == Kind::Read { Clause::ScbFr } else { Clause::ScbCo };
     let by_scb = if with_base { model.clauses.row(clause, &later) } else { Row::EMPTY };
     let by_eco = model.clauses.row(Clause::PscFenceEco, later | read_later);
-    let accesses = if with_base { psc.sc_accesses() } else { Row::EMPTY };
+    let accesses = if with_base { graph.seq_cst_accesses() } else { Row::EMPTY };
     // From the fences before `e`, and from `e` itself; only the former have eco in psc.
-    let from_fences = Before { below: below.clone(), accesses: Row::EMPTY };
-    if !below.is_empty() && psc.reaches(from_fences, &accesses, &by_scb, &by_eco) {
+    if !below.is_empty() && psc.reaches(Before::fences(below.clone()), &accesses, &by_scb, &by_eco) {
         return false;
     }
-    let itself = Before { below: Row::EMPTY, accesses: Row::single(e) };
-    !is_sc || !psc.reaches(itself, &accesses, &by_scb, &Row::EMPTY)
-}
-
-/// What was found to be psc-before the event.
-#[derive(Clone, PartialEq)]
-struct Before<W: RowWidth> {
-    /// What happens before a fence that was found, and the fence.
-    below: Row<W>,
-    /// SC accesses that were found, apart from those.
-    accesses: Row<W>,
+    !is_sc || !psc.reaches(Before::access(e), &accesses, &by_scb, &Row::EMPTY)
 }
 
 struct Psc<'a, W: RowWidth> {
@@ -68,15 +57,51 @@ struct Psc<'a, W: RowWidth> {
     model: Rc11,
 }
 
+/// What was found to be psc-before the event, and which of it has been looked at.
+#[derive(Default)]
+struct Before<W: RowWidth> {
+    /// What happens before a fence that was found, and the fence.
+    below: Row<W>,
+    /// Whether it has grown since it was looked at.
+    below_is_new: bool,
+    /// SC accesses that were found, apart from those.
+    accesses: Row<W>,
+    /// Those of them that have not been looked at.
+    todo: Row<W>,
+    /// What comes before an access of its thread that has been looked at: what hb orders before it was found then.
+    passed: Row<W>,
+    /// What is coherence-before a write that has been looked at: so was what is coherence-before it.
+    overtaken: Row<W>,
+}
+
+impl<W: RowWidth> Before<W> {
+    fn fences(below: Row<W>) -> Before<W> {
+        Before { below, below_is_new: true, ..Before::default() }
+    }
+
+    fn access(e: usize) -> Before<W> {
+        Before { accesses: Row::single(e), todo: Row::single(e), ..Before::default() }
+    }
+
+    fn add_below(&mut self, more: &Row<W>) {
+        if !more.is_within(&self.below) {
+            self.below |= more;
+            self.below_is_new = true;
+            self.accesses = self.accesses.without(&self.below);
+            self.todo = self.todo.without(&self.below);
+        }
+    }
+
+    fn add(&mut self, accesses: Row<W>) {
+        let new = accesses.without(&self.accesses).without(&self.below);
+        self.accesses |= &new;
+        self.todo |= new;
+    }
+}
+
 impl<'a, W: RowWidth> Psc<'a, W> {
     fn node(&self, e: usize) -> &'a Node<Rc11Static, W> {
         self.trie.node(self.graph.node(e))
-    }
-
-    fn sc_accesses(&self) -> Row<W> {
-        let accesses = self.graph.reads() | self.graph.writes();
-        let sc = accesses.iter().filter(|&e| self.graph.order(e) == Order::SeqCst);
-        sc.fold(Row::EMPTY, |row, e| row.and(e))
     }
 
     /// The writes that are coherence-later than an access or its source, and their reads.
@@ -96,38 +121,43 @@ impl<'a, W: RowWidth> Psc<'a, W> {
     /// it, one by eco only below a fence.
     fn reaches(&self, mut found: Before<W>, accesses: &Row<W>, by_scb: &Row<W>, by_eco: &Row<W>) -> bool {
         loop {
-            if found.below.meets(by_scb) || found.accesses.meets(by_scb) || found.below.meets(by_eco) {
+            if found.accesses.meets(by_scb) || found.below.meets(by_scb) || found.below.meets(by_eco) {
                 return true;
             }
-            let next = self.step(&found, accesses);
-            if next == found {
+            if let Some(b) = found.todo.last() {
+                found.todo.remove(b);
+                self.look_at(b, &mut found, accesses);
+            } else if std::mem::take(&mut found.below_is_new) {
+                let (scb, eco) = self.communicating_before(&found.below);
+                found.add_below(&self.below_any(&self.model.clauses.row(Clause::PscFenceEco, eco)));
+                found.add(scb & accesses);
+            } else {
                 return false;
             }
-            found = next;
         }
     }
 
-    fn step(&self, found: &Before<W>, accesses: &Row<W>) -> Before<W> {
-        let below = &found.below;
-        let mut outside = found.accesses.clone();
-        let mut result = below.clone();
+    /// Adds what an SC access is psc-after by one step.
+    fn look_at(&self, b: usize, found: &mut Before<W>, accesses: &Row<W>) {
         let clauses = self.model.clauses;
-        if !below.is_empty() {
-            let (scb, eco) = self.communicating_before(below);
-            result |= self.below_any(&clauses.row(Clause::PscFenceEco, eco));
-            outside |= scb & accesses;
+        found.add_below(&clauses.row(Clause::HbAfterScFence, self.graph.rows(b).below.row()));
+        // Both grow along po.
+        if !found.passed.contains(b) {
+            let po = self.po_before(b);
+            found.add(clauses.row(Clause::ScbPo, &po) & accesses);
+            found.add(clauses.row(Clause::ScbThroughOthers, self.through_others(b)) & accesses);
+            found.passed |= po;
         }
-        for b in found.accesses.iter() {
-            result |= clauses.row(Clause::HbAfterScFence, self.graph.rows(b).below.row());
-            outside |= self.scb_before(b, accesses);
-            if self.node(b).kind == Kind::Write {
-                let earlier = self.up_to(b as EventId, b);
-                outside |= &earlier & accesses;
-                result |= clauses.row(Clause::HbAfterScFence, self.below_any(&earlier));
-            }
+        let hb = clauses.row(Clause::ScbHbLoc, &self.graph.rows(b).hb) & accesses;
+        for x in hb.without(&found.accesses).iter().filter(|&x| self.node(x).loc() == self.node(b).loc()) {
+            found.add(Row::single(x));
         }
-        let accesses = outside.without(&result);
-        Before { below: result, accesses }
+        if self.graph.writes().contains(b) && !found.overtaken.contains(b) {
+            let earlier = self.up_to(b as EventId, b);
+            found.add(&earlier & accesses);
+            found.add_below(&clauses.row(Clause::HbAfterScFence, self.below_any(&earlier)));
+            found.overtaken |= earlier;
+        }
     }
 
     /// What happens before a fence that happens before one of the events.
@@ -171,34 +201,40 @@ impl<'a, W: RowWidth> Psc<'a, W> {
         !matches!(self.node(e).kind, Kind::Choice | Kind::Free)
     }
 
-    fn po_other_location(&self, e: usize) -> Row<W> {
-        self.po_before(e).without(&self.trie.po_loc(self.node(e)))
+    /// The last event before `e` in its thread that is not an access to the cell of `e`.
+    fn last_elsewhere(&self, e: usize) -> Option<usize> {
+        let node = self.node(e);
+        let is_there = |v: usize| node.loc() != NO_LOC && self.node(v).loc() == node.loc();
+        (e - node.index as usize..e).rev().find(|&v| self.is_event(v) && !is_there(v))
     }
 
-    /// SC accesses before the access `y` by the parts of scb that are within hb.
-    fn scb_before(&self, y: usize, accesses: &Row<W>) -> Row<W> {
-        let clauses = self.model.clauses;
-        let node = self.node(y);
-        let po = self.po_before(y);
-        let mut before = clauses.row(Clause::ScbPo, po);
-        // hb grows along po, so the last one of the others knows most; the start of the thread is one of them.
-        let last = self.po_other_location(y).iter().filter(|&v| self.is_event(v)).last();
-        let between = match (last, self.graph.origin(node.thread as usize)) {
+    /// (po \ loc);hb;(po \ loc) before the access `y`, within hb. hb grows along po, so the last event elsewhere knows most; the start of the
+    /// thread is one of them.
+    fn through_others(&self, y: usize) -> Row<W> {
+        let last = self.last_elsewhere(y);
+        let mut rest = match (last, self.graph.origin(self.node(y).thread as usize)) {
             (Some(last), _) => self.graph.rows(last).hb.clone(),
-            (None, INIT) => Row::EMPTY,
+            (None, INIT) => return Row::EMPTY,
             (None, start) => self.graph.rows(start as usize).hb.and(start as usize),
         };
-        let mut through = last.map_or(Row::EMPTY, |last| self.last_of_joined(last));
-        for u in between.iter().filter(|&u| self.is_event(u)) {
-            through |= self.po_other_location(u) | self.last_of_joined(u);
+        let accesses = self.graph.reads() | self.graph.writes();
+        let joins = rest.without(&accesses);
+        let joined = joins.iter().chain(last).map(|u| self.last_of_joined(u));
+        let mut through = joined.fold(Row::EMPTY, |row, last| row | last);
+        while let Some(u) = rest.last() {
+            let first = u - self.node(u).index as usize;
+            through |= self.before_others(first, u);
+            rest = rest.without(&Row::range(first, u + 1));
         }
-        before |= clauses.row(Clause::ScbThroughOthers, through);
-        for x in (clauses.row(Clause::ScbHbLoc, &self.graph.rows(y).hb) & accesses).iter() {
-            if self.node(x).loc() == node.loc() {
-                before.insert(x);
-            }
-        }
-        before & accesses
+        through
+    }
+
+    /// po \ loc into the events `first..=last` of a thread, from its start on: all up to the last event after which every event is of
+    /// one cell.
+    fn before_others(&self, first: usize, last: usize) -> Row<W> {
+        let last = (first..=last).rev().find(|&u| self.is_event(u));
+        let end = last.and_then(|last| self.last_elsewhere(last)).map_or(first, |before| before + 1);
+        Row::range(first, end)
     }
 
     /// For a join, the last event of the other thread: its end comes after that and happens before the join.
