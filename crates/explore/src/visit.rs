@@ -28,8 +28,7 @@ use crate::row::{Row, RowWidth};
 use crate::segments::{Progression, Share};
 use crate::stack;
 use crate::watch::Watch;
-use crate::watching::Watched;
-use fencepost_ir::{Order, Value, Width};
+use fencepost_ir::{Value, Width};
 
 /// Rounds beyond its bound of a loop that makes no event.
 const ROUNDS: u32 = 1 << 16;
@@ -362,9 +361,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let writes = graph.co(loc).len();
         let oldest = self.oldest_source(graph, node);
         let lower = self.lower_reads(graph, node);
-        if M::RACES && node.ann.order == Order::Plain {
-            self.note_access(graph, thread, loc, Watched::PlainReads);
-        }
+        self.note_read(graph, snapshot.node);
         // A thread that has slept has considered what was there.
         let has_slept = graph.considered(thread).is_some();
         let mut sleeps = has_slept;
@@ -611,7 +608,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.place(graph, event, snapshot);
         let node = self.trie.node(snapshot.node);
         graph.set_order(event, node.ann.order);
-        self.note_write(graph, node.thread as usize, node.loc(), node.ann.order);
+        self.note_write(graph, snapshot.node);
         let node = self.trie.node(snapshot.node);
         let readers =
             if M::READS_UNCOMMITTED { graph.own_readers(event, self.subject.layout) } else { Row::EMPTY };

@@ -17,7 +17,7 @@
 //!
 //! A read that is not added cannot race. So the cell must be a global one, which is always initialised and never freed; and in
 //! models with races it must be written atomically only, from when there is more than one thread; if an exchange waits, whose
-//! write is not added either, read too (`watching.rs`). Otherwise the exploration starts over with caution for that cell: every
+//! write is not added either, read too (`watching.rs`). Under every model that holds of accesses in pieces (`pieces.rs`). Otherwise the exploration starts over with caution for that cell: every
 //! value is then read, and a write that comes later revisits.
 
 use crate::code::Half;

@@ -4,7 +4,7 @@
 //! other threads do without the help of the thread that reads is in the graph that ends with the read, and is seen there. What
 //! they do with its help comes after the read in (po | rf)+; where that is what findings go by, nothing can be lost.
 
-use crate::code::Half;
+use crate::code::{Half, Op};
 use crate::control::Need;
 use crate::graph::Graph;
 use crate::interpret::{END_OF_THREAD, Next};
@@ -83,12 +83,33 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
     }
 
+    /// Notes that a read is about to come.
+    #[inline(always)]
+    pub(crate) fn note_read(&mut self, graph: &Graph<M, W>, node: NodeId) {
+        let node = self.trie.node(node);
+        if (M::RACES && node.ann.order == Order::Plain) || self.is_piece(node) {
+            self.note_access(graph, node.thread as usize, node.loc(), Watched::PlainReads);
+        }
+    }
+
+    /// Whether it matters under any model that a read is left out which is not ordered with the event: nobody else may see the cell
+    /// of a piece meanwhile (`pieces.rs`).
+    fn is_piece(&self, node: &Node<M::Static, W>) -> bool {
+        let code = self.subject.code;
+        code.in_pieces
+            && matches!(code.ops[node.pc() as usize], Op::LoadPiece { .. } | Op::StorePiece { .. })
+    }
+
     /// Notes a write.
     #[inline(always)]
-    pub(crate) fn note_write(&mut self, graph: &Graph<M, W>, thread: usize, loc: LocId, order: Order) {
-        if M::RACES && order == Order::Plain {
+    pub(crate) fn note_write(&mut self, graph: &Graph<M, W>, node: NodeId) {
+        let node = self.trie.node(node);
+        let (thread, loc) = (node.thread as usize, node.loc());
+        let (plain, piece) = (node.ann.order == Order::Plain, self.is_piece(node));
+        if (M::RACES && plain) || piece {
             self.note_access(graph, thread, loc, Watched::PlainWrites);
-        } else if Self::FINDS_BY_LESS && self.watches_all_writes() {
+        }
+        if Self::FINDS_BY_LESS && !(M::RACES && plain) && self.watches_all_writes() {
             self.note_access(graph, thread, loc, Watched::OtherWrites);
         }
     }
@@ -120,24 +141,29 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
     }
 
-    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race.
+    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race or a conflict of sizes.
     pub(crate) fn note_waiting(&mut self, node: NodeId) {
         let node = self.trie.node(node);
         let (loc, thread, half) = (node.loc(), node.thread as usize, node.half);
-        if !M::RACES {
-            return;
-        }
-        if node.ann.order == Order::Plain {
+        if M::RACES && node.ann.order == Order::Plain {
             return self.needs(Need::Caution(self.memory.key(loc)));
         }
-        self.note(loc, waits_by(half), thread);
+        if self.watches_waiting() {
+            self.note(loc, waits_by(half), thread);
+        }
+    }
+
+    /// Whether a read that waits could be part of a finding: a race, or one with an access in pieces.
+    #[inline(always)]
+    fn watches_waiting(&self) -> bool {
+        M::RACES || self.subject.code.in_pieces
     }
 
     /// Whether [`Explorer::note_waiting`] has nothing more to note.
     #[inline(always)]
     pub(crate) fn has_noted_waiting(&self, node: &Node<M::Static, W>) -> bool {
-        !M::RACES
-            || (node.ann.order != Order::Plain
+        !self.watches_waiting()
+            || (!(M::RACES && node.ann.order == Order::Plain)
                 && self.watch.knows(node.loc(), waits_by(node.half), node.thread as usize))
     }
 

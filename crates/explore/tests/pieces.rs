@@ -200,6 +200,85 @@ fn program(seed: u64, model: ModelName, bytes: bool) -> Program {
     }
 }
 
+/// One thread writes to a block, another one waits for part of it: nothing but the wait orders the two.
+fn waiting(seed: u64, hardware: bool) -> Program {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let shape = random.below(4);
+    let mut first = Writer::new(false, seed);
+    for _ in 0..1 + random.below(3) {
+        first.access(Access { object: 0, stores: true, ..access(&mut random, 0) });
+    }
+    let mut second = Writer::new(false, seed ^ 0x55);
+    let Access { offset, width, .. } = access(&mut random, 0);
+    let order = if hardware { Order::Plain } else { Order::Relaxed };
+    let until = fencepost_ir::Until {
+        op: [BinaryOp::Ne, BinaryOp::And][random.below(2) as usize],
+        operand: Operand::Const(width.zero_extend(Value((0x4433_2211u64 >> (8 * offset)) << random.below(2)))),
+    };
+    let addr = Operand::Const(Value::pointer(ObjectId(0), offset));
+    let (dst, extend, ann) = (Some(second.sum), Extend::Zero, Ann::order(order));
+    second.push(match random.below(3) {
+        0 => {
+            let op = fencepost_ir::RmwOp::Add;
+            let operand = Operand::Const(Value(1));
+            Instr::AwaitRmw { dst, addr, width, extend, until, op, operand, read: ann, write: ann }
+        }
+        _ => Instr::Await { dst, addr, width, extend, until, ann },
+    });
+    for _ in 0..random.below(3) {
+        second.access(Access { object: 0, ..access(&mut random, 0) });
+    }
+    let objects = vec![block("common", shape, false)];
+    let observed = vec![
+        Observable::Register { thread: ThreadId(0), reg: first.sum },
+        Observable::Register { thread: ThreadId(1), reg: second.sum },
+    ];
+    let thread = |i: u32| Thread { name: format!("P{i}"), function: FunctionId(i), args: Vec::new() };
+    Program {
+        name: "waiting".into(),
+        objects,
+        functions: vec![first.function, second.function],
+        threads: vec![thread(0), thread(1)],
+        property: Property::Final(FinalCondition {
+            quantifier: Quantifier::Exists,
+            proposition: Proposition::True,
+            observed,
+            shown: 2,
+            filter: None,
+        }),
+        ..Program::default()
+    }
+}
+
+/// A read that waits and is not there could have seen half of what another thread writes in pieces.
+#[test]
+fn reads_that_wait_are_in_conflict_with_pieces() {
+    let cases = std::env::var("FENCEPOST_CASES").ok().and_then(|c| c.parse().ok()).unwrap_or(150);
+    for model in ModelName::ALL {
+        let hardware = !matches!(model, ModelName::Rc11 | ModelName::Rc20 | ModelName::Ra);
+        let (mut found_wrong, mut right) = (0, 0);
+        for seed in 0..cases {
+            let program = waiting(seed, hardware);
+            let options = Options::new(model);
+            let sleeping = explore(&program, &options).expect("supported");
+            let awake = explore(&program, &Options { cautious: true, ..options }).expect("supported");
+            let kinds = |exploration: &Exploration| {
+                let mut kinds: Vec<_> = exploration.findings.iter().map(|f| f.kind).collect();
+                kinds.sort_unstable_by_key(|kind| kind.name());
+                kinds.dedup();
+                kinds
+            };
+            assert_eq!(kinds(&sleeping), kinds(&awake), "{} {seed}", model.name());
+            match awake.findings.is_empty() {
+                true => assert_eq!(sleeping.states, awake.states, "{} {seed}", model.name()),
+                false => found_wrong += 1,
+            }
+            right += usize::from(awake.findings.is_empty());
+        }
+        assert!(found_wrong > 0 && right > 0, "{}: {found_wrong} {right}", model.name());
+    }
+}
+
 fn wrong(exploration: &Exploration) -> bool {
     let kinds = [FindingKind::MixedSize, FindingKind::DataRace];
     assert!(exploration.findings.iter().all(|f| kinds.contains(&f.kind)), "{:?}", exploration.findings);
