@@ -47,7 +47,9 @@ impl Interpreter<'_> {
             Ok(location) => location,
             Err(ProblemKind::MixedSize) if self.is_led_to(value, width) => {
                 let (object, offset) = value.as_pointer().unwrap_or((ObjectId(0), 0));
-                Location { object, offset }
+                let location = Location { object, offset };
+                self.world.meet(location, width);
+                location
             }
             Err(kind) => return fault(run, kind),
         };

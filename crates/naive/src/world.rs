@@ -194,10 +194,21 @@ impl<'p> World<'p> {
             thing.met.push((offset, width));
             return Ok(location);
         }
+        // A record may have a cell elsewhere than the declaration: then the declared ones there are none.
         let cells = &thing.object.cells;
-        match cells.iter().any(|c| c.offset == offset && c.width == width) {
+        let elsewhere = thing.met.iter().any(|&(o, w)| overlaps(o, w) && (o, w) != (offset, width));
+        match !elsewhere && cells.iter().any(|c| c.offset == offset && c.width == width) {
             true => Ok(location),
             false => Err(ProblemKind::MixedSize),
+        }
+    }
+
+    /// Notes that there is a cell: a record says so.
+    pub fn meet(&self, location: Location, width: Width) {
+        if let Some(thing) = self.things.borrow_mut().get_mut(location.object.0 as usize)
+            && !thing.met.contains(&(location.offset, width))
+        {
+            thing.met.push((location.offset, width));
         }
     }
 
