@@ -96,8 +96,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// of a piece meanwhile (`pieces.rs`).
     fn is_piece(&self, node: &Node<M::Static, W>) -> bool {
         let code = self.subject.code;
-        code.in_pieces
-            && matches!(code.ops[node.pc() as usize], Op::LoadPiece { .. } | Op::StorePiece { .. })
+        code.in_pieces && matches!(code.ops[node.pc() as usize], Op::LoadPiece { .. } | Op::StorePiece { .. })
     }
 
     /// Notes a write.

@@ -213,7 +213,9 @@ fn waiting(seed: u64, hardware: bool) -> Program {
     let order = if hardware { Order::Plain } else { Order::Relaxed };
     let until = fencepost_ir::Until {
         op: [BinaryOp::Ne, BinaryOp::And][random.below(2) as usize],
-        operand: Operand::Const(width.zero_extend(Value((0x4433_2211u64 >> (8 * offset)) << random.below(2)))),
+        operand: Operand::Const(
+            width.zero_extend(Value((0x4433_2211u64 >> (8 * offset)) << random.below(2))),
+        ),
     };
     let addr = Operand::Const(Value::pointer(ObjectId(0), offset));
     let (dst, extend, ann) = (Some(second.sum), Extend::Zero, Ann::order(order));

@@ -327,36 +327,60 @@ fn is_light_fence(fence: Fence) -> bool {
         || matches!(fence, Fence::C11(Order::Consume | Order::Acquire | Order::Release | Order::AcqRel))
 }
 
-/// The least rows of an event above their bases, the rows of earlier events being final.
+/// The least rows of an event above their bases, the rows of earlier events being final. What an event brings comes before it in the
+/// thread, so from the last one on each is looked at once. Rows are closed: what came by the row of an event that was
+/// looked at brings nothing that this one has not brought, as long as it is in no row for another reason as well. (What it brings by `ci`
+/// it brings by `ii` and `cc`, too.)
 #[inline(always)]
 fn close<W: RowWidth>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
-    let mut p = base;
-    loop {
-        let before = p.clone();
-        p.ii |= &p.ci;
-        p.cc |= &p.ci;
-        p.ic |= &p.ii;
-        p.ic |= &p.cc;
-        for m in p.ic.clone().iter() {
+    let (mut p, mut brought) = (base, Ppo::default());
+    p.include();
+    let mut todo = p.ic.clone();
+    while let Some(m) = todo.last() {
+        let (ii, ci, cc) = (p.ii.contains(m), p.ci.contains(m), p.cc.contains(m));
+        let is_new = match ci {
+            true => !brought.ci.contains(m),
+            false if ii || cc => (ii && !brought.ii.contains(m)) || (cc && !brought.cc.contains(m)),
+            false => !brought.ic.contains(m),
+        };
+        if is_new {
             let rows = &graph.rows(m).ppo;
-            if p.ii.contains(m) {
-                p.ii |= &rows.ii;
-                p.ci |= &rows.ci;
+            if ii {
+                brought.ii |= &rows.ii;
+                brought.ci |= &rows.ci;
             }
-            if p.ci.contains(m) {
-                p.ii |= &rows.ic;
-                p.ci |= &rows.cc;
+            if ci {
+                brought.ii |= &rows.ic;
+                brought.ci |= &rows.cc;
             }
-            if p.cc.contains(m) {
-                p.ic |= &rows.ic;
-                p.cc |= &rows.cc;
+            if cc {
+                brought.ic |= &rows.ic;
+                brought.cc |= &rows.cc;
             }
-            p.ic |= &rows.ii;
-            p.cc |= &rows.ci;
+            brought.ic |= &rows.ii;
+            brought.cc |= &rows.ci;
+            p.add(&brought);
+            p.include();
         }
-        if p == before {
-            return p;
-        }
+        todo = &p.ic & &Row::range(0, m);
+    }
+    p
+}
+
+impl<W: RowWidth> Ppo<W> {
+    fn add(&mut self, other: &Ppo<W>) {
+        self.ii |= &other.ii;
+        self.ic |= &other.ic;
+        self.ci |= &other.ci;
+        self.cc |= &other.cc;
+    }
+
+    /// ci is part of ii and of cc, and these are part of ic.
+    fn include(&mut self) {
+        self.ii |= &self.ci;
+        self.cc |= &self.ci;
+        self.ic |= &self.ii;
+        self.ic |= &self.cc;
     }
 }
 
@@ -382,10 +406,15 @@ impl Power {
             sp: &statics.sync | synced,
             ..PowerRows::default()
         };
-        for d in direct.iter() {
-            rows.hb |= &graph.rows(d).hb;
-            rows.pb |= self.clauses.row(Clause::HbAfterFence, &graph.rows(d).pb);
-            rows.sp |= self.clauses.row(Clause::HbAfterSync, &graph.rows(d).sp);
+        // What is before another one by hb brings nothing more.
+        let mut todo = direct;
+        while let Some(d) = todo.last() {
+            let before = graph.rows(d);
+            rows.hb |= &before.hb;
+            rows.pb |= self.clauses.row(Clause::HbAfterFence, &before.pb);
+            rows.sp |= self.clauses.row(Clause::HbAfterSync, &before.sp);
+            todo.remove(d);
+            todo = todo.without(&before.hb);
         }
         // rfe;fence: what a fenced read read from outside.
         for f in (fence & graph.reads()).iter() {
@@ -435,11 +464,13 @@ impl Power {
         if graph.fenced().is_empty() {
             return false;
         }
+        let mut prop = Propagated::default();
         let mut seen = Row::EMPTY;
         let mut new = Row::single(event);
         while !new.is_empty() {
             let writes = &new & graph.writes();
-            let before = self.prop_before(trie, graph, &new) | self.co_before(trie, graph, &writes);
+            self.add_prop_before(trie, graph, &new, &mut prop);
+            let before = &prop.before | self.co_before(trie, graph, &writes);
             if before.contains(event) {
                 return true;
             }
@@ -462,7 +493,9 @@ impl Power {
             return true;
         }
         let up_to = &graph.rows(read).hb | Row::single(read);
-        !self.prop_before(trie, graph, &(up_to & graph.fenced())).meets(&newer)
+        let mut prop = Propagated::default();
+        self.add_prop_before(trie, graph, &up_to, &mut prop);
+        !prop.before.meets(&newer)
     }
 
     /// Coherence-earlier writes than one of the set.
@@ -483,58 +516,79 @@ impl Power {
         before
     }
 
-    /// prop predecessors of a set: propbase & WxW, and com*;propbase*;sync;hb*.
-    fn prop_before<W: RowWidth>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, set: &Row<W>) -> Row<W> {
-        let mut before = Row::EMPTY;
-        let mut based = Row::EMPTY;
-        for e in (set & graph.fenced()).iter() {
-            if graph.writes().contains(e) {
-                before |= self.clauses.row(Clause::PropWrites, &graph.rows(e).pb & graph.writes());
-            }
-            based |= &graph.rows(e).sp;
-        }
-        based = self.clauses.row(Clause::PropStrong, based);
-        let mut todo = self.clauses.row(Clause::PropBaseStar, &based);
-        while let Some(m) = todo.pop() {
-            let new = graph.rows(m).pb.without(&based);
-            based |= &new;
-            todo |= new;
-        }
-        if !self.clauses.has(Clause::ComStar) {
-            return before | based;
-        }
-        before | self.com_star_before(trie, graph, &based)
-    }
-
-    /// com* predecessors of a set, the set included.
-    fn com_star_before<W: RowWidth>(
+    /// Adds the prop predecessors of a set: propbase & WxW, and com*;propbase*;sync;hb*.
+    fn add_prop_before<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,
         graph: &Graph<Self, W>,
         set: &Row<W>,
-    ) -> Row<W> {
-        let mut closed = set.clone();
-        for e in set.iter() {
-            let node = trie.node(graph.node(e));
-            let loc = node.loc();
-            // com* into a read comes through its source; into a write from all coherence-earlier ones and their reads.
-            let top = match node.kind {
-                Kind::Read => graph.rf(e),
-                _ => e as EventId,
-            };
-            if top == INIT {
-                continue;
+        prop: &mut Propagated<W>,
+    ) {
+        let mut strong = Row::EMPTY;
+        for e in (set & graph.fenced()).iter() {
+            if graph.writes().contains(e) {
+                prop.before |= self.clauses.row(Clause::PropWrites, &graph.rows(e).pb & graph.writes());
             }
-            closed.insert(top as usize);
-            closed |= graph.init_readers(loc);
-            for &w in graph.co(loc) {
-                if w == top {
-                    break;
-                }
-                closed |= graph.readers(w as usize);
-                closed.insert(w as usize);
-            }
+            strong |= &graph.rows(e).sp;
         }
-        closed
+        let mut new = self.clauses.row(Clause::PropStrong, strong).without(&prop.based);
+        let mut todo = self.clauses.row(Clause::PropBaseStar, &new);
+        while let Some(m) = todo.pop() {
+            let more = graph.rows(m).pb.without(&new).without(&prop.based);
+            new |= &more;
+            todo |= more;
+        }
+        prop.based |= &new;
+        prop.before |= &new;
+        if self.clauses.has(Clause::ComStar) {
+            add_com_star_before(trie, graph, new, prop);
+        }
+    }
+}
+
+/// What was found to be prop-before something.
+#[derive(Default)]
+struct Propagated<W: RowWidth> {
+    before: Row<W>,
+    /// propbase*;sync;hb* before it.
+    based: Row<W>,
+    /// Writes whose coherence-earlier writes, and the reads of those, are in `before`.
+    overtaken: Row<W>,
+}
+
+/// Adds the com* predecessors of a set: com* into a read comes through its source; into a write from all coherence-earlier ones and
+/// their reads.
+fn add_com_star_before<W: RowWidth>(
+    trie: &Trie<Power, W>,
+    graph: &Graph<Power, W>,
+    mut set: Row<W>,
+    prop: &mut Propagated<W>,
+) {
+    // Later events of a thread are mostly later in coherence, and bring what earlier ones would.
+    while let Some(e) = set.last() {
+        set.remove(e);
+        let node = trie.node(graph.node(e));
+        let loc = node.loc();
+        let top = match node.kind {
+            Kind::Read => graph.rf(e),
+            _ => e as EventId,
+        };
+        if top == INIT {
+            continue;
+        }
+        prop.before.insert(top as usize);
+        if prop.overtaken.contains(top as usize) {
+            continue;
+        }
+        prop.overtaken.insert(top as usize);
+        prop.before |= graph.init_readers(loc);
+        for &w in graph.co(loc) {
+            if w == top {
+                break;
+            }
+            prop.before |= graph.readers(w as usize);
+            prop.before.insert(w as usize);
+            prop.overtaken.insert(w as usize);
+        }
     }
 }
