@@ -326,6 +326,13 @@ impl Control {
         self.is_stopped()
     }
 
+    /// Whether to stop now, on the way to an item. Visits are not counted there, and so the clock is looked at every time.
+    #[cold]
+    pub fn stopped_on_the_way(&self) -> bool {
+        self.look_at_time();
+        self.is_stopped()
+    }
+
     /// Whether somebody has stopped, without a look at the limits.
     #[inline(always)]
     pub fn is_stopped(&self) -> bool {

@@ -229,16 +229,18 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         if self.control.is_behind_error(self.progression.here()) {
             return false;
         }
-        stats.nodes += u64::from(!self.progression.replaying);
-        if self.control.stopped(stats)
-            || (!self.progression.replaying && stats.nodes > self.control.pause_nodes)
-        {
+        let counts = u64::from(!self.progression.replaying);
+        stats.nodes += counts;
+        let stops = match self.progression.replaying {
+            true => self.control.stopped_on_the_way(),
+            false => self.control.stopped(stats) || stats.nodes > self.control.pause_nodes,
+        };
+        if stops {
             self.control.pause();
-            stats.nodes -= u64::from(!self.progression.replaying);
+            stats.nodes -= counts;
             self.interrupt();
-            return false;
         }
-        true
+        !stops
     }
 
     /// There is too little room. What a worker looks at on the way back from where it was interrupted does not count: it is looked at again.
@@ -268,6 +270,17 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     #[inline(always)]
     pub(crate) fn turns_back(&self) -> bool {
         if self.progression.tracked { self.progression.interrupted } else { self.control.is_stopped() }
+    }
+
+    /// Whether the search has ended while the worker passed visits that others make.
+    #[inline(always)]
+    fn passes_the_end(&mut self) -> bool {
+        let ends = self.progression.tracked && self.control.is_stopped();
+        if ends {
+            self.note_cells();
+            self.progression.interrupt_within();
+        }
+        ends
     }
 
     /// Forgets the paths that neither this graph nor those that it was copied from refer to.
@@ -382,7 +395,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
                     sleeps = blocked;
                 }
                 // On the way back from a limit: there may be many sources, and large graphs to look at for each.
-                if self.turns_back() {
+                if self.turns_back() || self.passes_the_end() {
                     return;
                 }
             }

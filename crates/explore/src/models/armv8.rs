@@ -360,8 +360,11 @@ impl Armv8 {
         }
         let mut seen = sources.clone();
         let mut todo = sources;
-        while let Some(e) = todo.pop() {
-            let before = self.ordered_before(trie, graph, e).without(&seen);
+        // Later writes of a thread are mostly later in coherence, and bring what earlier ones would.
+        let mut overtaken = Row::EMPTY;
+        while let Some(e) = todo.last() {
+            todo.remove(e);
+            let before = self.ordered_before(trie, graph, e, &mut overtaken).without(&seen);
             if before.meets(&later) {
                 return false;
             }
@@ -371,9 +374,16 @@ impl Armv8 {
         true
     }
 
-    /// Direct predecessors of a committed event in obs | lob.
+    /// Direct predecessors of a committed event in obs | lob. `overtaken` are the writes that are coherence-before one of their thread
+    /// that was asked about: what observes before them was told then.
     #[inline(always)]
-    fn ordered_before<W: RowWidth>(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, e: usize) -> Row<W> {
+    fn ordered_before<W: RowWidth>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        e: usize,
+        overtaken: &mut Row<W>,
+    ) -> Row<W> {
         let node = trie.node(graph.node(e));
         let mut before = &graph.rows(e).lob & graph.present();
         match node.kind {
@@ -383,11 +393,14 @@ impl Armv8 {
                     before.insert(source as usize);
                 }
             }
-            Kind::Write => {
+            Kind::Write if !overtaken.contains(e) => {
                 let mut others = self.clauses.row(Clause::Fre, graph.init_readers(node.loc()));
                 for &w in graph.co(node.loc()) {
                     if w as usize == e {
                         break;
+                    }
+                    if trie.node(graph.node(w as usize)).thread == node.thread {
+                        overtaken.insert(w as usize);
                     }
                     others |= self.clauses.row(Clause::Fre, graph.readers(w as usize));
                     others |= self.clauses.row(Clause::Coe, Row::single(w as usize));

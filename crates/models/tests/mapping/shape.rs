@@ -8,7 +8,7 @@ use fencepost_ir::{
 };
 use fencepost_models::mapping::{Mapping, Target, compile};
 
-const X: Operand = Operand::Const(Value(1 << 62));
+const X: Operand = Operand::Const(Value(1 << 46));
 
 fn at(object: u32) -> Operand {
     Value::pointer(ObjectId(object), 0).into()
@@ -294,7 +294,7 @@ fn labels_move_with_their_instructions() {
         1,
     );
     let result = compile(&source, Target::Power, Mapping::default());
-    let text = "sync; r0=ld; bc r0; isync; bc r0 6 0; b 8; sync; st 4611686018427387904";
+    let text = "sync; r0=ld; bc r0; isync; bc r0 6 0; b 8; sync; st 70368744177664";
     assert_eq!(shown(&result), text);
     let spans: Vec<u32> = result.functions[0].spans.iter().map(|s| s.start).collect();
     assert_eq!(spans, [0, 0, 0, 0, 1, 2, 3, 3]);
