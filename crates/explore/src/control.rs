@@ -382,14 +382,19 @@ impl Control {
             self.stop_for(StopReason::MaxNodes);
         }
         // Reading the memory in use is a call of the system.
-        if self.max_bytes != u64::MAX
-            && stats.nodes & 0xfff == 0
-            && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes)
-        {
-            self.stop_for(StopReason::MaxMemory);
+        if stats.nodes & 0xfff == 0 {
+            self.look_at_memory();
         }
         if let Some(progress) = self.progress {
             progress.publish(stats);
+        }
+    }
+
+    /// Stops if there is too much memory in use. Parts of a search may be too small to come to where the limits are looked at.
+    #[cold]
+    pub fn look_at_memory(&self) {
+        if self.max_bytes != u64::MAX && bytes_in_use().is_some_and(|bytes| bytes > self.max_bytes) {
+            self.stop_for(StopReason::MaxMemory);
         }
     }
 

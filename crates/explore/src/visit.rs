@@ -116,6 +116,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// Does part of the work, from the root of the tree.
     pub fn visit_share(&mut self, share: &Share) {
+        self.control.look_at_memory();
         self.progression.begin(&mut self.collector, share);
         let (mut graph, visits) = (self.start(), self.collector.stats.nodes);
         self.visit(&mut graph);
