@@ -179,6 +179,11 @@ fn program(seed: u64, model: ModelName, bytes: bool) -> Program {
         Object::scalar("flag", Width::W32, Value(0), NOWHERE),
         block("own1", shapes[2], bytes),
     ];
+    two_threads(objects, first, second)
+}
+
+/// A program whose final states are the sums of its two threads.
+fn two_threads(objects: Vec<Object>, first: Writer, second: Writer) -> Program {
     let observed = vec![
         Observable::Register { thread: ThreadId(0), reg: first.sum },
         Observable::Register { thread: ThreadId(1), reg: second.sum },
@@ -230,26 +235,7 @@ fn waiting(seed: u64, hardware: bool) -> Program {
     for _ in 0..random.below(3) {
         second.access(Access { object: 0, ..access(&mut random, 0) });
     }
-    let objects = vec![block("common", shape, false)];
-    let observed = vec![
-        Observable::Register { thread: ThreadId(0), reg: first.sum },
-        Observable::Register { thread: ThreadId(1), reg: second.sum },
-    ];
-    let thread = |i: u32| Thread { name: format!("P{i}"), function: FunctionId(i), args: Vec::new() };
-    Program {
-        name: "waiting".into(),
-        objects,
-        functions: vec![first.function, second.function],
-        threads: vec![thread(0), thread(1)],
-        property: Property::Final(FinalCondition {
-            quantifier: Quantifier::Exists,
-            proposition: Proposition::True,
-            observed,
-            shown: 2,
-            filter: None,
-        }),
-        ..Program::default()
-    }
+    two_threads(vec![block("common", shape, false)], first, second)
 }
 
 /// A read that waits and is not there could have seen half of what another thread writes in pieces.
