@@ -368,7 +368,7 @@ impl Graph {
     }
 
     /// The value of every node, given those of the inputs.
-    pub fn evaluate(&self, input: impl Fn(u32) -> bool) -> Values {
+    pub fn evaluate(&self, mut input: impl FnMut(u32) -> bool) -> Values {
         let mut values: Vec<bool> = Vec::with_capacity(self.gates.len());
         for (node, gate) in (0u32..).zip(&self.gates) {
             let value = |lit: Lit| values[lit.node() as usize] != lit.is_complement();

@@ -90,7 +90,7 @@ pub struct Progress {
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// How to unroll.
-    pub symbolic: symbolic::Options<'a>,
+    pub symbolic: symbolic::Options,
     /// Is told about each bound that is tried.
     pub progress: Option<&'a dyn Fn(Progress)>,
 }
@@ -230,11 +230,11 @@ fn encode(program: &Program, unrolled: &mut Unrolled) -> Encoded {
 }
 
 /// An encoded program in a solver.
-struct Query<'p, 'a> {
+struct Query<'p> {
     program: &'p Program,
     unrolled: Unrolled,
     sc: Sc,
-    solver: Solver<'a>,
+    solver: Solver,
     /// Something is wrong.
     bad: Lit,
     /// Something was met that cannot be followed.
@@ -243,12 +243,8 @@ struct Query<'p, 'a> {
     finals: Option<Finals>,
 }
 
-impl<'p, 'a> Query<'p, 'a> {
-    fn new(
-        program: &'p Program,
-        mut unrolled: Unrolled,
-        limits: Limits<'a>,
-    ) -> Result<Query<'p, 'a>, StopReason> {
+impl<'p> Query<'p> {
+    fn new(program: &'p Program, mut unrolled: Unrolled, limits: Limits) -> Result<Query<'p>, StopReason> {
         let Encoded { sc, bad, limit, finals } = encode(program, &mut unrolled);
         let mut solver = Solver::new(limits);
         solver.require_all(&unrolled.graph, &sc.formula)?;

@@ -30,16 +30,16 @@ impl StopReason {
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits<'a> {
+pub struct Limits {
     /// The end of the time.
     pub deadline: Option<Instant>,
     /// Most bytes of the process.
     pub max_bytes: Option<u64>,
-    /// Set by somebody else to stop early.
-    pub interrupt: Option<&'a AtomicBool>,
+    /// Set by somebody else to stop early. Static, because the solver keeps what it asks for as long as it lives.
+    pub interrupt: Option<&'static AtomicBool>,
 }
 
-impl Limits<'_> {
+impl Limits {
     /// The limit that is reached now.
     pub fn reached(&self) -> Option<StopReason> {
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {

@@ -23,10 +23,8 @@ pub struct Checked {
 }
 
 /// Checks the proof that a solver, which has found that there is no solution, has written to a file. Returns what was checked, in words.
-pub fn checked_proof(solver: Solver<'_>, path: &Path) -> Result<String, String> {
-    let formula = solver.recorded().to_vec();
-    // The proof is complete when the solver is gone.
-    drop(solver);
+pub fn checked_proof(solver: Solver, path: &Path) -> Result<String, String> {
+    let formula = solver.into_recorded();
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let checked = check_lrat(&formula, &text)

@@ -4,10 +4,9 @@ use crate::aig::{Gate, Graph, Lit, Values};
 use crate::cnf::{Clauses, Cnf, Literal};
 use crate::formula::Formula;
 use crate::limits::{Limits, StopReason};
-use rustsat::solvers::{ControlSignal, Solve, SolveIncremental, SolverResult, Terminate};
-use rustsat::types::{Cl, Lit as SatLit, TernaryVal};
-use rustsat_cadical::{CaDiCaL, Statistic};
+use cadical_sys::{CaDiCal, Status, Terminator};
 use std::cell::Cell;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -23,71 +22,78 @@ pub enum Answer {
 }
 
 /// Clauses on their way into the solver.
-struct Sink<'s, 'a> {
-    cadical: &'s mut CaDiCaL<'a, 'a>,
-    buffer: Vec<SatLit>,
-    full: bool,
+struct Sink<'s> {
+    cadical: &'s mut CaDiCal,
     record: Option<&'s mut Vec<Vec<Literal>>>,
 }
 
-impl Clauses for Sink<'_, '_> {
+impl Clauses for Sink<'_> {
     fn clause(&mut self, literals: &[Literal]) {
-        self.buffer.clear();
-        // Literals are never zero.
-        self.buffer.extend(literals.iter().filter_map(|&literal| SatLit::from_ipasir(literal).ok()));
-        self.full |= self.cadical.add_clause_ref(Cl::new(&self.buffer)).is_err();
+        self.cadical.clause6(literals);
         if let Some(record) = &mut self.record {
             record.push(literals.to_vec());
         }
     }
 }
 
-/// A solver with the clauses that were given to it so far.
-pub struct Solver<'a> {
-    cadical: CaDiCaL<'a, 'a>,
-    cnf: Cnf,
-    limits: Limits<'a>,
+/// What the solver asks, again and again, while it searches.
+struct Watch {
+    limits: Limits,
+    last: Instant,
     stopped: Rc<Cell<Option<StopReason>>>,
-    full: bool,
+}
+
+impl Terminator for Watch {
+    fn terminated(&mut self) -> bool {
+        // Asking the system for the memory costs more than asking for the time.
+        const BETWEEN: Duration = Duration::from_millis(20);
+        let now = Instant::now();
+        if now.duration_since(self.last) < BETWEEN
+            && self.limits.deadline.is_none_or(|deadline| now < deadline)
+        {
+            return false;
+        }
+        self.last = now;
+        self.stopped.set(self.limits.reached());
+        self.stopped.get().is_some()
+    }
+}
+
+/// A solver with the clauses that were given to it so far.
+pub struct Solver {
+    cadical: CaDiCal,
+    cnf: Cnf,
+    limits: Limits,
+    stopped: Rc<Cell<Option<StopReason>>>,
     record: Option<Vec<Vec<Literal>>>,
 }
 
-impl<'a> Solver<'a> {
+impl Solver {
     /// An empty solver that stops at the limits.
-    pub fn new(limits: Limits<'a>) -> Solver<'a> {
-        let mut cadical = CaDiCaL::default();
+    pub fn new(limits: Limits) -> Solver {
+        let mut cadical = CaDiCal::new();
+        // Bounded variable addition makes variables of its own, so that ours would have to be announced in advance.
+        cadical.set("factor", 0);
         let stopped = Rc::new(Cell::new(None));
-        let flag = stopped.clone();
-        // Asking the system for the memory costs more than asking for the time.
-        let between = Duration::from_millis(20);
-        let mut last = Instant::now();
-        cadical.attach_terminator(move || {
-            let now = Instant::now();
-            if now.duration_since(last) < between && limits.deadline.is_none_or(|deadline| now < deadline) {
-                return ControlSignal::Continue;
-            }
-            last = now;
-            match limits.reached() {
-                None => ControlSignal::Continue,
-                Some(reason) => {
-                    flag.set(Some(reason));
-                    ControlSignal::Terminate
-                }
-            }
-        });
-        Solver { cadical, cnf: Cnf::new(), limits, stopped, full: false, record: None }
+        cadical.connect_terminator(Watch { limits, last: Instant::now(), stopped: stopped.clone() });
+        Solver { cadical, cnf: Cnf::new(), limits, stopped, record: None }
     }
 
     /// Keeps all clauses from now on, and writes a proof in the format LRAT to a file. To be called before any clause.
-    pub fn trace(&mut self, path: &std::path::Path) -> Result<(), String> {
+    pub fn trace(&mut self, path: &Path) -> Result<(), String> {
         self.record = Some(Vec::new());
-        let format = rustsat_cadical::ProofFormat::Lrat { binary: false };
-        self.cadical.trace_proof(path, format).map_err(|error| error.to_string())
+        self.cadical.set("lrat", 1);
+        self.cadical.set("binary", 0);
+        let opened = path.to_str().is_some_and(|path| self.cadical.trace_proof2(path));
+        if opened { Ok(()) } else { Err(format!("cannot write a proof to {}", path.display())) }
     }
 
-    /// The clauses that were given to a solver that traces.
-    pub fn recorded(&self) -> &[Vec<Literal>] {
-        self.record.as_deref().unwrap_or_default()
+    /// Writes the proof to its end. Returns the clauses that were given to a solver that traces.
+    pub fn into_recorded(mut self) -> Vec<Vec<Literal>> {
+        if self.record.is_some() {
+            self.cadical.close_proof_trace(false);
+        }
+        self.record.unwrap_or_default()
     }
 
     /// How many variables there are.
@@ -102,19 +108,13 @@ impl<'a> Solver<'a> {
 
     /// How many conflicts there were.
     pub fn conflicts(&self) -> u64 {
-        self.cadical.get_statistic(Statistic::Conflicts)
+        self.cadical.get_statistic_value("conflicts").unsigned_abs()
     }
 
     /// Requires one of these.
     pub fn require(&mut self, graph: &Graph, lits: &[Lit]) {
-        let mut sink = Sink {
-            cadical: &mut self.cadical,
-            buffer: Vec::new(),
-            full: false,
-            record: self.record.as_mut(),
-        };
+        let mut sink = Sink { cadical: &mut self.cadical, record: self.record.as_mut() };
         self.cnf.require(graph, &mut sink, lits);
-        self.full |= sink.full;
     }
 
     /// Requires all clauses of a formula.
@@ -127,7 +127,7 @@ impl<'a> Solver<'a> {
                 return Err(reason);
             }
         }
-        if self.full { Err(StopReason::Memory) } else { Ok(()) }
+        Ok(())
     }
 
     /// Whether everything that was required can hold together with all of these.
@@ -137,35 +137,28 @@ impl<'a> Solver<'a> {
         }
         let mut literals = Vec::new();
         for &lit in assumed.iter().filter(|lit| **lit != Lit::TRUE) {
-            let mut sink = Sink {
-                cadical: &mut self.cadical,
-                buffer: Vec::new(),
-                full: false,
-                record: self.record.as_mut(),
-            };
-            literals.extend(SatLit::from_ipasir(self.cnf.literal(graph, &mut sink, lit)).ok());
-            self.full |= sink.full;
+            let mut sink = Sink { cadical: &mut self.cadical, record: self.record.as_mut() };
+            literals.push(self.cnf.literal(graph, &mut sink, lit));
         }
         if let Some(reason) = self.limits.reached() {
             return Answer::Stopped(reason);
         }
+        for &literal in &literals {
+            self.cadical.assume(literal);
+        }
         self.stopped.set(None);
-        match self.cadical.solve_assumps(&literals) {
-            Ok(SolverResult::Sat) => Answer::Sat(self.model(graph)),
-            Ok(SolverResult::Unsat) => Answer::Unsat,
-            Ok(SolverResult::Interrupted) => {
-                Answer::Stopped(self.stopped.get().unwrap_or(StopReason::Interrupted))
-            }
-            // The solver ran out of memory.
-            Err(_) => Answer::Stopped(StopReason::Memory),
+        match self.cadical.solve() {
+            Status::SATISFIABLE => Answer::Sat(self.model(graph)),
+            Status::UNSATISFIABLE => Answer::Unsat,
+            Status::UNKNOWN => Answer::Stopped(self.stopped.get().unwrap_or(StopReason::Interrupted)),
         }
     }
 
-    fn model(&self, graph: &Graph) -> Values {
+    fn model(&mut self, graph: &Graph) -> Values {
+        let Solver { cadical, cnf, .. } = self;
         graph.evaluate(|node| {
             debug_assert!(graph.gate(node) == Gate::Input);
-            let variable = self.cnf.variable(node).and_then(|v| SatLit::from_ipasir(v).ok());
-            variable.is_some_and(|v| matches!(self.cadical.lit_val(v), Ok(TernaryVal::True)))
+            cnf.variable(node).is_some_and(|variable| cadical.val(variable) > 0)
         })
     }
 }

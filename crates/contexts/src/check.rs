@@ -83,7 +83,7 @@ pub struct Options<'a> {
     /// Loops do not go back after a round that did nothing.
     pub skip_idle: bool,
     /// Limits.
-    pub limits: Limits<'a>,
+    pub limits: Limits,
     /// Only runs that follow an execution.
     pub following: Option<&'a Execution>,
     /// Is told each number of contexts that is tried, with the size of the formula and the effort so far.
@@ -121,24 +121,24 @@ fn flat_program(program: &Program, options: &Options<'_>) -> Result<Flat, Unsupp
 }
 
 /// A program for POWER in a solver, with a most number of contexts.
-struct Query<'a> {
+struct Query {
     formula: Formula,
     power: Power,
-    solver: Solver<'a>,
+    solver: Solver,
     /// The values that a final condition observes.
     observed: Vec<Word>,
 }
 
-impl<'a> Query<'a> {
+impl Query {
     /// Unrolls and encodes. If `complete`, only runs in which all threads end are of interest. A proof goes to `trace`.
     fn new(
         program: &Program,
         flat: &Flat,
-        options: &Options<'a>,
+        options: &Options<'_>,
         contexts: RangeInclusive<u32>,
         complete: bool,
         trace: Option<&Path>,
-    ) -> Result<Query<'a>, Failed> {
+    ) -> Result<Query, Failed> {
         let cells = Cells::new(flat)?;
         let (mut formula, mut power) =
             symbolic::run(flat, &cells, complete, options.limits, |formula, shapes| {
@@ -280,7 +280,7 @@ fn check_unrolled(
     Ok(outcome)
 }
 
-impl Query<'_> {
+impl Query {
     /// Asks with more and more contexts. True if the outcome is final.
     fn deepen(
         &mut self,

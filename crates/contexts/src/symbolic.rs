@@ -305,7 +305,7 @@ pub fn run<M: Memory>(
     flat: &Flat,
     cells: &Cells,
     observe: bool,
-    limits: Limits<'_>,
+    limits: Limits,
     mut make: impl FnMut(&mut Formula, &Shapes) -> M,
 ) -> Result<(Formula, M), Failed> {
     let mut shapes = Shapes::new(cells);
@@ -359,7 +359,7 @@ struct Runner<'a, M: Memory> {
     ends: Vec<End>,
     /// The registers of the outermost functions matter at the end.
     observe: bool,
-    limits: Limits<'a>,
+    limits: Limits,
 }
 
 impl<M: Memory> Runner<'_, M> {

@@ -37,7 +37,7 @@ pub struct Asked {
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// How to unroll.
-    pub symbolic: symbolic::Options<'a>,
+    pub symbolic: symbolic::Options,
     /// The largest bounds.
     pub bounds: Bounds,
     /// Is told about each bound that is tried.
@@ -257,23 +257,23 @@ pub fn final_states(
 }
 
 /// An encoded program in a solver.
-struct Query<'p, 'a> {
+struct Query<'p> {
     program: &'p Program,
     unrolled: Unrolled,
     encoding: Encoding,
-    solver: Solver<'a>,
+    solver: Solver,
     bad: Lit,
     limit: Lit,
     finals: Option<Finals>,
 }
 
-impl<'p, 'a> Query<'p, 'a> {
+impl<'p> Query<'p> {
     fn new(
         program: &'p Program,
-        options: &Options<'a>,
+        options: &Options<'_>,
         asked: Asked,
         active: Active,
-    ) -> Result<Query<'p, 'a>, Failed> {
+    ) -> Result<Query<'p>, Failed> {
         let symbolic = symbolic::Options { copies: asked.promises as u32, ..options.symbolic };
         let mut unrolled = unroll(program, &symbolic)?;
         let bounds = Bounds { total: asked.total, promises: asked.promises, views: options.bounds.views };
@@ -289,7 +289,7 @@ impl<'p, 'a> Query<'p, 'a> {
             Property::Assertions => None,
         };
         let (bad, limit) = faults(program, &mut unrolled, &encoding, finals.as_ref());
-        let limits: Limits<'a> = options.symbolic.limits;
+        let limits: Limits = options.symbolic.limits;
         let mut solver = Solver::new(limits);
         solver.require_all(&unrolled.graph, &encoding.formula).map_err(Failed::Stopped)?;
         Ok(Query { program, unrolled, encoding, solver, bad, limit, finals })

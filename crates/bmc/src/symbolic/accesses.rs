@@ -28,7 +28,7 @@ pub(super) struct Got {
     pub event: Option<EventId>,
 }
 
-impl Pass<'_, '_> {
+impl Pass<'_> {
     /// Resolves an address: faults are noted, and the thread stops where there is one.
     pub fn target(&mut self, state: &mut State, address: &Held, width: Width) -> Target {
         let resolved = self.memory.resolve(&mut self.graph, &address.word, width);

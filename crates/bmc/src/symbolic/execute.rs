@@ -39,9 +39,9 @@ pub(super) struct Waiting {
 }
 
 /// One pass over a program.
-pub(super) struct Pass<'p, 'a> {
+pub(super) struct Pass<'p> {
     pub program: &'p Program,
-    pub options: Options<'a>,
+    pub options: Options,
     pub flows: &'p [Flow],
     pub shapes: &'p Shapes,
     pub graph: Graph,
@@ -82,13 +82,13 @@ pub(super) struct Pass<'p, 'a> {
 /// States that wait in front of each instruction of a function.
 type Pending = Vec<Vec<State>>;
 
-impl<'p, 'a> Pass<'p, 'a> {
+impl<'p> Pass<'p> {
     pub fn new(
         program: &'p Program,
-        options: Options<'a>,
+        options: Options,
         flows: &'p [Flow],
         shapes: &'p Shapes,
-    ) -> Result<Pass<'p, 'a>, Failed> {
+    ) -> Result<Pass<'p>, Failed> {
         let mut graph = Graph::new();
         let memory = Memory::new(program, &shapes.made, &mut graph).map_err(|object| {
             let object = &program.objects[object as usize];

@@ -28,7 +28,7 @@ struct Into {
     extend: Extend,
 }
 
-impl Pass<'_, '_> {
+impl Pass<'_> {
     /// Runs an instruction that goes on to the next one; nothing if the thread stops here.
     pub fn simple(&mut self, instr: &Instr, mut state: State) -> Result<Option<State>, Failed> {
         let s = &mut state;

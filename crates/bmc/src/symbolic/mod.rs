@@ -67,7 +67,7 @@ pub struct CellId(pub u32);
 
 /// How to unroll.
 #[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
+pub struct Options {
     /// How often a loop goes round whose end depends on data: its body runs at most once more. The same number bounds
     /// recursion.
     pub unroll: u32,
@@ -86,10 +86,10 @@ pub struct Options<'a> {
     /// Most threads.
     pub max_threads: u32,
     /// Time and memory.
-    pub limits: Limits<'a>,
+    pub limits: Limits,
 }
 
-impl Default for Options<'_> {
+impl Default for Options {
     fn default() -> Self {
         Options {
             unroll: 8,

@@ -7,7 +7,7 @@ use super::{EventKind, Failed, Options, Unrolled};
 use fencepost_ir::{Instr, Observable, Program, Property, Reg};
 
 /// Unrolls and inlines each thread once.
-pub fn unroll(program: &Program, options: &Options<'_>) -> Result<Unrolled, Failed> {
+pub fn unroll(program: &Program, options: &Options) -> Result<Unrolled, Failed> {
     let flows: Vec<_> = (0u32..)
         .zip(&program.functions)
         .map(|(number, function)| analyse(function, &observed(program, number)))

@@ -25,7 +25,7 @@ pub(crate) struct Encoded {
 
 impl Power {
     /// Adds all clauses between threads. After all threads have run.
-    pub fn finish(&mut self, formula: &mut Formula, limits: Limits<'_>) -> Result<(), StopReason> {
+    pub fn finish(&mut self, formula: &mut Formula, limits: Limits) -> Result<(), StopReason> {
         let within = || limits.reached().map_or(Ok(()), Err);
         let mut writes: FxHashMap<usize, Vec<(usize, Lit)>> = FxHashMap::default();
         for (number, store) in self.stores.iter().enumerate() {
