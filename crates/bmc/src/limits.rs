@@ -14,6 +14,8 @@ pub enum StopReason {
     Interrupted,
     /// The unrolled program is larger than [`crate::symbolic::Options::max_steps`].
     Size,
+    /// This build has no solver.
+    NoSolver,
 }
 
 impl StopReason {
@@ -24,6 +26,7 @@ impl StopReason {
             StopReason::Memory => "the memory limit was reached",
             StopReason::Interrupted => "the search was interrupted",
             StopReason::Size => "the unrolled program is too large",
+            StopReason::NoSolver => "this build has no SAT solver (it was built without the feature `sat`)",
         }
     }
 }

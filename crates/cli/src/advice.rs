@@ -2,7 +2,7 @@
 
 use crate::args::{CheckArgs, EngineChoice};
 use crate::check::Checked;
-use crate::engine::{ENGINES, Fit, Question, ignored};
+use crate::engine::{self, ENGINES, Fit, Question, ignored};
 use fencepost_answer::{BoundName, Limit, StopReason, Verdict};
 use fencepost_ir::{Compiled, Instr, Language, Order, Program};
 use fencepost_models::mapping::Target;
@@ -63,7 +63,7 @@ fn other_engines(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<Stri
     let able = ENGINES.iter().filter(|engine| {
         engine.name() != checked.engine
             && ignored(**engine, &asked).is_none()
-            && !matches!(engine.fit(&question), Fit::Refuses(_))
+            && !matches!(engine::fit(**engine, &question), Fit::Refuses(_))
     });
     able.map(|engine| format!("another engine: --engine {} ({})", engine.name(), engine.about())).collect()
 }

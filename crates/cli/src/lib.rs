@@ -38,6 +38,10 @@ mod print;
 mod progress;
 mod project;
 mod prove;
+#[cfg(feature = "cluster")]
+mod remote;
+#[cfg(not(feature = "cluster"))]
+#[path = "no_cluster.rs"]
 mod remote;
 mod revalidate;
 mod shell;

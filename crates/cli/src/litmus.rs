@@ -124,6 +124,7 @@ pub fn answer(
 }
 
 /// A test that comes from elsewhere, as the explorer takes it.
+#[cfg(feature = "cluster")]
 pub fn described(
     file: &SourceFile,
     model: &str,
@@ -278,6 +279,9 @@ fn with_machine(
                 Ok(states) => states,
                 Err(stop) => {
                     let limit = match stop {
+                        contexts::StopReason::NoSolver => {
+                            return Err(format!("error: {}", stop.describe()).into());
+                        }
                         contexts::StopReason::Timeout => StopReason::Timeout,
                         contexts::StopReason::Memory | contexts::StopReason::Size => StopReason::MaxMemory,
                         contexts::StopReason::Interrupted => StopReason::Interrupted,

@@ -5,7 +5,7 @@
 //! the user's time only, if there are others, and a second if the program chooses data and another engine takes it as symbols; other limits of the user's end the work, because the next engine would start
 //! with what is left of them.
 
-use super::{ENGINES, Engine, Fit, Question, ignored, promising, promising_auto};
+use super::{ENGINES, Engine, Fit, Question, fit, ignored, promising, promising_auto};
 use crate::input::Trouble;
 use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
 use fencepost_ir::Instr;
@@ -34,7 +34,7 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     let mut able: Vec<Able> = Vec::new();
     let mut refusal = None;
     for &engine in ENGINES {
-        match (engine.fit(question), ignored(engine, question.options)) {
+        match (fit(engine, question), ignored(engine, question.options)) {
             (Fit::Refuses(why), None) => drop(refusal.get_or_insert(why)),
             (Fit::Takes { rank, why }, None) => able.push((rank, why, engine)),
             (Fit::IfAsked, _) | (_, Some(_)) => {}

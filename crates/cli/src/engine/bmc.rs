@@ -32,6 +32,10 @@ impl Engine for Bmc {
         &["unroll", "proof"]
     }
 
+    fn needs_solver(&self, _: &Question<'_>) -> bool {
+        true
+    }
+
     fn fit(&self, question: &Question<'_>) -> Fit {
         match question.model.name {
             "sc" => Fit::Takes { rank: 3, why: "it takes data as symbols".into() },
@@ -133,7 +137,7 @@ fn stop_reason(question: &Question<'_>, found: &bmc::Outcome) -> StopReason {
         Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
         Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
         Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
-        Some(bmc::StopReason::Size) => StopReason::Unsupported(words()),
+        Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) => StopReason::Unsupported(words()),
         None if found.cut => StopReason::NoneWithinBounds,
         None => StopReason::Unsupported(words()),
     }

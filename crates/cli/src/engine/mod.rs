@@ -14,12 +14,14 @@ mod reduce;
 mod run;
 mod states;
 
+#[cfg(feature = "cluster")]
 pub use explore::explorer_settings;
 pub use reduce::write_reduced;
 
 use crate::args::{CheckArgs, Dependencies};
 use crate::input::Trouble;
 use fencepost_answer::{Outcome, StopReason};
+use fencepost_bmc::HAS_SOLVER;
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Compiled, Span};
 use fencepost_models::prepare::{self, Form, Prepared, Refused, prepare};
@@ -79,6 +81,12 @@ pub trait Engine: Sync {
 
     /// The options that it honours beyond those of every engine (`COMMON`), by their long names.
     fn honours(&self) -> &'static [&'static str];
+
+    /// Whether it would answer a question with the SAT solver, which a build may be without.
+    fn needs_solver(&self, question: &Question<'_>) -> bool {
+        let _ = question;
+        false
+    }
 
     /// Whether it can take a question; looks at language, model and property, and does no work.
     fn fit(&self, question: &Question<'_>) -> Fit;
@@ -156,12 +164,24 @@ pub fn ignored(engine: &dyn Engine, options: &CheckArgs) -> Option<String> {
     ))
 }
 
+/// Whether an engine of this build can take a question.
+pub fn fit(engine: &dyn Engine, question: &Question<'_>) -> Fit {
+    match !HAS_SOLVER && engine.needs_solver(question) {
+        true => Fit::Refuses(format!(
+            "error: the engine {} needs a SAT solver here, and this build has none\n  it was built without the feature `sat`, \
+             which is on by default",
+            engine.name()
+        )),
+        false => engine.fit(question),
+    }
+}
+
 /// Answers a question with one engine.
 pub fn run(engine: &dyn Engine, question: &Question<'_>) -> Result<Outcome, Trouble> {
     if let Some(error) = ignored(engine, question.options) {
         return Err(error.into());
     }
-    match engine.fit(question) {
+    match fit(engine, question) {
         Fit::Refuses(why) => Err(why.into()),
         Fit::Takes { .. } | Fit::IfAsked => engine.run(question),
     }

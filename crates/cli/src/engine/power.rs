@@ -178,7 +178,7 @@ fn encoded_within(
             Some(contexts::StopReason::Timeout) => StopReason::limit(Limit::Timeout),
             Some(contexts::StopReason::Memory) => StopReason::limit(Limit::MaxMemory),
             Some(contexts::StopReason::Interrupted) => StopReason::limit(Limit::Interrupted),
-            Some(contexts::StopReason::Size) | None => {
+            Some(contexts::StopReason::Size | contexts::StopReason::NoSolver) | None => {
                 StopReason::Unsupported(found.reason.unwrap_or_default())
             }
         }),

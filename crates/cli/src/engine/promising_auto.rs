@@ -4,7 +4,7 @@
 
 use super::auto::{Picked, nobody};
 use super::promising::has_sc;
-use super::{Engine, Fit, Question, find, ignored};
+use super::{Engine, Fit, Question, find, fit, ignored};
 use crate::input::Trouble;
 use fencepost_answer::{Outcome, Verdict};
 
@@ -31,7 +31,7 @@ struct Trials<'q, 'a> {
 impl Trials<'_, '_> {
     fn find(&mut self, name: &str) -> Option<&'static dyn Engine> {
         let engine = find(name).filter(|engine| ignored(*engine, self.question.options).is_none())?;
-        if let Fit::Refuses(why) = engine.fit(self.question) {
+        if let Fit::Refuses(why) = fit(engine, self.question) {
             self.refuse(why.into());
             return None;
         }
@@ -89,7 +89,7 @@ impl Trials<'_, '_> {
         options.given.retain(|option| !bounded(option));
         let engine = find("explore").filter(|engine| ignored(*engine, &options).is_none())?;
         let question = Question { options: &options, work: Some(graphs), ..*self.question };
-        if matches!(engine.fit(&question), Fit::Refuses(_)) {
+        if matches!(fit(engine, &question), Fit::Refuses(_)) {
             return None;
         }
         let outcome = engine.run(&question).ok().filter(|outcome| outcome.verdict == Verdict::Safe)?;

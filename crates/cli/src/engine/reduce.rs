@@ -49,6 +49,11 @@ impl Engine for Reduce {
         ]
     }
 
+    fn needs_solver(&self, question: &Question<'_>) -> bool {
+        let formula = question.model.name == super::promising::MODEL || super::power::takes(question);
+        formula || question.options.backend == Backend::Bmc
+    }
+
     fn fit(&self, question: &Question<'_>) -> Fit {
         if question.options.proof.is_some() && !super::power::takes(question) {
             let model = question.model.name;
