@@ -25,6 +25,7 @@ fn main() {
 fn runs(command: &str) -> bool {
     let mut words = command.split_whitespace();
     let Some(name) = words.next() else { return false };
-    let quiet = Command::new(name).args(words).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let quiet =
+        Command::new(name).args(words).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok()
 }

@@ -1,4 +1,5 @@
 //! A number for the sources of the explorer: where a work item leads depends on them, so that an item of another build is refused.
+//! And how many forms of rows there are: each is a copy of the whole explorer.
 
 use std::path::{Path, PathBuf};
 
@@ -25,4 +26,10 @@ fn main() {
         }
     }
     println!("cargo::rustc-env=FENCEPOST_SOURCES={hash:016x}");
+    // All of them are for builds that are optimised as far as that goes.
+    println!("cargo::rustc-check-cfg=cfg(all_forms)");
+    let best = std::env::var("OPT_LEVEL").is_ok_and(|level| level == "3");
+    if best || std::env::var_os("CARGO_FEATURE_FORMS").is_some() {
+        println!("cargo::rustc-cfg=all_forms");
+    }
 }

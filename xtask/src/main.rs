@@ -14,8 +14,11 @@
 //! `cargo xtask promising` prints those of the promising semantics, and `cargo xtask promising-family` compares its engines; see
 //! `promising.rs` and `promising_family.rs`.
 //!
+//! `cargo xtask cbmc FOLDER` unpacks a CBMC for the tests of emitted code; see `cbmc.rs`.
+//!
 //! `cargo xtask csmith` compares random sequential C programs with the machine's C compiler; see `csmith.rs`.
 
+mod cbmc;
 mod csmith;
 mod family;
 mod growth;
@@ -40,7 +43,7 @@ const PARTS: [&str; 3] = ["family", "larger", "c"];
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     if args.next().as_deref() != Some("campaign") {
         return Err(
-            "the tasks are `campaign`, `csmith`, `growth`, `outlive`, `power`, `promising` and `promising-family`"
+            "the tasks are `campaign`, `cbmc`, `csmith`, `growth`, `outlive`, `power`, `promising` and `promising-family`"
                 .into(),
         );
     }
@@ -63,6 +66,9 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("cbmc") {
+        return cbmc::run(std::env::args().skip(2));
+    }
     if std::env::args().nth(1).as_deref() == Some("csmith") {
         return csmith::run(std::env::args().skip(2));
     }

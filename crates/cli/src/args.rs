@@ -69,7 +69,7 @@ pub struct ManArgs {
 }
 
 /// Options of `reduce`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ReduceArgs {
     /// A program in C or in the papers' small language
     #[arg(value_name = "FILE")]
@@ -83,16 +83,19 @@ pub struct ReduceArgs {
     /// Stores wait at most this many rounds [default: 2] (tso)
     #[arg(long, value_name = "K")]
     pub age: Option<u32>,
-    /// At most this many contexts (power) [default: 5]
+    /// At most this many contexts: of the machine (power) [default: 5], or of all threads together in a sequential program (tso, ps)
     #[arg(long, value_name = "K")]
     pub contexts: Option<u32>,
+    /// Keep the threads: C with pthreads and atomic sections, for tools that interleave themselves (tso, ps)
+    #[arg(long)]
+    pub threads: bool,
     /// At most this many promises and view switches together [default: 4] (ps)
     #[arg(long, value_name = "K", value_parser = promising_bound())]
     pub bound: Option<u16>,
     /// 0: no promises, and a much smaller program (ps)
     #[arg(long, value_name = "P", value_parser = promising_bound())]
     pub promises: Option<u16>,
-    /// Take the back edge of a loop at most N times (power, ps)
+    /// Take the back edge of a loop at most N times
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub unroll: u32,
     /// Where to write the SC program

@@ -285,14 +285,14 @@ impl<M: AnyWidth> Twin for M {
 
     fn attempt(&self, run: &Run<'_>) -> Result<Attempt, Need> {
         let layout = run.room.layout();
-        // Each form is a copy of the whole engine. Debug builds make do with few, unless they are asked for all.
+        // Each form is a copy of the whole engine: builds that are to be done soon make do with few (`build.rs`).
         let attempt = || match RowForm::for_events(layout.events()).max(run.options.rows) {
-            #[cfg(any(not(debug_assertions), feature = "forms"))]
+            #[cfg(all_forms)]
             RowForm::Words1 => run.attempt::<M, Dense<1>>(self, &layout),
             form if form <= RowForm::Words2 => run.attempt::<M, Dense<2>>(self, &layout),
-            #[cfg(any(not(debug_assertions), feature = "forms"))]
+            #[cfg(all_forms)]
             RowForm::Words4 => run.attempt::<M, Dense<4>>(self, &layout),
-            #[cfg(any(not(debug_assertions), feature = "forms"))]
+            #[cfg(all_forms)]
             RowForm::Words8 => run.attempt::<M, Dense<8>>(self, &layout),
             form if form <= RowForm::Words16 => run.attempt::<M, Dense<16>>(self, &layout),
             _ => run.attempt::<M, Sparse>(self, &layout),

@@ -78,40 +78,40 @@ pub fn print_c(program: &Program) -> Result<String, String> {
 }
 
 /// Names that C accepts, told apart by number.
-fn name(kind: &str, index: usize, name: &str) -> String {
+pub(crate) fn name(kind: &str, index: usize, name: &str) -> String {
     let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     format!("{kind}{index}_{clean}")
 }
 
-fn object_name(program: &Program, index: usize) -> String {
-    name("g", index, &program.objects[index].name)
+pub(crate) fn object_name(objects: &[Object], index: usize) -> String {
+    name("g", index, &objects[index].name)
 }
 
-fn bits(width: Width) -> u32 {
+pub(crate) fn bits(width: Width) -> u32 {
     8 * width.bytes()
 }
 
 /// Cells of an object that make an array: of one width, one after the other.
-struct Run<'p> {
-    name: String,
-    width: Width,
-    cells: &'p [Cell],
+pub(crate) struct Run<'p> {
+    pub name: String,
+    pub width: Width,
+    pub cells: &'p [Cell],
 }
 
 impl Run<'_> {
-    fn start(&self) -> u32 {
+    pub fn start(&self) -> u32 {
         self.cells[0].offset
     }
 }
 
 /// An object as arrays; most objects are one.
-fn runs(program: &Program, index: usize) -> Vec<Run<'_>> {
-    let cells = &program.objects[index].cells;
+pub(crate) fn runs(objects: &[Object], index: usize) -> Vec<Run<'_>> {
+    let cells = &objects[index].cells;
     let follows = |a: &Cell, b: &Cell| a.width == b.width && a.offset + a.width.bytes() == b.offset;
     let groups = cells.chunk_by(follows).enumerate();
     let name = |i: usize| match i {
-        0 => object_name(program, index),
-        _ => format!("{}_{i}", object_name(program, index)),
+        0 => object_name(objects, index),
+        _ => format!("{}_{i}", object_name(objects, index)),
     };
     groups.map(|(i, cells)| Run { name: name(i), width: cells[0].width, cells }).collect()
 }
@@ -120,7 +120,7 @@ fn print_object(out: &mut String, program: &Program, index: usize, object: &Obje
     if object.cells.is_empty() {
         return Err(format!("`{}` has no cells", object.name));
     }
-    for run in runs(program, index) {
+    for run in runs(&program.objects, index) {
         let mut values = Vec::new();
         for cell in run.cells {
             let value = cell.init.ok_or_else(|| format!("`{}`, which is not initialised", object.name))?;
@@ -142,7 +142,7 @@ fn print_decoder(out: &mut String, program: &Program, width: Width) {
     for o in 0..program.objects.len() {
         let tag = Value::pointer(fencepost_ir::ObjectId(o as u32), 0).0 >> 32;
         let mut ways = String::new();
-        for run in runs(program, o).iter().filter(|run| run.width == width) {
+        for run in runs(&program.objects, o).iter().filter(|run| run.width == width) {
             let (start, length) = (run.start(), run.cells.len() as u32 * bytes);
             let _ = match start {
                 0 => write!(ways, " if (o < {length}) return &{}[o / {bytes}];", run.name),
@@ -251,7 +251,7 @@ fn print_main(out: &mut String, program: &Program) {
     out.push_str("  return 0;\n}\n");
 }
 
-fn literal(value: Value) -> String {
+pub(crate) fn literal(value: Value) -> String {
     format!("{}u", value.0) + if value.0 > u64::from(u32::MAX) { "ll" } else { "" }
 }
 
@@ -268,7 +268,7 @@ fn place(program: &Program, addr: &Operand, width: Width) -> String {
         && let Some((object, offset)) = value.as_pointer()
         && (object.0 as usize) < program.objects.len()
     {
-        for run in runs(program, object.0 as usize) {
+        for run in runs(&program.objects, object.0 as usize) {
             if let Some(index) = run.cells.iter().position(|c| c.offset == offset && c.width == width) {
                 return format!("{}[{index}]", run.name);
             }
@@ -277,15 +277,15 @@ fn place(program: &Program, addr: &Operand, width: Width) -> String {
     format!("*at{}({})", bits(width), operand(addr))
 }
 
-fn unsigned(width: Width, text: &str) -> String {
+pub(crate) fn unsigned(width: Width, text: &str) -> String {
     format!("(uint64_t)(uint{}_t)({text})", bits(width))
 }
 
-fn signed(width: Width, text: &str) -> String {
+pub(crate) fn signed(width: Width, text: &str) -> String {
     format!("(int64_t)(int{}_t)({text})", bits(width))
 }
 
-fn extended(width: Width, extend: Extend, text: &str) -> String {
+pub(crate) fn extended(width: Width, extend: Extend, text: &str) -> String {
     match extend {
         Extend::Zero => unsigned(width, text),
         Extend::Sign => format!("(uint64_t){}", signed(width, text)),
@@ -407,13 +407,20 @@ fn choice(dst: Reg, first: i64, last: i64) -> String {
 }
 
 fn assignment(dst: Reg, value: &Rvalue) -> Result<String, String> {
-    let text = match value {
+    Ok(format!("r{} = {};", dst.0, expression(value, &operand)?))
+}
+
+/// What an assignment computes, with operands as somebody prints them.
+pub(crate) fn expression(value: &Rvalue, operand: &dyn Fn(&Operand) -> String) -> Result<String, String> {
+    Ok(match value {
         Rvalue::Use(a) => operand(a),
-        Rvalue::Select(c, a, b) => format!("{} ? {} : {}", operand(c), operand(a), operand(b)),
+        Rvalue::Select(c, a, b) => {
+            format!("{} ? (uint64_t)({}) : (uint64_t)({})", operand(c), operand(a), operand(b))
+        }
         Rvalue::Unary(op, width, extend, a) => {
             let a = operand(a);
             let text = match op {
-                UnaryOp::Neg => format!("0u - {a}"),
+                UnaryOp::Neg => format!("(uint64_t)0 - (uint64_t)({a})"),
                 UnaryOp::Not => format!("~(uint64_t){a}"),
                 UnaryOp::LogicalNot => format!("{} == 0", unsigned(*width, &a)),
                 UnaryOp::ZeroExtend => unsigned(*width, &a),
@@ -455,6 +462,5 @@ fn assignment(dst: Reg, value: &Rvalue) -> Result<String, String> {
             };
             extended(*width, *extend, &text)
         }
-    };
-    Ok(format!("r{} = {text};", dst.0))
+    })
 }

@@ -13,12 +13,15 @@ pub mod helpers;
 pub mod layout;
 pub mod power;
 pub mod promising;
+mod ranges;
+pub mod sequential;
 pub mod start;
 pub mod tso;
 
 pub use c::print_c;
 pub use power::reduce_power;
 pub use promising::reduce_promising;
+pub use sequential::print_sequential;
 pub use start::{Moved, moved, start_at_once};
 pub use tso::{Bound, NO_ROOM, Options, Origins, reduce_tso, reduce_with_origins};
 

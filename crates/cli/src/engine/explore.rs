@@ -124,6 +124,7 @@ impl Engine for Explore {
             limits: question.limits_of_replay(),
             model: entry(question),
             dependencies: settings.dependencies,
+            settings,
         };
         let mut outcome = reporter.outcome(question, &found, unconfirmed);
         reporter.explain(&found, &again, &mut outcome);
@@ -187,7 +188,11 @@ struct Reporter<'a> {
     limits: fencepost_naive::Limits,
     model: &'static Entry,
     dependencies: bool,
+    settings: Options<'a>,
 }
+
+/// How much of the executions under SC is looked at to tell whether a fault needs a weak model.
+const NODES_UNDER_SC: u64 = 20_000;
 
 /// Leaves one finding for each fault: the same at the same places of the source is the same, whoever does it in whichever
 /// iteration. How often each of those that stay was found again.
@@ -268,7 +273,8 @@ impl Reporter<'_> {
                 revalidate::rebuilt(program, self.model, self.dependencies, finding, &self.limits)
             });
             let rebuilt = rebuilt.flatten();
-            let (explanation, cycle) = sentence::explain(&teller, self.model, rebuilt.as_ref());
+            let under_sc = || self.happens_under_sc(finding);
+            let (explanation, cycle) = sentence::explain(&teller, self.model, rebuilt.as_ref(), &under_sc);
             let idle = rebuilt
                 .as_ref()
                 .map(|rebuilt| idle::reads(self.source.program, finding, rebuilt, cycle.as_ref()));
@@ -282,6 +288,24 @@ impl Reporter<'_> {
                 let dependencies = dependencies.unwrap_or_default();
                 outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[]), &dependencies));
             }
+        }
+    }
+
+    /// Whether the same fault, at the same places, is found under SC; nothing if that takes too long to tell.
+    fn happens_under_sc(&self, finding: &fencepost_explore::Finding) -> Option<bool> {
+        let limits = Limits { max_nodes: Some(NODES_UNDER_SC), progress: None, ..self.settings.limits };
+        let model = ModelName::Sc;
+        let options = Options { model, jobs: 1, stop_at_error: false, limits, ..self.settings };
+        let found = fencepost_explore::explore(self.source.program, &options).ok()?;
+        let places = |finding: &fencepost_explore::Finding| {
+            finding.places.iter().map(|place| place.at).collect::<BTreeSet<_>>()
+        };
+        let same = |other: &fencepost_explore::Finding| {
+            other.kind == finding.kind && places(other) == places(finding)
+        };
+        match found.findings.iter().any(same) {
+            true => Some(true),
+            false => (found.stopped.is_none() && found.stats.cut == 0).then_some(false),
         }
     }
 

@@ -96,7 +96,12 @@ fn translated(question: &Question<'_>, program: &Program) -> Result<Outcome, Tro
             reduction::reduce_power(program, &options).map_err(|e| question.refuse(&e.what, e.span))?;
         let outcome = match question.options.backend {
             Backend::Bmc => super::bmc::reduced(question, &reduced)?.0,
-            Backend::Cbmc => super::cbmc::run(question, &reduced)?,
+            Backend::Cbmc => {
+                let once = reduction::sequential::Contexts::Total(1);
+                let printed = reduction::sequential::print_as_it_is(&reduced, once)
+                    .map_err(|e| question.refuse(&e.what, e.span))?;
+                super::cbmc::run(question, &printed, 1)?
+            }
             Backend::States => {
                 let why = "error: --backend states is for tso: the program that a reduction of power gives guesses numbers";
                 return Err(format!(

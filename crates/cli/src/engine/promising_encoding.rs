@@ -150,7 +150,9 @@ fn answer(
                 Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
                 Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
                 Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
-                Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) | None => StopReason::Unsupported(words),
+                Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) | None => {
+                    StopReason::Unsupported(words)
+                }
             });
             if let Some(Asked { total, promises }) = found.completed {
                 outcome.assumes.push(format!(

@@ -13,13 +13,18 @@ use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 use fencepost_reduce::{
-    self as reduction, Moved, NO_ROOM, Origins, moved, print_c, reduce_promising, reduce_tso,
-    reduce_with_origins, start_at_once,
+    self as reduction, Moved, NO_ROOM, Origins, moved, print_c, print_sequential, reduce_promising,
+    reduce_tso, reduce_with_origins, start_at_once,
 };
+use reduction::sequential::{Contexts, Sequential, print_as_it_is};
 use std::time::Instant;
 
 /// The engine.
 pub struct Reduce;
+
+/// What is printed as sequential C: choices stay what they are.
+const SEQUENTIAL: Form =
+    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: false };
 
 /// Rounds that a store waits if the user names no bound.
 const DEFAULT_AGE: u32 = 2;
@@ -94,7 +99,10 @@ impl Engine for Reduce {
                 (found.outcome, Some(run))
             }
             Backend::Bmc => super::bmc::reduced(question, &reduced)?,
-            Backend::Cbmc => (super::cbmc::run(question, &reduced)?, None),
+            Backend::Cbmc => {
+                let printed = sequential(question, bound, None, options.unroll)?;
+                (super::cbmc::run(question, &printed, 1)?, None)
+            }
         };
         if outcome.verdict == Verdict::Unsafe {
             let source = &prepared.program;
@@ -209,6 +217,33 @@ fn bound(model: &str, rounds: Option<u32>, age: Option<u32>) -> Result<reduction
     }
 }
 
+/// How often each thread is let on in a sequential program, if stores wait by age and the user names no number.
+const CONTEXTS_PER_THREAD: u32 = 3;
+
+/// The TSO program as sequential C.
+fn sequential(
+    question: &Question<'_>,
+    bound: reduction::Bound,
+    contexts: Option<u32>,
+    unroll: u32,
+) -> Result<Sequential, Trouble> {
+    let prepared = question.prepare(SEQUENTIAL)?;
+    let per_thread = match bound {
+        reduction::Bound::Rounds(k) => k + 1,
+        reduction::Bound::Age(_) => CONTEXTS_PER_THREAD,
+    };
+    let contexts = contexts.map_or(Contexts::PerThread(per_thread), Contexts::Total);
+    let owners = question.compiled.language == Language::C;
+    let options = reduction::sequential::Options { contexts, unroll, owners, stores: Some(bound) };
+    let mut printed =
+        print_sequential(&prepared.program, &options).map_err(|e| question.refuse(&e.what, e.span))?;
+    // A bound on rounds is one on contexts.
+    if matches!((bound, contexts), (reduction::Bound::Rounds(_), Contexts::PerThread(_))) {
+        printed.contexts = None;
+    }
+    Ok(printed)
+}
+
 /// K of a program that is written if the user names none.
 const WRITTEN_BOUND: u16 = 4;
 
@@ -223,15 +258,33 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let (file, start) = (name.as_str(), Instant::now());
     let question =
         Question { file, compiled: &compiled, model, options: &defaults, start, until: None, work: None };
-    let reduced = reduced_program(&question, options)?;
     let out = options.output.display().to_string();
     let text = match out.rsplit('.').next() {
-        Some("fp") => fencepost_lang::print(&reduced),
-        Some("c") => print_c(&reduced),
+        Some("fp") => fencepost_lang::print(&reduced_program(&question, options)?),
+        Some("c") if options.threads => print_c(&reduced_program(&question, options)?),
+        Some("c") => Ok(sequential_program(&question, options)?.text),
         _ => Err("-o takes a file whose name ends in .c or .fp".into()),
     };
     let text = text.map_err(|error| format!("error: {error}"))?;
     std::fs::write(&out, text).map_err(|error| format!("error: cannot write {out}: {error}").into())
+}
+
+/// The reduction of the model as sequential C.
+fn sequential_program(question: &Question<'_>, options: &ReduceArgs) -> Result<Sequential, Trouble> {
+    let (power, promising) = (super::power::takes(question), question.model.name == super::promising::MODEL);
+    if !power && !promising {
+        let bound = bound(&options.model, options.rounds, options.age)?;
+        return sequential(question, bound, options.contexts, options.unroll);
+    }
+    // Threads of the promising semantics are let on once each, and once more for each promise and each view switch.
+    let more = u32::from(options.bound.unwrap_or(WRITTEN_BOUND));
+    let contexts =
+        options.contexts.filter(|_| promising).map_or(Contexts::BesideThreads(more), Contexts::Total);
+    let reduced = reduced_program(
+        question,
+        &ReduceArgs { contexts: options.contexts.filter(|_| power), ..options.clone() },
+    )?;
+    print_as_it_is(&reduced, contexts).map_err(|e| question.refuse(&e.what, e.span))
 }
 
 /// The reduction of the model.

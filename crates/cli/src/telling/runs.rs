@@ -6,6 +6,7 @@
 
 use crate::telling::cause::{self, Cause, Edge, EdgeKind};
 use crate::telling::fold;
+use crate::telling::sentence::{NEEDS_NO_WEAK_MEMORY, is_about_lifetime};
 use crate::telling::weak::{Names, Weak};
 use crate::telling::words::list;
 use fencepost_answer::picture::{self, Arrow, Kind, Picture};
@@ -145,8 +146,12 @@ impl<'a> Run<'a> {
         explanation.why.extend(self.waiting_store());
         match &weak {
             Some(weak) => explanation.why.extend(weak.why()),
-            None if self.model.name != "sc" && !self.steps.is_empty() => {
-                explanation.why.push("no weak memory is needed: it happens under sc as well".into());
+            // When an object ends is no access, so that of its use too late the values alone say nothing.
+            None if self.model.name != "sc"
+                && !self.steps.is_empty()
+                && !is_about_lifetime(self.finding.kind) =>
+            {
+                explanation.why.push(NEEDS_NO_WEAK_MEMORY.into());
             }
             None => {}
         }

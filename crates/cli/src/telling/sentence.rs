@@ -16,11 +16,12 @@ use fencepost_models::registry::Entry;
 use fencepost_naive::Rebuilt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt.
+/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt, and `under_sc` finds out whether the fault happens under SC.
 pub fn explain(
     teller: &Teller<'_>,
     model: &Entry,
     rebuilt: Option<&Rebuilt>,
+    under_sc: &dyn Fn() -> Option<bool>,
 ) -> (Explanation, Option<Cycle>) {
     let told = rebuilt.and_then(|rebuilt| Told::new(teller, model, rebuilt));
     let weak = told.as_ref().map(|(told, cause)| Weak { names: told, model: model.name, cause });
@@ -41,13 +42,29 @@ pub fn explain(
     } else if let Some(weak) = &weak {
         explanation.why = weak.why();
     } else if rebuilt.is_some() && model.name != "sc" && tells_of_order(finding.kind) {
-        explanation.why.push("no weak memory is needed: it happens under sc as well".into());
+        // What threads saw is as under SC. That the end of an object comes before its use is another matter: it is no access.
+        let happens = if is_about_lifetime(finding.kind) { under_sc() } else { Some(true) };
+        explanation.why.extend(happens.map(|happens| match happens {
+            true => NEEDS_NO_WEAK_MEMORY.into(),
+            false => format!(
+                "it does not happen under sc: there the use comes first; under {} nothing orders it before the end of the object",
+                model.name
+            ),
+        }));
     }
     (explanation, told.as_ref().map(|(told, cause)| told.cycle(cause)))
 }
 
 /// The steps of a cycle, for a picture.
 pub type Cycle = Vec<(StepId, StepId, EdgeKind)>;
+
+/// Said only of what was seen to happen under SC, or follows from values that threads can see there.
+pub const NEEDS_NO_WEAK_MEMORY: &str = "no weak memory is needed: it happens under sc as well";
+
+/// Whether a fault is about an object that has ended before it is used.
+pub fn is_about_lifetime(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::UseAfterFree | FindingKind::UseAfterScope)
+}
 
 fn tells_of_order(kind: FindingKind) -> bool {
     !matches!(kind, FindingKind::Leak | FindingKind::Unsupported | FindingKind::OutsideSection)

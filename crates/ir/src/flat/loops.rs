@@ -1,7 +1,7 @@
 //! The loops of a function, and an order of its instructions in which all edges but those that close loops go forward.
 
 use super::Unsupported;
-use crate::program::Function;
+use crate::program::{Function, Instr, Operand};
 use std::collections::BTreeMap;
 
 /// What is known about the control-flow graph of a function. The end of the function is a node too.
@@ -22,6 +22,10 @@ impl Loops {
         let n = function.body.len();
         let successors = |at: u32| -> Vec<u32> {
             match function.body.get(at as usize) {
+                // `while (1)` is left by no way that is ever taken.
+                Some(Instr::Branch { condition: Operand::Const(value), then_to, else_to }) => {
+                    vec![if value.is_true() { then_to.0 } else { else_to.0 }.min(n as u32)]
+                }
                 Some(instr) => instr.successors(at).map(|to| to.min(n as u32)).collect(),
                 None => Vec::new(),
             }
