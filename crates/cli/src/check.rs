@@ -13,7 +13,7 @@ use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::{Compiled, Language, Program};
 use fencepost_models::registry::{self, Entry};
 use fencepost_report::format::{Format, Printed};
-use fencepost_report::report::{Failed, Report, exit_code};
+use fencepost_report::report::{Failed, Report, exit as verdict, exit_code};
 use fencepost_report::{graphml, html, picture};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ fn plan(options: &CheckArgs) -> Result<(Vec<Job>, Option<BTreeSet<Known>>), Stri
         let own = project.models(&file).filter(|_| !is_given(options, "model"));
         let names = own.map_or_else(|| options.model.clone(), |names| names.join(","));
         let text = if batch { std::fs::read_to_string(&file).unwrap_or_default() } else { String::new() };
-        for model in names.split(',').map(find_model) {
+        for model in all_of(&names).map(|name| find_model(&name)) {
             let model = model?;
             let comment = project::expected_by_comment(&text, model.name);
             let expected = project.expected(&file, model.name).or(comment);
@@ -137,6 +137,15 @@ fn plan(options: &CheckArgs) -> Result<(Vec<Job>, Option<BTreeSet<Known>>), Stri
     jobs.iter_mut().for_each(|job| job.several = several);
     let baseline = options.baseline.as_deref().map(baseline::read).transpose()?;
     Ok((jobs, baseline))
+}
+
+/// The names of a list; `all` are all models for programs.
+fn all_of(names: &str) -> impl Iterator<Item = String> {
+    let one = |name: &str| match name {
+        "all" => registry::names(is_for_programs).into_iter().map(String::from).collect(),
+        name => vec![name.to_string()],
+    };
+    names.split(',').flat_map(one).collect::<Vec<_>>().into_iter()
 }
 
 fn is_given(options: &CheckArgs, name: &str) -> bool {
@@ -218,12 +227,12 @@ impl Summary {
                     verdict.name(),
                     expected.name()
                 ));
-                code = code.max(fencepost_report::report::exit::UNSAFE);
+                code = worse(code, verdict::UNSAFE);
             }
             _ => {}
         }
         self.found.extend(findings);
-        self.worst = self.worst.max(code);
+        self.worst = worse(self.worst, code);
     }
 
     fn text(&self, time: Duration) -> String {
@@ -432,11 +441,27 @@ pub fn handle_interrupts() {
     });
 }
 
+fn is_for_programs(model: &Entry) -> bool {
+    model.twin.is_some() || model.machine.is_some()
+}
+
+/// The exit code of two answers: a bug of ours is the worst, then what is wrong with a program, then what could not be read, then
+/// what is not known.
+fn worse(one: u8, other: u8) -> u8 {
+    let rank = |code: &u8| match *code {
+        verdict::SAFE => 0,
+        verdict::UNKNOWN => 1,
+        exit::BAD_INPUT => 2,
+        verdict::UNSAFE => 3,
+        _ => 4,
+    };
+    std::cmp::max_by_key(one, other, rank)
+}
+
 /// A model that some engine for programs knows; the error is a whole message.
 pub fn find_model(name: &str) -> Result<&'static Entry, String> {
-    let known = |model: &Entry| model.twin.is_some() || model.machine.is_some();
-    registry::find(name).filter(|model| known(model)).ok_or_else(|| {
-        let names = registry::names(known);
+    registry::find(name).filter(|model| is_for_programs(model)).ok_or_else(|| {
+        let names = registry::names(is_for_programs);
         let hint = print::did_you_mean(name, &names);
         format!(
             "error: there is no model `{name}` for programs\n{hint}  known models: {}\n",

@@ -152,3 +152,39 @@ fn shells_and_man_are_served() {
     let (_, help) = exit_code(&mut fencepost(&["check", "--help"]));
     assert!(help.contains("leading-sync") && help.contains("rcpc"), "{help}");
 }
+
+/// What is wrong with one program is not hidden by another that cannot be read or answered.
+#[test]
+fn unsafe_wins_over_unknown_and_over_bad_input() {
+    let folder = std::env::temp_dir().join(format!("fencepost-worst-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
+    write("a_bad.c", "int main(void) { return x; }\n");
+    write("b_wrong.c", "#include <assert.h>\nint main(void) { assert(0); }\n");
+    write("c_right.c", "int main(void) { return 0; }\n");
+    let code = |names: &[&str]| {
+        let mut all = vec!["check".to_string(), "-m".into(), "sc".into()];
+        all.extend(names.iter().map(|name| folder.join(name).display().to_string()));
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        fencepost(&all).output().expect("it runs").status.code()
+    };
+    assert_eq!(code(&["a_bad.c", "b_wrong.c", "c_right.c"]), Some(1));
+    assert_eq!(code(&["a_bad.c", "c_right.c"]), Some(3));
+    assert_eq!(code(&["c_right.c"]), Some(0));
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+/// Models have the names of what they stand for, too.
+#[test]
+fn other_names_of_models() {
+    let file = "crates/c/corpus/litmus_sb_rlx.c";
+    for (other, own) in
+        [("x86", "tso"), ("arm", "armv8"), ("aarch64", "armv8"), ("c11", "rc11"), ("cpp20", "rc20")]
+    {
+        let output = fencepost(&["check", file, "-m", other, "--json", "--quiet"]).output().expect("it runs");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(answer["model"], own, "{other}");
+    }
+    let output = fencepost(&["check", file, "-m", "all", "--json", "--quiet"]).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&output.stdout).lines().count() >= 8);
+}

@@ -138,3 +138,19 @@ fn bugs_are_called_what_they_are() {
         assert!(said.contains(words), "{file}: {said}");
     }
 }
+
+/// What threads saw may be as under SC and still the end of an object, which is no access, be too early under a weak model only.
+#[test]
+fn what_needs_a_weak_model_is_not_said_to_happen_under_sc() {
+    let file = format!("{DATA}/freed_after_relaxed_flag.c");
+    assert!(run(&["check", &file, "-m", "sc"]).starts_with("exit code 0"));
+    for model in ["rc20", "armv8", "power"] {
+        let text = run(&["check", &file, "-m", model]);
+        assert!(text.contains("error[FP0303]"), "{text}");
+        assert!(!text.contains("no weak memory is needed"), "{text}");
+        assert!(text.contains("it does not happen under sc"), "{text}");
+    }
+    // Without the flag it happens under SC, and that is said.
+    let text = run(&["check", &format!("{DATA}/freed_at_once.c"), "-m", "armv8"]);
+    assert!(text.contains("no weak memory is needed: it happens under sc as well"), "{text}");
+}

@@ -119,8 +119,22 @@ pub const MODELS: &[Entry] = &[
     Entry { name: "ps", machine: Some("ps"), ordered: Ordered::HappensBefore, ..DATA },
 ];
 
-/// The model of that name.
+/// What people call models by the machine or the language that they stand for.
+const OTHER_NAMES: [(&str, &str); 8] = [
+    ("x86", "tso"),
+    ("x86-64", "tso"),
+    ("arm", "armv8"),
+    ("aarch64", "armv8"),
+    ("arm64", "armv8"),
+    ("ppc", "power"),
+    ("c11", "rc11"),
+    ("cpp20", "rc20"),
+];
+
+/// The model of that name, or of another name for it.
 pub fn find(name: &str) -> Option<&'static Entry> {
+    let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
+    let name = other.map_or(name, |(_, own)| own);
     MODELS.iter().find(|entry| entry.name == name)
 }
 
