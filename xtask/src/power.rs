@@ -6,10 +6,13 @@
 //! * `litmus`: the PPC litmus tests: final states of the machine and of the encoding with 1 to `--most` contexts, verdicts of the encoding with the most, of the
 //!   machine without a bound and of the axiomatic model. `--seconds` limits each search of the machine.
 //! * `random [--cases N] [--from N] [--states N]`: random programs of up to three threads: the same states on the machine and in the encoding; see `random.rs`.
+//! * `questions [--cases N] [--from N] [--states N] [--every N] [--seconds S]`: random programs with assertions, final conditions and accesses that hit no cell, through the machine, the encoding and (every Nth) the
+//!   translation; see `questions.rs`.
 //!
 //! The exit code is 1 if machine and encoding differ, or a table misses what is expected.
 
 mod confirm;
+mod questions;
 mod random;
 
 use serde_json::Value;
@@ -30,7 +33,7 @@ struct Options {
 }
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
-    let part = args.next().ok_or("tables, confirm, litmus or random is expected")?;
+    let part = args.next().ok_or("tables, confirm, litmus, random or questions is expected")?;
     let mut options = Options {
         part,
         bin: "target/fast/fencepost".into(),
@@ -72,6 +75,14 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
             most: options.most.min(4),
             states: options.states,
         })),
+        "questions" => Ok(questions::run(&questions::Campaign {
+            from: options.from,
+            cases: options.cases,
+            most: options.most,
+            states: options.states,
+            every: options.every,
+            seconds: options.seconds,
+        })),
         other => Err(format!("`{other}` is not a part")),
     });
     match wrong {
@@ -80,7 +91,9 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
             ExitCode::from(u8::from(wrong > 0))
         }
         Err(error) => {
-            eprintln!("error: {error}\nusage: cargo xtask power tables|confirm|litmus|random [OPTIONS]");
+            eprintln!(
+                "error: {error}\nusage: cargo xtask power tables|confirm|litmus|random|questions [OPTIONS]"
+            );
             ExitCode::from(3)
         }
     }

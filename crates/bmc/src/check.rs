@@ -69,6 +69,8 @@ pub struct Outcome {
     pub stop: Option<StopReason>,
     /// Why there is no answer, in words.
     pub reason: Option<String>,
+    /// A model of the formula is no run: a mistake of ours.
+    pub unexplained: bool,
     /// What went wrong.
     pub finding: Option<Finding>,
     /// A run that shows it, to be replayed.
@@ -116,6 +118,7 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Outcome, Unsupp
         completed: None,
         stop: None,
         reason: None,
+        unexplained: false,
         finding: None,
         run: None,
         statistics: Statistics::default(),
@@ -415,6 +418,7 @@ impl<'p> Query<'p> {
 impl Outcome {
     fn unexplained(&mut self, why: &str) {
         self.verdict = Verdict::Unknown;
+        self.unexplained = true;
         self.reason = Some(format!("a model was found that is no run: {why}"));
     }
 }

@@ -64,7 +64,8 @@ fn value_of(
     }
 }
 
-fn holds(graph: &mut Graph, proposition: &Proposition, observed: &[Word]) -> Lit {
+/// Whether a proposition holds of what is observed.
+pub fn holds(graph: &mut Graph, proposition: &Proposition, observed: &[Word]) -> Lit {
     match proposition {
         Proposition::True => Lit::TRUE,
         Proposition::False => Lit::FALSE,

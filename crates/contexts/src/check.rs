@@ -1,14 +1,15 @@
 //! From a program to an answer.
 
-use crate::power::{Execution, Power, PowerRun};
+use crate::power::{Execution, Power, PowerRun, Rule};
 use crate::symbolic::{self, Cells, Failed, Formula, Unsupported, zero};
 use fencepost_bmc::aig::Lit;
+use fencepost_bmc::finals::holds;
 use fencepost_bmc::limits::{Limits, StopReason};
 use fencepost_bmc::proof::checked_proof;
 use fencepost_bmc::solver::{Answer, Solver};
 use fencepost_bmc::word::Word;
-use fencepost_ir::flat::{self, Flat, Op, flatten};
-use fencepost_ir::{FailKind, Fence, Observable, Program, Property, Span, Value};
+use fencepost_ir::flat::{self, Flat, Op};
+use fencepost_ir::{FailKind, Fence, Observable, Program, Property, Quantifier, Span, Value};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -61,13 +62,17 @@ pub struct Outcome {
     pub completed: Option<u32>,
     /// The number of contexts with which something was found.
     pub found_at: Option<u32>,
+    /// No run needs more contexts than were looked at.
+    pub exhausted: bool,
+    /// The final state that the program is asked for was not found, and bounds kept runs away.
+    pub none_within_bounds: bool,
     /// Why there is no answer: a limit.
     pub stop: Option<StopReason>,
     /// Why there is no answer, in words.
     pub reason: Option<String>,
     /// What went wrong.
     pub finding: Option<Finding>,
-    /// A run that shows it, to be replayed on the machine.
+    /// A run that shows what went wrong, or that ends in the state that is asked for; to be replayed on the machine.
     pub run: Option<PowerRun>,
     /// Size of the formula and effort.
     pub size: Size,
@@ -86,6 +91,8 @@ pub struct Options<'a> {
     pub limits: Limits,
     /// Only runs that follow an execution.
     pub following: Option<&'a Execution>,
+    /// A rule that is left out: only a test wants that.
+    pub without: Option<Rule>,
     /// Is told each number of contexts that is tried, with the size of the formula and the effort so far.
     pub progress: Option<&'a (dyn Fn(u32, Size) + Sync)>,
 }
@@ -94,14 +101,15 @@ impl Options<'_> {
     /// With this unroll bound, and nothing else.
     pub fn new(unroll: u32) -> Self {
         let limits = Limits::default();
-        Options { unroll, owners: false, skip_idle: true, limits, following: None, progress: None }
+        let (following, without, progress) = (None, None, None);
+        Options { unroll, owners: false, skip_idle: true, limits, following, without, progress }
     }
 }
 
 fn flat_program(program: &Program, options: &Options<'_>) -> Result<Flat, Unsupported> {
     let Options { unroll, owners, skip_idle, .. } = *options;
     let settings = flat::Options { owners, skip_idle, ..flat::Options::new(unroll) };
-    let flat = flatten(program, settings).map_err(|e| Unsupported { what: e.what, span: e.span })?;
+    let flat = flat::prepare(program, settings).map_err(|e| Unsupported { what: e.what, span: e.span })?;
     if flat.threads.len() > 63 {
         return Err(Unsupported { what: "more than 63 threads".into(), span: Span::default() });
     }
@@ -127,6 +135,10 @@ struct Query {
     solver: Solver,
     /// The values that a final condition observes.
     observed: Vec<Word>,
+    /// A final state that violates the condition.
+    violated: Lit,
+    /// A final state that `exists` asks for.
+    wanted: Option<Lit>,
 }
 
 impl Query {
@@ -140,16 +152,26 @@ impl Query {
         trace: Option<&Path>,
     ) -> Result<Query, Failed> {
         let cells = Cells::new(flat)?;
+        let observes = matches!(program.property, Property::Final(_));
         let (mut formula, mut power) =
-            symbolic::run(flat, &cells, complete, options.limits, |formula, shapes| {
-                Power::new(flat, &cells, formula, shapes, contexts.clone(), complete)
+            symbolic::run(flat, &cells, observes, options.limits, |formula, shapes| {
+                Power::new(flat, &cells, formula, shapes, contexts.clone(), complete).without(options.without)
             })?;
-        let observed = match &program.property {
-            Property::Final(condition) if complete => {
-                observe(&mut power, &mut formula, &cells, &condition.observed)
+        let (mut observed, mut violated, mut wanted) = (Vec::new(), Lit::FALSE, None);
+        if let Property::Final(condition) = &program.property {
+            observed = observe(&mut power, &mut formula, &cells, &condition.observed);
+            let graph = &mut formula.graph;
+            let filter =
+                condition.filter.as_ref().map_or(Lit::TRUE, |filter| holds(graph, filter, &observed));
+            let proposition = holds(graph, &condition.proposition, &observed);
+            let mut parts = formula.ended.clone();
+            parts.extend([filter, proposition.complement_if(condition.quantifier == Quantifier::ForAll)]);
+            let state = graph.and_all(&parts);
+            match condition.quantifier {
+                Quantifier::Exists => wanted = Some(state),
+                Quantifier::NotExists | Quantifier::ForAll => violated = state,
             }
-            _ => Vec::new(),
-        };
+        }
         power.finish(&mut formula, options.limits)?;
         if let Some(execution) = options.following {
             power.follow(&mut formula, execution);
@@ -160,7 +182,7 @@ impl Query {
             solver.trace(path).map_err(what)?;
         }
         solver.require_all(&formula.graph, &formula.clauses)?;
-        Ok(Query { formula, power, solver, observed })
+        Ok(Query { formula, power, solver, observed, violated, wanted })
     }
 
     fn size(&self) -> Size {
@@ -174,7 +196,8 @@ impl Query {
     /// Something of a kind goes wrong.
     fn goes_wrong(&mut self, unsupported: bool) -> Lit {
         let of_kind = |bad: &&symbolic::Bad| (bad.kind == FailKind::Unsupported) == unsupported;
-        let when: Vec<Lit> = self.formula.bad.iter().filter(of_kind).map(|bad| bad.when).collect();
+        let mut when: Vec<Lit> = self.formula.bad.iter().filter(of_kind).map(|bad| bad.when).collect();
+        when.extend((!unsupported).then_some(self.violated));
         self.formula.graph.or_all(&when)
     }
 
@@ -187,14 +210,14 @@ impl Query {
 
 /// The values of what is observed at the end.
 fn observe(power: &mut Power, formula: &mut Formula, cells: &Cells, observed: &[Observable]) -> Vec<Word> {
-    let finals = power.finals(formula);
+    let finals = power.memory_at_end(formula);
     let value = |observable: &Observable| match *observable {
         Observable::Register { thread, reg } => {
             formula.registers[thread.0 as usize].get(&reg.0).cloned().unwrap_or_else(zero)
         }
         Observable::Memory { object, offset, width } => {
             let cell = cells.at(Value::pointer(object, offset), width);
-            let word = cell.map_or_else(zero, |cell| finals[cell].clone());
+            let word = cell.map_or_else(zero, |cell| finals[cell].0.clone());
             word.extend(width, fencepost_ir::Extend::Sign)
         }
     };
@@ -246,21 +269,27 @@ fn check_unrolled(
     contexts: RangeInclusive<u32>,
 ) -> Result<Outcome, Unsupported> {
     let flat = flat_program(program, options)?;
+    let enough = enough_contexts(&flat);
+    let (first, last) = (*contexts.start(), *contexts.end());
+    let exhausted = enough <= u64::from(last);
+    // More contexts than can be of use are not asked for.
+    let last = if exhausted { last.min(first.max(enough as u32)) } else { last };
     let mut outcome = Outcome {
         verdict: Verdict::Unknown,
         cut: flat.cuts,
         unroll: options.unroll,
         completed: None,
         found_at: None,
+        exhausted,
+        none_within_bounds: false,
         stop: None,
         reason: None,
         finding: None,
         run: None,
         size: Size::default(),
     };
-    let (first, last) = (*contexts.start(), *contexts.end());
     let stages = match last - first.min(last) < FIRST {
-        true => vec![contexts],
+        true => vec![first..=last],
         false => vec![first..=first + FIRST - 1, first + FIRST..=last],
     };
     for stage in stages {
@@ -280,6 +309,29 @@ fn check_unrolled(
     Ok(outcome)
 }
 
+/// So many contexts are enough for every run: each has something that changes what can be done next, the initialisation or commitment of a read, or the commitment or arrival of a store or
+/// fence. Neighbouring contexts are of different threads, so that those of the busiest one are at most one more than all others.
+fn enough_contexts(flat: &Flat) -> u64 {
+    let phases = flat::phases(flat).unwrap_or_default();
+    let during = |thread: usize, step: usize| {
+        thread > 0 || phases.get(step).is_none_or(|phase| *phase == flat::Phase::During)
+    };
+    let others = flat.threads.len() as u64 - 1;
+    let moves = |(thread, code): (usize, &flat::FlatThread)| -> u64 {
+        let steps = code.code.iter().enumerate().filter(|(step, _)| during(thread, *step));
+        let count = |(_, step): (usize, &flat::Step)| match step.op {
+            Op::Load { .. } => 2,
+            Op::Fence(Fence::Isync) => 1,
+            Op::Store { .. } | Op::Fence(_) => 1 + others,
+            _ => 0,
+        };
+        steps.map(count).sum()
+    };
+    let moves: Vec<u64> = flat.threads.iter().enumerate().map(moves).collect();
+    let (all, most) = (moves.iter().sum::<u64>(), moves.iter().copied().max().unwrap_or(0));
+    all.min(2 * (all - most) + 1).max(1)
+}
+
 impl Query {
     /// Asks with more and more contexts. True if the outcome is final.
     fn deepen(
@@ -296,7 +348,7 @@ impl Query {
                 progress(bound, self.size());
             }
             // Nothing more is asked for: the solver may simplify with what is a clause, not with what is assumed.
-            if bound == last && limit == Lit::FALSE {
+            if bound == last && limit == Lit::FALSE && self.wanted.is_none() {
                 self.solver.require(&self.formula.graph, &[bad]);
             }
             let answer = self.solve(bound, bad);
@@ -318,13 +370,36 @@ impl Query {
         }
         if is_last {
             match self.solve(last, limit) {
-                Answer::Unsat => outcome.verdict = Verdict::Safe,
+                Answer::Unsat => self.look_for_wanted(last, outcome),
                 Answer::Stopped(reason) => outcome.stopped(reason),
                 Answer::Sat(_) => outcome.reason = Some("the library model cannot follow the program".into()),
             }
             outcome.size = self.size();
         }
         is_last
+    }
+}
+
+impl Query {
+    /// Nothing is wrong: safe, unless the program is asked for a final state that it does not have.
+    fn look_for_wanted(&mut self, contexts: u32, outcome: &mut Outcome) {
+        outcome.verdict = Verdict::Safe;
+        let Some(wanted) = self.wanted else { return };
+        match self.solve(contexts, wanted) {
+            Answer::Stopped(reason) => outcome.stopped(reason),
+            Answer::Sat(values) => outcome.run = Some(self.power.lift(&self.formula, &values, contexts)),
+            Answer::Unsat if outcome.exhausted && !outcome.cut => {
+                outcome.verdict = Verdict::Unsafe;
+                let message = "no final state satisfies the condition".into();
+                let (span, thread, kind) = (Span::default(), 0, FailKind::Assertion);
+                outcome.finding = Some(Finding { message, span, thread, kind });
+            }
+            Answer::Unsat => {
+                outcome.verdict = Verdict::Unknown;
+                outcome.none_within_bounds = true;
+                outcome.reason = Some("no final state within the bounds satisfies the condition".into());
+            }
+        }
     }
 }
 

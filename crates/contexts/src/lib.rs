@@ -12,5 +12,5 @@ pub mod symbolic;
 
 pub use check::{Finding, Options, Outcome, Size, Verdict, check, prove, states, states_up_to};
 pub use fencepost_bmc::limits::{Limits, StopReason};
-pub use power::{Execution, PowerRun};
+pub use power::{Execution, PowerRun, Rule};
 pub use symbolic::Unsupported;

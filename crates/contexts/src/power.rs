@@ -20,9 +20,11 @@ mod follow;
 mod lift;
 mod order;
 mod reads;
+mod rules;
 
 pub use follow::Execution;
 pub use lift::PowerRun;
+pub use rules::Rule;
 
 use crate::symbolic::{Access, Cells, Formula, Memory, Shapes, zero};
 use fencepost_bmc::aig::{Graph, Lit};
@@ -50,6 +52,9 @@ pub struct Tag {
     init: By,
     commit: By,
 }
+
+/// What is in each cell, and whether it is a value.
+type Memories = Vec<(Word, Lit)>;
 
 /// What a thread knows about a cell.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,7 +93,7 @@ pub struct State {
     /// The last load that took a reservation.
     reservation: usize,
     /// While `main` runs alone: memory.
-    alone: Option<Rc<Vec<Word>>>,
+    alone: Option<Rc<Memories>>,
 }
 
 /// A read of one cell.
@@ -104,6 +109,8 @@ pub(crate) struct Read {
 pub(crate) struct CellRead {
     pub cell: usize,
     pub when: Lit,
+    /// It reads the initial value; known only where the cell may have none.
+    pub initial: Option<Lit>,
     pub value: Word,
     pub own: usize,
     pub own_value: Word,
@@ -161,12 +168,16 @@ pub struct Power {
     pub(crate) barriers: Vec<Barrier>,
     /// Reads by event number of [`Last`].
     phases: Vec<Phase>,
-    initial: Rc<Vec<Word>>,
+    initial: Rc<Memories>,
     /// Memory at the end; made when somebody asks.
-    finals: Option<Rc<Vec<Word>>>,
+    finals: Option<Rc<Memories>>,
+    /// What `main` leaves if it is the last to end.
+    left: Option<Rc<Memories>>,
     shapes: Shapes,
     /// Threads must run to their ends.
     complete: bool,
+    /// A rule that is left out, for a test.
+    without: Option<Rule>,
     pub(crate) encoded: order::Encoded,
 }
 
@@ -183,7 +194,7 @@ impl Power {
         let (least, contexts, threads) =
             (*contexts.start() as usize, *contexts.end() as usize, flat.threads.len());
         let phases = phases(flat).unwrap_or_default();
-        let initial = cells.initial_words(&mut formula.graph);
+        let initial = cells.initial_words();
         let busy: Vec<bool> =
             (0..threads).map(|p| p > 0 || phases.is_empty() || works(flat, &phases)).collect();
         let mut live = vec![Lit::TRUE; contexts];
@@ -203,10 +214,22 @@ impl Power {
             phases,
             initial: Rc::new(initial),
             finals: None,
+            left: None,
             shapes: shapes.clone(),
             complete,
+            without: None,
             encoded: order::Encoded::default(),
         }
+    }
+
+    /// Without a rule: only a test wants that.
+    pub fn without(self, without: Option<Rule>) -> Power {
+        Power { without, ..self }
+    }
+
+    /// A rule counts.
+    fn has(&self, rule: Rule) -> bool {
+        self.without != Some(rule)
     }
 
     /// What to assume for runs with at most so many contexts.
@@ -255,15 +278,15 @@ impl Power {
     }
 
     /// `guard & x[k] => y[k]` for all contexts.
-    fn waits(&self, formula: &mut Formula, guard: Lit, x: &By, y: &By) {
-        for k in 0..self.contexts {
+    fn waits(&self, rule: Rule, formula: &mut Formula, guard: Lit, x: &By, y: &By) {
+        for k in (0..self.contexts).filter(|_| self.has(rule)) {
             formula.require([!guard, !x[k], y[k]]);
         }
     }
 
     /// What is done in the end.
     fn must_be_done(&self, formula: &mut Formula, guard: Lit, x: &By) {
-        if let Some(&last) = x.last() {
+        if let Some(&last) = x.last().filter(|_| self.has(Rule::CommittedInTheEnd)) {
             formula.require([!guard, last]);
         }
     }
@@ -273,14 +296,15 @@ impl Power {
     }
 
     /// Memory at the end of all threads.
-    pub fn finals(&mut self, formula: &mut Formula) -> Rc<Vec<Word>> {
+    pub(crate) fn finals(&mut self, formula: &mut Formula) -> Rc<Memories> {
         if let Some(finals) = &self.finals {
             return finals.clone();
         }
-        let words: Vec<Word> = (0..self.initial.len())
-            .map(|cell| match self.shapes.writers[cell] {
-                0 => self.initial[cell].clone(),
-                _ => self.shapes.shapes[cell].input(&mut formula.graph),
+        let words: Memories = (0..self.initial.len())
+            .map(|cell| match (self.shapes.writers[cell], self.initial[cell].1) {
+                (0, _) => self.initial[cell].clone(),
+                (_, Lit::TRUE) => (self.shapes.shapes[cell].input(&mut formula.graph), Lit::TRUE),
+                _ => (self.shapes.shapes[cell].input(&mut formula.graph), formula.graph.input()),
             })
             .collect();
         let finals = Rc::new(words);
@@ -289,12 +313,20 @@ impl Power {
     }
 }
 
+impl Power {
+    /// Memory when all has ended, `main` too.
+    pub(crate) fn memory_at_end(&mut self, formula: &mut Formula) -> Rc<Memories> {
+        self.left.clone().unwrap_or_else(|| self.finals(formula))
+    }
+}
+
 /// Whether `main` does anything beside the threads that it starts.
 fn works(flat: &Flat, phases: &[Phase]) -> bool {
-    use fencepost_ir::flat::Op;
-    flat.threads[0].code.iter().zip(phases).any(|(step, phase)| {
-        *phase == Phase::During && matches!(step.op, Op::Load { .. } | Op::Store { .. } | Op::Fence(_))
-    })
+    flat.threads[0]
+        .code
+        .iter()
+        .zip(phases)
+        .any(|(step, phase)| *phase == Phase::During && step.op.is_fetched())
 }
 
 /// Who is active when: one thread in each context in which something may happen, no thread in two contexts in a row.
@@ -389,7 +421,10 @@ impl Memory for Power {
         let alone = match (&a.alone, &b.alone) {
             (Some(x), Some(y)) if Rc::ptr_eq(x, y) => Some(x.clone()),
             (Some(x), Some(y)) => {
-                Some(Rc::new(x.iter().zip(y.iter()).map(|(x, y)| Word::mux(graph, c, x, y)).collect()))
+                let both = |(x, y): (&(Word, Lit), &(Word, Lit))| {
+                    (Word::mux(graph, c, &x.0, &y.0), graph.mux(c, x.1, y.1))
+                };
+                Some(Rc::new(x.iter().zip(y.iter()).map(both).collect()))
             }
             (one, other) => one.clone().or(other.clone()),
         };
@@ -410,7 +445,7 @@ impl Memory for Power {
 
     fn start(&mut self, _: &mut Formula, thread: usize) -> State {
         let always = self.always();
-        let place = |value: &Word| Place {
+        let place = |(value, _): &(Word, Lit)| Place {
             value: value.clone(),
             init: always.clone(),
             committed: always.clone(),
@@ -433,33 +468,46 @@ impl Memory for Power {
         }
     }
 
-    fn load(&mut self, formula: &mut Formula, access: &Access<'_, Tag>, state: &mut State) -> (Word, Tag) {
+    fn load(
+        &mut self,
+        formula: &mut Formula,
+        access: &Access<'_, Tag>,
+        state: &mut State,
+    ) -> (Word, Tag, Lit) {
         if self.is_alone(access.thread, access.step) {
             let memory = state.alone.clone().unwrap_or_default();
-            let mut value = zero();
+            let (mut value, mut valid) = (zero(), Lit::TRUE);
             for &(cell, hit) in &access.cells {
-                value = Word::mux(&mut formula.graph, hit, &memory[cell], &value);
+                let (word, is_value) = &memory[cell];
+                value = Word::mux(&mut formula.graph, hit, word, &value);
+                valid = formula.graph.mux(hit, *is_value, valid);
             }
-            return (value, self.constant());
+            return (value, self.constant(), valid);
         }
         let guard = access.guard;
         let (init, commit) = (self.done(formula, access.thread), self.done(formula, access.thread));
         self.must_be_done(formula, guard, &commit);
-        self.waits(formula, guard, &init, &state.fences);
-        self.waits(formula, guard, &init, &access.address.init);
-        self.waits(formula, guard, &commit, &init);
-        self.waits(formula, guard, &commit, &state.control);
-        self.waits(formula, guard, &commit, &state.known);
-        self.waits(formula, guard, &commit, &access.address.commit);
+        self.waits(Rule::ReadAfterFences, formula, guard, &init, &state.fences);
+        self.waits(Rule::ReadAfterAddress, formula, guard, &init, &access.address.init);
+        self.waits(Rule::ReadCommitAfterInit, formula, guard, &commit, &init);
+        self.waits(Rule::ReadCommitAfterControl, formula, guard, &commit, &state.control);
+        self.waits(Rule::ReadCommitAfterAddresses, formula, guard, &commit, &state.known);
+        self.waits(Rule::ReadCommitAfterAddress, formula, guard, &commit, &access.address.commit);
         let event = self.reads.len();
         let number = self.last(Last::Event(event));
-        let (mut value, mut cells) = (zero(), Vec::new());
+        let (mut value, mut cells, mut valid) = (zero(), Vec::new(), Lit::TRUE);
         for &(cell, hit) in &access.cells {
             let when = formula.graph.and(guard, hit);
             let place = state.places[cell].clone();
-            self.waits(formula, when, &init, &place.init);
-            self.waits(formula, when, &init, &place.addresses);
-            self.waits(formula, when, &commit, &place.committed);
+            let has_value = self.initial[cell].1;
+            let initial = (has_value != Lit::TRUE).then(|| formula.graph.input());
+            if let Some(initial) = initial {
+                let without = formula.graph.and_all(&[hit, initial, !has_value]);
+                valid = formula.graph.and(valid, !without);
+            }
+            self.waits(Rule::ReadAfterOwnStore, formula, when, &init, &place.init);
+            self.waits(Rule::ReadAfterAddressesOfStores, formula, when, &init, &place.addresses);
+            self.waits(Rule::ReadCommitAfterSameCell, formula, when, &commit, &place.committed);
             let read = match self.foreign_writers(cell, access.thread) {
                 false => place.value.clone(),
                 true => self.shapes.shapes[cell].input(&mut formula.graph),
@@ -468,6 +516,7 @@ impl Memory for Power {
             cells.push(CellRead {
                 cell,
                 when,
+                initial,
                 value: read,
                 own: place.own,
                 own_value: place.value,
@@ -494,7 +543,7 @@ impl Memory for Power {
         if access.exclusive {
             state.reservation = number;
         }
-        (value, Tag { init, commit })
+        (value, Tag { init, commit }, valid)
     }
 
     fn store(
@@ -508,7 +557,9 @@ impl Memory for Power {
             let mut memory = state.alone.clone().unwrap_or_default();
             let words = Rc::make_mut(&mut memory);
             for &(cell, hit) in &access.cells {
-                words[cell] = Word::mux(&mut formula.graph, hit, value, &words[cell]);
+                let (word, is_value) = &words[cell];
+                let word = Word::mux(&mut formula.graph, hit, value, word);
+                words[cell] = (word, formula.graph.or(hit, *is_value));
             }
             state.alone = Some(memory);
             return;
@@ -519,9 +570,15 @@ impl Memory for Power {
         let init = and(graph, &operands, &state.fences);
         let commit = self.done(formula, access.thread);
         self.must_be_done(formula, guard, &commit);
-        for wanted in [&init, &state.control, &state.known, &of.commit, &access.address.commit, &state.eieios]
-        {
-            self.waits(formula, guard, &commit, wanted);
+        for (rule, wanted) in [
+            (Rule::StoreAfterInit, &init),
+            (Rule::StoreAfterControl, &state.control),
+            (Rule::StoreAfterAddresses, &state.known),
+            (Rule::StoreAfterData, &of.commit),
+            (Rule::StoreAfterAddress, &access.address.commit),
+            (Rule::StoreAfterEieio, &state.eieios),
+        ] {
+            self.waits(rule, formula, guard, &commit, wanted);
         }
         let event = self.stores.len();
         let number = self.last(Last::Event(event));
@@ -530,7 +587,7 @@ impl Memory for Power {
             let hit = access.cells.iter().find(|(its, _)| *its == cell).map_or(Lit::FALSE, |(_, hit)| *hit);
             if hit != Lit::FALSE {
                 let when = formula.graph.and(guard, hit);
-                for k in 0..self.contexts {
+                for k in (0..self.contexts).filter(|_| self.without != Some(Rule::StoreAfterSameCell)) {
                     formula.require([!when, !commit[k], place.committed[k]]);
                 }
                 cells.push((cell, when));
@@ -601,12 +658,15 @@ impl Memory for Power {
             Fence::Lwsync => Kind::Lwsync,
             Fence::Eieio => Kind::Eieio,
             Fence::Isync => {
-                // It has no bits of its own, but somebody has to fetch it.
-                let active: Vec<Lit> = self.active[thread].iter().copied().chain([!guard]).collect();
-                formula.require(&active);
+                // It has no bits of its own.
+                self.fetched(formula, (thread, step), guard);
                 let graph = &mut formula.graph;
-                let before = and(graph, &state.control, &state.known_committed);
-                state.fences = and(graph, &state.fences, &before);
+                if self.has(Rule::IsyncAfterControl) {
+                    state.fences = and(graph, &state.fences, &state.control);
+                }
+                if self.has(Rule::IsyncAfterAddresses) {
+                    state.fences = and(graph, &state.fences, &state.known_committed);
+                }
                 return;
             }
             // Refused before.
@@ -614,8 +674,12 @@ impl Memory for Power {
         };
         let commit = self.done(formula, thread);
         let accesses = if fence == Kind::Eieio { &state.stores } else { &state.accesses };
-        for wanted in [&state.control, &state.fences, accesses] {
-            self.waits(formula, guard, &commit, wanted);
+        for (rule, wanted) in [
+            (Rule::FenceAfterControl, &state.control),
+            (Rule::FenceAfterFences, &state.fences),
+            (Rule::FenceAfterAccesses, accesses),
+        ] {
+            self.waits(rule, formula, guard, &commit, wanted);
         }
         let mut reaches = Vec::new();
         let all = (fence == Kind::Sync).then(|| self.done(formula, thread));
@@ -625,7 +689,7 @@ impl Memory for Power {
                 Some(all) => all.clone(),
                 None => self.done(formula, thread),
             };
-            self.waits(formula, guard, &reach, &commit);
+            self.waits(Rule::FenceReachesAfterCommit, formula, guard, &reach, &commit);
             self.must_be_done(formula, guard, &reach);
             reaches.push(reach);
         }
@@ -653,7 +717,7 @@ impl Memory for Power {
         on: &Tag,
         state: &mut State,
     ) {
-        if !self.is_alone(thread, step) {
+        if !self.is_alone(thread, step) && self.has(Rule::BranchHoldsUp) {
             state.control = and(&mut formula.graph, &state.control, &on.commit);
         }
     }
@@ -673,11 +737,24 @@ impl Memory for Power {
         !self.is_alone(thread, step)
     }
 
+    /// Somebody has to fetch it, in a context.
+    fn fetched(&mut self, formula: &mut Formula, (thread, step): (usize, usize), guard: Lit) {
+        if !self.is_alone(thread, step) {
+            let active: Vec<Lit> = self.active[thread].iter().copied().chain([!guard]).collect();
+            formula.require(&active);
+        }
+    }
+
+    /// Beside others an assertion orders nothing; but what is wrong has no final state.
+    fn ends_at_assertions(&self, thread: usize, step: usize) -> bool {
+        self.complete || self.is_alone(thread, step)
+    }
+
     fn spawn(&mut self, _: (usize, usize), _: Lit, _: usize, state: &mut State) {
         // From here on there are others, and memory is what they start with.
         if let Some(memory) = &state.alone {
             self.initial = memory.clone();
-            for (place, value) in state.places.iter_mut().zip(memory.iter()) {
+            for (place, (value, _)) in state.places.iter_mut().zip(memory.iter()) {
                 place.value = value.clone();
             }
         }
@@ -687,7 +764,11 @@ impl Memory for Power {
         state.alone = Some(self.finals(formula));
     }
 
-    fn end(&mut self, _: &mut Formula, _: usize, _: Lit, _: &State) {}
+    fn end(&mut self, _: &mut Formula, thread: usize, _: Lit, state: &State) {
+        if thread == 0 && self.phases.last() == Some(&Phase::After) {
+            self.left = state.alone.clone();
+        }
+    }
 
     fn shapes(&self) -> &Shapes {
         &self.shapes

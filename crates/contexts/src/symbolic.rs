@@ -49,7 +49,7 @@ impl From<StopReason> for Failed {
 pub struct Cells {
     /// Object, offset and width of each.
     pub list: Vec<(u32, u32, Width)>,
-    /// Initial values; `None` is uninitialised.
+    /// Initial values; `None` is uninitialised: nobody may read it.
     pub initial: Vec<Option<Value>>,
     by_address: FxHashMap<(u64, Width), usize>,
 }
@@ -75,13 +75,13 @@ impl Cells {
         Ok(Cells { list, initial, by_address })
     }
 
-    /// What is in memory at the start; an uninitialised cell has any value.
-    pub fn initial_words(&self, graph: &mut Graph) -> Vec<Word> {
-        let word = |(value, (_, _, width)): (&Option<Value>, &(u32, u32, Width))| match value {
-            Some(value) => Word::constant(*value),
-            None => Shape::any(*width).input(graph),
+    /// What is in memory at the start, and whether it is a value; what is none does not matter.
+    pub fn initial_words(&self) -> Vec<(Word, Lit)> {
+        let word = |value: &Option<Value>| match value {
+            Some(value) => (Word::constant(*value), Lit::TRUE),
+            None => (zero(), Lit::FALSE),
         };
-        self.initial.iter().zip(&self.list).map(word).collect()
+        self.initial.iter().map(word).collect()
     }
 
     /// The address of a cell.
@@ -125,10 +125,7 @@ pub struct Shapes {
 
 impl Shapes {
     fn new(cells: &Cells) -> Shapes {
-        let shape = |cell: usize| match cells.initial[cell] {
-            Some(value) => Shape::Values(vec![value.0]),
-            None => Shape::any(cells.list[cell].2),
-        };
+        let shape = |cell: usize| Shape::Values(vec![cells.initial[cell].unwrap_or_default().0]);
         let n = cells.list.len();
         Shapes { shapes: (0..n).map(shape).collect(), writers: vec![0; n], users: vec![0; n] }
     }
@@ -162,8 +159,8 @@ pub struct Formula {
     pub bad: Vec<Bad>,
     /// Choices: thread, step and value.
     pub choices: Vec<(usize, usize, Word)>,
-    /// Ways: thread and step of a branch, and its condition.
-    pub branches: Vec<(usize, usize, Lit)>,
+    /// Ways: thread and step of a branch, an assumption or an assertion, whether it is on the way, and its condition.
+    pub branches: Vec<(usize, usize, Lit, Lit)>,
     /// Each thread runs to its end.
     pub ended: Vec<Lit>,
     /// Registers of each thread at its end.
@@ -222,13 +219,13 @@ pub trait Memory {
     fn merge(&mut self, formula: &mut Formula, c: Lit, a: &Self::State, b: &Self::State) -> Self::State;
     /// A thread begins.
     fn start(&mut self, formula: &mut Formula, thread: usize) -> Self::State;
-    /// A load: the value in the cell, not extended, and what it depends on.
+    /// A load: the value in the cell, not extended, what it depends on, and whether the cell has a value.
     fn load(
         &mut self,
         formula: &mut Formula,
         access: &Access<'_, Self::Tag>,
         state: &mut Self::State,
-    ) -> (Word, Self::Tag);
+    ) -> (Word, Self::Tag, Lit);
     /// A store.
     fn store(
         &mut self,
@@ -272,6 +269,10 @@ pub trait Memory {
     fn is_ordered(&self, _thread: usize, _step: usize) -> bool {
         true
     }
+    /// A step that is fetched, and takes no other part in the order.
+    fn fetched(&mut self, formula: &mut Formula, at: (usize, usize), guard: Lit);
+    /// Nothing is done behind an assertion that is false.
+    fn ends_at_assertions(&self, thread: usize, step: usize) -> bool;
     /// A thread starts another.
     fn spawn(&mut self, at: (usize, usize), guard: Lit, child: usize, state: &mut Self::State);
     /// A thread waits for another.
@@ -384,10 +385,11 @@ impl<M: Memory> Runner<'_, M> {
             let step = &code[at];
             match step.op {
                 Op::Branch { condition, other } => {
+                    self.memory.fetched(&mut self.formula, (thread, at), path.guard);
                     let (word, tag) = self.operand(&path, condition);
                     let taken = word.is_true(&mut self.formula.graph);
                     self.memory.branch(&mut self.formula, (thread, at), path.guard, &tag, &mut path.state);
-                    self.formula.branches.push((thread, at, taken));
+                    self.formula.branches.push((thread, at, path.guard, taken));
                     let yes = self.formula.graph.and(path.guard, taken);
                     let no = self.formula.graph.and(path.guard, !taken);
                     let copy = Path { guard: no, regs: path.regs.clone(), state: path.state.clone() };
@@ -498,6 +500,9 @@ impl<M: Memory> Runner<'_, M> {
 
     fn step(&mut self, thread: usize, at: usize, path: &mut Path<M>) -> Result<(), Unsupported> {
         let step = &self.flat.threads[thread].code[at];
+        if matches!(step.op, Op::Nondet { .. } | Op::Assume(_) | Op::Assert { .. }) {
+            self.memory.fetched(&mut self.formula, (thread, at), path.guard);
+        }
         match step.op {
             Op::Skip | Op::AtomicBegin | Op::AtomicEnd | Op::Cut | Op::Branch { .. } => {}
             Op::Assign { dst, ref value } => {
@@ -514,7 +519,7 @@ impl<M: Memory> Runner<'_, M> {
             }
             Op::Store { addr, value, width, paired } => {
                 let ((addr, tag), (value, of)) = (self.operand(path, addr), self.operand(path, value));
-                let cells = self.cells(thread, at, path.guard, &addr, width);
+                let cells = self.cells(thread, at, path, &addr, width);
                 let value = value.extend(width, Extend::Zero);
                 for &(cell, _) in &cells {
                     self.next.shapes[cell] = self.next.shapes[cell].join(&Shape::of(&value));
@@ -535,19 +540,23 @@ impl<M: Memory> Runner<'_, M> {
                 let (word, tag) = self.operand(path, condition);
                 self.memory.branch(&mut self.formula, (thread, at), path.guard, &tag, &mut path.state);
                 let holds = word.is_true(&mut self.formula.graph);
-                self.formula.branches.push((thread, at, holds));
+                self.formula.branches.push((thread, at, path.guard, holds));
                 path.guard = self.formula.graph.and(path.guard, holds);
             }
             Op::Assert { condition, kind, ref message } => {
                 let (word, tag) = self.operand(path, condition);
                 let holds = word.is_true(&mut self.formula.graph);
+                self.formula.branches.push((thread, at, path.guard, holds));
                 let fails = self.formula.graph.and(path.guard, !holds);
                 if fails != Lit::FALSE {
                     let when = self.memory.fails(&mut self.formula, (thread, at), fails, &tag, &path.state);
                     let (message, span) = (message.clone(), step.span);
                     self.formula.bad.push(Bad { thread, step: at, when, kind, message, span });
                 }
-                path.guard = self.formula.graph.and(path.guard, holds);
+                // What comes behind something that cannot be followed means nothing.
+                if kind == FailKind::Unsupported || self.memory.ends_at_assertions(thread, at) {
+                    path.guard = self.formula.graph.and(path.guard, holds);
+                }
             }
             Op::Spawn(child) => {
                 self.started[child] = path.guard;
@@ -572,27 +581,33 @@ impl<M: Memory> Runner<'_, M> {
         word
     }
 
+    /// The cells that an access may hit. Where it hits none, the thread ends before it.
     fn cells(
         &mut self,
         thread: usize,
         at: usize,
-        guard: Lit,
+        path: &mut Path<M>,
         addr: &Word,
         width: Width,
     ) -> Vec<(usize, Lit)> {
         let cells = self.cells.matching(&mut self.formula.graph, addr, width);
         let hits: Vec<Lit> = cells.iter().map(|(_, hit)| *hit).collect();
         let hit = self.formula.graph.or_all(&hits);
-        let when = self.formula.graph.and(guard, !hit);
-        if when != Lit::FALSE {
-            let span = self.flat.threads[thread].code[at].span;
-            let message = "an access to something that is no cell".to_string();
-            self.formula.bad.push(Bad { thread, step: at, when, kind: FailKind::Assertion, message, span });
-        }
+        self.wrong_unless(thread, at, path, hit, "an access to something that is no cell");
         for &(cell, _) in &cells {
             self.next.users[cell] |= 1 << thread;
         }
         cells
+    }
+
+    /// Where the condition does not hold, something is wrong and the thread does nothing more.
+    fn wrong_unless(&mut self, thread: usize, at: usize, path: &mut Path<M>, condition: Lit, what: &str) {
+        let when = self.formula.graph.and(path.guard, !condition);
+        if when != Lit::FALSE {
+            let (span, message) = (self.flat.threads[thread].code[at].span, what.to_string());
+            self.formula.bad.push(Bad { thread, step: at, when, kind: FailKind::Assertion, message, span });
+        }
+        path.guard = self.formula.graph.and(path.guard, condition);
     }
 
     fn load(
@@ -604,10 +619,11 @@ impl<M: Memory> Runner<'_, M> {
         exclusive: bool,
     ) {
         let (addr, tag) = self.operand(path, addr);
-        let cells = self.cells(thread, at, path.guard, &addr, width);
+        let cells = self.cells(thread, at, path, &addr, width);
         let access = Access { thread, step: at, guard: path.guard, cells, address: &tag, exclusive };
-        let (value, tag) = self.memory.load(&mut self.formula, &access, &mut path.state);
+        let (value, tag, valid) = self.memory.load(&mut self.formula, &access, &mut path.state);
         path.regs.insert(dst.0, (value.extend(width, extend), tag));
+        self.wrong_unless(thread, at, path, valid, "a cell without a value is read");
         let on = self.memory.goes_on(&mut self.formula, (thread, at));
         path.guard = self.formula.graph.and(path.guard, on);
     }

@@ -20,9 +20,9 @@ fn fails(program: &Program, unroll: u32, contexts: u32) -> Result<bool, String> 
     let found = check(program, &Options::new(unroll), contexts..=contexts).expect("supported");
     match (found.verdict, found.run) {
         (Verdict::Safe, _) => Ok(false),
-        (Verdict::Unsafe, Some(PowerRun { active, init, commit, reach, ways, choices, failed })) => {
+        (Verdict::Unsafe, Some(PowerRun { active, init, commit, reach, ways, choices })) => {
             let code = power::prepare(program, unroll, false).expect("supported");
-            let plan = Schedule { active, init, commit, reach, ways, choices, failed };
+            let plan = Schedule { active, init, commit, reach, ways, choices };
             replay(&code, &plan).map(|_| true).map_err(str::to_owned)
         }
         other => Err(format!("{other:?}")),

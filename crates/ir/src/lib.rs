@@ -26,6 +26,7 @@ pub mod compiled;
 pub mod execution;
 pub mod flat;
 pub mod flow;
+pub mod independent;
 pub mod locals;
 pub mod names;
 pub mod nondet;

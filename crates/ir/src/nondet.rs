@@ -12,6 +12,7 @@
 //! value, or a constant, or anything. A comparison that the interval does not decide divides it.
 
 use crate::annotation::Order;
+use crate::independent::narrow_choices;
 use crate::program::{
     BinaryOp, Callee, Extend, Function, Instr, Label, Operand, Program, Reg, Rvalue, UnaryOp, Width,
 };
@@ -49,6 +50,7 @@ pub fn split_choices(program: &Program) -> Result<Program, TooMany> {
         return Ok(program);
     }
     inline_choices(&mut program);
+    narrow_choices(&mut program, FEW);
     let may_start = may_start_threads(&program);
     let main = program.threads.first().filter(|_| program.threads.len() == 1).map(|t| t.function.0);
     for (f, function) in (0..).zip(&mut program.functions) {

@@ -233,7 +233,7 @@ fn plain_states(program: &Program, contexts: u32) -> BTreeSet<Vec<Value>> {
     let mut work = vec![(plain.initial(), None, 0)];
     while let Some((state, active, count)) = work.pop() {
         let ended = (0..state.events.len()).all(|p| plain.has_ended(&state, p));
-        if ended && plain.is_complete(&state) {
+        if ended && plain.is_complete(&state) && plain.all_faults(&state).is_empty() {
             found.insert(observed(&code, &plain, &state));
         }
         for step in plain.moves(&state) {

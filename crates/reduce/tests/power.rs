@@ -46,6 +46,8 @@ fn statement() -> impl Strategy<Value = &'static str> {
         "fence lwsync;",
         "fence isync;",
         "fence eieio;",
+        "r := fetch_add(x[0], 1);",
+        "s := cas(y[0], 0, 1);",
     ])
 }
 
@@ -124,8 +126,8 @@ fn peterson() {
 
 #[test]
 fn what_is_not_in_the_language_is_refused() {
-    let program = parse("shared x; process A { reg r; r := fetch_add(x, 1); }");
+    let program = parse("shared x; process A { atomic { x := 1; } }");
     let refused =
         reduce_power(&program, &Options { contexts: 2, unroll: 2, owners: false }).expect_err("refused");
-    assert_eq!(refused.what, "a read-modify-write or a mutex in this translation");
+    assert_eq!(refused.what, "an atomic section under POWER");
 }

@@ -165,8 +165,8 @@ fn follow(program: &Program, finding: &Finding, span: Span, options: &Options) -
     let found = contexts::check(program, &settings, 1..=MOST_CONTEXTS).map_err(|e| e.what)?;
     match (found.verdict, found.run, found.found_at) {
         (contexts::Verdict::Unsafe, Some(run), Some(least)) => {
-            let PowerRun { active, init, commit, reach, ways, choices, failed } = run;
-            let plan = schedule::Schedule { active, init, commit, reach, ways, choices, failed };
+            let PowerRun { active, init, commit, reach, ways, choices } = run;
+            let plan = schedule::Schedule { active, init, commit, reach, ways, choices };
             let replayed = schedule::replay(&code, &plan)?;
             match replayed.places.iter().any(|place| place.span == span) {
                 true => Ok(least),

@@ -1,7 +1,7 @@
 //! Random programs of two and three threads with up to three statements each: final states of the POWER machine and of the encoding, for each number of contexts.
 
 #[path = "../../../crates/contexts/tests/support/mod.rs"]
-mod support;
+pub mod support;
 
 use fencepost_answer::StopReason;
 use fencepost_contexts::{Options, states_up_to};

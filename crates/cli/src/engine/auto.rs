@@ -116,7 +116,7 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
         // If nobody else can answer either, what the first said is the better message.
         // Values that the first took one by one for too long the next would take one by one, too: only symbols help.
         let by_data = late && moment.is_some() && until == moment;
-        for (_, _, engine) in able.filter(|(.., engine)| !by_data || engine.name() == "bmc") {
+        for (_, _, engine) in able.filter(|(.., engine)| !by_data || has_symbols(*engine)) {
             if let Ok(outcome) = engine.run(question)
                 && is_worth_more(&outcome, late)
             {
@@ -135,6 +135,11 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
 /// How long values are taken one by one before they are taken as symbols.
 const TIME_FOR_DATA: Duration = Duration::from_secs(1);
 
+/// The engine takes data as symbols.
+fn has_symbols(engine: &dyn Engine) -> bool {
+    ["bmc", "reduce"].contains(&engine.name())
+}
+
 /// The program chooses values, many of them, and another engine takes data as symbols.
 fn has_data(question: &Question<'_>, others: &[Able]) -> bool {
     let many = |instr: &Instr| match instr {
@@ -142,7 +147,7 @@ fn has_data(question: &Question<'_>, others: &[Able]) -> bool {
         _ => false,
     };
     let mut bodies = question.compiled.program.functions.iter().flat_map(|function| &function.body);
-    others.iter().any(|(.., engine)| engine.name() == "bmc") && bodies.any(many)
+    others.iter().any(|(.., engine)| has_symbols(*engine)) && bodies.any(many)
 }
 
 /// Whether an answer is worth more than that of the first engine, which gave up, perhaps because it was `late`: *safe* within a

@@ -138,6 +138,7 @@ fn stop_reason(question: &Question<'_>, found: &bmc::Outcome) -> StopReason {
         Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
         Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
         Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) => StopReason::Unsupported(words()),
+        None if found.unexplained => StopReason::NotConfirmed(format!("internal error: {}", words())),
         None if found.cut => StopReason::NoneWithinBounds,
         None => StopReason::Unsupported(words()),
     }

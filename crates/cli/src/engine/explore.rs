@@ -2,7 +2,7 @@
 //! the source and an execution that a programmer can follow.
 
 use super::promising;
-use super::{Engine, Fit, Question};
+use super::{Engine, Fit, Question, finals};
 use crate::args::{Dependencies, RetriesArg};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
@@ -55,13 +55,6 @@ impl Engine for Explore {
     }
 
     fn fit(&self, question: &Question<'_>) -> Fit {
-        // Only findings are looked at, and a final state that violates a condition is none.
-        if matches!(question.compiled.program.property, Property::Final(_)) {
-            return Fit::Refuses(format!(
-                "error: {} has a condition on final states, which the engine explore does not check",
-                question.file
-            ));
-        }
         if twin(question).is_none() {
             let known = registry::names(|model| model.twin.is_some());
             return Fit::Refuses(format!(
@@ -71,6 +64,13 @@ impl Engine for Explore {
             ));
         }
         if question.model.name == promising::MODEL {
+            // A final state may need a promise.
+            if matches!(question.compiled.program.property, Property::Final(_)) {
+                return Fit::Refuses(format!(
+                    "error: {} has a condition on final states, which the engine explore does not check under ps",
+                    question.file
+                ));
+            }
             return Fit::Takes { rank: 0, why: "what needs no promise is an execution of RC11".into() };
         }
         match (question.model.machine, question.compiled.language) {
@@ -87,7 +87,8 @@ impl Engine for Explore {
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
         let options = question.options;
-        let prepared = question.prepare(Form::EXPLORE)?;
+        let mut prepared = question.prepare(Form::EXPLORE)?;
+        finals::as_search(&mut prepared.program);
         let limits = Limits {
             deadline: question.deadline(),
             max_executions: options.max_executions,
@@ -99,6 +100,11 @@ impl Engine for Explore {
         let line = progress::line(question.file, options.quiet);
         let Some(settings) = explorer_settings(question, &prepared) else {
             return Err(String::from("error: no such model").into());
+        };
+        let settings = match matches!(prepared.program.property, Property::Final(_)) {
+            // Every execution counts, as in a litmus test.
+            true => Options { dependencies: settings.dependencies, ..Options::new(settings.model) },
+            false => settings,
         };
         let settings = Options { jobs: options.workers(), limits, ..settings };
         let sources = &question.compiled.sources;
@@ -128,6 +134,9 @@ impl Engine for Explore {
         };
         let mut outcome = reporter.outcome(question, &found, unconfirmed);
         reporter.explain(&found, &again, &mut outcome);
+        if let Property::Final(condition) = &prepared.program.property {
+            outcome = finals::judged(outcome, &prepared.program, condition, entry(question), &found);
+        }
         Ok(match question.model.name == promising::MODEL {
             true => promising::without_promises(question, outcome),
             false => outcome,

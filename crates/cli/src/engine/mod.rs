@@ -6,6 +6,7 @@ pub mod auto;
 mod bmc;
 mod cbmc;
 mod explore;
+mod finals;
 mod power;
 mod promising;
 mod promising_auto;
@@ -23,7 +24,7 @@ use crate::input::Trouble;
 use fencepost_answer::{Outcome, StopReason};
 use fencepost_bmc::HAS_SOLVER;
 use fencepost_diag::Diagnostic;
-use fencepost_ir::{Compiled, Span};
+use fencepost_ir::{Compiled, Instr, Span};
 use fencepost_models::prepare::{self, Form, Prepared, Refused, prepare};
 use fencepost_models::registry::Entry;
 use std::time::{Duration, Instant};
@@ -185,6 +186,15 @@ pub fn run(engine: &dyn Engine, question: &Question<'_>) -> Result<Outcome, Trou
         Fit::Refuses(why) => Err(why.into()),
         Fit::Takes { .. } | Fit::IfAsked => engine.run(question),
     }
+}
+
+/// The program chooses among more values than can well be listed.
+fn has_large_choices(question: &Question<'_>) -> bool {
+    let large = |instr: &Instr| match instr {
+        Instr::Nondet { first, last, .. } => i128::from(*last) - i128::from(*first) >= 1 << 16,
+        _ => false,
+    };
+    question.compiled.program.functions.iter().flat_map(|function| &function.body).any(large)
 }
 
 /// What a replay gets when the time is up: a finding is worth it.

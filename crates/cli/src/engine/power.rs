@@ -8,7 +8,7 @@ use crate::input::Trouble;
 use crate::progress::{self, is_watched};
 use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
 use fencepost_contexts::{self as contexts, Limits, PowerRun, Size};
-use fencepost_ir::{Language, Program};
+use fencepost_ir::{Language, Program, Property, Quantifier};
 use fencepost_machine::power::{self, schedule};
 use fencepost_models::prepare::Form;
 use fencepost_reduce as reduction;
@@ -19,6 +19,9 @@ const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
 /// As the machine wants a program: flat threads know local objects.
 const FORM: Form =
     Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: true };
+
+/// As the encoding wants it: choices stay symbols.
+const SYMBOLS: Form = Form { divide_choices: false, ..FORM };
 
 /// Options of other machines.
 const FOREIGN: &[&str] = &["rounds", "age", "buffer", "bound", "promises", "views", "consistency", "domain"];
@@ -73,7 +76,7 @@ pub fn states(question: &Question<'_>) -> Result<Outcome, Trouble> {
 
 /// The runs with few contexts, then with more until something is found or the last bound is reached: by the encoding, or by the back end that was asked for.
 pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
-    let prepared = question.prepare(FORM)?;
+    let prepared = question.prepare(SYMBOLS)?;
     let given = |option: &str| question.options.given.iter().any(|given| given == option);
     if given("backend") && given("proof") {
         let why = "error: --proof is for the direct encoding of power, not for --backend";
@@ -111,9 +114,14 @@ fn translated(question: &Question<'_>, program: &Program) -> Result<Outcome, Tro
             }
         };
         match outcome.verdict {
-            Verdict::Safe => done = Some(contexts),
+            Verdict::Safe => (done, answer) = (Some(contexts), None),
             Verdict::Unsafe => {
                 let found = encoded_within(question, program, contexts, contexts)?;
+                // A state that is asked for may need more contexts.
+                if found.stop_reason == Some(StopReason::NoneWithinBounds) {
+                    answer = Some(found);
+                    continue;
+                }
                 if found.verdict == Verdict::Safe {
                     let why = "the translation finds something wrong, the encoding does not";
                     return Ok(describe(Outcome::unknown(StopReason::NotConfirmed(why.into())), question));
@@ -169,15 +177,24 @@ fn encoded_within(
         skip_idle: true,
         limits,
         following: None,
+        without: None,
         progress: watched.then_some(&watch as &(dyn Fn(u32, Size) + Sync)),
     };
     let found =
         contexts::check(program, &options, first..=last).map_err(|e| question.refuse(&e.what, e.span))?;
     let mut outcome = match found.verdict {
-        contexts::Verdict::Safe => Outcome::new(Vec::new(), None, Vec::new()),
-        contexts::Verdict::Unsafe => {
+        // A final state that was asked for is shown by a run, as what goes wrong is. That there is none needs no run.
+        contexts::Verdict::Safe if found.run.is_none() => Outcome::new(Vec::new(), None, Vec::new()),
+        contexts::Verdict::Unsafe if found.run.is_none() => {
+            let message = found.finding.map_or(String::new(), |finding| finding.message);
+            Outcome::new(vec![super::bmc::unplaced(message)], None, Vec::new())
+        }
+        contexts::Verdict::Safe | contexts::Verdict::Unsafe => {
             let outcome = confirm(program, found.unroll, owners, found.run.as_ref());
             outcome.map_err(|e| question.refuse(&e.what, e.span))?
+        }
+        contexts::Verdict::Unknown if found.none_within_bounds => {
+            Outcome::unknown(StopReason::NoneWithinBounds)
         }
         contexts::Verdict::Unknown => Outcome::unknown(match found.stop {
             Some(contexts::StopReason::Timeout) => StopReason::limit(Limit::Timeout),
@@ -193,13 +210,14 @@ fn encoded_within(
         outcome.note_so_far(&format!("at most {bound} contexts and an unroll bound of {}", found.unroll));
     }
     if let (contexts::Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
+        let last = found.completed.unwrap_or(last);
         let options = contexts::Options { progress: None, ..options };
         let note = contexts::prove(program, &options, last, path).map_err(|why| format!("error: {why}"))?;
         outcome.assumes.push(note);
     }
-    let reached = found.found_at.or(found.completed);
+    let reached = found.found_at.or(found.completed.filter(|_| !found.exhausted));
     outcome.bounds.extend(reached.map(|bound| Bound::new(BoundName::Contexts, bound)));
-    if found.cut && found.found_at.is_none() && reached.is_some() {
+    if found.cut && found.found_at.is_none() && found.completed.is_some() {
         outcome.bounds.push(Bound::new(BoundName::Unroll, found.unroll));
     }
     Ok(describe(outcome, question))
@@ -207,7 +225,7 @@ fn encoded_within(
 
 /// The sequential program that `fencepost reduce -m power` asks for.
 pub fn written(question: &Question<'_>, args: &ReduceArgs) -> Result<Program, Trouble> {
-    let prepared = question.prepare(FORM)?;
+    let prepared = question.prepare(SYMBOLS)?;
     let options = reduction::power::Options {
         contexts: args.contexts.unwrap_or(DEFAULT.last),
         unroll: args.unroll,
@@ -227,11 +245,25 @@ fn confirm(
     let Some(run) = run.cloned() else {
         return Ok(Outcome::unknown(StopReason::NotConfirmed("there is no run".into())));
     };
-    let PowerRun { active, init, commit, reach, ways, choices, failed } = run;
-    let plan = schedule::Schedule { active, init, commit, reach, ways, choices, failed };
+    let PowerRun { active, init, commit, reach, ways, choices } = run;
+    let plan = schedule::Schedule { active, init, commit, reach, ways, choices };
+    let unconfirmed = |why: &str| {
+        let why = format!("internal error: a run of the encoding is none of the machine: {why}");
+        Outcome::unknown(StopReason::NotConfirmed(why))
+    };
+    if let Property::Final(condition) = &program.property
+        && condition.quantifier == Quantifier::Exists
+        && let Ok(state) = schedule::final_state(&code, &plan)
+    {
+        let admitted = condition.filter.as_ref().is_none_or(|filter| filter.holds(&state));
+        return Ok(match admitted && condition.proposition.holds(&state) {
+            true => Outcome::new(Vec::new(), None, Vec::new()),
+            false => unconfirmed("its final state is another one"),
+        });
+    }
     Ok(match schedule::replay(&code, &plan) {
         Ok(finding) => Outcome::new(vec![finding], None, Vec::new()),
-        Err(why) => Outcome::unknown(StopReason::NotConfirmed(why.into())),
+        Err(why) => unconfirmed(why),
     })
 }
 

@@ -5,7 +5,7 @@ use super::{Engine, Fit, Question};
 use crate::args::{Backend, CheckArgs, ReduceArgs};
 use crate::input::{self, Trouble};
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
-use fencepost_ir::{Language, Program};
+use fencepost_ir::{Language, Program, Property, Quantifier};
 use fencepost_machine::buffers::Move;
 use fencepost_machine::code::Code;
 use fencepost_machine::guided::{self, Visit};
@@ -13,7 +13,7 @@ use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 use fencepost_reduce::{
-    self as reduction, Moved, NO_ROOM, Origins, moved, print_c, print_sequential, reduce_promising,
+    self as reduction, Moved, NO_ROOM, Origins, is_enough, moved, print_c, print_sequential, reduce_promising,
     reduce_tso, reduce_with_origins, start_at_once,
 };
 use reduction::sequential::{Contexts, Sequential, print_as_it_is};
@@ -70,9 +70,17 @@ impl Engine for Reduce {
             return fit;
         }
         if let Some(fit) = super::power::fit(question) {
-            return fit;
+            return match fit {
+                Fit::IfAsked if super::has_large_choices(question) => {
+                    Fit::Takes { rank: 4, why: "it takes data as symbols".into() }
+                }
+                fit => fit,
+            };
         }
         match bound(question.model.name, question.options.rounds, question.options.age) {
+            Ok(_) if super::has_large_choices(question) => {
+                Fit::Takes { rank: 4, why: "it takes data as symbols".into() }
+            }
             Ok(_) => Fit::IfAsked,
             Err(refused) => Fit::Refuses(refused),
         }
@@ -87,16 +95,19 @@ impl Engine for Reduce {
         }
         let options = question.options;
         let bound = bound(question.model.name, options.rounds, options.age)?;
-        let prepared = question.prepare(Form::STATES)?;
+        let backend = backend(question);
+        let form = Form { divide_choices: backend == Backend::States, ..Form::STATES };
+        let prepared = question.prepare(form)?;
         let refuse = |e: reduction::Unsupported| question.refuse(&e.what, e.span);
         let started = start_at_once(&prepared.program);
         let (reduced, origins) =
             reduce_with_origins(&started, &reduction::Options::new(bound)).map_err(refuse)?;
-        let (mut outcome, run) = match options.backend {
+        let (mut outcome, run) = match backend {
             Backend::States => {
                 let settings = Options { config: Config::new(Model::Sc), search: search(question) };
                 let (found, run) = find(&reduced, &settings).map_err(|e| question.refuse(&e.what, e.span))?;
-                (found.outcome, Some(run))
+                // What has no run needs none: that a final state is not there.
+                (found.outcome, (!run.is_empty()).then_some(run))
             }
             Backend::Bmc => super::bmc::reduced(question, &reduced)?,
             Backend::Cbmc => {
@@ -104,9 +115,15 @@ impl Engine for Reduce {
                 (super::cbmc::run(question, &printed, 1)?, None)
             }
         };
+        let all = is_enough(&prepared.program, bound);
         if outcome.verdict == Verdict::Unsafe {
             let source = &prepared.program;
             outcome = match run {
+                None if asks_for_a_state(source) && backend != Backend::Cbmc => match all {
+                    true => outcome,
+                    // Within the bound there is none.
+                    false => Outcome::unknown(StopReason::NoneWithinBounds),
+                },
                 _ if has_no_room(&outcome) => {
                     let why = "the program starts more threads than the reduction has room for";
                     Outcome::unknown(StopReason::Unsupported(why.into()))
@@ -119,15 +136,31 @@ impl Engine for Reduce {
                 None => self.on_source(question, source, outcome)?,
             };
         }
-        // The reduced program never leaves its bound, so the bound is always part of the answer.
-        outcome.bounds.push(match bound {
-            reduction::Bound::Rounds(k) => Bound::new(BoundName::Rounds, k + 1),
-            reduction::Bound::Age(k) => Bound::new(BoundName::Age, k),
-        });
+        // The reduced program never leaves its bound, so the bound is part of the answer unless it keeps nothing away.
+        if !all {
+            outcome.bounds.push(match bound {
+                reduction::Bound::Rounds(k) => Bound::new(BoundName::Rounds, k + 1),
+                reduction::Bound::Age(k) => Bound::new(BoundName::Age, k),
+            });
+        }
         // A reduced program keeps its assertions only.
         outcome.checks = (question.compiled.language == Language::C).then_some("assertions");
         Ok(with_limits(outcome, question))
     }
+}
+
+/// The back end: choices among many values are symbols to `bmc`, the states would be listed one by one.
+fn backend(question: &Question<'_>) -> Backend {
+    let given = question.options.given.iter().any(|given| given == "backend");
+    match question.options.backend {
+        Backend::States if !given && super::has_large_choices(question) => Backend::Bmc,
+        asked => asked,
+    }
+}
+
+/// The question is whether some final state is there.
+fn asks_for_a_state(program: &Program) -> bool {
+    matches!(&program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
 }
 
 /// The reduction itself ran out of room for threads.

@@ -1,7 +1,7 @@
 //! When it is established that a store is before another one in coherence order.
 //!
 //! The machine's coherence order grows: a store comes after another once it arrives, or is committed, at a process where the other one is. A fence waits until what it has
-//! seen has arrived, or something that is *known by then* to be behind it. With two threads it makes no difference for what is reachable; with more it costs contexts. So for a fence
+//! seen has arrived, or something that is *known by then* to be behind it. The order that there is in the end may let it go on earlier, which saves a context. So for a fence
 //!
 //! * `present(w, q)[k]`: `w` is committed at `q`, or new at `q` in a context of its own thread by `k`;
 //! * `known(w, v)[k]`, only if: it was before; or `v` is new in this context at a process where `w` is present; or there is one between;
@@ -13,7 +13,7 @@
 //! `known` has a level for each, and these reasons are about the level below. So many levels are enough: what is known is a path from store to store on which each store-conditional is
 //! left for what it read at most once.
 
-use super::{By, Power};
+use super::{By, Power, Rule};
 use crate::symbolic::Formula;
 use fencepost_bmc::aig::Lit;
 
@@ -25,7 +25,9 @@ impl Power {
     pub(super) fn is_established(&self, cell: usize) -> bool {
         let busy = self.busy.iter().filter(|busy| **busy).count();
         let levels = self.conditionals(cell).len() + 1;
-        busy > 2 && self.writes(cell).len().pow(3) * self.contexts * levels <= MOST_TRIPLES
+        busy >= 2
+            && self.has(Rule::FenceKnows)
+            && self.writes(cell).len().pow(3) * self.contexts * levels <= MOST_TRIPLES
     }
 
     /// Whether a store is known to be covered at a thread, for each context.

@@ -4,7 +4,7 @@ use super::{By, Power};
 use crate::symbolic::Formula;
 use fencepost_bmc::aig::Values;
 use fencepost_ir::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A run of the POWER machine, as far as a solution says: threads and steps are those of the flat program, contexts count from 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -17,12 +17,10 @@ pub struct PowerRun {
     pub commit: BTreeMap<(usize, u32), usize>,
     /// When stores and fences have reached another thread.
     pub reach: BTreeMap<(usize, u32, usize), usize>,
-    /// The ways of branches; assumptions that are false.
+    /// The ways of branches, and whether assumptions and assertions hold, of those that are on the way.
     pub ways: BTreeMap<(usize, u32), bool>,
     /// Values that were chosen.
     pub choices: BTreeMap<(usize, u32), Value>,
-    /// Assertions that fail.
-    pub failed: BTreeSet<(usize, u32)>,
 }
 
 impl Power {
@@ -67,14 +65,11 @@ impl Power {
                 run.reach.insert((at.0, at.1, q), when(&barrier.reaches[q]));
             }
         }
-        for &(thread, step, taken) in &formula.branches {
+        for &(thread, step, _, taken) in formula.branches.iter().filter(|(.., guard, _)| values.of(*guard)) {
             run.ways.insert((thread, step as u32), values.of(taken));
         }
         for (thread, step, word) in &formula.choices {
             run.choices.insert((*thread, *step as u32), word.evaluate(values));
-        }
-        for bad in formula.bad.iter().filter(|bad| values.of(bad.when)) {
-            run.failed.insert((bad.thread, bad.step as u32));
         }
         run
     }

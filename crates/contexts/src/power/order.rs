@@ -1,7 +1,7 @@
 //! Coherence, propagation, and what reads read: the clauses between threads.
 
 use super::reads::Reading;
-use super::{By, Kind, Last, Power};
+use super::{By, Kind, Last, Power, Rule};
 use crate::symbolic::Formula;
 use fencepost_bmc::aig::{Lit, Values};
 use fencepost_bmc::limits::{Limits, StopReason};
@@ -44,6 +44,7 @@ impl Power {
         for read in 0..self.reads.len() {
             within()?;
             self.read(formula, read);
+            self.reads_initial(formula, read);
         }
         for store in 0..self.stores.len() {
             self.store_conditional(formula, store);
@@ -88,7 +89,9 @@ impl Power {
                     for pair in by_thread[s].windows(2) {
                         let later = self.before(formula, cell, pair[1], b);
                         let earlier = self.before(formula, cell, pair[0], b);
-                        formula.require([!later, earlier]);
+                        if self.has(Rule::CoherenceKeepsProgramOrder) {
+                            formula.require([!later, earlier]);
+                        }
                     }
                 }
                 for u in (0..self.threads).filter(|&u| u != s && u != t) {
@@ -98,7 +101,9 @@ impl Power {
                                 let one = self.before(formula, cell, a, b);
                                 let two = self.before(formula, cell, b, c);
                                 let both = self.before(formula, cell, a, c);
-                                formula.require([!one, !two, both]);
+                                if self.has(Rule::CoherenceIsTransitive) {
+                                    formula.require([!one, !two, both]);
+                                }
                             }
                         }
                     }
@@ -144,7 +149,7 @@ impl Power {
             for (at, &(w, when)) in writes.iter().enumerate() {
                 within()?;
                 for (other, &(v, _)) in writes.iter().enumerate() {
-                    if self.stores[v].thread != self.stores[w].thread {
+                    if self.stores[v].thread != self.stores[w].thread && self.has(Rule::CoverIsClosed) {
                         let order = self.before(formula, cell, w, v);
                         for (&there, &here) in covers[other].iter().zip(covers[at].iter()) {
                             formula.require([!when, !order, !there, here]);
@@ -152,6 +157,9 @@ impl Power {
                     }
                 }
                 for (k, &(_, later)) in lasts[at].iter().enumerate() {
+                    if !self.has(Rule::CoverKeepsProgramOrder) {
+                        break;
+                    }
                     formula.require([!when, !later, covers[at][k]]);
                 }
             }
@@ -206,9 +214,13 @@ impl Power {
                     continue;
                 }
                 if r == from {
-                    formula.require([!now, before, !active, commit[k]]);
-                    formula.require([!now, before, !active, reached[k]]);
-                    for (seen, reach) in &fences {
+                    if self.has(Rule::ArrivesAfterCommit) {
+                        formula.require([!now, before, !active, commit[k]]);
+                    }
+                    if self.has(Rule::ArrivesAfterOwnFences) {
+                        formula.require([!now, before, !active, reached[k]]);
+                    }
+                    for (seen, reach) in fences.iter().filter(|_| self.has(Rule::ArrivesAfterSeenFences)) {
                         formula.require([!now, before, !active, !*seen, reach[k]]);
                     }
                     continue;
@@ -220,10 +232,14 @@ impl Power {
                         continue;
                     }
                     let order = self.before(formula, cell, w, v);
-                    formula.require([!now, before, !active, !lasts[other][k].0, order]);
+                    if self.has(Rule::ArrivesBehindLast) {
+                        formula.require([!now, before, !active, !lasts[other][k].0, order]);
+                    }
                     some.push(lasts[other][k].0);
                 }
-                formula.require(&some);
+                if self.has(Rule::ArrivesCovered) {
+                    formula.require(&some);
+                }
             }
         }
     }
@@ -272,9 +288,9 @@ impl Power {
                 let reach = self.barriers[at].reaches[to].clone();
                 for (cell, &own) in owns.iter().enumerate().filter(|(_, own)| **own != 0) {
                     let cover = self.own_cover(formula, cell, own, to);
-                    self.waits(formula, guard, &reach, &cover);
+                    self.waits(Rule::FenceCarriesOwn, formula, guard, &reach, &cover);
                 }
-                if self.barriers[at].fence != Kind::Eieio {
+                if self.barriers[at].fence != Kind::Eieio && self.has(Rule::FenceCarriesSeen) {
                     self.seen_stores(formula, at, to, &reach);
                 }
             }
@@ -314,11 +330,14 @@ impl Power {
 
     fn final_memory(&mut self, formula: &mut Formula) {
         let Some(finals) = self.finals.clone() else { return };
-        for (cell, word) in finals.iter().enumerate() {
+        for (cell, (word, is_value)) in finals.iter().enumerate() {
             let writes = self.writes(cell);
             let mut none = Lit::TRUE;
             for &(w, when) in &writes {
                 let mut last = when;
+                if !self.has(Rule::FinalValueIsLast) {
+                    continue;
+                }
                 for &(v, its) in writes.iter().filter(|(v, _)| *v != w) {
                     let later = self.before(formula, cell, w, v);
                     let hides = formula.graph.and(its, later);
@@ -328,8 +347,11 @@ impl Power {
                 formula.equal_if(last, word, &value);
                 none = formula.graph.and(none, !when);
             }
-            let initial = self.initial[cell].clone();
+            let (initial, was_value) = self.initial[cell].clone();
             formula.equal_if(none, word, &initial);
+            let without = formula.graph.and(none, !was_value);
+            let same = formula.graph.xnor(*is_value, !without);
+            formula.require([same]);
         }
     }
 }

@@ -11,7 +11,7 @@
 //! "what an earlier read of the cell has seen, this one has seen, or it is before the own store" (RdCnd) is:
 //! in no context between this read and an earlier one that is initialised later is there something new that is over the own store.
 
-use super::{By, Last, Power};
+use super::{By, Last, Power, Rule};
 use crate::symbolic::Formula;
 use fencepost_bmc::aig::Lit;
 use fencepost_bmc::word::Word;
@@ -56,7 +56,9 @@ impl Power {
             let earlier = self.initialised(formula, last_read);
             let mut foreign = Lit::FALSE;
             for k in 0..self.contexts {
-                formula.require([!when, !init[k], earlier[k], !received.changed[k], !over[k]]);
+                if self.has(Rule::ReadsInOrder) {
+                    formula.require([!when, !init[k], earlier[k], !received.changed[k], !over[k]]);
+                }
                 // Nothing has arrived before the first context.
                 if k == 0 {
                     continue;
@@ -64,11 +66,25 @@ impl Power {
                 let here = formula.graph.and(init[k], !init[k - 1]);
                 let takes = formula.graph.and(here, over[k - 1]);
                 let taken = formula.graph.and(when, takes);
-                formula.equal_if(taken, &value, &received.value[k - 1]);
+                if self.has(Rule::ReadsNewest) {
+                    formula.equal_if(taken, &value, &received.value[k - 1]);
+                }
                 foreign = formula.graph.or(foreign, takes);
             }
             let own = formula.graph.and(when, !foreign);
             formula.equal_if(own, &value, &own_value);
+        }
+    }
+
+    /// Where a cell may be without a value: whether that is what the read reads.
+    pub(super) fn reads_initial(&mut self, formula: &mut Formula, read: usize) {
+        for at in 0..self.reads[read].cells.len() {
+            let part = &self.reads[read].cells[at];
+            let (cell, Some(initial)) = (part.cell, part.initial) else { continue };
+            let last = self.last(Last::Event(read));
+            let reads = self.has_read(formula, last, cell, None);
+            let same = formula.graph.xnor(initial, reads);
+            formula.require([same]);
         }
     }
 
@@ -218,9 +234,11 @@ impl Power {
         let thread = self.stores[store].thread;
         for (cell, when) in self.stores[store].cells.clone() {
             let reserved = self.reserves(formula, reservation, cell);
-            formula.require([!when, reserved]);
+            if self.has(Rule::ReservedHere) {
+                formula.require([!when, reserved]);
+            }
             for (v, its) in self.writes(cell) {
-                if self.stores[v].thread != thread {
+                if self.stores[v].thread != thread && self.has(Rule::NothingBetween) {
                     let before = self.before(formula, cell, v, store);
                     let read = self.not_after(formula, reservation, cell, v);
                     formula.require([!when, !its, !before, read]);

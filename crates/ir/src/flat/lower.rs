@@ -135,9 +135,20 @@ impl Layout<'_, '_> {
             Instr::AtomicEnd => {
                 self.emit(Op::AtomicEnd);
             }
-            Instr::Alloc { .. } | Instr::Free(_) => {
-                return Err(self.unsupported("memory that is allocated while the program runs"));
+            Instr::Alloc { dst, size, zeroed } => {
+                let Some(Known::Value(size)) = operand(env, op(size)) else {
+                    return Err(self.unsupported("memory of a size that is not known in advance"));
+                };
+                let size = u32::try_from(size.0).map_err(|_| self.unsupported("so much memory"))?;
+                let id = ObjectId(self.shared.objects.len() as u32);
+                let name = format!("malloc#{}", self.shared.allocated.len() + 1);
+                let (cells, span) = (Vec::new(), self.span);
+                self.shared.objects.push(Object { name, size, cells, span, constant: false });
+                self.shared.allocated.push((id.0, zeroed, span));
+                self.set(reg(dst), Rvalue::Use(Value::pointer(id, 0).into()), env);
             }
+            // Nothing is allocated twice: what was freed stays as it is.
+            Instr::Free(_) => {}
             Instr::Jump(_)
             | Instr::Branch { .. }
             | Instr::Call { .. }
@@ -160,7 +171,7 @@ impl Layout<'_, '_> {
     }
 
     /// The branch at a step goes to the next step to be laid out if its condition is zero.
-    fn ends_here(&mut self, branch: usize) {
+    pub(super) fn ends_here(&mut self, branch: usize) {
         let here = self.code.len() as u32;
         if let Op::Branch { other, .. } = &mut self.code[branch].op {
             *other = here;

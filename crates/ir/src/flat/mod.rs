@@ -5,7 +5,7 @@
 //!
 //! * `loops` finds the loops of a function, `unroll` walks the control-flow graph and lays the steps out, `lower` makes
 //!   small operations of instructions, `objects` knows memory that only one thread can reach,
-//!   `phases` tells what `main` does alone.
+//!   `heap` finds the cells of memory that is allocated, `phases` tells what `main` does alone, and `handshakes` is for threads that are started and joined in other ways.
 //!
 //! What is known while the steps are laid out is used: a branch on a known value is no branch, and a loop that is left in one round only,
 //! because known values decide, runs as often as it runs. Any other loop goes back at most [`Options::unroll`] times and
@@ -15,12 +15,15 @@
 //! that fails is no store at all. Waiting instructions are loads and assumptions. Local objects that nobody else can reach
 //! are registers; other local objects become global ones, which is the same because each step exists once.
 
+mod handshakes;
+mod heap;
 mod loops;
 mod lower;
 mod objects;
 mod phases;
 mod unroll;
 
+pub use handshakes::with_handshakes;
 pub use phases::{Phase, phases};
 
 use crate::annotation::Fence;
@@ -175,6 +178,27 @@ pub enum Op {
     AtomicBegin,
     /// End it.
     AtomicEnd,
+}
+
+impl Op {
+    /// It is an event of a machine that fetches steps; assignments are none.
+    pub fn is_fetched(&self) -> bool {
+        matches!(
+            self,
+            Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Fence(_)
+                | Op::Branch { .. }
+                | Op::Nondet { .. }
+                | Op::Assume(_)
+                | Op::Assert { .. }
+        )
+    }
+}
+
+/// Flattens a program for a machine with contexts: threads that `main` does not start at once wait for their starts.
+pub fn prepare(program: &Program, options: Options) -> Result<Flat, Unsupported> {
+    with_handshakes(flatten(program, options)?)
 }
 
 /// Flattens a program.

@@ -8,10 +8,14 @@
 //! without them: loads, fences and branches only ever hold others back. So nothing goes back after an idle round ([`Options::skip_idle`]). To know whether a round is
 //! idle, ways that have done something and ways that have not are kept apart to the end of the round.
 
+use super::heap::{Allocated, find_cells};
 use super::loops::Loops;
 use super::objects::{Env, Known, Private, merge, operand};
 use super::{Flat, FlatThread, Op, Options, Step, Unsupported};
-use crate::program::{Callee, FunctionId, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue};
+use crate::program::{
+    BinaryOp, Callee, Extend, FailKind, FunctionId, Instr, Object, ObjectId, Operand, Program, Reg, Rvalue,
+    Width,
+};
 use crate::value::Value;
 use fencepost_diag::Span;
 use rustc_hash::FxHashMap;
@@ -63,6 +67,7 @@ pub(super) struct Shared<'p> {
     pub private: FxHashMap<u32, Private>,
     loops: Vec<Option<Rc<Loops>>>,
     pub copies: FxHashMap<(usize, u32), ObjectId>,
+    pub allocated: Vec<Allocated>,
     spawned: Vec<NewThread>,
     cuts: bool,
 }
@@ -88,6 +93,7 @@ pub(super) fn flatten(program: &Program, options: Options) -> Result<Flat, Unsup
         private: FxHashMap::default(),
         loops: vec![None; program.functions.len()],
         copies: FxHashMap::default(),
+        allocated: Vec::new(),
         spawned: spawned.collect(),
         cuts: false,
     };
@@ -97,7 +103,9 @@ pub(super) fn flatten(program: &Program, options: Options) -> Result<Flat, Unsup
         let thread = Layout::new(&mut shared, number)?.run()?;
         threads.push(thread);
     }
-    Ok(Flat { threads, objects: shared.objects, cuts: shared.cuts })
+    let mut flat = Flat { threads, objects: shared.objects, cuts: shared.cuts };
+    find_cells(&mut flat, &shared.allocated)?;
+    Ok(flat)
 }
 
 impl Shared<'_> {
@@ -364,8 +372,14 @@ impl<'s, 'p> Layout<'s, 'p> {
                 self.branch(&place, rebase(*condition, base), (then_to.0, else_to.0), env)
             }
             Some(Instr::Call { dst, callee, args }) => {
+                let dst = dst.map(|dst| Reg(dst.0 + base));
+                if let Callee::Pointer(pointer) = callee
+                    && !matches!(operand(&env, rebase(*pointer, base)), Some(Known::Value(_)))
+                {
+                    return self.call_any(&place, dst, rebase(*pointer, base), args, env);
+                }
                 let function = self.callee(*callee, base, &env)?;
-                self.call(&place, dst.map(|dst| Reg(dst.0 + base)), function, args, env)
+                self.call(&place, dst, (function, 0), args, env)
             }
             Some(Instr::Spawn { dst, callee, args }) => {
                 let function = self.callee(*callee, base, &env)?;
@@ -464,11 +478,38 @@ impl<'s, 'p> Layout<'s, 'p> {
         }
     }
 
+    /// Calls one of the functions that pointers are made of.
+    fn call_any(
+        &mut self,
+        place: &Place,
+        dst: Option<Reg>,
+        pointer: Operand,
+        args: &[Operand],
+        mut env: Env,
+    ) -> Result<(), Unsupported> {
+        let fits =
+            |id: &FunctionId| self.shared.program.functions[id.0 as usize].params as usize == args.len();
+        let functions: Vec<FunctionId> = pointed_to(self.shared.program).into_iter().filter(fits).collect();
+        for (number, function) in (0..).zip(functions) {
+            let same = self.new_reg();
+            let target = Operand::Const(Value::function(function));
+            self.set(same, Rvalue::Binary(BinaryOp::Eq, Width::W64, Extend::Zero, pointer, target), &mut env);
+            let branch = self.emit(Op::Branch { condition: same.into(), other: 0 });
+            self.call(place, dst, (function, number), args, env.clone())?;
+            self.ends_here(branch);
+        }
+        let (condition, kind) = (Operand::Const(Value::ZERO), FailKind::Misuse);
+        let message = "a call through something that is no function".into();
+        let at = self.emit(Op::Assert { condition, kind, message });
+        self.fixups.push((at, false, END));
+        Ok(())
+    }
+
     fn call(
         &mut self,
         place: &Place,
         dst: Option<Reg>,
-        function: FunctionId,
+        (function, number): (FunctionId, u32),
         args: &[Operand],
         mut env: Env,
     ) -> Result<(), Unsupported> {
@@ -489,8 +530,8 @@ impl<'s, 'p> Layout<'s, 'p> {
             return Ok(());
         }
         let mut prefix = self.key(place)?;
-        // The place after the call has a larger key than everything in the callee.
-        prefix.push(0);
+        // The place after the call has a larger key than everything in the callee; what one call may call is kept apart.
+        prefix.push(number);
         let after = self.after(place)?;
         let frame = self.enter(function, Some((after, dst)), prefix, depth, &mut env);
         let (first, params) =
@@ -560,6 +601,34 @@ impl<'s, 'p> Layout<'s, 'p> {
         }
         Ok(())
     }
+}
+
+/// The functions that pointers are made of.
+fn pointed_to(program: &Program) -> BTreeSet<FunctionId> {
+    let mut values: Vec<Value> = program.threads.iter().flat_map(|thread| thread.args.clone()).collect();
+    values.extend(program.objects.iter().flat_map(|object| &object.cells).filter_map(|cell| cell.init));
+    let mut see = |operand: &Operand| {
+        if let Operand::Const(value) = operand {
+            values.push(*value);
+        }
+    };
+    for instr in program.functions.iter().flat_map(|function| &function.body) {
+        match instr {
+            Instr::Assign { value: Rvalue::Use(a), .. } => see(a),
+            Instr::Assign { value: Rvalue::Select(_, a, b), .. } => [a, b].into_iter().for_each(&mut see),
+            Instr::Store { value, .. } | Instr::StoreExclusive { value, .. } => see(value),
+            Instr::Rmw { operand, .. } => see(operand),
+            Instr::CompareExchange { desired, .. } => see(desired),
+            Instr::Call { args, .. } | Instr::Spawn { args, .. } => args.iter().for_each(&mut see),
+            Instr::Return(Some(value)) | Instr::Exit(Some(value)) => see(value),
+            Instr::Local { object, .. } => {
+                object.cells.iter().filter_map(|cell| cell.init).for_each(|init| see(&Operand::Const(init)));
+            }
+            _ => {}
+        }
+    }
+    let known = |function: &FunctionId| (function.0 as usize) < program.functions.len();
+    values.into_iter().filter_map(Value::as_function).filter(known).collect()
 }
 
 /// Whether others, or later rounds of a loop, may notice an instruction other than by registers that it sets.

@@ -3,15 +3,16 @@
 use super::accesses;
 use super::alone::{Alone, Halt};
 use super::code::PowerCode;
+use super::faults::{self, Wrong};
 use super::machine::{Move, PowerMachine, PowerWorker, Rule};
 use super::plain::{Plain, State};
 use crate::check::{Checkable, Checked, allows, check_machine};
 use crate::code::Unsupported;
 use crate::machine::Machine;
 use crate::search;
-use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Place, Step};
-use fencepost_ir::flat::{self, Op, flatten};
-use fencepost_ir::{FailKind, Observable, Program, Property, Span, Value};
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Step};
+use fencepost_ir::flat::{self, Op};
+use fencepost_ir::{FailKind, Observable, Program, Property, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How to check.
@@ -40,13 +41,21 @@ impl Options<'_> {
 /// The program as the machine runs it.
 pub fn prepare(program: &Program, unroll: u32, owners: bool) -> Result<PowerCode<'_>, Unsupported> {
     let options = flat::Options { owners, ..flat::Options::new(unroll) };
-    let flat = flatten(program, options).map_err(|e| Unsupported { what: e.what, span: e.span })?;
+    let flat = flat::prepare(program, options).map_err(|e| Unsupported { what: e.what, span: e.span })?;
     PowerCode::new(program, flat)
 }
 
 /// Checks a program on the POWER machine. The program is as compiled for POWER.
 pub fn check(program: &Program, options: &Options<'_>) -> Result<Checked, Unsupported> {
     let code = prepare(program, options.unroll, options.owners)?;
+    for step in code.flat.threads.iter().flat_map(|thread| &thread.code) {
+        if let Op::Nondet { first, last, .. } = step.op
+            && i128::from(last) - i128::from(first) >= 1 << 16
+        {
+            let what = "a choice among more than 65536 values".into();
+            return Err(Unsupported { what, span: step.span });
+        }
+    }
     let make =
         || PowerMachine::new(&code, options.contexts, options.unroll).only_complete(options.only_complete);
     Ok(check_machine(program, &make, options.search))
@@ -79,35 +88,25 @@ impl Checkable for PowerMachine<'_> {
     }
 }
 
-/// Finds what counts of a run, and replays it. What a process has fetched behind its last committed store, other than the
-/// one that fails, was noticed by nobody and is left out.
+/// Finds what counts of a run, and replays it. What a process has fetched behind its last committed store, and behind what is wrong with it, was noticed by nobody and is
+/// left out.
 fn confirm(code: &PowerCode<'_>, moves: &[Move], contexts: Option<u32>) -> Result<Finding, &'static str> {
-    let n = code.flat.threads.len();
-    let all = vec![usize::MAX; n];
-    let failed: Vec<(usize, usize)> = moves
-        .iter()
-        .filter_map(|step| match step.rule {
-            Rule::Stop(kept) => Some((usize::from(step.process), kept as usize)),
-            _ => None,
-        })
-        .collect();
+    let all = vec![usize::MAX; code.flat.threads.len()];
     let mut result = Err("nothing is wrong at its end");
-    if !failed.is_empty() {
-        let stored = last_stores(code, moves)?;
-        for &(process, kept) in &failed {
-            let mut counts = stored.clone();
-            counts[process] = kept;
-            result = replay_moves(code, moves, &counts, contexts);
-            if result.is_ok() {
-                return result;
-            }
+    let (stored, suspects) = suspects(code, moves)?;
+    for (process, events) in suspects {
+        let mut counts = stored.clone();
+        counts[process] = counts[process].max(events);
+        result = replay_moves(code, moves, &counts, contexts);
+        if result.is_ok() {
+            return result;
         }
     }
     replay_moves(code, moves, &all, contexts).or(result)
 }
 
-/// How many events each process has up to its last committed store.
-fn last_stores(code: &PowerCode<'_>, moves: &[Move]) -> Result<Vec<usize>, &'static str> {
+/// How many events each process has up to its last committed store, and with which events of a process something may be wrong.
+fn suspects(code: &PowerCode<'_>, moves: &[Move]) -> Result<(Vec<usize>, Vec<(usize, usize)>), &'static str> {
     let mut alone = Alone::new(code);
     let mut rest = moves;
     if code.has_main() {
@@ -115,26 +114,59 @@ fn last_stores(code: &PowerCode<'_>, moves: &[Move]) -> Result<Vec<usize>, &'sta
     }
     let plain = Plain::new(code, &alone.at);
     let mut state = plain.initial();
+    let mut suspects = Vec::new();
     for &step in rest.iter().take_while(|step| !matches!(step.rule, Rule::Alone(_))) {
         plain.apply(&mut state, step)?;
+        if let Rule::Stop(kept) = step.rule {
+            suspects.push((usize::from(step.process), kept as usize));
+        }
     }
-    Ok((0..state.events.len()).map(|p| plain.last_store(&state, p)).collect())
+    suspects.extend(plain.all_faults(&state).iter().map(|fault| (fault.process, fault.events)));
+    Ok(((0..state.events.len()).map(|p| plain.last_store(&state, p)).collect(), suspects))
+}
+
+/// How a complete run ends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ending {
+    /// Something is wrong.
+    Wrong(Finding),
+    /// All processes have ended, with what a final condition observes.
+    Final(Vec<Value>, Vec<Step>),
+    /// Some process stops before its end, and nothing is wrong.
+    Early,
 }
 
 /// Replays a run on the plain machine and describes it; an error if it is none, or does not end in something bad.
-///
-/// Of each process only the first `kept` events count: what was fetched behind them had no effect on anybody. If `contexts` is given, the run
-/// may have no more of them.
 pub fn replay_moves(
     code: &PowerCode<'_>,
     moves: &[Move],
     kept: &[usize],
     contexts: Option<u32>,
 ) -> Result<Finding, &'static str> {
+    match ending(code, moves, kept, contexts)? {
+        Ending::Wrong(finding) => Ok(finding),
+        Ending::Final(state, trace) => final_state(code, &state, trace),
+        Ending::Early => Err("nothing is wrong at its end"),
+    }
+}
+
+/// Replays a run on the plain machine; an error if it is none.
+///
+/// Of each process only the first `kept` events count: what was fetched behind them had no effect on anybody. If `contexts` is given, the run
+/// may have no more of them.
+pub fn ending(
+    code: &PowerCode<'_>,
+    moves: &[Move],
+    kept: &[usize],
+    contexts: Option<u32>,
+) -> Result<Ending, &'static str> {
     let mut alone = Alone::new(code);
     let (mut rest, mut run) = (moves, Vec::new());
     if code.has_main() {
         rest = run_alone(code, &mut alone, rest)?;
+        if let (Halt::Wrong(_), Some(wrong)) = (alone.run(code), alone.wrong(code)) {
+            return Ok(Ending::Wrong(faults::finding(code, 0, alone.at.pc, wrong, run)));
+        }
     }
     let plain = Plain::new(code, &alone.at);
     let mut state = plain.initial();
@@ -173,23 +205,20 @@ pub fn replay_moves(
         return Err("the run is not complete");
     }
     let n = state.events.len();
-    if let Some(p) = (0..n).find(|&p| plain.fails(&state, p)) {
-        let step = &code.flat.threads[p].code[state.pc[p] as usize];
-        return Ok(finding(&step.op, step.span, p, run));
+    let wrong = plain.all_faults(&state);
+    if wrong.iter().any(|fault| fault.wrong == Wrong::Assertion(FailKind::Unsupported)) {
+        return Err("the run meets what cannot be followed");
+    }
+    if let Some(fault) = wrong.first() {
+        return Ok(Ending::Wrong(faults::finding(code, fault.process, fault.step, fault.wrong, run)));
     }
     if !(0..n).all(|p| plain.has_ended(&state, p)) {
-        return Err("nothing is wrong at its end");
+        return Ok(Ending::Early);
     }
     if code.has_main() {
         return finish_alone(code, &plain, &state, rest, run);
     }
-    match &code.program.property {
-        Property::Final(condition) if !allows(condition, &observed(code, &plain, &state)) => {
-            let message = "a final state violates the condition".into();
-            Ok(Finding { kind: FindingKind::Assertion, message, places: Vec::new(), trace: run })
-        }
-        _ => Err("nothing is wrong at its end"),
-    }
+    Ok(Ending::Final(observed(code, &plain, &state), run))
 }
 
 /// `main` alone, with the choices of the run; what follows them is left.
@@ -229,16 +258,40 @@ fn finish_alone(
     state: &State,
     moves: &[Move],
     run: Vec<Step>,
-) -> Result<Finding, &'static str> {
+) -> Result<Ending, &'static str> {
     let mut alone = plain.alone(state);
     run_alone(code, &mut alone, moves)?;
-    match alone.run(code) {
-        Halt::Wrong(_) => {
-            let step = &code.flat.threads[0].code[alone.at.pc as usize];
-            Ok(finding(&step.op, step.span, 0, run))
+    match (alone.run(code), alone.wrong(code)) {
+        (Halt::Wrong(FailKind::Unsupported), _) => Err("the run meets what cannot be followed"),
+        (Halt::Wrong(_), Some(wrong)) => Ok(Ending::Wrong(faults::finding(code, 0, alone.at.pc, wrong, run))),
+        (Halt::End, _) => Ok(Ending::Final(observed_alone(code, &alone), run)),
+        _ => Ok(Ending::Early),
+    }
+}
+
+/// The finding that a final state is, if it is one.
+fn final_state(code: &PowerCode<'_>, state: &[Value], trace: Vec<Step>) -> Result<Finding, &'static str> {
+    match &code.program.property {
+        Property::Final(condition) if !allows(condition, state) => {
+            let message = "a final state violates the condition".into();
+            Ok(Finding { kind: FindingKind::Assertion, message, places: Vec::new(), trace })
         }
         _ => Err("nothing is wrong at its end"),
     }
+}
+
+/// What a final condition observes after `main` has ended alone.
+pub(super) fn observed_alone(code: &PowerCode<'_>, alone: &Alone) -> Vec<Value> {
+    let Property::Final(condition) = &code.program.property else { return Vec::new() };
+    let value = |observable: &Observable| match *observable {
+        Observable::Register { reg, .. } => alone.at.regs[reg.0 as usize],
+        Observable::Memory { object, offset, width } => {
+            let cell = code.cell(Value::pointer(object, offset), width);
+            let value = cell.and_then(|cell| alone.at.memory[cell as usize]).unwrap_or_default();
+            width.sign_extend(value)
+        }
+    };
+    condition.observed.iter().map(value).collect()
 }
 
 /// What a final condition observes.
@@ -253,21 +306,6 @@ pub fn observed(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State) -> Vec<V
         }
     };
     condition.observed.iter().map(value).collect()
-}
-
-fn finding(op: &Op, span: Span, thread: usize, trace: Vec<Step>) -> Finding {
-    let (kind, message) = match op {
-        Op::Assert { kind: FailKind::Misuse, message, .. } => (FindingKind::Misuse, message.clone()),
-        Op::Assert { message, .. } => (FindingKind::Assertion, message.clone()),
-        _ => (FindingKind::BadPointer, String::new()),
-    };
-    let message = match kind {
-        FindingKind::Assertion if !message.is_empty() => format!("{}: {message}", kind.entry().message),
-        _ if message.is_empty() => kind.entry().message.to_owned(),
-        _ => message,
-    };
-    let place = Place { thread: Some(thread as u32), span, label: String::new() };
-    Finding { kind, message, places: vec![place], trace }
 }
 
 /// A line of the run for each rule that a person wants to see.

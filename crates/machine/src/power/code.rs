@@ -121,9 +121,6 @@ fn supported(thread: &FlatThread) -> Result<(), Unsupported> {
                 return refuse(format!("the fence `{}`, which POWER does not have,", fence.name()));
             }
             Op::AtomicBegin | Op::AtomicEnd => return refuse("an atomic section under POWER".into()),
-            Op::Nondet { first, last, .. } if i128::from(*last) - i128::from(*first) >= 1 << 16 => {
-                return refuse("a choice among more than 65536 values".into());
-            }
             _ => {}
         }
     }

@@ -1,27 +1,41 @@
 //! What an ended run is: whether a configuration is complete, what failed in it, and what is in memory then.
 
 use super::code::PowerFence;
+use super::faults::Wrong;
 use super::rules::{Rules, View};
-use super::state::{Address, Config, Event, Process, Status, Stop, Walk, Write, write_id};
-use fencepost_ir::Value;
+use super::state::{
+    Address, Config, Event, Process, Status, Stop, Walk, Write, index_of, process_of, write_id,
+};
 use fencepost_ir::flat::Op;
+use fencepost_ir::{FailKind, Value};
 use std::sync::Arc;
 
-/// The configuration in which a process stops before an event that cannot be executed. `None` if others may have noticed something behind it.
-pub(super) fn fail_at(view: &View<'_>, index: usize) -> Option<Config> {
+/// The configuration in which a process does nothing from an event on. `None` if others may have noticed something behind it: a store. Without a fence
+/// that was committed there others have less to wait for.
+pub(super) fn stop_at(view: &View<'_>, index: usize, pc: u32) -> Option<Config> {
     let state = &view.config.processes[view.process];
-    let unseen =
-        |event: &Event| event.status != Status::Committed || event.seen.is_empty() && event.arrived == 0;
-    let stores =
-        |at: usize| matches!(view.op(at), Op::Store { .. }) && state.events[at].status == Status::Committed;
-    if !state.events[index..].iter().all(unseen) || (index..state.events.len()).any(stores) {
+    let is_store = |process: usize, event: &Event| {
+        let code = &view.rules.code.flat.threads[process].code;
+        matches!(code[event.step as usize].op, Op::Store { .. })
+    };
+    let noticed = |event: &Event| event.status == Status::Committed && is_store(view.process, event);
+    if state.events[index..].iter().any(noticed) {
         return None;
     }
+    let is_gone = |seen: &Write| process_of(*seen) == view.process && index_of(*seen) >= index;
     let mut after = view.config.clone();
+    for other in (0..after.processes.len()).filter(|other| *other != view.process) {
+        let forgets = |event: &Event| is_store(other, event) && event.seen.iter().any(is_gone);
+        if after.processes[other].events.iter().any(forgets) {
+            for event in after.process(other).events.iter_mut().filter(|event| is_store(other, event)) {
+                event.seen.retain(|seen| !is_gone(seen));
+            }
+        }
+    }
     let state = after.process(view.process);
-    state.pc = state.events[index].step;
+    state.pc = pc;
     state.events.truncate(index);
-    state.stop = Stop::Assertion;
+    state.stop = Stop::Fault;
     Some(after)
 }
 
@@ -70,51 +84,68 @@ impl Complete<'_> {
         self.config.processes.iter().enumerate().all(done) && self.is_propagated()
     }
 
-    /// A process that has failed, if the run can be completed.
-    pub(super) fn failed(&self) -> Option<usize> {
-        let failed = |&p: &usize| {
-            let process = &self.config.processes[p];
-            process.stop == Stop::Assertion
-                && (0..process.events.len()).all(|at| self.is_done(p, at))
-                && self.fails_at_end(p)
-        };
-        let process = (0..self.config.processes.len()).find(failed)?;
-        let prefix = |p: usize| {
-            let events = &self.config.processes[p].events;
-            let last = (0..events.len())
-                .rev()
-                .find(|&at| self.is_store(p, at) && events[at].status == Status::Committed);
-            last.is_none_or(|last| (0..last).all(|at| self.is_done(p, at)))
-        };
-        ((0..self.config.processes.len()).all(|p| p == process || prefix(p)) && self.is_propagated())
-            .then_some(process)
+    fn is_assertion(&self, process: usize, index: usize) -> bool {
+        let step = self.config.processes[process].events[index].step;
+        matches!(self.rules.code.flat.threads[process].code[step as usize].op, Op::Assert { .. })
     }
 
-    /// The assertion where the process stopped is false, or its access has no cell.
-    pub(super) fn fails_at_end(&self, process: usize) -> bool {
-        let walk = &self.walks[process];
-        let step = &self.rules.code.flat.threads[process].code[self.config.processes[process].pc as usize];
-        match step.op {
-            Op::Assert { condition, .. } => {
-                let cell = walk.operand(condition);
-                cell.committed && cell.value.is_some_and(|value| !value.is_true())
+    /// What is wrong, if the run can be completed by leaving out what nobody has noticed: what each process has fetched behind its last committed store, or behind what is wrong with it.
+    pub(super) fn wrong(&self) -> Option<Wrong> {
+        let n = self.config.processes.len();
+        let stored = |p: usize| {
+            let events = &self.config.processes[p].events;
+            let committed = |&at: &usize| self.is_store(p, at) && events[at].status == Status::Committed;
+            (0..events.len()).rev().find(committed).map_or(0, |last| last + 1)
+        };
+        let stored: Vec<usize> = (0..n).map(stored).collect();
+        let prefix = |p: usize, to: usize| (0..to).all(|at| self.is_assertion(p, at) || self.is_done(p, at));
+        let stored_done: Vec<bool> = (0..n).map(|p| prefix(p, stored[p])).collect();
+        let others = |p: usize| (0..n).all(|q| q == p || stored_done[q]);
+        let mut found = None;
+        for p in 0..n {
+            for (events, wrong) in self.faults(p) {
+                let counts = || others(p) && prefix(p, events.max(stored[p])) && self.is_propagated();
+                // A run that meets what cannot be followed says nothing about anything else.
+                let beyond = wrong == Wrong::Assertion(FailKind::Unsupported);
+                if (found.is_none() || beyond) && counts() {
+                    found = Some(wrong);
+                }
             }
-            Op::Load { addr, width, .. } => match walk.operand(addr).value {
-                Some(value) => match self.rules.code.cell(value, width) {
-                    None => true,
-                    Some(cell) => {
-                        let cells = self.rules.code.cells.len();
-                        let last = self.config.storage.last[process * cells + cell as usize];
-                        last == 0 && self.rules.start.memory[cell as usize].is_none()
-                    }
-                },
-                None => false,
-            },
-            Op::Store { addr, width, .. } => {
-                walk.operand(addr).value.is_some_and(|value| self.rules.code.cell(value, width).is_none())
-            }
-            _ => false,
         }
+        found
+    }
+
+    /// What is wrong with a process, and how many of its events show it.
+    fn faults(&self, process: usize) -> Vec<(usize, Wrong)> {
+        let (state, walk) = (&self.config.processes[process], &self.walks[process]);
+        let code = &self.rules.code.flat.threads[process].code;
+        let mut faults = Vec::new();
+        for (at, event) in state.events.iter().enumerate() {
+            let info = &walk.infos[at];
+            match (&code[event.step as usize].op, info.address) {
+                (Op::Assert { kind, .. }, _)
+                    if info.data.committed && info.data.value == Some(Value::ZERO) =>
+                {
+                    faults.push((at + 1, Wrong::Assertion(*kind)));
+                }
+                (Op::Load { .. }, Some(Address::Cell(cell)))
+                    if event.status == Status::Committed
+                        && event.from == 0
+                        && self.rules.start.memory[cell as usize].is_none() =>
+                {
+                    faults.push((at + 1, Wrong::NoValue));
+                }
+                _ => {}
+            }
+        }
+        if let (Stop::Fault, Some(step)) = (state.stop, code.get(state.pc as usize))
+            && let Op::Load { addr, width, .. } | Op::Store { addr, width, .. } = step.op
+            && let Some(address) = walk.operand(addr).value
+            && self.rules.code.cell(address, width).is_none()
+        {
+            faults.push((state.events.len(), Wrong::NoCell(address, width)));
+        }
+        faults
     }
 
     /// Memory in the end, the same for all.

@@ -8,12 +8,14 @@
 //! * A `sync` reaches all processes in one step: to have reached some of them enables nothing, and can hold up their stores. With two processes
 //!   an `lwsync` reaches the other one at once.
 //!
-//! An assertion that fails is a finding if the run can be completed by leaving out what was fetched behind the last
-//! committed store of each other process: nobody has noticed that.
+//! Assertions order nothing: they are fetched like all else, and one that is false is a finding if the run can be completed by leaving out what was fetched behind the last
+//! committed store of each process, or behind the assertion: nobody has noticed that.
 
 use super::alone::{Alone, Halt};
+use super::check::observed_alone;
 use super::code::{PowerCode, PowerFence};
-use super::complete::{Complete, fail_at};
+use super::complete::{Complete, stop_at};
+use super::faults::Wrong;
 use super::rules::{Rules, View, commit_fence, commit_write, propagate_write};
 use super::state::{Address, Config, Event, Process, Start, Status, Stop, Storage, Walk};
 use crate::intern::Interner;
@@ -38,7 +40,7 @@ pub struct Move {
 pub enum Rule {
     /// Fetch the next event: 1 or 0 for the ways of a branch, the value of a choice.
     Fetch(Value),
-    /// Only so many events of the process count: it fails behind them.
+    /// Only so many events of the process count: what comes next cannot be done.
     Stop(u32),
     /// Initialise an event.
     Init(u32),
@@ -264,10 +266,7 @@ impl PowerWorker<'_> {
                 }
                 Kind::Ordinary
             }
-            Halt::End => {
-                self.observe_alone(&alone);
-                Kind::Final
-            }
+            Halt::End => self.note_final(observed_alone(code, &alone)),
             Halt::Blocked => Kind::Ordinary,
             Halt::Cut => {
                 self.machine.cut.store(true, Ordering::Relaxed);
@@ -278,17 +277,12 @@ impl PowerWorker<'_> {
         }
     }
 
-    fn observe_alone(&mut self, alone: &Alone) {
-        let Property::Final(condition) = &self.machine.code.program.property else { return };
-        let value = |observable: &Observable| match *observable {
-            Observable::Register { reg, .. } => alone.at.regs[reg.0 as usize],
-            Observable::Memory { object, offset, width } => {
-                let cell = self.machine.code.cell(Value::pointer(object, offset), width);
-                let value = cell.and_then(|cell| alone.at.memory[cell as usize]).unwrap_or_default();
-                width.sign_extend(value)
-            }
-        };
-        self.states.insert(condition.observed.iter().map(value).collect());
+    /// Notes a final state, and says whether it is as it should be.
+    fn note_final(&mut self, state: Vec<Value>) -> Kind {
+        let Property::Final(condition) = &self.machine.code.program.property else { return Kind::Final };
+        let good = crate::check::allows(condition, &state);
+        self.states.insert(state);
+        if good { Kind::Final } else { Kind::Bad }
     }
 
     /// Brings a configuration to rest (in bounded runs, the active process) and emits it.
@@ -370,30 +364,14 @@ impl PowerWorker<'_> {
                 Op::Skip | Op::Assign { .. } | Op::Spawn(_) | Op::AtomicBegin | Op::AtomicEnd => {
                     state.pc = step.next;
                 }
-                Op::Load { .. } | Op::Store { .. } | Op::Fence(_) => {
+                Op::Load { .. } | Op::Store { .. } | Op::Fence(_) | Op::Assume(_) | Op::Assert { .. } => {
                     self.fetched(state, process, 0, step.next)
                 }
-                Op::Assume(_) => self.fetched(state, process, 0, step.next),
                 Op::Branch { condition, other } => {
                     self.walk(rules, config, process);
                     let Some(value) = self.walks[process].operand(condition).value else { return any };
                     let (value, next) = if value.is_true() { (1, step.next) } else { (0, other) };
                     self.fetched(config.process(process), process, value, next);
-                }
-                Op::Assert { condition, .. } => {
-                    self.walk(rules, config, process);
-                    let state = config.process(process);
-                    match self.walks[process].operand(condition).value {
-                        None => return any,
-                        Some(value) if value.is_true() => self.fetched(state, process, 0, step.next),
-                        Some(_) => {
-                            state.stop = Stop::Assertion;
-                            self.log.push(Move {
-                                process: process as u8,
-                                rule: Rule::Stop(state.events.len() as u32),
-                            });
-                        }
-                    }
                 }
                 Op::Nondet { .. } => return any,
                 // `main` waits for the others, and then runs alone.
@@ -453,7 +431,9 @@ impl PowerWorker<'_> {
                 }
                 (Op::Assert { .. }, Status::Fetched) => match info.data.value {
                     None => continue,
-                    Some(value) if !value.is_true() => return None,
+                    // A run that is wrong has no final state.
+                    Some(value) if !value.is_true() && self.machine.only_complete => return None,
+                    Some(value) if !value.is_true() => continue,
                     Some(_) => {
                         log(Rule::Commit(index as u32));
                         config.process(process).events[index].status = Status::Committed;
@@ -525,24 +505,28 @@ impl PowerWorker<'_> {
             match (view.op(index), event.status) {
                 (Op::Load { .. }, Status::Fetched) => {
                     if walks[process].infos[index].address == Some(Address::Bad) {
-                        next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32))));
+                        let stopped = stop_at(&view, index, event.step);
+                        next.extend(stopped.map(|after| (after, Rule::Stop(index as u32))));
                     } else if let Some((from, value)) = view.init_read(index) {
-                        match value {
-                            Some(value) => {
-                                let mut after = config.clone();
-                                let event = &mut after.process(process).events[index];
-                                (event.status, event.value, event.from) = (Status::Init, value.0, from);
-                                next.push((after, Rule::Init(index as u32)));
-                            }
-                            None => next
-                                .extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32)))),
-                        }
+                        // A read without a value is the last that its process does.
+                        let behind = code[event.step as usize].next;
+                        let after = match value {
+                            Some(_) => Some(config.clone()),
+                            None => stop_at(&view, index + 1, behind),
+                        };
+                        next.extend(after.map(|mut after| {
+                            let event = &mut after.process(process).events[index];
+                            event.status = Status::Init;
+                            (event.value, event.from) = (value.unwrap_or_default().0, from);
+                            (after, Rule::Init(index as u32))
+                        }));
                     }
                 }
                 (Op::Store { .. }, Status::Fetched)
                     if walks[process].infos[index].address == Some(Address::Bad) =>
                 {
-                    next.extend(fail_at(&view, index).map(|after| (after, Rule::Stop(index as u32))));
+                    let stopped = stop_at(&view, index, event.step);
+                    next.extend(stopped.map(|after| (after, Rule::Stop(index as u32))));
                 }
                 (Op::Store { .. }, Status::Init) if view.may_commit_write(index) => {
                     let after = commit_write(rules, config, &walks, process, index);
@@ -599,13 +583,6 @@ impl PowerWorker<'_> {
                 next.push(fetched(Value(1), step.next));
                 next.push(fetched(Value(0), other));
             }
-            Op::Assert { .. } => {
-                next.push(fetched(Value(0), step.next));
-                let mut after = config.clone();
-                after.process(process).stop = Stop::Assertion;
-                let kept = state.events.len() as u32;
-                next.push((after, Rule::Stop(kept)));
-            }
             Op::Nondet { first, last, .. } => {
                 next.extend((first..=last).map(|value| fetched(Value::from_i64(value), step.next)));
             }
@@ -622,20 +599,25 @@ impl PowerWorker<'_> {
             process.stop == Stop::Ended
                 && process.events.iter().all(|event| event.status == Status::Committed)
         };
-        let failed = config.processes.iter().any(|process| process.stop == Stop::Assertion);
-        if !failed && !config.processes.iter().all(over) {
+        let is_false = |(p, process): (usize, &Arc<Process>)| {
+            let steps = &code.flat.threads[p].code;
+            let waits = |event: &Event| {
+                event.status == Status::Fetched && matches!(steps[event.step as usize].op, Op::Assert { .. })
+            };
+            process.stop == Stop::Fault || process.events.iter().any(waits)
+        };
+        let may_fail = config.processes.iter().enumerate().any(is_false);
+        if !may_fail && !config.processes.iter().all(over) {
             return Kind::Ordinary;
         }
         for p in 0..self.machine.count() {
             self.walk(rules, config, p);
         }
         let complete = Complete { rules, config, walks: &self.walks };
-        if let Some(process) = complete.failed() {
-            let pc = config.processes[process].pc as usize;
-            return match code.flat.threads[process].code[pc].op {
-                Op::Assert { kind: FailKind::Unsupported, .. } => Kind::Limit,
-                _ => Kind::Bad,
-            };
+        match complete.wrong() {
+            Some(Wrong::Assertion(FailKind::Unsupported)) => return Kind::Limit,
+            Some(_) => return Kind::Bad,
+            None => {}
         }
         if !complete.ended() {
             return Kind::Ordinary;
@@ -671,10 +653,8 @@ impl PowerWorker<'_> {
                 width.sign_extend(value)
             }
         };
-        let state: Vec<Value> = condition.observed.iter().map(value).collect();
-        let good = crate::check::allows(condition, &state);
-        self.states.insert(state);
-        if good { Kind::Final } else { Kind::Bad }
+        let state = condition.observed.iter().map(value).collect();
+        self.note_final(state)
     }
 }
 

@@ -360,7 +360,8 @@ impl<'a> Plain<'a> {
                 Status::Com => self.last(state, p, cell),
             },
         };
-        let value = self.stored(state, from, cell).ok_or("the cell has no value")?;
+        // What is in a cell without a value does not matter: the run is wrong.
+        let value = self.stored(state, from, cell).unwrap_or_default();
         state.events[p][i].rf = Some(from);
         state.events[p][i].value = Some(value);
         state.events[p][i].status = Status::Init;
@@ -514,15 +515,13 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// `[AABN17, Def. 2.2]`, with every assertion that was passed true.
+    /// `[AABN17, Def. 2.2]`. Assertions take no part in it.
     pub fn is_complete(&self, state: &State) -> bool {
         let n = state.events.len();
         for p in 0..n {
-            let flow = self.flow(state, p);
             for i in 0..state.events[p].len() {
                 let assertion = matches!(self.op(state, p, i), Op::Assert { .. });
-                let held = flow.data[i].0.is_some_and(Value::is_true);
-                if if assertion { !held } else { state.events[p][i].status != Status::Com } {
+                if !assertion && state.events[p][i].status != Status::Com {
                     return false;
                 }
             }
@@ -533,31 +532,27 @@ impl<'a> Plain<'a> {
         })
     }
 
-    /// True if the process stands before an assertion that is false, or an access without a cell or value.
-    pub fn fails(&self, state: &State, p: usize) -> bool {
-        let flow = self.flow(state, p);
-        let get = |operand: Operand| match operand {
-            Operand::Const(value) => (Some(value), BTreeSet::new()),
-            Operand::Reg(reg) => flow.regs[reg.0 as usize].clone(),
-        };
-        let Some(step) = self.code.flat.threads[p].code.get(state.pc[p] as usize) else { return false };
-        match step.op {
-            Op::Assert { condition, .. } => {
-                let (value, of) = get(condition);
-                value == Some(Value::ZERO) && self.committed(state, p, &of)
-            }
-            Op::Load { addr, width, .. } => {
-                get(addr).0.is_some_and(|addr| match self.code.cell(addr, width) {
-                    None => true,
-                    Some(cell) => {
-                        self.last(state, p, cell).is_none() && self.start.memory[cell as usize].is_none()
-                    }
-                })
-            }
-            Op::Store { addr, width, .. } => {
-                get(addr).0.is_some_and(|addr| self.code.cell(addr, width).is_none())
-            }
-            _ => false,
+    pub(super) fn code(&self) -> &'a PowerCode<'a> {
+        self.code
+    }
+
+    /// The condition of each event that has one.
+    pub(super) fn conditions(&self, state: &State, p: usize) -> Vec<Option<Value>> {
+        self.flow(state, p).data.iter().map(|data| data.0).collect()
+    }
+
+    /// A read has got the initial value of a cell that has none.
+    pub(super) fn reads_nothing(&self, state: &State, p: usize, i: usize) -> bool {
+        let cell = || self.var(state, &self.flow(state, p), p, i);
+        state.events[p][i].rf == Some(None)
+            && cell().is_some_and(|cell| self.start.memory[cell as usize].is_none())
+    }
+
+    /// The value of an operand where the process stands.
+    pub(super) fn operand_at_end(&self, state: &State, p: usize, operand: Operand) -> Option<Value> {
+        match operand {
+            Operand::Const(value) => Some(value),
+            Operand::Reg(reg) => self.flow(state, p).regs[reg.0 as usize].0,
         }
     }
 

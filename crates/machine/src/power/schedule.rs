@@ -4,14 +4,14 @@
 //! and those are scheduled.
 
 use super::alone::{Alone, Halt};
-use super::check::replay_moves;
+use super::check::{Ending, ending, replay_moves};
 use super::code::PowerCode;
 use super::machine::{Move, Rule};
 use super::plain::{Plain, State, Status};
 use fencepost_answer::Finding;
 use fencepost_ir::Value;
 use fencepost_ir::flat::Op;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A schedule. Processes and steps are those of the flat program, contexts count from 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,16 +24,32 @@ pub struct Schedule {
     pub commit: BTreeMap<(usize, u32), usize>,
     /// When stores and fences have reached another process.
     pub reach: BTreeMap<(usize, u32, usize), usize>,
-    /// The ways of branches; whether assumptions hold.
+    /// The ways of branches, and whether assumptions and assertions hold, of those that are fetched.
     pub ways: BTreeMap<(usize, u32), bool>,
     /// Values that are chosen.
     pub choices: BTreeMap<(usize, u32), Value>,
-    /// Assertions that fail.
-    pub failed: BTreeSet<(usize, u32)>,
 }
 
 /// Does a scheduled run again, on at most as many contexts as it has, and says what goes wrong at its end.
 pub fn replay(code: &PowerCode<'_>, schedule: &Schedule) -> Result<Finding, &'static str> {
+    let moves = moves_of(code, schedule)?;
+    let kept = vec![usize::MAX; code.flat.threads.len()];
+    replay_moves(code, &moves, &kept, Some(schedule.active.len() as u32))
+}
+
+/// The same for a run in which nothing goes wrong: what a final condition observes at its end.
+pub fn final_state(code: &PowerCode<'_>, schedule: &Schedule) -> Result<Vec<Value>, &'static str> {
+    let moves = moves_of(code, schedule)?;
+    let kept = vec![usize::MAX; code.flat.threads.len()];
+    match ending(code, &moves, &kept, Some(schedule.active.len() as u32))? {
+        Ending::Final(state, _) => Ok(state),
+        Ending::Wrong(_) => Err("something is wrong in it"),
+        Ending::Early => Err("it has no end"),
+    }
+}
+
+/// The steps of the plain machine.
+fn moves_of(code: &PowerCode<'_>, schedule: &Schedule) -> Result<Vec<Move>, &'static str> {
     let (mut moves, mut alone) = (Vec::new(), Alone::new(code));
     if code.has_main() {
         run_alone(code, schedule, &mut alone, &mut moves)?;
@@ -48,8 +64,7 @@ pub fn replay(code: &PowerCode<'_>, schedule: &Schedule) -> Result<Finding, &'st
         let mut after = plain.alone(&state);
         run_alone(code, schedule, &mut after, &mut moves)?;
     }
-    let kept = vec![usize::MAX; state.events.len()];
-    replay_moves(code, &moves, &kept, Some(schedule.active.len() as u32))
+    Ok(moves)
 }
 
 /// Lets `main` run alone, with the choices of the schedule.
@@ -123,8 +138,7 @@ impl Turn<'_> {
             Op::Assume(_) => {
                 self.schedule.ways.get(&at).filter(|holds| **holds).and_then(|_| fetch(Value::ZERO))
             }
-            Op::Assert { .. } if self.schedule.failed.contains(&at) => None,
-            Op::Assert { .. } => fetch(Value::ZERO),
+            Op::Assert { .. } => self.schedule.ways.get(&at).and_then(|_| fetch(Value::ZERO)),
             Op::Nondet { .. } => fetch(*self.schedule.choices.get(&at)?),
             _ => None,
         }

@@ -58,8 +58,8 @@ pub enum Stop {
     No,
     /// At its end.
     Ended,
-    /// Not beyond the assertion at `pc`.
-    Assertion,
+    /// Nothing is done from `pc` on: what is there cannot be done, or the last read has no value.
+    Fault,
     /// An assumption is false.
     Blocked,
     /// The unroll bound.

@@ -7,7 +7,8 @@
 //!
 //! An event chooses the contexts in which it is initialised, committed and propagated, and assumes what the rules of the machine demand of them. Where the
 //! paper's Algorithms 2 to 12 keep the coherence order as pairs of contexts, there are numbers here that each store chooses: the paper's pairs lose stores
-//! (`docs/adr/018-power-machine.md`). The rest of the numbers mean what they mean there:
+//! (`docs/adr/018-power-machine.md`). What a fence waits for must be known to be covered when it goes on: with two processes `power_got` (what has arrived from the other one) tells; with
+//! more, or with store-conditionals, the final order does, so that there may be a run more. A store-conditional keeps other processes' numbers out between what its load-reserve read and its own. The rest of the numbers mean what they mean there:
 //!
 //! * per register: the contexts by which what it depends on is initialised and committed;
 //! * per process and cell: value, number and initialisation of the last own store, commitment of the last access, initialisation of the last read, and when the addresses of
@@ -44,10 +45,10 @@ pub struct Options {
 
 /// The sequential program that goes wrong, or ends in a state, if and only if the program does on the POWER machine within the bounds.
 ///
-/// With a final condition all processes run to their ends; otherwise each may stop anywhere.
+/// Processes may stop anywhere, but a final condition is about runs in which all have come to their ends.
 pub fn reduce_power(program: &Program, options: &Options) -> Result<Program, Unsupported> {
     let settings = flat::Options { owners: options.owners, ..flat::Options::new(options.unroll) };
-    let flat = flat::flatten(program, settings).map_err(refuse)?;
+    let flat = flat::prepare(program, settings).map_err(refuse)?;
     let phases = flat::phases(&flat).map_err(refuse)?;
     if !phases.is_sorted_by_key(|phase| *phase as u8) {
         let what = "a `main` whose parts beside other threads cannot be told apart".into();
@@ -56,13 +57,15 @@ pub fn reduce_power(program: &Program, options: &Options) -> Result<Program, Uns
     let cells = cells(&flat)?;
     refuse_steps(&flat)?;
     let layout = Layout::new(&flat, options.contexts, &cells);
-    let complete = matches!(program.property, Property::Final(_));
+    // Where nothing can go wrong before the end, only runs to the end are of interest.
+    let complete = matches!(program.property, Property::Final(_)) && !may_fail(&flat);
     let mut translation = Translation {
         flat: &flat,
         phases: &phases,
         cells: &cells,
         layout: &layout,
         complete,
+        observes: matches!(program.property, Property::Final(_)),
         code: Code { function: Function::default(), span: Span::default() },
         bases: Vec::new(),
         failures: Vec::new(),
@@ -75,6 +78,8 @@ pub fn reduce_power(program: &Program, options: &Options) -> Result<Program, Uns
         busy: busy(&flat, &phases),
         failed: Reg(0),
         ended: Vec::new(),
+        stores: Vec::new(),
+        reservations: Vec::new(),
     };
     translation.code.function.name = "power_main".into();
     translation.program();
@@ -115,9 +120,6 @@ fn refuse_steps(flat: &Flat) -> Result<(), Unsupported> {
         let what = match step.op {
             Op::Fence(Fence::Sync | Fence::Mfence | Fence::Lwsync | Fence::Eieio | Fence::Isync) => continue,
             Op::Fence(fence) => format!("the fence `{}`, which POWER does not have,", fence.name()),
-            Op::Load { reserve: true, .. } | Op::Store { paired: true, .. } => {
-                "a read-modify-write or a mutex in this translation".into()
-            }
             Op::AtomicBegin | Op::AtomicEnd => "an atomic section under POWER".into(),
             _ => continue,
         };
@@ -126,11 +128,20 @@ fn refuse_steps(flat: &Flat) -> Result<(), Unsupported> {
     Ok(())
 }
 
+/// An assertion may be false, or an access hit no cell.
+fn may_fail(flat: &Flat) -> bool {
+    let fails = |step: &flat::Step| match step.op {
+        Op::Assert { .. } => true,
+        Op::Load { addr, .. } | Op::Store { addr, .. } => matches!(addr, Operand::Reg(_)),
+        _ => false,
+    };
+    flat.threads.iter().flat_map(|thread| &thread.code).any(fails)
+}
+
 /// The threads that do something beside others: all but a `main` that only waits.
 fn busy(flat: &Flat, phases: &[Phase]) -> Vec<bool> {
     let works = |(at, step): (usize, &flat::Step)| {
-        phases.get(at).is_none_or(|phase| *phase == Phase::During)
-            && matches!(step.op, Op::Load { .. } | Op::Store { .. } | Op::Fence(_))
+        phases.get(at).is_none_or(|phase| *phase == Phase::During) && step.op.is_fetched()
     };
     let mut busy = vec![true; flat.threads.len()];
     busy[0] = phases.is_empty() || flat.threads[0].code.iter().enumerate().any(works);
@@ -150,10 +161,6 @@ fn cells(flat: &Flat) -> Result<Vec<Place>, Unsupported> {
         let refuse =
             |what: &str| Err(Unsupported { what: format!("`{}`, {what},", object.name), span: object.span });
         for cell in &object.cells {
-            // What a context begins with is guessed as a number of 32 bits.
-            if cell.width == Width::W64 {
-                return refuse("a shared object with cells of 64 bits");
-            }
             let Some(initial) = cell.init else {
                 return refuse("a shared object without a value");
             };
@@ -175,6 +182,8 @@ struct Layout {
     cells: u32,
     /// The largest number of a store.
     stores: u32,
+    /// Some cell has 64 bits.
+    wide: bool,
 }
 
 impl Layout {
@@ -186,11 +195,12 @@ impl Layout {
             processes: flat.threads.len() as u32,
             cells: cells.len() as u32,
             stores: steps.filter(|step| matches!(step.op, Op::Store { .. })).count() as u32,
+            wide: cells.iter().any(|cell| cell.width == Width::W64),
         }
     }
 
     /// Names and lengths, in the order of [`Array`].
-    fn sizes(&self) -> [(&'static str, u32); 15] {
+    fn sizes(&self) -> [(&'static str, u32); 17] {
         let received = self.processes * self.cells * (self.contexts + 1);
         let (own, pairs) = (self.processes * self.cells, self.processes * self.processes);
         [
@@ -209,20 +219,27 @@ impl Layout {
             ("committed", own),
             ("last_read", own),
             ("addresses", own),
+            ("got", received),
+            ("gets", received),
         ]
     }
 
     fn objects(&self) -> Vec<Object> {
-        let array = |(name, length): (&str, u32)| {
+        let array = |(number, (name, length)): (usize, (&str, u32))| {
             let zeros = vec![Value::ZERO; length.max(1) as usize];
-            Object::array(format!("power_{name}"), Width::W32, &zeros, Span::default())
+            let values = VALUES.iter().any(|array| *array as usize == number);
+            let width = if self.wide && values { Width::W64 } else { Width::W32 };
+            Object::array(format!("power_{name}"), width, &zeros, Span::default())
         };
-        self.sizes().into_iter().map(array).collect()
+        self.sizes().into_iter().enumerate().map(array).collect()
     }
 }
 
+/// The arrays that hold what cells hold; their elements are as wide as the widest cell.
+const VALUES: [Array; 4] = [Array::Value, Array::New, Array::Memory, Array::OwnValue];
+
 /// The arrays, see [`Layout::sizes`].
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Array {
     Active,
     From,
@@ -239,6 +256,8 @@ enum Array {
     Committed,
     LastRead,
     Addresses,
+    Got,
+    Gets,
 }
 
 /// Where an edge of a thread goes to.
@@ -249,7 +268,10 @@ struct Translation<'a> {
     phases: &'a [Phase],
     cells: &'a [Place],
     layout: &'a Layout,
+    /// Only runs to the end are of interest.
     complete: bool,
+    /// There is a final condition.
+    observes: bool,
     code: Code,
     /// The first register of each thread.
     bases: Vec<u32>,
@@ -272,6 +294,21 @@ struct Translation<'a> {
     failed: Reg,
     /// Each thread has run to its end.
     ended: Vec<Reg>,
+    /// Stores that were written so far.
+    stores: Vec<Stored>,
+    /// Cell and number of what the last load-reserve of each thread read; the cell counts from 1.
+    reservations: Vec<(Reg, Reg)>,
+}
+
+/// A store: registers that say what it did.
+#[derive(Clone, Copy)]
+struct Stored {
+    thread: usize,
+    /// The cell, from 1; 0 if the store is not made.
+    cell: Reg,
+    number: Reg,
+    /// A store-conditional: the number of what its load-reserve read.
+    from: Option<Reg>,
 }
 
 impl Translation<'_> {
@@ -279,14 +316,48 @@ impl Translation<'_> {
         ObjectId(self.layout.first + array as u32)
     }
 
+    /// The address of an element of 64 bits, in an array that has such.
+    fn wide(&mut self, array: Array, index: Operand) -> Option<Operand> {
+        if !self.layout.wide || !VALUES.contains(&array) {
+            return None;
+        }
+        let base = Value::pointer(self.array(array), 0);
+        if let Operand::Const(n) = index {
+            return Some(Operand::Const(Value(base.0 + 8 * n.0)));
+        }
+        let mut address = index;
+        for (op, by) in [(BinaryOp::Mul, number(8)), (BinaryOp::Add, Operand::Const(base))] {
+            let dst = self.code.register("address");
+            let value = Rvalue::Binary(op, Width::W64, Extend::Zero, address, by);
+            self.code.push(Instr::Assign { dst, value });
+            address = dst.into();
+        }
+        Some(address)
+    }
+
     fn get(&mut self, array: Array, index: impl Into<Operand>) -> Operand {
-        let array = self.array(array);
-        self.code.get(array, index)
+        let index = index.into();
+        let Some(addr) = self.wide(array, index) else {
+            let array = self.array(array);
+            return self.code.get(array, index);
+        };
+        let dst = self.code.register("got");
+        let (width, extend, ann) = (Width::W64, Extend::Zero, Ann::PLAIN);
+        self.code.push(Instr::Load { dst, addr, width, extend, ann });
+        dst.into()
     }
 
     fn put(&mut self, array: Array, index: impl Into<Operand>, value: impl Into<Operand>) {
-        let array = self.array(array);
-        self.code.put(array, index, value);
+        let (index, value) = (index.into(), value.into());
+        match self.wide(array, index) {
+            Some(addr) => {
+                self.code.push(Instr::Store { addr, value, width: Width::W64, ann: Ann::PLAIN });
+            }
+            None => {
+                let array = self.array(array);
+                self.code.put(array, index, value);
+            }
+        }
     }
 
     fn is_alone(&self, thread: usize, step: usize) -> bool {
@@ -303,6 +374,9 @@ impl Translation<'_> {
             }
             let ended = self.code.register(&format!("p{number}_ended"));
             self.ended.push(ended);
+            let names = ["cell", "number"].map(|name| format!("p{number}_reserved_{name}"));
+            let [cell, read] = names.map(|name| self.code.register(&name));
+            self.reservations.push((cell, read));
             self.steps.push(vec![None; thread.code.len() + 1]);
         }
         self.failed = self.code.register("failed");
@@ -372,6 +446,13 @@ impl Translation<'_> {
                     self.put(Array::Value, at, value);
                     self.put(Array::To, at, from);
                     self.put(Array::New, at, value);
+                    let got = match k {
+                        0 => number(0),
+                        _ if self.is_established() => self.code.choose(0, most).into(),
+                        _ => continue,
+                    };
+                    self.put(Array::Got, at, got);
+                    self.put(Array::Gets, at, got);
                 }
             }
             for other in 0..processes {
@@ -390,18 +471,23 @@ impl Translation<'_> {
 
     /// Any value of a cell, sign-extended.
     fn guess(&mut self, width: Width) -> Operand {
-        let half = 1i64 << (8 * width.bytes() - 1);
-        self.code.choose(-half, half - 1).into()
+        let half = 1i128 << (8 * width.bytes() - 1);
+        self.code.choose((-half) as i64, (half - 1) as i64).into()
     }
 
     /// Each context begins with what the one before left.
     fn check(&mut self) {
-        let pairs = [(Array::From, Array::To), (Array::Value, Array::New)];
+        let mut pairs = vec![(Array::From, Array::To), (Array::Value, Array::New)];
+        if self.is_established() {
+            pairs.push((Array::Got, Array::Gets));
+        }
         for process in 0..self.flat.threads.len() {
             for k in 0..self.layout.contexts {
-                for (cell, (start, end)) in (0..self.cells.len()).flat_map(|c| pairs.map(|pair| (c, pair))) {
+                for cell in 0..self.cells.len() {
                     let (here, next) = (self.received(process, cell, k), self.received(process, cell, k + 1));
-                    self.same((end, here), (start, next));
+                    for &(start, end) in &pairs {
+                        self.same((end, here), (start, next));
+                    }
                 }
                 for other in 0..self.flat.threads.len() {
                     let (here, next) = (self.pair(process, other, k), self.pair(process, other, k + 1));
@@ -409,6 +495,7 @@ impl Translation<'_> {
                 }
             }
         }
+        self.store_conditionals();
         // From here on `main` may be alone again: memory is what every process has received in the end.
         let process = self.busy.iter().position(|busy| *busy).unwrap_or(0);
         for cell in 0..self.cells.len() {
@@ -419,27 +506,55 @@ impl Translation<'_> {
     }
 
     fn same(&mut self, a: (Array, i64), b: (Array, i64)) {
+        let width = if VALUES.contains(&a.0) && self.layout.wide { Width::W64 } else { Width::W32 };
         let (a, b) = (self.get(a.0, number(a.1)), self.get(b.0, number(b.1)));
-        let same = self.code.eq(a, b);
-        self.code.assume(same);
+        let dst = self.code.register("same");
+        let value = Rvalue::Binary(BinaryOp::Eq, width, Extend::Zero, a, b);
+        self.code.push(Instr::Assign { dst, value });
+        self.code.assume(dst);
+    }
+
+    /// No store of another process comes between what a load-reserve read and its store-conditional.
+    fn store_conditionals(&mut self) {
+        let stores = self.stores.clone();
+        for conditional in &stores {
+            let Some(from) = conditional.from else { continue };
+            for other in stores.iter().filter(|other| other.thread != conditional.thread) {
+                let same = self.code.eq(conditional.cell, other.cell);
+                let (after, before) =
+                    (self.code.less(from, other.number), self.code.less(other.number, conditional.number));
+                let between = self.code.and(after, before);
+                let between = self.code.and(same, between);
+                let fine = self.code.not(between);
+                self.code.assume(fine);
+            }
+        }
+    }
+
+    /// It is followed what is known of coherence when a fence waits: with two processes and no store-conditionals. Otherwise the final order counts, which may let a fence go on earlier.
+    fn is_established(&self) -> bool {
+        let steps = self.flat.threads.iter().flat_map(|thread| &thread.code);
+        let conditional = |step: &flat::Step| matches!(step.op, Op::Store { paired: true, .. });
+        self.busy.iter().filter(|busy| **busy).count() == 2 && !steps.into_iter().any(conditional)
     }
 
     /// What is asked.
     fn finish(&mut self) {
-        if self.complete {
-            for thread in 0..self.flat.threads.len() {
-                self.code.assume(self.ended[thread]);
-            }
-            for (cell, place) in self.cells.iter().enumerate() {
-                let value = self.get(Array::Memory, number(cell as i64));
-                let (addr, width) = (Operand::Const(place.address), place.width);
-                self.code.push(Instr::Store { addr, value, width, ann: Ann::PLAIN });
-            }
-        }
         for (n, (message, span)) in (1..).zip(self.failures.clone()) {
             self.code.span = span;
             let condition = self.code.op(BinaryOp::Ne, self.failed, number(n));
             self.code.push(Instr::Assert { condition, message });
+        }
+        if !self.observes {
+            return;
+        }
+        for thread in 0..self.flat.threads.len() {
+            self.code.assume(self.ended[thread]);
+        }
+        for (cell, place) in self.cells.iter().enumerate() {
+            let value = self.get(Array::Memory, number(cell as i64));
+            let (addr, width) = (Operand::Const(place.address), place.width);
+            self.code.push(Instr::Store { addr, value, width, ann: Ann::PLAIN });
         }
     }
 

@@ -1,6 +1,6 @@
 //! The steps of a process: each event chooses its contexts and assumes what the rules demand of them.
 
-use super::{Array, Translation};
+use super::{Array, Stored, Translation};
 use crate::promising::code::number;
 use fencepost_ir::flat::Op;
 use fencepost_ir::{BinaryOp, Extend, Fence, Instr, Label, Operand, Reg, Rvalue, UnaryOp, Value, Width};
@@ -112,15 +112,15 @@ impl Translation<'_> {
         }
     }
 
-    fn fails_unless(&mut self, thread: usize, condition: Operand, message: &str) {
-        if self.complete {
-            return self.code.assume(condition);
-        }
+    /// Something is wrong unless a condition holds; the thread does nothing more then if it `ends`.
+    fn fails_unless(&mut self, thread: usize, condition: Operand, message: &str, ends: bool) {
         self.failures.push((message.to_string(), self.code.span));
         let fails = self.code.not(condition);
         let at = self.code.open(fails);
         self.code.set(self.failed, number(self.failures.len() as i64));
-        self.leave(thread, self.flat.threads[thread].code.len());
+        if ends {
+            self.leave(thread, self.flat.threads[thread].code.len());
+        }
         let jump = self.code.close(at);
         self.code.land(jump);
     }
@@ -229,7 +229,7 @@ impl Translation<'_> {
             Operand::Const(value) => {
                 let found = of_width.iter().find(|(_, address)| *address == value).map(|(at, _)| *at);
                 if found.is_none() {
-                    self.fails_unless(thread, number(0), "an access to something that is no cell");
+                    self.fails_unless(thread, number(0), "an access to something that is no cell", true);
                 }
                 number(found.unwrap_or(0) as i64)
             }
@@ -241,7 +241,7 @@ impl Translation<'_> {
                 }
                 let none = self.code.less(cell, number(0));
                 let some = self.code.not(none);
-                self.fails_unless(thread, some, "an access to something that is no cell");
+                self.fails_unless(thread, some, "an access to something that is no cell", true);
                 cell
             }
         };
@@ -258,6 +258,12 @@ impl Translation<'_> {
         let flat = self.flat;
         let step = &flat.threads[thread].code[at];
         let alone = self.is_alone(thread, at);
+        let quiet =
+            matches!(step.op, Op::Nondet { .. } | Op::Assume(_) | Op::Assert { .. } | Op::Branch { .. });
+        if quiet && !alone && !self.is_active_before(thread, at) {
+            // Somebody has to fetch it.
+            self.context(thread, &[]);
+        }
         match step.op {
             Op::Skip | Op::Spawn(_) | Op::AtomicBegin | Op::AtomicEnd => {}
             Op::Cut => return self.stop(thread),
@@ -266,10 +272,12 @@ impl Translation<'_> {
                 let value = self.code.choose(first, last);
                 self.set(thread, dst, Rvalue::Use(value.into()), number(0), number(0));
             }
-            Op::Load { dst, addr, width, extend, .. } => {
-                self.load(thread, dst, (addr, width, extend), alone, knows);
+            Op::Load { dst, addr, width, extend, reserve } => {
+                self.load(thread, dst, (addr, width, extend), reserve, alone, knows);
             }
-            Op::Store { addr, value, width, .. } => self.store(thread, (addr, width), value, alone, knows),
+            Op::Store { addr, value, width, paired } => {
+                self.store(thread, (addr, width), (value, paired), alone, knows);
+            }
             Op::Fence(_) if alone => {}
             Op::Fence(fence) => {
                 self.may_stop(thread);
@@ -291,12 +299,22 @@ impl Translation<'_> {
                 self.needs(thread, condition);
             }
             Op::Assert { condition, ref message, .. } => {
+                // Beside others it orders nothing, so that the thread may have gone on.
                 let condition = self.value(thread, condition);
-                self.fails_unless(thread, condition, message);
+                self.fails_unless(thread, condition, message, alone);
             }
             Op::Join { thread: child, dst } => self.join(thread, child, dst),
         }
         self.go(thread, step.next as usize);
+    }
+
+    /// On every way to a step there is one that has its contexts.
+    fn is_active_before(&self, thread: usize, at: usize) -> bool {
+        let steps = self.flat.threads[thread].code[..at].iter().enumerate();
+        let mut during = steps.filter(|(step, _)| !self.is_alone(thread, *step)).map(|(_, step)| &step.op);
+        let first = during
+            .find(|op| matches!(op, Op::Branch { .. } | Op::Load { .. } | Op::Store { .. } | Op::Fence(_)));
+        first.is_some_and(|op| !matches!(op, Op::Branch { .. }))
     }
 
     fn control(&mut self, thread: usize, condition: Operand, alone: bool, knows: &Knows) {
@@ -347,6 +365,7 @@ impl Translation<'_> {
         thread: usize,
         dst: Reg,
         (addr, width, extend): (Operand, Width, Extend),
+        reserve: bool,
         alone: bool,
         knows: &Knows,
     ) {
@@ -381,6 +400,12 @@ impl Translation<'_> {
         let over = self.code.less(own_number, from);
         let (foreign, mine) = (self.get(Array::Value, at), self.get(Array::OwnValue, own));
         let value = self.select(over, foreign, mine);
+        if reserve {
+            let (of, read) = self.reservations[thread];
+            let from_one = self.add(cell, number(1));
+            self.code.set(of, from_one);
+            self.code.set(read, newest);
+        }
         self.put(Array::Committed, own, commit);
         self.put(Array::LastRead, own, init);
         self.raise(knows.accesses, commit);
@@ -393,7 +418,7 @@ impl Translation<'_> {
         &mut self,
         thread: usize,
         (addr, width): (Operand, Width),
-        value: Operand,
+        (value, paired): (Operand, bool),
         alone: bool,
         knows: &Knows,
     ) {
@@ -406,6 +431,12 @@ impl Translation<'_> {
         self.code.push(Instr::Assign { dst: stored, value: Rvalue::Unary(sign, width, Extend::Sign, given) });
         if alone {
             return self.put(Array::Memory, cell, stored);
+        }
+        let from_one = self.add(cell, number(1));
+        if paired {
+            // Without a reservation it cannot be done.
+            let reserved = self.code.eq(self.reservations[thread].0, from_one);
+            self.needs(thread, reserved);
         }
         let (address, address_committed) = (self.init(thread, addr), self.commit(thread, addr));
         let (data, data_committed) = (self.init(thread, value), self.commit(thread, value));
@@ -421,6 +452,17 @@ impl Translation<'_> {
         let place = self.add(place, number(thread as i64));
         let last = self.get(Array::OwnNumber, own);
         self.assume_less(last, place);
+        let names = ["store_cell", "store_number"].map(|name| self.code.register(name));
+        let [store_cell, store_number] = names;
+        self.code.set(store_cell, from_one);
+        self.code.set(store_number, place);
+        let from = paired.then(|| {
+            let from = self.code.register("store_from");
+            self.code.set(from, self.reservations[thread].1);
+            self.code.set(self.reservations[thread].0, number(0));
+            from
+        });
+        self.stores.push(Stored { thread, cell: store_cell, number: store_number, from });
         self.arrive(thread, cell, commit, place, stored);
         for q in self.others(thread) {
             let (reached, need) = (self.pair(thread, q, 0), self.pair(thread, q, 0));
@@ -431,6 +473,10 @@ impl Translation<'_> {
             let at = self.code.open(arrives);
             let when = self.context(thread, &[commit, reached, need]);
             self.arrive(q, cell, when, place, stored);
+            if self.is_established() {
+                let at = self.at(q, cell, when);
+                self.put(Array::Gets, at, place);
+            }
             let jump = self.code.close(at);
             // Otherwise a store behind it gets there.
             let end = self.at(q, cell, number(self.layout.contexts.into()));
@@ -518,7 +564,25 @@ impl Translation<'_> {
             let (here, there) = (self.at(thread, number(cell), commit), self.at(to, number(cell), by));
             let (here, there) = (self.get(Array::To, here), self.get(Array::To, there));
             self.not_less(there, here);
+            self.is_known(thread, to, cell, by, here);
         }
+    }
+
+    /// With two processes: if the last store that a fence has seen is an own one, it or a later one has arrived at the other process, or one that is behind it has come from there.
+    fn is_known(&mut self, thread: usize, to: usize, cell: i64, by: Operand, here: Operand) {
+        if !self.is_established() {
+            return;
+        }
+        let own = number(i64::from(self.layout.cells) * thread as i64 + cell);
+        let own = self.get(Array::OwnNumber, own);
+        let (there, back) = (self.at(to, number(cell), by), self.at(thread, number(cell), by));
+        let (there, back) = (self.get(Array::Gets, there), self.get(Array::Gets, back));
+        let foreign = self.code.less(own, here);
+        let missing = self.code.less(there, own);
+        let (arrived, behind) = (self.code.not(missing), self.code.less(own, back));
+        let known = self.code.or(foreign, arrived);
+        let known = self.code.or(known, behind);
+        self.code.assume(known);
     }
 
     fn not_less(&mut self, a: Operand, b: Operand) {
@@ -541,6 +605,7 @@ impl Translation<'_> {
                     let there = self.at(q, number(cell), by);
                     let (own, there) = (self.get(Array::OwnNumber, own), self.get(Array::To, there));
                     self.not_less(there, own);
+                    self.is_known(thread, q, cell, by, own);
                 }
             }
             let at = number(self.pair(thread, q, 0) / row);

@@ -1,0 +1,18 @@
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+int __VERIFIER_nondet_int(void);
+atomic_int x, y; int n;
+void *first(void *u) { atomic_store_explicit(&x, n, memory_order_relaxed);atomic_store_explicit(&y, n + 1, memory_order_relaxed); return 0; }
+void *second(void *u) { int r = atomic_load_explicit(&y, memory_order_relaxed); int s = atomic_load_explicit(&x, memory_order_relaxed); assert(r == 0 || r != s); return 0; }
+int main(void) {
+  pthread_t a, b;
+  n = __VERIFIER_nondet_int(); if (n < 0 || n > 1000000) n = 0;
+  pthread_create(&a, 0, first, 0);
+  pthread_create(&b, 0, second, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  
+  return 0;
+}

@@ -1,0 +1,17 @@
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+int x; atomic_int y;
+void *first(void *u) { x = 1; atomic_store_explicit(&y, 1, memory_order_release); return 0; }
+void *second(void *u) { if (atomic_load_explicit(&y, memory_order_acquire)) assert(x == 1); return 0; }
+int main(void) {
+  pthread_t a, b;
+  
+  pthread_create(&a, 0, first, 0);
+  pthread_create(&b, 0, second, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  
+  return 0;
+}

@@ -1,0 +1,18 @@
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+atomic_int x, y;
+void *first(void *u) { pthread_mutex_lock(&m); atomic_store_explicit(&x, 1, memory_order_relaxed);atomic_store_explicit(&y, 1, memory_order_relaxed); pthread_mutex_unlock(&m); return 0; }
+void *second(void *u) { int r = atomic_load_explicit(&y, memory_order_relaxed); int s = atomic_load_explicit(&x, memory_order_relaxed); assert(r == 0 || s == 1); return 0; }
+int main(void) {
+  pthread_t a, b;
+  
+  pthread_create(&a, 0, first, 0);
+  pthread_create(&b, 0, second, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  
+  return 0;
+}
