@@ -1,7 +1,7 @@
 //! The runs of a program as clauses: each thread once, along its control flow.
 
 use super::fences::Fences;
-use super::ghosts::Ghost;
+use super::promises::{Promise, Stand};
 use super::slots::{Sizes, Slots, at_most_one};
 use super::state::{Seen, State};
 use super::survey::Survey;
@@ -23,7 +23,7 @@ pub struct Record {
     pub reads: Vec<Lit>,
     /// A write: it fills this slot.
     pub fills: Vec<Lit>,
-    /// A write: it fulfils the promise in this slot.
+    /// A write: it fulfils this promise of its thread.
     pub fulfils: Vec<Lit>,
     /// A write: it has a timestamp.
     pub placed: Option<Lit>,
@@ -61,8 +61,12 @@ pub struct Encoding {
     pub settled: Vec<Settled>,
     /// The order of fences.
     pub fences: Fences,
-    /// Copies of threads that certify.
-    pub ghosts: Vec<Ghost>,
+    /// Promises of threads.
+    pub promised: Vec<Promise>,
+    /// Where threads with promises stand.
+    pub stands: Vec<Stand>,
+    /// Shared cells that are written by read-modify-writes.
+    pub updated: Vec<bool>,
     /// View switches, counted up to one more than the bound.
     pub views: Unary,
     /// Promises, counted in the same way.
@@ -92,12 +96,13 @@ pub(super) struct Encoder<'u> {
     pub records: Vec<Record>,
     pub settled: Vec<Settled>,
     pub fences: Fences,
-    pub ghosts: Vec<Ghost>,
+    pub promises: Vec<Promise>,
+    pub stands: Vec<Stand>,
     /// For each event: its thread has not stopped before. A thread that can always go on has no need to stop.
     pub alive: Vec<Lit>,
     pub after: Vec<Option<State>>,
     merged: Vec<Option<State>>,
-    starts: Vec<Option<State>>,
+    pub starts: Vec<Option<State>>,
     ends: Vec<Option<State>>,
     pub switches: Vec<Lit>,
     /// Views are compared at the ends of threads.
@@ -226,7 +231,8 @@ impl<'u> Encoder<'u> {
             records: vec![Record::default(); events],
             settled: Vec::new(),
             fences,
-            ghosts: Vec::new(),
+            promises: Vec::new(),
+            stands: Vec::new(),
             alive,
             after: vec![None; events],
             merged: vec![None; unrolled.merges.len()],
@@ -236,7 +242,7 @@ impl<'u> Encoder<'u> {
             settles_ends,
         };
         if bounds.promises > 0 {
-            encoder.add_ghosts()?;
+            encoder.add_promises(bounds.promises)?;
         }
         Ok(encoder)
     }
@@ -255,12 +261,13 @@ impl<'u> Encoder<'u> {
                 self.thread(InstanceId(t))?;
             }
         }
-        for ghost in 0..self.ghosts.len() {
-            let Ghost { copy, of, .. } = self.ghosts[ghost];
-            self.starts[copy.0 as usize] = self.starts[of.0 as usize].clone();
-            self.certify(ghost);
-        }
-        Ok(())
+        self.finish_promises();
+        self.certify_all()
+    }
+
+    /// The time when a thread starts.
+    pub fn start_time(&self, thread: InstanceId) -> Option<Unary> {
+        self.starts[thread.0 as usize].as_ref().map(|state| state.time.clone())
     }
 
     fn initial(&self) -> State {
@@ -353,8 +360,7 @@ impl<'u> Encoder<'u> {
             if let EventKind::Spawn(child) = event.kind {
                 self.starts[child.0 as usize] = Some(state.clone());
             }
-            self.records[id.0 as usize].time = Some(state.time.clone());
-            self.after[id.0 as usize] = Some(state);
+            self.leave_step(id, &mut state);
             return;
         }
         match &event.kind {
@@ -398,8 +404,30 @@ impl<'u> Encoder<'u> {
                 self.no_open_promise(id, done);
             }
         }
+        self.leave_step(id, &mut state);
+    }
+
+    /// After an event: the thread stands there if the step is over.
+    fn leave_step(&mut self, id: EventId, state: &mut State) {
+        let event = &self.unrolled.events[id.0 as usize];
         self.records[id.0 as usize].time = Some(state.time.clone());
-        self.after[id.0 as usize] = Some(state);
+        let step = match &event.kind {
+            EventKind::Write { rmw: Some(read), .. } => Some(*read),
+            EventKind::Write { .. } => Some(id),
+            EventKind::Read { .. } => {
+                let next = self.unrolled.events.get(id.0 as usize + 1).map(|next| &next.kind);
+                let goes_on = matches!(next, Some(EventKind::Write { rmw: Some(read), .. }) if *read == id);
+                (!goes_on).then_some(id)
+            }
+            _ => None,
+        };
+        if let Some(step) = step
+            && self.promises.iter().any(|promise| promise.of == event.thread)
+        {
+            let done = self.records[step.0 as usize].done.unwrap_or(Lit::FALSE);
+            self.stand(id, done, state);
+        }
+        self.after[id.0 as usize] = Some(state.clone());
     }
 
     /// A read: of what the thread has seen last, or of a slot with a newer message, which switches its view.
@@ -412,11 +440,14 @@ impl<'u> Encoder<'u> {
         state: &mut State,
     ) {
         let seen = state.select(&mut self.graph, cells);
+        let open = self.has_open(self.unrolled.events[id.0 as usize].thread, id);
         let mut reads = Vec::new();
         let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
         for number in 1..=self.slots.count() {
             let from = self.graph.input();
             self.formula.clause(&[!from, done]);
+            // With open promises time is exact.
+            self.formula.clause(&[!from, !open, state.time.at_least(number)]);
             self.slots.require_cell(&mut self.formula, from, number, cells);
             let slot = self.slots.get(number);
             Unary::require_equal(&mut self.formula, from, &stamp, &slot.stamp);
@@ -538,12 +569,13 @@ impl<'u> Encoder<'u> {
         stamp: &Unary,
         time: &Unary,
     ) -> Vec<Lit> {
-        debug_assert!(self.records[id.0 as usize].fills.is_empty());
+        let open = self.has_open(self.unrolled.events[id.0 as usize].thread, id);
         let mut fills = Vec::new();
         for number in 1..=self.slots.count() {
             let into = self.graph.input();
             self.formula.clause(&[!into, done]);
             self.formula.clause(&[!into, !time.at_least(number)]);
+            self.formula.clause(&[!into, !open, time.at_least(number - 1)]);
             self.slots.require_cell(&mut self.formula, into, number, cells);
             let slot = self.slots.get(number);
             Unary::require_equal(&mut self.formula, into, stamp, &slot.stamp);
@@ -582,21 +614,20 @@ impl<'u> Encoder<'u> {
     }
 
     fn finish(mut self, bounds: &Bounds) -> (Encoding, Graph) {
-        self.finish_promises();
         self.slots.finish(&mut self.formula);
         self.fences.finish(&mut self.graph, &mut self.formula);
         let graph = &mut self.graph;
         let count = |graph: &mut Graph, lits: &[Lit], most: usize| {
             lits.iter().fold(Unary::zero(most), |sum, &lit| sum.count(graph, lit))
         };
-        let made: Vec<Lit> = self.ghosts.iter().map(|ghost| ghost.slot.at_least(1)).collect();
+        let made: Vec<Lit> = self.promises.iter().map(Promise::made).collect();
         let most = bounds.total + 1;
         let views = count(graph, &self.switches, most);
         let promises = count(graph, &made, most);
         let total = made.iter().fold(views.clone(), |sum, &lit| sum.count(graph, lit));
-        let mut all: Vec<Lit> = self.ghosts.iter().map(|ghost| !ghost.stays).collect();
-        let last = |thread: &crate::symbolic::ThreadInstance| thread.events.clone().last();
-        all.extend(self.unrolled.threads.iter().filter_map(last).map(|event| self.alive[event as usize]));
+        let last = |thread: &ThreadInstance| thread.events.clone().last();
+        let lasts = self.unrolled.threads.iter().filter_map(last);
+        let all: Vec<Lit> = lasts.map(|event| self.alive[event as usize]).collect();
         let complete = graph.and_all(&all);
         let cells =
             (0u32..).zip(&self.places).filter(|(_, place)| place.is_some()).map(|(cell, _)| CellId(cell));
@@ -607,7 +638,9 @@ impl<'u> Encoder<'u> {
             records: self.records,
             settled: self.settled,
             fences: self.fences,
-            ghosts: self.ghosts,
+            promised: self.promises,
+            stands: self.stands,
+            updated: self.updated,
             views,
             promises,
             total,
@@ -620,26 +653,6 @@ impl<'u> Encoder<'u> {
 }
 
 impl Encoding {
-    /// The literals that make a run: what is read, where messages go, what is promised where, and the order of fences.
-    pub fn choices(&self) -> Vec<Lit> {
-        let mut all = Vec::new();
-        for record in &self.records {
-            all.extend(record.reads.iter().chain(&record.fills).chain(&record.fulfils).chain(&record.placed));
-            all.extend(record.seen.iter().flat_map(|seen| seen.stamp.lits()));
-            all.extend(record.done);
-        }
-        all.extend(self.settled.iter().flat_map(|settled| settled.stamp.lits()));
-        all.extend(self.fences.positions().flat_map(|(_, position)| position.lits()));
-        for ghost in &self.ghosts {
-            all.extend(ghost.slot.lits().chain(&ghost.before));
-            all.push(ghost.stays);
-        }
-        all.sort_unstable();
-        all.dedup();
-        all.retain(|lit| lit.as_constant().is_none());
-        all
-    }
-
     /// The last value of a cell when all threads have ended.
     pub fn last_value(&self, unrolled: &mut Unrolled, cell: CellId) -> Word {
         let info = &unrolled.cells[cell.0 as usize];
@@ -680,13 +693,8 @@ fn alive(
     let original = |event: &Event| unrolled.threads[event.thread.0 as usize].copy_of.is_none();
     let lit = |event: &Event| Lit::constant(takes_part(event) || !original(event));
     let mut alive: Vec<Lit> = unrolled.events.iter().map(lit).collect();
-    // Read-modify-writes may find no room, and who joins a thread that stays where it promised waits for it.
-    let joins = |thread: &ThreadInstance| {
-        let mut events = thread.events.clone();
-        events.any(|event| matches!(unrolled.events[event as usize].kind, EventKind::Join(_)))
-    };
-    let may_stop =
-        |thread: &&ThreadInstance| thread.copy_of.is_none() && (blocks || (promises && joins(thread)));
+    // Read-modify-writes may find no room, and a run that has promises may end before they are fulfilled.
+    let may_stop = |thread: &&ThreadInstance| thread.copy_of.is_none() && (blocks || promises);
     for thread in unrolled.threads.iter().filter(may_stop) {
         let mut before = Lit::TRUE;
         for number in thread.events.clone() {

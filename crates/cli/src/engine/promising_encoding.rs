@@ -6,8 +6,8 @@ use super::{Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, is_watched};
-use fencepost_answer::{Bound, BoundName, Finding, Limit, Outcome, StopReason};
-use fencepost_bmc::promising::{self as encoding, Asked, Run};
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Limit, Outcome, StopReason};
+use fencepost_bmc::promising::{self as encoding, Asked, Ends, Run};
 use fencepost_bmc::{self as bmc, Statistics, symbolic};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Language, ObjectId, Value};
@@ -97,9 +97,12 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     };
     let replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
     let mut confirmed: Option<Finding> = None;
-    let mut confirm = |run: &Run| {
+    let mut confirm = |run: &Run, ends: Ends| {
         let replayed = replayer.replay(&plan(run), given)?;
-        confirmed = Some(replayed.finding.ok_or("nothing is wrong at its end")?);
+        match ends {
+            Ends::Wrong => confirmed = Some(replayed.finding.ok_or("nothing is wrong at its end")?),
+            Ends::Wanted => drop(replayed.observed.ok_or("a thread has not ended")?),
+        }
         Ok(())
     };
     let refuse = |e: bmc::Unsupported| {
@@ -123,6 +126,13 @@ fn answer(
     confirmed: Option<Finding>,
 ) -> Outcome {
     match (found.verdict, confirmed) {
+        // No run ends in a state that the program is asked for.
+        (bmc::Verdict::Unsafe, None) => {
+            let message = found.finding.as_ref().map(|finding| finding.message.clone()).unwrap_or_default();
+            let places = vec![Default::default()];
+            let finding = Finding { kind: FindingKind::Assertion, message, places, trace: Vec::new() };
+            Outcome::new(vec![finding], None, Vec::new())
+        }
         (bmc::Verdict::Unsafe, Some(finding)) => {
             let mut outcome = Outcome::new(vec![finding], None, Vec::new());
             if let Some(run) = &found.run {
@@ -135,7 +145,7 @@ fn answer(
             if found.spent {
                 bounds.push(Bound::new(BoundName::Promising, wanted.total as u64));
             }
-            if wanted.promises < wanted.total {
+            if found.promised {
                 bounds.push(Bound::new(BoundName::Promises, wanted.promises as u64));
             }
             if found.cut {
@@ -150,7 +160,14 @@ fn answer(
                 Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
                 Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
                 Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
-                Some(bmc::StopReason::Size) | None => StopReason::Unsupported(words),
+                Some(bmc::StopReason::Size) => StopReason::Unsupported(words),
+                None => match &found.unconfirmed {
+                    Some(why) => StopReason::NotConfirmed(format!(
+                        "internal error: a run of the encoding is not confirmed: {why}"
+                    )),
+                    None if found.completed.is_some() && words.is_empty() => StopReason::NoneWithinBounds,
+                    None => StopReason::Unsupported(words),
+                },
             });
             if let Some(Asked { total, promises }) = found.completed {
                 outcome.assumes.push(format!(
@@ -168,15 +185,13 @@ fn plan(run: &Run) -> Vec<Planned> {
         encoding::Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
             Planned::Step { thread, choice, spurious, reads, writes, fulfils }
         }
-        encoding::Planned::Promise { thread, object, offset, width, value, place, touches } => {
-            Planned::Promise {
-                thread,
-                cell: (Value::pointer(ObjectId(object), offset), width),
-                value,
-                place,
-                touches,
-            }
-        }
+        encoding::Planned::Promise { thread, object, offset, width, value, from, to } => Planned::Promise {
+            thread,
+            cell: (Value::pointer(ObjectId(object), offset), width),
+            value,
+            from,
+            to,
+        },
     };
     run.moves.iter().map(convert).collect()
 }

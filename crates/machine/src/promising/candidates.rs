@@ -44,14 +44,21 @@ pub fn candidates(
 ) -> Option<Vec<Promise>> {
     let mut promises = BTreeSet::new();
     let own = |message: &Message| message.promised == Some(thread as u8);
-    for (cell, value, read) in writes(threads, local, memory, thread)? {
+    let writes = writes(threads, local, memory, thread)?;
+    // A read-modify-write may use the promise, and then has to touch it: by fulfilling it, or by splitting it for a later write.
+    let updates = |cell: usize| writes.iter().any(|(other, _, read)| *other == cell && read.is_some());
+    for &(cell, value, read) in &writes {
         let messages = &memory.cells[cell];
         let mut places = Vec::new();
         for after in memory.seen(thread, cell)..messages.len() {
             if memory.has_gap(cell, after) {
                 places.push(Place::Gap { after, adjacent: false });
-                if read.is_some() {
+                if updates(cell) {
                     places.push(Place::Gap { after, adjacent: true });
+                }
+                if threads.updates && memory.has_gap_below_promise(cell, after) {
+                    places.push(Place::Fill { after, adjacent: false });
+                    places.push(Place::Fill { after, adjacent: true });
                 }
             }
             if messages.get(after + 1).is_some_and(own) {
