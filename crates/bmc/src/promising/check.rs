@@ -2,7 +2,7 @@
 
 use super::encode::{Encoding, encode};
 use super::lift::{Run, lift};
-use super::{Active, Bounds, Unsupported};
+use super::{Active, Bounds, Certify, Unsupported};
 use crate::aig::{Lit, Values};
 use crate::check::{Finding, Statistics, Verdict};
 use crate::finals::Finals;
@@ -103,10 +103,12 @@ pub fn check(
     let (most, mut unroll) = (options.symbolic.unroll, options.symbolic.unroll.min(FIRST_UNROLL));
     let rungs = ladder(options.bounds);
     for (number, rung) in rungs.iter().enumerate() {
+        let mut certify = options.bounds.certify;
         loop {
             // What has promised may have to go on to fulfil that, so it is not seen so easily whether loops are cut.
             unroll = if rung[0].promises > 0 { most } else { unroll };
-            let options = options.unrolled(unroll);
+            let mut options = options.unrolled(unroll);
+            options.bounds.certify = certify;
             let last = rung[rung.len() - 1];
             let mut query = match Query::new(program, &options, last, Active::All) {
                 Ok(query) => query,
@@ -116,15 +118,12 @@ pub fn check(
                 }
                 Err(Failed::Unsupported { what, span }) => return Err(Unsupported { what, span }),
             };
-            let mut done = false;
-            for &asked in rung {
-                if let Some(progress) = options.progress {
-                    progress(asked, query.statistics());
-                }
-                done = query.answer(asked, options.bounds.views, confirm, &mut outcome);
-                if done {
-                    break;
-                }
+            let mut done = query.answer_all(rung, &options, confirm, &mut outcome);
+            if outcome.unconfirmed.is_some() && certify == Certify::Loosely && last.promises > 0 {
+                // It may be one of the runs that a loose formula has too many; so the whole formula is asked.
+                (outcome.unconfirmed, outcome.reason) = (None, None);
+                certify = Certify::Always;
+                continue;
             }
             done = done || query.look_at_loops(last, options.bounds.views, &mut outcome);
             let enough = unroll == most || !outcome.cut;
@@ -283,10 +282,13 @@ impl<'p> Query<'p> {
         asked: Asked,
         active: Active,
     ) -> Result<Query<'p>, Failed> {
-        let copies = (asked.promises as u32, asked.promises > 0);
-        let symbolic = symbolic::Options { copies: copies.0, copies_per_step: copies.1, ..options.symbolic };
-        let mut unrolled = unroll(program, &symbolic)?;
-        let bounds = Bounds { total: asked.total, promises: asked.promises, views: options.bounds.views };
+        // One for each promise, and one for the end or for each step.
+        let promises = asked.promises as u32;
+        let copies = if promises > 0 { promises + 1 } else { 0 };
+        let copies_per_step = promises > 0 && options.bounds.certify == Certify::Always;
+        let mut unrolled =
+            unroll(program, &symbolic::Options { copies, copies_per_step, ..options.symbolic })?;
+        let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
         let encoding = encode(program, &mut unrolled, &bounds, active)
             .map_err(|Unsupported { what, span }| Failed::Unsupported { what, span })?;
         let finals = match &program.property {
@@ -322,6 +324,22 @@ impl<'p> Query<'p> {
             vec![!encoding.total.at_least(asked.total + 1), !encoding.promises.at_least(asked.promises + 1)];
         within.extend(views.map(|views| !encoding.views.at_least(views + 1)));
         within
+    }
+
+    /// Asks about bounds of one formula. True if the outcome is final.
+    fn answer_all(
+        &mut self,
+        rung: &[Asked],
+        options: &Options<'_>,
+        confirm: &mut Confirm<'_>,
+        outcome: &mut Outcome,
+    ) -> bool {
+        rung.iter().any(|&asked| {
+            if let Some(progress) = options.progress {
+                progress(asked, self.statistics());
+            }
+            self.answer(asked, options.bounds.views, confirm, outcome)
+        })
     }
 
     /// Asks about one pair of bounds. True if the outcome is final.

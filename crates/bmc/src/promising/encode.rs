@@ -6,7 +6,7 @@ use super::slots::{Sizes, Slots, at_most_one};
 use super::state::{Seen, State};
 use super::survey::Survey;
 use super::unary::Unary;
-use super::{Active, Bounds, Unsupported};
+use super::{Active, Bounds, Certify, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
@@ -119,7 +119,7 @@ pub fn encode(
     check_supported(program, unrolled)?;
     let mut graph = std::mem::take(&mut unrolled.graph);
     let encoding = Encoder::new(program, unrolled, &mut graph, (bounds, active)).and_then(|mut encoder| {
-        encoder.run()?;
+        encoder.run(bounds.certify)?;
         Ok(encoder.finish(bounds))
     });
     encoding.map(|(encoding, grown)| {
@@ -247,7 +247,7 @@ impl<'u> Encoder<'u> {
         Ok(encoder)
     }
 
-    fn run(&mut self) -> Result<(), Unsupported> {
+    fn run(&mut self, certify: Certify) -> Result<(), Unsupported> {
         let initial = self.initial();
         for (t, thread) in (0u32..).zip(&self.unrolled.threads) {
             if thread.copy_of.is_none() && thread.spawned.is_none() {
@@ -262,7 +262,7 @@ impl<'u> Encoder<'u> {
             }
         }
         self.finish_promises();
-        self.certify_all()
+        self.certify_all(certify)
     }
 
     /// The time when a thread starts.

@@ -16,12 +16,12 @@
 //! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an open promise of the thread.
 //! A message that comes later may end where a promise begins.
 
-use super::Unsupported;
 use super::encode::{Encoder, is_fence};
 use super::promises::require_cell;
 use super::slots::at_most_one;
 use super::state::{Seen, State};
 use super::unary::Unary;
+use super::{Certify, Unsupported};
 use crate::aig::Lit;
 use crate::symbolic::{EventId, EventKind, InstanceId};
 use crate::word::Word;
@@ -36,6 +36,8 @@ pub struct Ghost {
     of: InstanceId,
     /// For each event of the thread: it comes before the place of the ghost.
     before: Vec<Lit>,
+    /// The thread stands there with open promises; if not, nothing is asked of the ghost.
+    active: Lit,
     /// Slots up to this one are filled.
     time: Unary,
     /// The thread leaves there, so that view switches count.
@@ -53,8 +55,8 @@ struct Owed {
 }
 
 impl Encoder<'_> {
-    /// Certifies wherever a thread may have open promises.
-    pub fn certify_all(&mut self) -> Result<(), Unsupported> {
+    /// Certifies wherever a thread may have open promises, or at least where they are made and where the run ends.
+    pub fn certify_all(&mut self, certify: Certify) -> Result<(), Unsupported> {
         let mut copies: Vec<Vec<InstanceId>> = vec![Vec::new(); self.unrolled.threads.len()];
         for (copy, thread) in (0u32..).map(InstanceId).zip(&self.unrolled.threads) {
             if let Some(of) = thread.copy_of {
@@ -70,8 +72,14 @@ impl Encoder<'_> {
             let copy = copy_of(self.promises[number].of)?;
             ghosts.push(self.ghost_of_promise(number, copy));
         }
+        for thread in (0..self.unrolled.threads.len() as u32).map(InstanceId) {
+            if certify == Certify::Loosely && !self.promises_of(thread).is_empty() {
+                let copy = copy_of(thread)?;
+                ghosts.push(self.ghost_of_end(thread, copy));
+            }
+        }
         for number in 0..self.stands.len() {
-            if self.stands[number].open != Lit::FALSE {
+            if certify == Certify::Always && self.stands[number].open != Lit::FALSE {
                 let copy = copy_of(self.stands[number].of)?;
                 ghosts.push(self.ghost_of_stand(number, copy));
             }
@@ -100,6 +108,7 @@ impl Encoder<'_> {
         Ghost {
             copy,
             of: promise.of,
+            active: promise.made(),
             before: promise.before,
             time: promise.slot,
             leaves: promise.leaves,
@@ -123,8 +132,32 @@ impl Encoder<'_> {
             copy,
             of: stand.of,
             before: (0..events).map(|event| Lit::constant(event <= index)).collect(),
+            active: stand.open,
             time: stand.time,
             leaves: stand.leaves,
+            promises: owed,
+        }
+    }
+
+    /// Where a thread has come to in the end. When that was is not asked: later memory allows at least as much, at no higher cost.
+    fn ghost_of_end(&mut self, thread: InstanceId, copy: InstanceId) -> Ghost {
+        let events = self.unrolled.threads[thread.0 as usize].events.clone();
+        let end = EventId(events.end);
+        let mut owed = Vec::new();
+        for number in self.promises_of(thread) {
+            let open = self.unfulfilled(number, end);
+            owed.push(Owed { number, made: self.promises[number].made(), open, by: Vec::new() });
+        }
+        let open: Vec<Lit> = owed.iter().map(|owed| owed.open).collect();
+        let failed = self.failed(thread);
+        let before = events.map(|event| self.alive[event as usize]).collect();
+        Ghost {
+            copy,
+            of: thread,
+            before,
+            active: self.graph.or_all(&open),
+            time: Unary::new(vec![Lit::TRUE; self.slots.count()]),
+            leaves: !self.graph.or_all(&failed),
             promises: owed,
         }
     }
@@ -211,7 +244,7 @@ impl Encoder<'_> {
         state: &mut State,
     ) {
         let seen = state.select(&mut self.graph, cells);
-        let alone = self.graph.and(guard, !before);
+        let alone = self.graph.and_all(&[guard, !before, ghost.active]);
         let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
         let mut reads = Vec::new();
         for number in 1..=if alone == Lit::FALSE { 0 } else { self.slots.count() } {
@@ -278,7 +311,7 @@ impl Encoder<'_> {
         state: &mut State,
     ) {
         let seen = state.select(&mut self.graph, cells);
-        let alone = self.graph.and(guard, !before);
+        let alone = self.graph.and_all(&[guard, !before, ghost.active]);
         let mut used = Vec::new();
         // Behind all messages, unless a promise is used.
         let mut stamp = Unary::new(vec![Lit::TRUE; seen.stamp.most()]);

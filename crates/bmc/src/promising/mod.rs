@@ -23,8 +23,9 @@
 //! | questions, growing bounds | [`mod@check`] |
 //! | a model as a run | [`lift`] |
 //!
-//! The clauses allow what the machine of `[AAGKV, 3]` with strong consistency does within K, and nothing else. Who asks confirms each run on the machine;
-//! one that is not confirmed is a mistake of ours, and then there is no answer.
+//! The clauses allow what the machine of `[AAGKV, 3]` with strong consistency does within K, and nothing else. A smaller formula that leaves most certifications out
+//! ([`Certify`]) is asked first: if it has no run, or one that the machine confirms, that is the answer. Who asks confirms each run on the machine; one of the whole formula that
+//! is not confirmed is a mistake of ours, and then there is no answer.
 //!
 //! Messages without a timestamp: a write that nobody else reads or compares with stays right behind the message that its thread has seen before. It
 //! gets a timestamp where views are compared: at a fence, where threads start or join, at the end if the last value of the cell
@@ -75,6 +76,15 @@ impl Active {
     }
 }
 
+/// Where promises are certified.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Certify {
+    /// Where they are made, and where the run ends. The formula is small, and allows every run and a few more.
+    Loosely,
+    /// After every step: the formula allows the runs and nothing else.
+    Always,
+}
+
 /// Bounds on runs, those of the formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
@@ -84,4 +94,6 @@ pub struct Bounds {
     pub promises: usize,
     /// View switches, if they are bounded apart.
     pub views: Option<usize>,
+    /// Where promises are certified.
+    pub certify: Certify,
 }

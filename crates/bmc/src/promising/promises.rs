@@ -265,10 +265,32 @@ impl Encoder<'_> {
             self.place_promise(number);
         }
         self.leave_at_last();
+        for thread in (0..self.unrolled.threads.len() as u32).map(InstanceId) {
+            if !self.promises_of(thread).is_empty() && !self.updated.contains(&true) {
+                self.stop_with_promises(thread);
+            }
+        }
+    }
+
+    /// Without read-modify-writes a thread that has no open promise can always go on, or waits for one that it joins. That it need not stop
+    /// leaves the solver less to try.
+    fn stop_with_promises(&mut self, thread: InstanceId) {
+        let mut before = Lit::TRUE;
+        for event in self.unrolled.threads[thread.0 as usize].events.clone() {
+            let open = self.has_open(thread, EventId(event));
+            let alive = self.alive[event as usize];
+            if !matches!(self.unrolled.events[event as usize].kind, EventKind::Join(_)) {
+                self.formula.clause(&[!before, alive, open]);
+            }
+            before = alive;
+        }
     }
 
     /// A promise is made right after a step that is done, or first of all; after the slots that the thread knows, and in the next one if it has
     /// open promises, because otherwise it has left before.
+    ///
+    /// If it is the only open one, the thread leaves, or makes another at the same place. Else it could do its next step first, for which nothing has to be
+    /// certified then; it would spend the same, and there is less to try.
     fn place_promise(&mut self, number: usize) {
         let promise = self.promises[number].clone();
         let first = self.unrolled.threads[promise.of.0 as usize].events.start;
@@ -288,6 +310,13 @@ impl Encoder<'_> {
                 open.push(self.unfulfilled(other, event));
             }
             let open = self.graph.or_all(&open);
+            let next = self.promises.get(number + 1).filter(|next| next.of == promise.of);
+            let another = next.map_or(Lit::FALSE, |next| {
+                let before = index.checked_sub(1).map_or(next.made(), |last| next.before[last]);
+                let after = next.before.get(index).copied().unwrap_or(Lit::FALSE);
+                self.graph.and(before, !after)
+            });
+            self.formula.clause(&[!here, open, promise.leaves, another]);
             let time = match index.checked_sub(1) {
                 None => self.start_time(promise.of),
                 Some(before) => {
@@ -317,16 +346,8 @@ impl Encoder<'_> {
 
     /// Who stops with open promises has left, because others go on; unless something went wrong in it, with which the run ends.
     fn leave_at_last(&mut self) {
-        let mut failed = vec![Vec::new(); self.unrolled.threads.len()];
-        for fault in &self.unrolled.faults {
-            if !matches!(fault.kind, FaultKind::Limit(_)) {
-                let first = self.unrolled.threads[fault.thread.0 as usize].events.start;
-                let before =
-                    fault.events_before.checked_sub(1).map(|last| self.alive[(first + last) as usize]);
-                let here = self.graph.and(fault.guard, before.unwrap_or(Lit::TRUE));
-                failed[fault.thread.0 as usize].push(here);
-            }
-        }
+        let threads = (0..self.unrolled.threads.len() as u32).map(InstanceId);
+        let failed: Vec<Vec<Lit>> = threads.map(|thread| self.failed(thread)).collect();
         for stand in self.stands.clone() {
             let index = self.index(stand.event) as usize;
             let mut clause = vec![!stand.open, stand.leaves];
@@ -349,6 +370,20 @@ impl Encoder<'_> {
             clause.extend(next.map(Promise::made));
             self.formula.clause(&clause);
         }
+    }
+
+    /// Where something goes wrong in a thread.
+    pub fn failed(&mut self, thread: InstanceId) -> Vec<Lit> {
+        let first = self.unrolled.threads[thread.0 as usize].events.start;
+        let mut failed = Vec::new();
+        for fault in self.unrolled.faults.iter().filter(|fault| fault.thread == thread) {
+            if !matches!(fault.kind, FaultKind::Limit(_)) {
+                let before =
+                    fault.events_before.checked_sub(1).map(|last| self.alive[(first + last) as usize]);
+                failed.push(self.graph.and(fault.guard, before.unwrap_or(Lit::TRUE)));
+            }
+        }
+        failed
     }
 
     fn done(&self, event: u32) -> Lit {

@@ -53,7 +53,7 @@ pub fn by_encoding(program: &Program, bounds: Bounds) -> Result<BTreeSet<Vec<Val
     let promises = bounds.promises.map_or(total, usize::from);
     let options = encoding::Options {
         symbolic: symbolic::Options::default(),
-        bounds: encoding::Bounds { total, promises, views: None },
+        bounds: encoding::Bounds { total, promises, views: None, certify: encoding::Certify::Always },
         progress: None,
     };
     let replayer = Replayer::new(program).expect("supported");
@@ -119,7 +119,12 @@ pub fn check(text: &str, total: u16, promises: u16) -> encoding::Outcome {
     let program = fencepost_lang::parse(text).expect("parses");
     let options = encoding::Options {
         symbolic: symbolic::Options::default(),
-        bounds: encoding::Bounds { total: total.into(), promises: promises.into(), views: None },
+        bounds: encoding::Bounds {
+            total: total.into(),
+            promises: promises.into(),
+            views: None,
+            certify: encoding::Certify::Loosely,
+        },
         progress: None,
     };
     let replayer = Replayer::new(&program).expect("supported");

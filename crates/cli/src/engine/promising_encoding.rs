@@ -84,6 +84,7 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
         total: given.total.map_or(0, usize::from),
         promises: given.promises.map_or(0, usize::from),
         views: given.views.map(usize::from),
+        certify: encoding::Certify::Loosely,
     };
     let options = encoding::Options {
         symbolic: symbolic::Options {

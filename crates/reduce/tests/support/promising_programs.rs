@@ -38,6 +38,7 @@ pub fn text(a: &[usize], b: &[usize]) -> String {
 }
 
 /// All sequences of that length.
+#[allow(dead_code)]
 fn sequences(length: u32) -> impl Iterator<Item = Vec<usize>> {
     (0..INSTRUCTIONS.pow(length)).map(move |mut n| {
         let mut digit = || {
@@ -50,6 +51,7 @@ fn sequences(length: u32) -> impl Iterator<Item = Vec<usize>> {
 }
 
 /// Every program of two threads with at most four instructions in total, one of each pair of mirror images.
+#[allow(dead_code)]
 pub fn family() -> impl Iterator<Item = String> {
     let lengths = [(1, 1), (1, 2), (2, 2), (1, 3)];
     lengths.into_iter().flat_map(|(m, n)| {
