@@ -74,6 +74,8 @@ pub struct Outcome {
     pub run: Option<Run>,
     /// Why a run of the formula was not confirmed. That is a mistake of ours, and there is no answer.
     pub unconfirmed: Option<String>,
+    /// It was one of a formula that may have runs too many, so that it is no mistake.
+    pub loose: bool,
     /// Figures of the last formula.
     pub statistics: Statistics,
 }
@@ -95,6 +97,7 @@ pub fn check(
         finding: None,
         run: None,
         unconfirmed: None,
+        loose: false,
         statistics: Statistics::default(),
     };
     if find_in_few(program, options, confirm, &mut outcome)? {
@@ -376,7 +379,7 @@ impl<'p> Query<'p> {
                 Err(why) => refused = why,
             }
         }
-        outcome.refused(refused)
+        outcome.refused(refused, self.encoding.exact)
     }
 
     /// Nothing is wrong. If the program is asked for a final state: is there one? True if that is the answer, because nothing can go wrong.
@@ -395,7 +398,7 @@ impl<'p> Query<'p> {
             Answer::Sat(values) => {
                 let run = lift(&self.unrolled, &self.encoding, &values, None);
                 if let Err(why) = confirm(&run, Ends::Wanted) {
-                    return outcome.refused(why);
+                    return outcome.refused(why, self.encoding.exact);
                 }
                 outcome.run = Some(run);
                 let harmless = self.bad == Lit::FALSE && self.limit == Lit::FALSE;
@@ -540,9 +543,14 @@ impl Outcome {
     }
 
     /// A run of the formula was not confirmed: whatever else is known of the formula, it is no answer.
-    fn refused(&mut self, why: String) -> bool {
+    fn refused(&mut self, why: String, exact: bool) -> bool {
         self.verdict = Verdict::Unknown;
-        self.reason = Some("a run of the encoding is none of the machine".into());
+        let reason = match exact {
+            true => "a run of the encoding is none of the machine",
+            false => "what a promise publishes is not what the machine lets it publish",
+        };
+        self.reason = Some(reason.into());
+        self.loose = !exact;
         self.unconfirmed = Some(why);
         true
     }

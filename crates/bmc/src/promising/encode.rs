@@ -5,13 +5,14 @@ use super::promises::{Promise, Stand};
 use super::slots::{Sizes, Slots, at_most_one};
 use super::state::{Seen, State};
 use super::survey::Survey;
+use super::sync::{Orders, Tables, all_orders, fence_kind, synchronises};
 use super::unary::Unary;
 use super::{Active, Bounds, Certify, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
 use crate::word::Word;
-use fencepost_ir::{Fence, Order, Program, Property, Span, Value};
+use fencepost_ir::{Program, Property, Span, Value};
 use std::rc::Rc;
 
 /// What an event of a thread does, for those who read a model.
@@ -31,6 +32,8 @@ pub struct Record {
     pub time: Option<Unary>,
     /// What the thread sees of the cells of the access afterwards.
     pub seen: Option<Seen>,
+    /// A read: what its message publishes.
+    pub learnt: Option<Vec<Unary>>,
 }
 
 /// A message that was given its timestamp later.
@@ -67,6 +70,8 @@ pub struct Encoding {
     pub stands: Vec<Stand>,
     /// Shared cells that are written by read-modify-writes.
     pub updated: Vec<bool>,
+    /// The clauses allow no more than the machine does.
+    pub exact: bool,
     /// View switches, counted up to one more than the bound.
     pub views: Unary,
     /// Promises, counted in the same way.
@@ -96,6 +101,10 @@ pub(super) struct Encoder<'u> {
     pub records: Vec<Record>,
     pub settled: Vec<Settled>,
     pub fences: Fences,
+    /// The orders of events.
+    pub orders: Vec<Orders>,
+    /// What messages publish, if that matters.
+    pub tables: Option<Tables>,
     pub promises: Vec<Promise>,
     pub stands: Vec<Stand>,
     /// For each event: its thread has not stopped before. A thread that can always go on has no need to stop.
@@ -116,7 +125,7 @@ pub fn encode(
     bounds: &Bounds,
     active: Active,
 ) -> Result<Encoding, Unsupported> {
-    check_supported(program, unrolled)?;
+    check_supported(unrolled)?;
     let mut graph = std::mem::take(&mut unrolled.graph);
     let encoding = Encoder::new(program, unrolled, &mut graph, (bounds, active)).and_then(|mut encoder| {
         encoder.run(bounds.certify)?;
@@ -128,62 +137,25 @@ pub fn encode(
     })
 }
 
-/// What the encoding does not know: orders beyond relaxed, and locks.
-fn check_supported(program: &Program, unrolled: &Unrolled) -> Result<(), Unsupported> {
-    let refuse = |what: &str, span: Span| Err(Unsupported { what: what.into(), span });
-    for event in &unrolled.events {
-        let instr =
-            program.functions.get(event.function as usize).and_then(|f| f.body.get(event.pc as usize));
-        match (&event.kind, instr) {
-            (
-                _,
-                Some(
-                    fencepost_ir::Instr::Lock(_)
-                    | fencepost_ir::Instr::TryLock { .. }
-                    | fencepost_ir::Instr::Unlock(_),
-                ),
-            ) => {
-                return refuse("a mutex", event.span);
-            }
-            (EventKind::Read { access, .. } | EventKind::Write { access, .. }, _)
-                if !matches!(access.ann.order, Order::Plain | Order::Relaxed) =>
-            {
-                return refuse("an access that acquires or releases", event.span);
-            }
-            (EventKind::Fence(fence), _) if fence_kind(*fence).is_none() => {
-                return refuse("a fence that is not seq_cst", event.span);
-            }
-            _ => {}
-        }
-    }
+/// What the encoding does not know.
+fn check_supported(unrolled: &Unrolled) -> Result<(), Unsupported> {
+    let refuse = |what: &str| Err(Unsupported { what: what.into(), span: Span::default() });
     let flag = unrolled
         .cells
         .iter()
         .any(|cell| cell.shared && unrolled.objects[cell.object as usize].name == "alive");
     if flag {
-        return refuse("memory that is freed while others use it", Span::default());
+        return refuse("memory that is freed while others use it");
     }
     if !unrolled.sections.is_empty() {
-        return refuse("an atomic section", Span::default());
+        return refuse("an atomic section");
     }
     Ok(())
 }
 
-/// Whether a fence is an SC fence or none; nothing for other fences. As `machine::promising` reads fences of hardware.
-pub(super) fn fence_kind(fence: Fence) -> Option<bool> {
-    match fence {
-        Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => Some(true),
-        Fence::C11(Order::AcqRel | Order::Release | Order::Acquire | Order::Consume)
-        | Fence::Lwsync
-        | Fence::DmbLd
-        | Fence::DsbLd => None,
-        _ => Some(false),
-    }
-}
-
 /// True if an event is an SC fence.
 pub(super) fn is_fence(event: &Event) -> bool {
-    matches!(event.kind, EventKind::Fence(fence) if fence_kind(fence) == Some(true))
+    matches!(event.kind, EventKind::Fence(fence) if fence_kind(fence).sc)
 }
 
 impl<'u> Encoder<'u> {
@@ -212,9 +184,12 @@ impl<'u> Encoder<'u> {
             .collect();
         let takes_part = |event: &Event| takes_part[event.thread.0 as usize];
         let survey = Survey::new(unrolled, &places, count, &takes_part);
-        let sizes = survey.sizes(unrolled, bounds, settles_ends, &takes_part);
+        let orders = all_orders(program, unrolled);
+        let synchronises = synchronises(unrolled, &orders, &takes_part);
+        let sizes = survey.sizes(unrolled, bounds, (settles_ends, synchronises), &takes_part);
         let known_stamps = survey.known_stamps(unrolled, &places, &sizes, &takes_part);
         let slots = Slots::new(&mut graph, &mut formula, &sizes, &survey.writers);
+        let tables = synchronises.then(|| Tables::new(&mut graph, &mut formula, &sizes));
         let fences = Fences::new(&mut graph, &mut formula, unrolled, &sizes, &takes_part)?;
         let blocks = survey.updated.contains(&true);
         let alive = alive(unrolled, &mut graph, &mut formula, (blocks, bounds.promises > 0), &takes_part);
@@ -231,6 +206,8 @@ impl<'u> Encoder<'u> {
             records: vec![Record::default(); events],
             settled: Vec::new(),
             fences,
+            orders,
+            tables,
             promises: Vec::new(),
             stands: Vec::new(),
             alive,
@@ -277,10 +254,12 @@ impl<'u> Encoder<'u> {
                 value: info.initial.clone().unwrap_or_else(|| Word::constant(Value::ZERO)),
                 unset: Lit::constant(info.initial.is_none()),
                 dirty: Lit::FALSE,
+                own: Lit::FALSE,
             })
         };
         let cells = self.places.iter().zip(&self.unrolled.cells).filter_map(seen).collect();
-        State { time: Unary::zero(self.slots.count()), cells: Rc::new(cells), stopped: Lit::FALSE }
+        let time = Unary::zero(self.slots.count());
+        State { time, cells: Rc::new(cells), stopped: Lit::FALSE, known: self.nothing_known() }
     }
 
     /// Encodes a thread, and the threads that it joins, unless that is done.
@@ -358,7 +337,7 @@ impl<'u> Encoder<'u> {
         self.records[id.0 as usize].done = Some(done);
         if done == Lit::FALSE {
             if let EventKind::Spawn(child) = event.kind {
-                self.starts[child.0 as usize] = Some(state.clone());
+                self.starts[child.0 as usize] = Some(self.start_of_child(&state));
             }
             self.leave_step(id, &mut state);
             return;
@@ -374,15 +353,31 @@ impl<'u> Encoder<'u> {
             }
             EventKind::Fence(_) if is_fence(event) => {
                 state = self.settle(event.thread, self.index(id), state);
+                self.acquire(done, &mut state);
                 let seen =
                     self.fences.pass(&mut self.graph, &mut self.formula, (id, event.thread), done, &state);
                 state = State::mux(&mut self.graph, done, &seen, &state);
+                self.note_fenced(done, &mut state);
                 self.no_open_promise(id, done);
             }
-            EventKind::Fence(_) => {}
+            EventKind::Fence(fence) => {
+                let kind = fence_kind(*fence);
+                if kind.releases {
+                    self.no_open_promise(id, done);
+                    if self.tables.is_some() {
+                        state = self.settle(event.thread, self.index(id), state);
+                    }
+                }
+                if kind.acquires {
+                    self.acquire(done, &mut state);
+                }
+                if kind.releases {
+                    self.release(done, None, &mut state);
+                }
+            }
             EventKind::Spawn(child) => {
                 state = self.settle(event.thread, self.index(id), state);
-                self.starts[child.0 as usize] = Some(state.clone());
+                self.starts[child.0 as usize] = Some(self.start_of_child(&state));
                 self.no_open_promise(id, done);
                 let first = unrolled.threads[child.0 as usize].events.start as usize;
                 if !unrolled.threads[child.0 as usize].events.is_empty() {
@@ -396,6 +391,7 @@ impl<'u> Encoder<'u> {
                         let joined = State::join(&mut self.graph, &state, &end);
                         let here = self.graph.and(done, named);
                         state = State::mux(&mut self.graph, here, &joined, &state);
+                        self.note_joined(&mut state);
                         if let Some(last) = unrolled.threads[child.0 as usize].events.clone().last() {
                             self.formula.clause(&[!here, self.alive[last as usize]]);
                         }
@@ -471,9 +467,12 @@ impl<'u> Encoder<'u> {
             value: value.clone(),
             unset: self.graph.and(seen.unset, !switched),
             dirty: self.graph.and(seen.dirty, !switched),
+            own: Lit::FALSE,
         };
         state.replace(&mut self.graph, cells, done, &read);
         state.time = self.later(&state.time, &reads);
+        let wrote = self.writes_too(id);
+        self.records[id.0 as usize].learnt = self.learn(id, done, cells, wrote, state);
         self.records[id.0 as usize].seen = Some(read);
         self.charge(id, switched);
         self.records[id.0 as usize].reads = reads;
@@ -511,8 +510,20 @@ impl<'u> Encoder<'u> {
         state: &mut State,
     ) {
         let thread = self.unrolled.events[id.0 as usize].thread;
+        let releases = self.orders(id).releases;
+        if releases {
+            self.no_promise_of(id, done, cells);
+        }
+        let published = releases && self.tables.is_some();
+        if published {
+            // What it publishes has timestamps. Both halves of a read-modify-write are one step.
+            let index = self.index(rmw.unwrap_or(id));
+            *state = self.settle(thread, index, state.clone());
+        }
         let seen = state.select(&mut self.graph, cells);
         let most = seen.stamp.most();
+        let learnt = rmw.and_then(|read| self.records[read.0 as usize].learnt.clone());
+        let publishes = self.publishes(id, cells, learnt.as_deref(), state);
         let known = self.known_stamps[id.0 as usize];
         let stamp = match (rmw, known) {
             // It touches what was read: there is no timestamp between.
@@ -521,7 +532,10 @@ impl<'u> Encoder<'u> {
             (None, None) => Unary::input(&mut self.graph, &mut self.formula, most),
         };
         let fills = self.fill_slots(id, done, cells, value, &stamp, &state.time);
-        let fulfils = self.fulfil_promises(id, done, cells, value, &stamp);
+        let fulfils = match releases {
+            true => Vec::new(),
+            false => self.fulfil_promises(id, done, cells, value, &stamp),
+        };
         let mut ways: Vec<Lit> = fills.iter().chain(&fulfils).copied().collect();
         // A message has one slot; the solver would try others.
         at_most_one(&mut self.graph, &mut self.formula, &ways);
@@ -533,7 +547,7 @@ impl<'u> Encoder<'u> {
             }
             None if known.is_some() => done,
             None => {
-                if cells.iter().any(|(cell, _)| self.updated[*cell]) {
+                if published || cells.iter().any(|(cell, _)| self.updated[*cell]) {
                     let silent = self.graph.input();
                     self.formula.clause(&[!silent, done]);
                     ways.push(silent);
@@ -541,6 +555,10 @@ impl<'u> Encoder<'u> {
                 self.graph.or_all(&ways)
             }
         };
+        if published {
+            self.formula.clause(&[!done, placed]);
+        }
+        self.enter(placed, cells, &stamp, value, publishes.as_deref());
         Unary::require_greater(&mut self.formula, placed, &stamp, &seen.stamp);
         self.slots.take(&mut self.formula, placed, thread.0, cells, &stamp);
         let written = Seen {
@@ -552,12 +570,31 @@ impl<'u> Encoder<'u> {
             value: value.clone(),
             unset: Lit::FALSE,
             dirty: if known.is_some() { Lit::FALSE } else { !placed },
+            own: Lit::FALSE,
         };
         state.replace(&mut self.graph, cells, done, &written);
+        self.note_written(id, done, cells, state);
         state.time = self.later(&state.time, &fills);
         let record = &mut self.records[id.0 as usize];
         (record.seen, record.fills, record.fulfils, record.placed) =
             (Some(written), fills, fulfils, Some(placed));
+    }
+
+    /// Where the read-modify-write of a read writes; true for an ordinary read.
+    pub fn writes_too(&self, id: EventId) -> Lit {
+        match self.unrolled.events.get(id.0 as usize + 1) {
+            Some(Event { kind: EventKind::Write { rmw: Some(read), .. }, guard, .. }) if *read == id => {
+                *guard
+            }
+            _ => Lit::TRUE,
+        }
+    }
+
+    /// A thread that starts another one gives it what it sees, and nothing else.
+    fn start_of_child(&mut self, state: &State) -> State {
+        let mut child = State { known: self.nothing_known(), ..state.clone() };
+        self.note_joined(&mut child);
+        child
     }
 
     fn fill_slots(
@@ -598,6 +635,8 @@ impl<'u> Encoder<'u> {
             let dirty = self.graph.and(seen.dirty, self.comes_here(thread, before));
             Unary::require_greater(&mut self.formula, dirty, &stamp, &seen.stamp);
             self.slots.take(&mut self.formula, dirty, thread.0, &[(cell, Lit::TRUE)], &stamp);
+            let publishes = state.known.as_ref().map(|known| known.released[cell].clone());
+            self.enter(dirty, &[(cell, Lit::TRUE)], &stamp, &seen.value, publishes.as_deref());
             self.settled.push(Settled { thread, before, cell, dirty, stamp: stamp.clone() });
             let stamp = Unary::mux(&mut self.graph, dirty, &stamp, &seen.stamp);
             Rc::make_mut(&mut state.cells)[cell] = Seen { stamp, dirty: Lit::FALSE, ..seen };
@@ -641,6 +680,7 @@ impl<'u> Encoder<'u> {
             promised: self.promises,
             stands: self.stands,
             updated: self.updated,
+            exact: self.tables.is_none() || bounds.promises == 0,
             views,
             promises,
             total,
@@ -661,7 +701,13 @@ impl Encoding {
             return info.last.clone().unwrap_or(initial);
         };
         let graph = &mut unrolled.graph;
-        let mut newest = Seen { stamp: Unary::zero(0), value: initial, unset: Lit::FALSE, dirty: Lit::FALSE };
+        let mut newest = Seen {
+            stamp: Unary::zero(0),
+            value: initial,
+            unset: Lit::FALSE,
+            dirty: Lit::FALSE,
+            own: Lit::FALSE,
+        };
         for (thread, end) in unrolled.threads.iter().zip(&self.ends) {
             if let (Some(end), None) = (end, thread.copy_of) {
                 let joined = Seen::join(graph, &newest, &end.cells[place]);

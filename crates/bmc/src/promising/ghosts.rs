@@ -16,10 +16,11 @@
 //! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an open promise of the thread.
 //! A message that comes later may end where a promise begins.
 
-use super::encode::{Encoder, is_fence};
+use super::encode::Encoder;
 use super::promises::require_cell;
 use super::slots::at_most_one;
 use super::state::{Seen, State};
+use super::sync::fence_kind;
 use super::unary::Unary;
 use super::{Certify, Unsupported};
 use crate::aig::Lit;
@@ -213,14 +214,22 @@ impl Encoder<'_> {
                     self.formula.equal_if(before, &[(*undefined, *likewise)]);
                 }
                 let cells = self.cells_of(&access.cells);
-                self.ghost_read(ghost, (event.guard, before), main, &cells, (value, *undefined), &mut state);
+                self.ghost_read(
+                    ghost,
+                    (event.guard, before),
+                    (id, main),
+                    &cells,
+                    (value, *undefined),
+                    &mut state,
+                );
             }
             EventKind::Write { access, value, rmw, .. } => {
                 let cells = self.cells_of(&access.cells);
-                let value = (value, rmw.is_some());
-                self.ghost_write(ghost, (event.guard, before), main, &cells, value, &mut state);
+                let value = (value, *rmw);
+                self.ghost_write(ghost, (event.guard, before), (id, main), &cells, value, &mut state);
             }
-            EventKind::Fence(_) if is_fence(event) => {
+            // A promise is fulfilled before anything is released.
+            EventKind::Fence(fence) if fence_kind(*fence).releases => {
                 if let Some(after) = self.after[main.0 as usize].clone() {
                     let stopped = self.graph.or(state.stopped, event.guard);
                     let here = self.graph.and(before, event.guard);
@@ -229,7 +238,17 @@ impl Encoder<'_> {
                         State::mux(&mut self.graph, here, &State { stopped: Lit::FALSE, ..after }, &beyond);
                 }
             }
+            EventKind::Fence(fence) if fence_kind(*fence).acquires => {
+                let alone = self.graph.and_all(&[event.guard, !before, ghost.active]);
+                self.acquire(alone, &mut state);
+            }
             _ => {}
+        }
+        if self.tables.is_some()
+            && let Some(after) = self.after[main.0 as usize].clone()
+        {
+            // Up to its place it knows what the thread knows, of other cells, too.
+            state = State::mux(&mut self.graph, before, &State { stopped: Lit::FALSE, ..after }, &state);
         }
         self.after[id.0 as usize] = Some(state);
     }
@@ -238,7 +257,7 @@ impl Encoder<'_> {
         &mut self,
         ghost: &Ghost,
         (guard, before): (Lit, Lit),
-        main: EventId,
+        (id, main): (EventId, EventId),
         cells: &[(usize, Lit)],
         (value, undefined): (&Word, Lit),
         state: &mut State,
@@ -275,8 +294,11 @@ impl Encoder<'_> {
             value: value.clone(),
             unset: self.graph.and(seen.unset, !switched),
             dirty: self.graph.and(seen.dirty, !switched),
+            own: self.graph.and(seen.own, !switched),
         };
         self.put(before, main, cells, guard, own, state);
+        let wrote = self.writes_too(id);
+        self.records[id.0 as usize].learnt = self.learn(id, alone, cells, wrote, state);
     }
 
     /// The view after an access: the thread's own up to the place of the ghost.
@@ -294,7 +316,8 @@ impl Encoder<'_> {
                 let stamp = Unary::mux(&mut self.graph, before, &seen.stamp, &own.stamp);
                 let unset = self.graph.mux(before, seen.unset, own.unset);
                 let dirty = self.graph.mux(before, seen.dirty, own.dirty);
-                Seen { stamp, unset, dirty, ..own }
+                let theirs = self.graph.and(!before, own.own);
+                Seen { stamp, unset, dirty, own: theirs, ..own }
             }
             None => own,
         };
@@ -305,17 +328,22 @@ impl Encoder<'_> {
         &mut self,
         ghost: &mut Ghost,
         (guard, before): (Lit, Lit),
-        main: EventId,
+        (id, main): (EventId, EventId),
         cells: &[(usize, Lit)],
-        (value, update): (&Word, bool),
+        (value, rmw): (&Word, Option<EventId>),
         state: &mut State,
     ) {
+        let update = rmw.is_some();
+        let releases = self.orders(id).releases;
+        let learnt = rmw.and_then(|read| self.records[read.0 as usize].learnt.clone());
+        let publishes = self.publishes(id, cells, learnt.as_deref(), state);
         let seen = state.select(&mut self.graph, cells);
         let alone = self.graph.and_all(&[guard, !before, ghost.active]);
         let mut used = Vec::new();
         // Behind all messages, unless a promise is used.
         let mut stamp = Unary::new(vec![Lit::TRUE; seen.stamp.most()]);
-        for owed in 0..if alone == Lit::FALSE { 0 } else { ghost.promises.len() } {
+        // A releasing write uses none.
+        for owed in 0..if alone == Lit::FALSE || releases { 0 } else { ghost.promises.len() } {
             for fulfils in [true, false] {
                 let this = self.graph.input();
                 let (number, made) = (ghost.promises[owed].number, ghost.promises[owed].made);
@@ -332,7 +360,9 @@ impl Encoder<'_> {
                     true => {
                         self.formula.equal_if(this, &value.pairs(&promise.value));
                         ghost.promises[owed].by.push(this);
-                        promise.stamp.clone()
+                        let stamp = promise.stamp.clone();
+                        self.enter(this, cells, &stamp, value, publishes.as_deref());
+                        stamp
                     }
                     false => promise.stamp.minus_one(),
                 };
@@ -347,8 +377,22 @@ impl Encoder<'_> {
             let lost = self.graph.and(alone, !uses);
             state.stopped = self.graph.or(state.stopped, lost);
         }
-        let own = Seen { stamp, value: value.clone(), unset: Lit::FALSE, dirty: Lit::FALSE };
+        if releases && alone != Lit::FALSE {
+            // It waits for the promises of its thread on the cell.
+            for owed in &ghost.promises {
+                let promise = &self.promises[owed.number];
+                let above = Unary::greater(&mut self.graph, &promise.stamp, &seen.stamp);
+                for &(cell, chosen) in cells {
+                    let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
+                    let waits = [alone, chosen, owed.made, promise.cell[cell], above];
+                    let waits = self.graph.and_all(&waits);
+                    state.stopped = self.graph.or(state.stopped, waits);
+                }
+            }
+        }
+        let own = Seen { stamp, value: value.clone(), unset: Lit::FALSE, dirty: Lit::FALSE, own: Lit::TRUE };
         self.put(before, main, cells, guard, own, state);
+        self.note_written(id, alone, cells, state);
     }
 
     /// The promise touches the message that the ghost sees: what is between them is nobody else's, and no open promise.

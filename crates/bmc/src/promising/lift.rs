@@ -67,6 +67,8 @@ pub enum Planned {
         from: Place,
         /// Where the message goes.
         to: Place,
+        /// The message whose view it passes on: a read-modify-write will fulfil it.
+        passes_on: Option<Place>,
     },
 }
 
@@ -379,7 +381,34 @@ impl Lifter<'_> {
             value: promise.value.evaluate(self.values),
             from,
             to,
+            passes_on: self.passes_on(number),
         });
+    }
+
+    /// The message that a read-modify-write passes on when it fulfils the promise: the one that it reads, or what that one passes on if the
+    /// thread writes it later, too.
+    fn passes_on(&self, number: usize) -> Option<Place> {
+        let promise = &self.encoding.promised[number];
+        let first = self.unrolled.threads[promise.of.0 as usize].events.start;
+        let mut by = promise.fulfilled.iter().find(|(_, lit)| self.values.of(*lit))?.0;
+        loop {
+            let EventKind::Write { rmw: Some(read), .. } = self.unrolled.events[by.0 as usize].kind else {
+                return None;
+            };
+            let seen = self.encoding.records[read.0 as usize].seen.as_ref()?;
+            let place = at(seen.stamp.evaluate(self.values));
+            let cell = cell_of(&self.unrolled.events[by.0 as usize], self.values);
+            let own = self.places.iter().find(|&(&event, &other)| {
+                let this = &self.unrolled.events[event.0 as usize];
+                other == place && this.thread == promise.of && cell_of(this, self.values) == cell
+            });
+            match own {
+                Some((&event, _)) if !self.values.of(promise.before[(event.0 - first) as usize]) => {
+                    by = event
+                }
+                _ => return Some(place),
+            }
+        }
     }
 
     /// Where the interval of a promise begins: at the newest message below that is not a later one of its thread.
@@ -526,9 +555,8 @@ impl Lifter<'_> {
             let seen = self.seen[t].entry(cell).or_insert(INITIAL);
             match event.kind {
                 EventKind::Read { .. } => {
-                    if record.reads.iter().any(|from| self.values.of(*from))
-                        && let Some(read) = &record.seen
-                    {
+                    // What has a timestamp is named by it: the thread may have learnt of it from another message.
+                    if let Some(read) = record.seen.as_ref().filter(|read| !self.values.of(read.dirty)) {
                         *seen = at(read.stamp.evaluate(self.values));
                     }
                     reads = Some(*seen);

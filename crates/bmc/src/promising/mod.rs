@@ -18,6 +18,7 @@
 //! | numbers, views, messages | [`unary`], [`state`], [`slots`] |
 //! | threads along their control flow | [`encode`] |
 //! | SC fences | [`fences`] |
+//! | release and acquire | [`sync`] |
 //! | promises | [`promises`] |
 //! | certification | [`ghosts`] |
 //! | questions, growing bounds | [`mod@check`] |
@@ -42,6 +43,7 @@ pub mod promises;
 pub mod slots;
 pub mod state;
 mod survey;
+pub mod sync;
 pub mod unary;
 
 pub use check::{Asked, Ends, Options, Outcome, check, final_states};

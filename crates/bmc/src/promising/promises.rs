@@ -124,6 +124,7 @@ impl Encoder<'_> {
         for (number, &is) in cell.iter().enumerate() {
             let here = self.graph.and(made, is);
             self.slots.take(&mut self.formula, here, of.0, &[(number, Lit::TRUE)], &stamp);
+            self.enter(here, &[(number, Lit::TRUE)], &stamp, &value, None);
         }
         self.promises.push(Promise {
             of,
@@ -233,6 +234,21 @@ impl Encoder<'_> {
         let thread = self.unrolled.events[id.0 as usize].thread;
         let open = self.has_open(thread, id);
         self.formula.clause(&[!done, !open]);
+    }
+
+    /// A releasing write waits for the promises of its thread on the same cell.
+    pub fn no_promise_of(&mut self, id: EventId, done: Lit, cells: &[(usize, Lit)]) {
+        let thread = self.unrolled.events[id.0 as usize].thread;
+        let index = self.index(id) as usize;
+        for number in self.promises_of(thread) {
+            let unfulfilled = self.unfulfilled(number, id);
+            let promise = &self.promises[number];
+            for &(cell, chosen) in cells {
+                let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
+                let clause = [!done, !chosen, !unfulfilled, promise.before[index], !promise.cell[cell]];
+                self.formula.clause(&clause);
+            }
+        }
     }
 
     /// After a step of a thread that may promise: it stands there, and may leave if it has open promises. For a read-modify-write `done` is that of

@@ -94,7 +94,7 @@ impl Survey {
         &self,
         unrolled: &Unrolled,
         bounds: &Bounds,
-        settles_ends: bool,
+        (settles_ends, synchronises): (bool, bool),
         takes_part: &dyn Fn(&Event) -> bool,
     ) -> Sizes {
         let writes: usize = self.writes.iter().sum();
@@ -108,7 +108,7 @@ impl Survey {
             + if settles_ends { threads } else { 0 };
         let stamps = |cell: usize| {
             let updates = if self.updated[cell] { slots + 2 * self.updates[cell] } else { 0 };
-            self.writes[cell].min(slots + places + updates)
+            if synchronises { self.writes[cell] } else { self.writes[cell].min(slots + places + updates) }
         };
         Sizes { slots, stamps: (0..self.writes.len()).map(stamps).collect(), value: self.value }
     }

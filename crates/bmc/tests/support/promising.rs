@@ -6,7 +6,7 @@ mod programs;
 use fencepost_answer::StopReason;
 use fencepost_bmc::promising::{self as encoding, Ends, Run};
 use fencepost_bmc::{Verdict, symbolic};
-use fencepost_ir::{ObjectId, Program, Value};
+use fencepost_ir::{Ann, Fence, Instr, ObjectId, Order, Program, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::{self as machine, Bounds};
 use fencepost_machine::search::Options as Search;
@@ -21,13 +21,16 @@ pub fn plan(run: &Run) -> Vec<Planned> {
         encoding::Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
             Planned::Step { thread, choice, spurious, reads, writes, fulfils }
         }
-        encoding::Planned::Promise { thread, object, offset, width, value, from, to } => Planned::Promise {
-            thread,
-            cell: (Value::pointer(ObjectId(object), offset), width),
-            value,
-            from,
-            to,
-        },
+        encoding::Planned::Promise { thread, object, offset, width, value, from, to, passes_on } => {
+            Planned::Promise {
+                thread,
+                cell: (Value::pointer(ObjectId(object), offset), width),
+                value,
+                from,
+                to,
+                passes_on,
+            }
+        }
     };
     run.moves.iter().map(convert).collect()
 }
@@ -108,6 +111,45 @@ pub fn agrees_at(text: &str, bound: u16, promises: u16) -> Result<Compared, Stri
     let program = fencepost_lang::parse(text).expect("parses");
     let bounds = Bounds { total: Some(bound), promises: Some(promises), ..Bounds::default() };
     compare_at(text, &program, bounds)
+}
+
+/// The program with release and acquire orders here and there, the same for the same seed.
+#[allow(dead_code)]
+pub fn with_orders(mut program: Program, seed: u64) -> Program {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut choose = |choices: [Order; 2]| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Ann::order(choices[(state >> 40) as usize % 2])
+    };
+    for instr in program.functions.iter_mut().flat_map(|function| &mut function.body) {
+        match instr {
+            Instr::Load { ann, .. } => *ann = choose([Order::Relaxed, Order::Acquire]),
+            Instr::Store { ann, .. } => *ann = choose([Order::Relaxed, Order::Release]),
+            Instr::Rmw { read, write, .. } => {
+                (*read, *write) =
+                    (choose([Order::Relaxed, Order::Acquire]), choose([Order::Relaxed, Order::Release]));
+            }
+            Instr::CompareExchange { read, write, failure, .. } => {
+                (*read, *write) =
+                    (choose([Order::Relaxed, Order::Acquire]), choose([Order::Relaxed, Order::Release]));
+                *failure = choose([Order::Relaxed, Order::Acquire]);
+            }
+            Instr::Fence(fence) => {
+                let weak = choose([Order::Release, Order::Acquire]).order;
+                *fence = Fence::C11(choose([Order::SeqCst, weak]).order);
+            }
+            _ => {}
+        }
+    }
+    program
+}
+
+/// An error if machine and encoding differ at one bound on the program with orders.
+#[allow(dead_code)]
+pub fn agrees_with_orders(text: &str, seed: u64, bound: u16, promises: u16) -> Result<Compared, String> {
+    let program = with_orders(fencepost_lang::parse(text).expect("parses"), seed);
+    let bounds = Bounds { total: Some(bound), promises: Some(promises), ..Bounds::default() };
+    compare_at(&format!("{text} // orders {seed}"), &program, bounds)
 }
 
 /// How a difference reads that is a run that the machine does not confirm.

@@ -12,7 +12,7 @@ use fencepost_bmc::{self as bmc, Statistics, symbolic};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Language, ObjectId, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
-use fencepost_machine::promising::prepare::has_updates;
+use fencepost_machine::promising::prepare::{has_updates, prepare as fence_sc_accesses};
 use fencepost_machine::promising::{Bounds, Consistency};
 use fencepost_models::prepare::Form;
 
@@ -61,8 +61,8 @@ fn bounds(question: &Question<'_>) -> Bounds {
 
 /// Deepens over K, first without promises.
 pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
-    // The encoding bounds loops itself.
-    let prepared = question.prepare(Form { bound_loops: false, ..FORM })?;
+    // The encoding bounds loops itself, and takes choices of any range.
+    let prepared = question.prepare(Form { bound_loops: false, divide_choices: false, ..FORM })?;
     let program = &prepared.program;
     let limits = bmc::Limits {
         deadline: question.deadline(),
@@ -112,7 +112,9 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
             Diagnostic::error(e.span, message).hint("`--engine states` has the whole promising semantics");
         Trouble::about(&question.compiled.sources, error)
     };
-    let found = encoding::check(program, &options, &mut confirm).map_err(refuse)?;
+    // As the machine does: an SC access is an SC fence and an access.
+    let fenced = fence_sc_accesses(program).map_err(|e| question.refuse(&e.what, e.span))?;
+    let found = encoding::check(&fenced, &options, &mut confirm).map_err(refuse)?;
     let mut outcome = answer(question, wanted, &found, confirmed);
     outcome.assumes.extend(assumptions(question, program));
     outcome.checks =
@@ -163,6 +165,7 @@ fn answer(
                 Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
                 Some(bmc::StopReason::Size) => StopReason::Unsupported(words),
                 None => match &found.unconfirmed {
+                    Some(_) if found.loose => StopReason::Unsupported(words),
                     Some(why) => StopReason::NotConfirmed(format!(
                         "internal error: a run of the encoding is not confirmed: {why}"
                     )),
@@ -186,13 +189,16 @@ fn plan(run: &Run) -> Vec<Planned> {
         encoding::Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
             Planned::Step { thread, choice, spurious, reads, writes, fulfils }
         }
-        encoding::Planned::Promise { thread, object, offset, width, value, from, to } => Planned::Promise {
-            thread,
-            cell: (Value::pointer(ObjectId(object), offset), width),
-            value,
-            from,
-            to,
-        },
+        encoding::Planned::Promise { thread, object, offset, width, value, from, to, passes_on } => {
+            Planned::Promise {
+                thread,
+                cell: (Value::pointer(ObjectId(object), offset), width),
+                value,
+                from,
+                to,
+                passes_on,
+            }
+        }
     };
     run.moves.iter().map(convert).collect()
 }

@@ -44,16 +44,15 @@ pub fn candidates(
 ) -> Option<Vec<Promise>> {
     let mut promises = BTreeSet::new();
     let own = |message: &Message| message.promised == Some(thread as u8);
-    let writes = writes(threads, local, memory, thread)?;
-    // A read-modify-write may use the promise, and then has to touch it: by fulfilling it, or by splitting it for a later write.
-    let updates = |cell: usize| writes.iter().any(|(other, _, read)| *other == cell && read.is_some());
-    for &(cell, value, read) in &writes {
+    for (cell, value, read) in writes(threads, local, memory, thread)? {
         let messages = &memory.cells[cell];
         let mut places = Vec::new();
         for after in memory.seen(thread, cell)..messages.len() {
             if memory.has_gap(cell, after) {
                 places.push(Place::Gap { after, adjacent: false });
-                if updates(cell) {
+                // A read-modify-write may use the promise, and then has to touch it: by fulfilling it, or by splitting it for a later write; one that the
+                // thread comes to only when it has read what is not there yet.
+                if threads.updates {
                     places.push(Place::Gap { after, adjacent: true });
                 }
                 if threads.updates && memory.has_gap_below_promise(cell, after) {

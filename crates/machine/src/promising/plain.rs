@@ -3,7 +3,7 @@
 //! shared with [`super::memory`], [`super::thread`] and [`super::certify`] but the execution of instructions. It replays what the
 //! search reports.
 
-use super::certify::Consistency;
+use super::certify::{Consistency, MAX_CHOICES};
 use super::memory::Place;
 use super::prepare::needs_message_views;
 use super::search::{Act, Move};
@@ -577,6 +577,7 @@ impl<'c> Plain<'c> {
             Next::Load(cell) | Next::Await(cell) | Next::Store(cell, _) | Next::Update(cell) => {
                 cell.0 as usize
             }
+            Next::Choose(first, last) if last.saturating_sub(first) > MAX_CHOICES => return Vec::new(),
             Next::Choose(first, last) => {
                 return (first..=last).map(|value| Action::Internal(Value::from_i64(value))).collect();
             }

@@ -53,6 +53,8 @@ pub enum Planned {
         from: Key,
         /// Its timestamp.
         to: Key,
+        /// The message whose view it passes on.
+        passes_on: Option<Key>,
     },
 }
 
@@ -133,9 +135,11 @@ impl Replayer {
                 }
             }
             match &step.act {
-                Act::Promise { cell, value, place, .. } => {
-                    let place = unflip_place(*place, memory.cells[*cell].len());
-                    let view = memory.published(thread, *cell, false, None);
+                Act::Promise { cell, value, place, passes_on } => {
+                    let length = memory.cells[*cell].len();
+                    let place = unflip_place(*place, length);
+                    let passed = passes_on.map(|number| (length - 1).saturating_sub(number));
+                    let view = memory.published(thread, *cell, false, passed);
                     memory.insert(*cell, place, Some(*value), view, Some(step.thread));
                     promises += 1;
                 }
@@ -283,10 +287,11 @@ fn moves(code: &Code<'_>, config: &Config, plain: &Plain<'_>, plan: &[Planned]) 
     let mut moves = Vec::new();
     for (number, planned) in plan.iter().enumerate() {
         let (thread, act) = match planned {
-            Planned::Promise { thread, cell: (address, width), value, from, to } => {
+            Planned::Promise { thread, cell: (address, width), value, from, to, passes_on } => {
                 let cell = code.cell(*address, *width).ok_or("a promise to no cell")?.0 as usize;
+                let passes_on = passes_on.map(|key| order.number(cell, Some(key)));
                 let place = order.add(cell, *thread, (Some(*from), Some(*to)), true);
-                (*thread, Act::Promise { cell, value: *value, place, passes_on: None })
+                (*thread, Act::Promise { cell, value: *value, place, passes_on })
             }
             Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
                 let process = state.processes.get(*thread as usize).ok_or("a thread that was not started")?;

@@ -127,8 +127,7 @@ pub fn biased(seed: u64) -> String {
     });
     bodies.push(second);
     if seed.is_multiple_of(3) {
-        let length = 1 + dice.below(2);
-        bodies.push((0..length).map(|n| statement(&mut dice, n)).collect());
+        bodies.push(vec![statement(&mut dice, 0)]);
     }
     let names = ["P", "Q", "R"];
     let process = |(name, body): (&&str, &Vec<String>)| {
