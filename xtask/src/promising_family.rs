@@ -76,7 +76,7 @@ fn translated(text: &str, most: u16) -> Result<Compared, String> {
             }
         }
     }
-    Ok(Compared::Agree(0))
+    Ok(Compared::Agree)
 }
 
 fn compare(options: &Options) -> usize {
@@ -100,10 +100,11 @@ fn compare(options: &Options) -> usize {
             _ => support::agrees(&text, bound, promises),
         };
         match compared {
-            Ok(Compared::Agree(excluded)) => (agreed, unconfirmed) = (agreed + 1, unconfirmed + excluded),
+            Ok(Compared::Agree) => agreed += 1,
             Ok(Compared::Skipped) => skipped += 1,
             Err(difference) => {
                 differences += 1;
+                unconfirmed += usize::from(difference.contains(support::UNCONFIRMED));
                 println!("{difference}\n");
             }
         }

@@ -233,7 +233,7 @@ fn forbids(model: &Choice, execution: &Execution) -> Option<String> {
     let builtin;
     let cat = match model {
         Choice::Cat(cat) => &**cat,
-        Choice::Twin(entry, _) => {
+        Choice::Twin(entry, _) | Choice::Machine(entry) => {
             builtin = Model::builtin(entry.name)?;
             &builtin
         }

@@ -25,14 +25,14 @@ const MOST: usize = 64;
 fn built_in(choice: &Choice) -> Option<Model> {
     match choice {
         Choice::Twin(entry, _) => Model::builtin(entry.name),
-        Choice::Cat(_) => None,
+        Choice::Cat(_) | Choice::Machine(_) => None,
     }
 }
 
 /// The axioms of a model.
 fn axioms<'a>(choice: &'a Choice, built_in: Option<&'a Model>) -> Result<&'a Model, String> {
     match choice {
-        Choice::Twin(..) => built_in.ok_or_else(|| "the model is not made of axioms".to_string()),
+        Choice::Twin(..) | Choice::Machine(_) => built_in.ok_or_else(|| "the model is not made of axioms".to_string()),
         Choice::Cat(model) => Ok(model),
     }
 }

@@ -33,6 +33,7 @@ mod facade;
 mod input;
 mod keeping;
 mod litmus;
+mod litmus_promising;
 mod model;
 mod print;
 mod progress;

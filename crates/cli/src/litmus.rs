@@ -2,6 +2,7 @@
 
 use crate::args::{LitmusEngine, OutliveArgs};
 use crate::input;
+use crate::litmus_promising;
 use crate::keeping::{self, NotExplored};
 use crate::model::Choice;
 use crate::progress::PROGRESS;
@@ -12,7 +13,7 @@ use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, headline};
 use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
-use fencepost_litmus::{LitmusTest, parse, show_state_into};
+use fencepost_litmus::{Arch, LitmusTest, parse, show_state_into};
 use fencepost_machine::power;
 use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry::{self, Entry};
@@ -104,6 +105,11 @@ pub fn answer(
         .into());
     }
     let Found { outcome, finals, witness } = match model {
+        Choice::Machine(_) if test.arch != Arch::C => {
+            let error = "error: the promising semantics is one of C, and this is a test of a machine";
+            return Err(error.to_owned().into());
+        }
+        Choice::Machine(_) => with_promises(&program, file, condition, settings, start)?,
         _ if settings.engine != LitmusEngine::Explore => {
             if model.name() != "power" {
                 let name = model.name();
@@ -310,6 +316,17 @@ fn with_machine(
             checked.final_states
         }
     };
+    Ok(all_states(program, condition, settings, statistics, states))
+}
+
+/// What follows from all final states.
+fn all_states(
+    program: &Program,
+    condition: &FinalCondition,
+    settings: &Settings<'_>,
+    mut statistics: Statistics,
+    states: Vec<Vec<Value>>,
+) -> Found {
     statistics.executions = Some(states.len() as u64);
     let satisfying = states.iter().filter(|state| condition.proposition.holds(state)).count() as u64;
     let mut states: Vec<_> = states.into_iter().map(|state| state[..condition.shown].to_vec()).collect();
@@ -317,7 +334,28 @@ fn with_machine(
     states.dedup();
     let observed = Observed { states: show_states(program, &states), satisfying, ..Observed::default() };
     let outcome = conclude(condition, settings, statistics, observed);
-    Ok(Found { outcome, finals: states, witness: None })
+    Found { outcome, finals: states, witness: None }
+}
+
+/// The promising semantics.
+fn with_promises(
+    program: &Program,
+    file: &SourceFile,
+    condition: &FinalCondition,
+    settings: &Settings<'_>,
+    start: Instant,
+) -> Result<Found, input::Trouble> {
+    let found = litmus_promising::states(program, settings, start).map_err(|(what, span)| {
+        let message = format!("{what} cannot be run under the promising semantics");
+        trouble(vec![Diagnostic::error(span, message)], file)
+    })?;
+    let (states, bounds) = match found {
+        Ok(found) => found,
+        Err(reason) => return Ok(stopped(reason, Statistics::default(), None)),
+    };
+    let found = all_states(program, condition, settings, Statistics::default(), states);
+    let outcome = Outcome { bounds: [found.outcome.bounds.clone(), bounds].concat(), ..found.outcome };
+    Ok(Found { outcome, ..found })
 }
 
 fn with_enumerator(

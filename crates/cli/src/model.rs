@@ -1,5 +1,6 @@
 //! The memory model that the user asked for.
 
+use crate::engine::promising;
 use crate::print;
 use fencepost_diag::SourceFile;
 use fencepost_explore::ModelName;
@@ -13,6 +14,8 @@ pub enum Choice {
     Twin(&'static Entry, ModelName),
     /// A cat file, built in or the user's: candidates are enumerated whole and then judged.
     Cat(Box<Model>),
+    /// One that is a machine and nothing else.
+    Machine(&'static Entry),
 }
 
 impl Choice {
@@ -24,6 +27,9 @@ impl Choice {
             }
             if let Some(model) = Model::builtin(name) {
                 return Ok(Choice::Cat(Box::new(model)));
+            }
+            if entry.name == promising::MODEL {
+                return Ok(Choice::Machine(entry));
             }
         }
         let path = Path::new(name);
@@ -49,7 +55,7 @@ impl Choice {
     /// Its name in results.
     pub fn name(&self) -> &str {
         match self {
-            Choice::Twin(entry, _) => entry.name,
+            Choice::Twin(entry, _) | Choice::Machine(entry) => entry.name,
             Choice::Cat(model) => model.name(),
         }
     }

@@ -9,7 +9,7 @@ use crate::registry::Entry;
 use fencepost_diag::Diagnostic;
 use fencepost_ir::nondet::{TooMany, split_choices};
 use fencepost_ir::sections::as_critical_sections;
-use fencepost_ir::{Instr, Language, ObjectId, Program, bound_loops, globalise_locals_of_main};
+use fencepost_ir::{Ann, Instr, Language, ObjectId, Order, Program, bound_loops, globalise_locals_of_main};
 
 /// What an engine wants of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +82,9 @@ pub fn prepare(
     if !options.spurious {
         make_exchanges_strong(&mut program);
     }
+    if language == Language::Fp && model.name == PROMISING {
+        relax_plain_accesses(&mut program);
+    }
     if form.divide_choices && language == Language::C {
         program = split_choices(&program).map_err(|many| Refused::Program(Box::new(too_many(&many))))?;
     }
@@ -102,6 +105,33 @@ pub fn prepare(
         program = bound_loops(&program, options.unroll);
     }
     Ok(Prepared { program, section_lock })
+}
+
+/// The name of the promising semantics, whose small language has relaxed accesses and no others.
+const PROMISING: &str = "ps";
+
+/// Plain accesses are relaxed ones, so that they do not race.
+fn relax_plain_accesses(program: &mut Program) {
+    let relax = |ann: &mut Ann| {
+        if ann.order == Order::Plain {
+            ann.order = Order::Relaxed;
+        }
+    };
+    for instr in program.functions.iter_mut().flat_map(|function| &mut function.body) {
+        match instr {
+            Instr::Load { ann, .. }
+            | Instr::CopyLoad { ann, .. }
+            | Instr::Store { ann, .. }
+            | Instr::Await { ann, .. } => relax(ann),
+            Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => {
+                [read, write].into_iter().for_each(relax)
+            }
+            Instr::CompareExchange { read, write, failure, .. } => {
+                [read, write, failure].into_iter().for_each(relax)
+            }
+            _ => {}
+        }
+    }
 }
 
 fn too_many(many: &TooMany) -> Diagnostic {

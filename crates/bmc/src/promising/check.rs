@@ -2,7 +2,7 @@
 
 use super::encode::{Encoding, encode};
 use super::lift::{Run, lift};
-use super::{Active, Bounds, Unsupported};
+use super::{Active, Bounds, Certify, Unsupported};
 use crate::aig::{Lit, Values};
 use crate::check::{Finding, Statistics, Verdict};
 use crate::finals::Finals;
@@ -14,15 +14,22 @@ use fencepost_diag::Span;
 use fencepost_ir::{Program, Property, Quantifier, Value};
 use std::collections::BTreeSet;
 
-/// Most runs that are excluded before the search gives up.
-const MOST_UNCONFIRMED: u64 = 2_000;
 /// K of the small formulas; those behind them have three times as much each.
 const SMALL_TOTALS: [usize; 2] = [2, SMALL];
 /// Up to this K formulas without promises are worth a try if there are to be promises.
 const SMALL: usize = 4;
 
-/// Does a run again elsewhere; an error says why it cannot be done.
-pub type Confirm<'c> = dyn FnMut(&Run) -> Result<(), String> + 'c;
+/// How a run is said to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ends {
+    /// Something is wrong there.
+    Wrong,
+    /// All threads have ended, and the state is what the program is asked for.
+    Wanted,
+}
+
+/// Does a run again elsewhere; an error says why it cannot be done, or that it ends otherwise.
+pub type Confirm<'c> = dyn FnMut(&Run, Ends) -> Result<(), String> + 'c;
 
 /// A bound that was asked about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,8 +58,10 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The unroll bound cut something off.
     pub cut: bool,
-    /// Some run uses up all view switches that K allows, or promises are allowed: with a larger K there might be others.
+    /// Some run may use up K: with a larger K there might be others.
     pub spent: bool,
+    /// Some run makes all promises that are allowed: with more there might be others.
+    pub promised: bool,
     /// The last bounds within which it is known that nothing goes wrong.
     pub completed: Option<Asked>,
     /// The limit that ended the search.
@@ -63,8 +72,10 @@ pub struct Outcome {
     pub finding: Option<Finding>,
     /// The run that shows it, confirmed.
     pub run: Option<Run>,
-    /// Runs that were not confirmed.
-    pub unconfirmed: u64,
+    /// Why a run of the formula was not confirmed. That is a mistake of ours, and there is no answer.
+    pub unconfirmed: Option<String>,
+    /// It was one of a formula that may have runs too many, so that it is no mistake.
+    pub loose: bool,
     /// Figures of the last formula.
     pub statistics: Statistics,
 }
@@ -79,12 +90,14 @@ pub fn check(
         verdict: Verdict::Unknown,
         cut: false,
         spent: false,
+        promised: false,
         completed: None,
         stop: None,
         reason: None,
         finding: None,
         run: None,
-        unconfirmed: 0,
+        unconfirmed: None,
+        loose: false,
         statistics: Statistics::default(),
     };
     if find_in_few(program, options, confirm, &mut outcome)? {
@@ -92,12 +105,15 @@ pub fn check(
     }
     let (most, mut unroll) = (options.symbolic.unroll, options.symbolic.unroll.min(FIRST_UNROLL));
     let rungs = ladder(options.bounds);
-    for (number, &asked) in rungs.iter().enumerate() {
+    for (number, rung) in rungs.iter().enumerate() {
+        let mut certify = options.bounds.certify;
         loop {
             // What has promised may have to go on to fulfil that, so it is not seen so easily whether loops are cut.
-            unroll = if asked.promises > 0 { most } else { unroll };
-            let options = options.unrolled(unroll);
-            let mut query = match Query::new(program, &options, asked, Active::All) {
+            unroll = if rung[0].promises > 0 { most } else { unroll };
+            let mut options = options.unrolled(unroll);
+            options.bounds.certify = certify;
+            let last = rung[rung.len() - 1];
+            let mut query = match Query::new(program, &options, last, Active::All) {
                 Ok(query) => query,
                 Err(Failed::Stopped(reason)) => {
                     outcome.stopped(reason);
@@ -105,15 +121,17 @@ pub fn check(
                 }
                 Err(Failed::Unsupported { what, span }) => return Err(Unsupported { what, span }),
             };
-            if let Some(progress) = options.progress {
-                progress(asked, query.statistics());
+            let mut done = query.answer_all(rung, &options, confirm, &mut outcome);
+            if outcome.unconfirmed.is_some() && certify == Certify::Loosely && last.promises > 0 {
+                // It may be one of the runs that a loose formula has too many; so the whole formula is asked.
+                (outcome.unconfirmed, outcome.reason) = (None, None);
+                certify = Certify::Always;
+                continue;
             }
-            let views = options.bounds.views;
-            let mut done = query.answer(asked, views, confirm, &mut outcome)
-                || query.look_at_loops(asked, views, &mut outcome);
+            done = done || query.look_at_loops(last, options.bounds.views, &mut outcome);
             let enough = unroll == most || !outcome.cut;
             if !done && enough && number + 1 == rungs.len() {
-                done = query.look_at_bound(asked, views, &mut outcome);
+                done = query.look_at_bound(last, options.bounds.views, &mut outcome);
             }
             outcome.statistics = query.statistics();
             if done {
@@ -124,9 +142,9 @@ pub fn check(
             }
             unroll = (unroll * MORE_UNROLL).min(most);
         }
-        outcome.completed = Some(asked);
+        outcome.completed = rung.last().copied();
     }
-    outcome.verdict = Verdict::Safe;
+    outcome.conclude(program);
     Ok(outcome)
 }
 
@@ -170,7 +188,7 @@ fn find_in_few(
         let Ok(mut query) = Query::new(program, options, asked, active) else { return Ok(false) };
         let mut tried = outcome.clone();
         let done = query.answer(asked, options.bounds.views, confirm, &mut tried);
-        if done && tried.verdict == Verdict::Unsafe {
+        if done && (tried.verdict == Verdict::Unsafe || tried.unconfirmed.is_some()) {
             *outcome = tried;
             outcome.statistics = query.statistics();
             return Ok(true);
@@ -211,49 +229,42 @@ fn pairs(unrolled: &Unrolled) -> Vec<(InstanceId, InstanceId)> {
     pairs.into_iter().map(|(_, pair)| pair).take(MOST_PAIRS).collect()
 }
 
-/// The bounds to try. What small ones allow is tried first, but not two large ones of about the same size: a formula that has no solution takes
-/// longest. A formula with promises covers the runs without, so the larger ones are asked with promises only.
-fn ladder(bounds: Bounds) -> Vec<Asked> {
+/// The bounds to try, those of one formula together. What small ones allow is tried first, but not two large ones of about the same size: a
+/// formula that has no solution takes longest. A formula with promises covers the runs without, so the larger ones are asked with promises only;
+/// its size does not depend on K.
+fn ladder(bounds: Bounds) -> Vec<Vec<Asked>> {
     let larger = std::iter::successors(Some(3 * SMALL), |k| Some(3 * k));
     let larger = larger.take_while(|k| 3 * k < 2 * bounds.total);
     let mut totals: Vec<usize> = SMALL_TOTALS.into_iter().filter(|k| *k < bounds.total).collect();
     totals.extend(larger);
     totals.push(bounds.total);
     let most = bounds.promises.min(bounds.total);
-    let mut all = Vec::new();
-    for promises in 0..=most {
-        // A promise that nobody reads is of no use.
-        let useful = |k: &&usize| match promises {
-            0 => most == 0 || **k <= SMALL,
-            _ => **k > promises || **k == bounds.total,
-        };
-        all.extend(totals.iter().filter(useful).map(|&total| Asked { total, promises }));
+    let without = totals.iter().filter(|k| most == 0 || **k <= SMALL);
+    let mut all: Vec<Vec<Asked>> = without.map(|&total| vec![Asked { total, promises: 0 }]).collect();
+    for promises in 1..=most {
+        let totals = totals.iter().filter(|k| **k >= promises);
+        all.push(totals.map(|&total| Asked { total, promises }).collect());
     }
     all
 }
 
-/// All final states within the bounds of runs without faults that are confirmed; and how many runs were not.
+/// All final states within the bounds of runs without faults; an error if a run is not confirmed.
 pub fn final_states(
     program: &Program,
     options: &Options<'_>,
     confirm: &mut Confirm<'_>,
-) -> Result<(BTreeSet<Vec<Value>>, u64), Failed> {
+) -> Result<Result<BTreeSet<Vec<Value>>, String>, Failed> {
     let asked = Asked { total: options.bounds.total, promises: options.bounds.promises };
     let mut query = Query::new(program, options, asked, Active::All)?;
-    let (mut states, mut unconfirmed) = (BTreeSet::new(), 0);
-    while let Some((state, run, values)) = query.final_state(asked).map_err(Failed::Stopped)? {
-        match confirm(&run) {
-            Ok(()) => {
-                query.exclude_state(&state);
-                states.insert(state);
-            }
-            Err(_) => {
-                unconfirmed += 1;
-                query.exclude(&values);
-            }
+    let mut states = BTreeSet::new();
+    while let Some((state, run)) = query.final_state(asked).map_err(Failed::Stopped)? {
+        if let Err(why) = confirm(&run, Ends::Wanted) {
+            return Ok(Err(why));
         }
+        query.exclude_state(&state);
+        states.insert(state);
     }
-    Ok((states, unconfirmed))
+    Ok(Ok(states))
 }
 
 /// An encoded program in a solver.
@@ -274,9 +285,13 @@ impl<'p> Query<'p> {
         asked: Asked,
         active: Active,
     ) -> Result<Query<'p>, Failed> {
-        let symbolic = symbolic::Options { copies: asked.promises as u32, ..options.symbolic };
-        let mut unrolled = unroll(program, &symbolic)?;
-        let bounds = Bounds { total: asked.total, promises: asked.promises, views: options.bounds.views };
+        // One for each promise, and one for the end or for each step.
+        let promises = asked.promises as u32;
+        let copies = if promises > 0 { promises + 1 } else { 0 };
+        let copies_per_step = promises > 0 && options.bounds.certify == Certify::Always;
+        let mut unrolled =
+            unroll(program, &symbolic::Options { copies, copies_per_step, ..options.symbolic })?;
+        let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
         let encoding = encode(program, &mut unrolled, &bounds, active)
             .map_err(|Unsupported { what, span }| Failed::Unsupported { what, span })?;
         let finals = match &program.property {
@@ -314,6 +329,22 @@ impl<'p> Query<'p> {
         within
     }
 
+    /// Asks about bounds of one formula. True if the outcome is final.
+    fn answer_all(
+        &mut self,
+        rung: &[Asked],
+        options: &Options<'_>,
+        confirm: &mut Confirm<'_>,
+        outcome: &mut Outcome,
+    ) -> bool {
+        rung.iter().any(|&asked| {
+            if let Some(progress) = options.progress {
+                progress(asked, self.statistics());
+            }
+            self.answer(asked, options.bounds.views, confirm, outcome)
+        })
+    }
+
     /// Asks about one pair of bounds. True if the outcome is final.
     fn answer(
         &mut self,
@@ -323,33 +354,60 @@ impl<'p> Query<'p> {
         outcome: &mut Outcome,
     ) -> bool {
         let within = self.within(asked, views);
-        loop {
-            match self.solve(&within, self.bad) {
-                Answer::Stopped(reason) => return outcome.stopped(reason),
-                Answer::Unsat => break,
-                Answer::Sat(values) => {
-                    let fault = self.fault(&values);
-                    let run = lift(&self.unrolled, &self.encoding, &values, fault.as_ref());
-                    match confirm(&run) {
-                        Ok(()) => {
-                            outcome.verdict = Verdict::Unsafe;
-                            outcome.finding = Some(self.finding(fault, &values));
-                            outcome.run = Some(run);
-                            return true;
-                        }
-                        Err(why) => {
-                            outcome.unconfirmed += 1;
-                            if outcome.unconfirmed >= MOST_UNCONFIRMED || run.promises == 0 {
-                                outcome.reason = Some(format!("the machine does not confirm a run: {why}"));
-                                return true;
-                            }
-                            self.exclude(&values);
-                        }
-                    }
+        let values = match self.solve(&within, self.bad) {
+            Answer::Stopped(reason) => return outcome.stopped(reason),
+            Answer::Unsat => {
+                return self.meets_limit(&within, outcome) || self.look_for_wanted(&within, confirm, outcome);
+            }
+            Answer::Sat(values) => values,
+        };
+        // Several things may go wrong in a model; which of them comes first in a run is not said there.
+        let mut faults: Vec<Option<Fault>> = self.faults(&values).into_iter().map(Some).collect();
+        if faults.is_empty() {
+            faults.push(None);
+        }
+        let mut refused = String::new();
+        for fault in faults {
+            let run = lift(&self.unrolled, &self.encoding, &values, fault.as_ref());
+            match confirm(&run, Ends::Wrong) {
+                Ok(()) => {
+                    outcome.verdict = Verdict::Unsafe;
+                    outcome.finding = Some(self.finding(fault, &values));
+                    outcome.run = Some(run);
+                    return true;
                 }
+                Err(why) => refused = why,
             }
         }
-        self.meets_limit(&within, outcome)
+        outcome.refused(refused, self.encoding.exact)
+    }
+
+    /// Nothing is wrong. If the program is asked for a final state: is there one? True if that is the answer, because nothing can go wrong.
+    fn look_for_wanted(&mut self, within: &[Lit], confirm: &mut Confirm<'_>, outcome: &mut Outcome) -> bool {
+        let (Some(finals), Property::Final(condition)) = (&self.finals, &self.program.property) else {
+            return false;
+        };
+        if condition.quantifier != Quantifier::Exists || outcome.run.is_some() {
+            return false;
+        }
+        let mut assumed = within.to_vec();
+        assumed.extend([finals.complete, finals.admitted, finals.wanted]);
+        match self.solver.solve(&self.unrolled.graph, &assumed) {
+            Answer::Stopped(reason) => outcome.stopped(reason),
+            Answer::Unsat => false,
+            Answer::Sat(values) => {
+                let run = lift(&self.unrolled, &self.encoding, &values, None);
+                if let Err(why) = confirm(&run, Ends::Wanted) {
+                    return outcome.refused(why, self.encoding.exact);
+                }
+                outcome.run = Some(run);
+                let harmless = self.bad == Lit::FALSE && self.limit == Lit::FALSE;
+                if harmless {
+                    outcome.verdict = Verdict::Safe;
+                }
+                harmless
+            }
+        }
     }
 
     fn solve(&mut self, within: &[Lit], wanted: Lit) -> Answer {
@@ -386,32 +444,48 @@ impl<'p> Query<'p> {
         false
     }
 
-    /// Nothing is wrong; does K matter? True if there was no time to tell.
+    /// Nothing is wrong; do the bounds matter? True if there was no time to tell.
     ///
-    /// K bounds nothing if no run spends it. A longer run without promises would have a beginning that spends exactly K, because view switches are
-    /// spent one by one; from there on every thread can go on without a switch, or stop at a read-modify-write, so
-    /// the clauses allow such a run. With promises this is not so: a promise is spent together with the switches of its certification,
-    /// a thread that has promised cannot stop anywhere, and the machine may charge more than the clauses. So K is always named then.
+    /// A bound matters not if no run comes so near to it that its next step could go beyond. View switches and promises are spent one by one,
+    /// those of a certification together, at most one for each read of a thread; and every beginning of a run is one: a thread can stop anywhere
+    /// if there are promises, and without promises go on without a switch, or stop at a read-modify-write. No thread promises
+    /// more than it writes.
     fn look_at_bound(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
-        if asked.promises > 0 {
-            outcome.spent = true;
-            return false;
-        }
         let within = self.within(asked, views);
-        match self.solve(&within, self.encoding.total.at_least(asked.total)) {
+        let is_read = |kind: &EventKind| matches!(kind, EventKind::Read { .. });
+        let reads = self.count(is_read).max().unwrap_or(0);
+        let writes: usize = self.count(|kind| matches!(kind, EventKind::Write { .. })).sum();
+        let most = if asked.promises > 0 { reads.max(1) } else { 1 };
+        let near = (asked.total + 1).saturating_sub(most);
+        match self.solve(&within, self.encoding.total.at_least(near)) {
             Answer::Stopped(reason) => return outcome.stopped(reason),
             answer => outcome.spent = matches!(answer, Answer::Sat(_)),
+        }
+        if asked.promises == 0 || asked.promises >= writes {
+            outcome.promised = asked.promises == 0 && asked.total > 0 && writes > 0;
+            return false;
+        }
+        match self.solve(&within, self.encoding.promises.at_least(asked.promises)) {
+            Answer::Stopped(reason) => return outcome.stopped(reason),
+            answer => outcome.promised = matches!(answer, Answer::Sat(_)),
         }
         false
     }
 
-    fn fault(&self, values: &Values) -> Option<Fault> {
+    /// How many events of a kind each thread has.
+    fn count(&self, wanted: fn(&EventKind) -> bool) -> impl Iterator<Item = usize> {
+        let threads = self.unrolled.threads.iter().filter(|thread| thread.copy_of.is_none());
+        let wanted = move |event: &u32| wanted(&self.unrolled.events[*event as usize].kind);
+        threads.map(move |thread| thread.events.clone().filter(wanted).count())
+    }
+
+    fn faults(&self, values: &Values) -> Vec<Fault> {
         let happens = |fault: &&Fault| {
             values.of(fault.guard)
                 && !matches!(fault.kind, FaultKind::Limit(_))
                 && values.of(alive(&self.unrolled, &self.encoding, fault))
         };
-        self.unrolled.faults.iter().find(happens).cloned()
+        self.unrolled.faults.iter().filter(happens).cloned().collect()
     }
 
     fn finding(&self, fault: Option<Fault>, values: &Values) -> Finding {
@@ -437,7 +511,7 @@ impl<'p> Query<'p> {
         }
     }
 
-    fn final_state(&mut self, asked: Asked) -> Result<Option<(Vec<Value>, Run, Values)>, StopReason> {
+    fn final_state(&mut self, asked: Asked) -> Result<Option<(Vec<Value>, Run)>, StopReason> {
         let Some(finals) = &self.finals else { return Ok(None) };
         let mut assumed = self.within(asked, None);
         assumed.extend([finals.complete, finals.admitted, !self.limit]);
@@ -447,7 +521,7 @@ impl<'p> Query<'p> {
             Answer::Sat(values) => {
                 let state = finals.observed.iter().map(|word| word.evaluate(&values)).collect();
                 let run = lift(&self.unrolled, &self.encoding, &values, None);
-                Ok(Some((state, run, values)))
+                Ok(Some((state, run)))
             }
         }
     }
@@ -459,13 +533,6 @@ impl<'p> Query<'p> {
             finals.observed.iter().zip(state).map(|(word, &value)| !word.is(graph, value)).collect();
         self.solver.require(graph, &differs);
     }
-
-    /// Excludes a run: one that reads, writes, promises or passes a fence elsewhere is another.
-    fn exclude(&mut self, values: &Values) {
-        let choices = self.encoding.choices();
-        let other: Vec<Lit> = choices.into_iter().map(|lit| lit.complement_if(values.of(lit))).collect();
-        self.solver.require(&self.unrolled.graph, &other);
-    }
 }
 
 impl Outcome {
@@ -473,6 +540,36 @@ impl Outcome {
         self.stop = Some(reason);
         self.reason = Some(reason.describe().into());
         true
+    }
+
+    /// A run of the formula was not confirmed: whatever else is known of the formula, it is no answer.
+    fn refused(&mut self, why: String, exact: bool) -> bool {
+        self.verdict = Verdict::Unknown;
+        let reason = match exact {
+            true => "a run of the encoding is none of the machine",
+            false => "what a promise publishes is not what the machine lets it publish",
+        };
+        self.reason = Some(reason.into());
+        self.loose = !exact;
+        self.unconfirmed = Some(why);
+        true
+    }
+
+    /// All bounds were tried, and nothing goes wrong.
+    fn conclude(&mut self, program: &Program) {
+        self.verdict = Verdict::Safe;
+        let wants = matches!(&program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists);
+        if !wants || self.run.is_some() {
+            return;
+        }
+        let message = "no final state satisfies the condition";
+        if self.cut || self.spent || self.promised {
+            self.verdict = Verdict::Unknown;
+            return;
+        }
+        self.verdict = Verdict::Unsafe;
+        let (kind, span) = (Mistake::FinalCondition, Span::default());
+        self.finding = Some(Finding { kind, message: message.into(), span, thread: None, at: None });
     }
 }
 

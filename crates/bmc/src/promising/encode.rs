@@ -1,17 +1,18 @@
 //! The runs of a program as clauses: each thread once, along its control flow.
 
 use super::fences::Fences;
-use super::ghosts::Ghost;
+use super::promises::{Promise, Stand};
 use super::slots::{Sizes, Slots, at_most_one};
 use super::state::{Seen, State};
 use super::survey::Survey;
+use super::sync::{Orders, Tables, all_orders, fence_kind, synchronises};
 use super::unary::Unary;
-use super::{Active, Bounds, Unsupported};
+use super::{Active, Bounds, Certify, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
 use crate::word::Word;
-use fencepost_ir::{Fence, Order, Program, Property, Span, Value};
+use fencepost_ir::{Program, Property, Span, Value};
 use std::rc::Rc;
 
 /// What an event of a thread does, for those who read a model.
@@ -23,7 +24,7 @@ pub struct Record {
     pub reads: Vec<Lit>,
     /// A write: it fills this slot.
     pub fills: Vec<Lit>,
-    /// A write: it fulfils the promise in this slot.
+    /// A write: it fulfils this promise of its thread.
     pub fulfils: Vec<Lit>,
     /// A write: it has a timestamp.
     pub placed: Option<Lit>,
@@ -31,6 +32,8 @@ pub struct Record {
     pub time: Option<Unary>,
     /// What the thread sees of the cells of the access afterwards.
     pub seen: Option<Seen>,
+    /// A read: what its message publishes.
+    pub learnt: Option<Vec<Unary>>,
 }
 
 /// A message that was given its timestamp later.
@@ -61,8 +64,14 @@ pub struct Encoding {
     pub settled: Vec<Settled>,
     /// The order of fences.
     pub fences: Fences,
-    /// Copies of threads that certify.
-    pub ghosts: Vec<Ghost>,
+    /// Promises of threads.
+    pub promised: Vec<Promise>,
+    /// Where threads with promises stand.
+    pub stands: Vec<Stand>,
+    /// Shared cells that are written by read-modify-writes.
+    pub updated: Vec<bool>,
+    /// The clauses allow no more than the machine does.
+    pub exact: bool,
     /// View switches, counted up to one more than the bound.
     pub views: Unary,
     /// Promises, counted in the same way.
@@ -92,12 +101,17 @@ pub(super) struct Encoder<'u> {
     pub records: Vec<Record>,
     pub settled: Vec<Settled>,
     pub fences: Fences,
-    pub ghosts: Vec<Ghost>,
+    /// The orders of events.
+    pub orders: Vec<Orders>,
+    /// What messages publish, if that matters.
+    pub tables: Option<Tables>,
+    pub promises: Vec<Promise>,
+    pub stands: Vec<Stand>,
     /// For each event: its thread has not stopped before. A thread that can always go on has no need to stop.
     pub alive: Vec<Lit>,
     pub after: Vec<Option<State>>,
     merged: Vec<Option<State>>,
-    starts: Vec<Option<State>>,
+    pub starts: Vec<Option<State>>,
     ends: Vec<Option<State>>,
     pub switches: Vec<Lit>,
     /// Views are compared at the ends of threads.
@@ -111,10 +125,10 @@ pub fn encode(
     bounds: &Bounds,
     active: Active,
 ) -> Result<Encoding, Unsupported> {
-    check_supported(program, unrolled)?;
+    check_supported(unrolled)?;
     let mut graph = std::mem::take(&mut unrolled.graph);
     let encoding = Encoder::new(program, unrolled, &mut graph, (bounds, active)).and_then(|mut encoder| {
-        encoder.run()?;
+        encoder.run(bounds.certify)?;
         Ok(encoder.finish(bounds))
     });
     encoding.map(|(encoding, grown)| {
@@ -123,62 +137,25 @@ pub fn encode(
     })
 }
 
-/// What the encoding does not know: orders beyond relaxed, and locks.
-fn check_supported(program: &Program, unrolled: &Unrolled) -> Result<(), Unsupported> {
-    let refuse = |what: &str, span: Span| Err(Unsupported { what: what.into(), span });
-    for event in &unrolled.events {
-        let instr =
-            program.functions.get(event.function as usize).and_then(|f| f.body.get(event.pc as usize));
-        match (&event.kind, instr) {
-            (
-                _,
-                Some(
-                    fencepost_ir::Instr::Lock(_)
-                    | fencepost_ir::Instr::TryLock { .. }
-                    | fencepost_ir::Instr::Unlock(_),
-                ),
-            ) => {
-                return refuse("a mutex", event.span);
-            }
-            (EventKind::Read { access, .. } | EventKind::Write { access, .. }, _)
-                if !matches!(access.ann.order, Order::Plain | Order::Relaxed) =>
-            {
-                return refuse("an access that acquires or releases", event.span);
-            }
-            (EventKind::Fence(fence), _) if fence_kind(*fence).is_none() => {
-                return refuse("a fence that is not seq_cst", event.span);
-            }
-            _ => {}
-        }
-    }
+/// What the encoding does not know.
+fn check_supported(unrolled: &Unrolled) -> Result<(), Unsupported> {
+    let refuse = |what: &str| Err(Unsupported { what: what.into(), span: Span::default() });
     let flag = unrolled
         .cells
         .iter()
         .any(|cell| cell.shared && unrolled.objects[cell.object as usize].name == "alive");
     if flag {
-        return refuse("memory that is freed while others use it", Span::default());
+        return refuse("memory that is freed while others use it");
     }
     if !unrolled.sections.is_empty() {
-        return refuse("an atomic section", Span::default());
+        return refuse("an atomic section");
     }
     Ok(())
 }
 
-/// Whether a fence is an SC fence or none; nothing for other fences. As `machine::promising` reads fences of hardware.
-pub(super) fn fence_kind(fence: Fence) -> Option<bool> {
-    match fence {
-        Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => Some(true),
-        Fence::C11(Order::AcqRel | Order::Release | Order::Acquire | Order::Consume)
-        | Fence::Lwsync
-        | Fence::DmbLd
-        | Fence::DsbLd => None,
-        _ => Some(false),
-    }
-}
-
 /// True if an event is an SC fence.
 pub(super) fn is_fence(event: &Event) -> bool {
-    matches!(event.kind, EventKind::Fence(fence) if fence_kind(fence) == Some(true))
+    matches!(event.kind, EventKind::Fence(fence) if fence_kind(fence).sc)
 }
 
 impl<'u> Encoder<'u> {
@@ -207,9 +184,12 @@ impl<'u> Encoder<'u> {
             .collect();
         let takes_part = |event: &Event| takes_part[event.thread.0 as usize];
         let survey = Survey::new(unrolled, &places, count, &takes_part);
-        let sizes = survey.sizes(unrolled, bounds, settles_ends, &takes_part);
+        let orders = all_orders(program, unrolled);
+        let synchronises = synchronises(unrolled, &orders, &takes_part);
+        let sizes = survey.sizes(unrolled, bounds, (settles_ends, synchronises), &takes_part);
         let known_stamps = survey.known_stamps(unrolled, &places, &sizes, &takes_part);
         let slots = Slots::new(&mut graph, &mut formula, &sizes, &survey.writers);
+        let tables = synchronises.then(|| Tables::new(&mut graph, &mut formula, &sizes));
         let fences = Fences::new(&mut graph, &mut formula, unrolled, &sizes, &takes_part)?;
         let blocks = survey.updated.contains(&true);
         let alive = alive(unrolled, &mut graph, &mut formula, (blocks, bounds.promises > 0), &takes_part);
@@ -226,7 +206,10 @@ impl<'u> Encoder<'u> {
             records: vec![Record::default(); events],
             settled: Vec::new(),
             fences,
-            ghosts: Vec::new(),
+            orders,
+            tables,
+            promises: Vec::new(),
+            stands: Vec::new(),
             alive,
             after: vec![None; events],
             merged: vec![None; unrolled.merges.len()],
@@ -236,12 +219,12 @@ impl<'u> Encoder<'u> {
             settles_ends,
         };
         if bounds.promises > 0 {
-            encoder.add_ghosts()?;
+            encoder.add_promises(bounds.promises)?;
         }
         Ok(encoder)
     }
 
-    fn run(&mut self) -> Result<(), Unsupported> {
+    fn run(&mut self, certify: Certify) -> Result<(), Unsupported> {
         let initial = self.initial();
         for (t, thread) in (0u32..).zip(&self.unrolled.threads) {
             if thread.copy_of.is_none() && thread.spawned.is_none() {
@@ -255,12 +238,13 @@ impl<'u> Encoder<'u> {
                 self.thread(InstanceId(t))?;
             }
         }
-        for ghost in 0..self.ghosts.len() {
-            let Ghost { copy, of, .. } = self.ghosts[ghost];
-            self.starts[copy.0 as usize] = self.starts[of.0 as usize].clone();
-            self.certify(ghost);
-        }
-        Ok(())
+        self.finish_promises();
+        self.certify_all(certify)
+    }
+
+    /// The time when a thread starts.
+    pub fn start_time(&self, thread: InstanceId) -> Option<Unary> {
+        self.starts[thread.0 as usize].as_ref().map(|state| state.time.clone())
     }
 
     fn initial(&self) -> State {
@@ -270,10 +254,12 @@ impl<'u> Encoder<'u> {
                 value: info.initial.clone().unwrap_or_else(|| Word::constant(Value::ZERO)),
                 unset: Lit::constant(info.initial.is_none()),
                 dirty: Lit::FALSE,
+                own: Lit::FALSE,
             })
         };
         let cells = self.places.iter().zip(&self.unrolled.cells).filter_map(seen).collect();
-        State { time: Unary::zero(self.slots.count()), cells: Rc::new(cells), stopped: Lit::FALSE }
+        let time = Unary::zero(self.slots.count());
+        State { time, cells: Rc::new(cells), stopped: Lit::FALSE, known: self.nothing_known() }
     }
 
     /// Encodes a thread, and the threads that it joins, unless that is done.
@@ -351,10 +337,9 @@ impl<'u> Encoder<'u> {
         self.records[id.0 as usize].done = Some(done);
         if done == Lit::FALSE {
             if let EventKind::Spawn(child) = event.kind {
-                self.starts[child.0 as usize] = Some(state.clone());
+                self.starts[child.0 as usize] = Some(self.start_of_child(&state));
             }
-            self.records[id.0 as usize].time = Some(state.time.clone());
-            self.after[id.0 as usize] = Some(state);
+            self.leave_step(id, &mut state);
             return;
         }
         match &event.kind {
@@ -368,15 +353,31 @@ impl<'u> Encoder<'u> {
             }
             EventKind::Fence(_) if is_fence(event) => {
                 state = self.settle(event.thread, self.index(id), state);
+                self.acquire(done, &mut state);
                 let seen =
                     self.fences.pass(&mut self.graph, &mut self.formula, (id, event.thread), done, &state);
                 state = State::mux(&mut self.graph, done, &seen, &state);
+                self.note_fenced(done, &mut state);
                 self.no_open_promise(id, done);
             }
-            EventKind::Fence(_) => {}
+            EventKind::Fence(fence) => {
+                let kind = fence_kind(*fence);
+                if kind.releases {
+                    self.no_open_promise(id, done);
+                    if self.tables.is_some() {
+                        state = self.settle(event.thread, self.index(id), state);
+                    }
+                }
+                if kind.acquires {
+                    self.acquire(done, &mut state);
+                }
+                if kind.releases {
+                    self.release(done, None, &mut state);
+                }
+            }
             EventKind::Spawn(child) => {
                 state = self.settle(event.thread, self.index(id), state);
-                self.starts[child.0 as usize] = Some(state.clone());
+                self.starts[child.0 as usize] = Some(self.start_of_child(&state));
                 self.no_open_promise(id, done);
                 let first = unrolled.threads[child.0 as usize].events.start as usize;
                 if !unrolled.threads[child.0 as usize].events.is_empty() {
@@ -390,6 +391,7 @@ impl<'u> Encoder<'u> {
                         let joined = State::join(&mut self.graph, &state, &end);
                         let here = self.graph.and(done, named);
                         state = State::mux(&mut self.graph, here, &joined, &state);
+                        self.note_joined(&mut state);
                         if let Some(last) = unrolled.threads[child.0 as usize].events.clone().last() {
                             self.formula.clause(&[!here, self.alive[last as usize]]);
                         }
@@ -398,8 +400,30 @@ impl<'u> Encoder<'u> {
                 self.no_open_promise(id, done);
             }
         }
+        self.leave_step(id, &mut state);
+    }
+
+    /// After an event: the thread stands there if the step is over.
+    fn leave_step(&mut self, id: EventId, state: &mut State) {
+        let event = &self.unrolled.events[id.0 as usize];
         self.records[id.0 as usize].time = Some(state.time.clone());
-        self.after[id.0 as usize] = Some(state);
+        let step = match &event.kind {
+            EventKind::Write { rmw: Some(read), .. } => Some(*read),
+            EventKind::Write { .. } => Some(id),
+            EventKind::Read { .. } => {
+                let next = self.unrolled.events.get(id.0 as usize + 1).map(|next| &next.kind);
+                let goes_on = matches!(next, Some(EventKind::Write { rmw: Some(read), .. }) if *read == id);
+                (!goes_on).then_some(id)
+            }
+            _ => None,
+        };
+        if let Some(step) = step
+            && self.promises.iter().any(|promise| promise.of == event.thread)
+        {
+            let done = self.records[step.0 as usize].done.unwrap_or(Lit::FALSE);
+            self.stand(id, done, state);
+        }
+        self.after[id.0 as usize] = Some(state.clone());
     }
 
     /// A read: of what the thread has seen last, or of a slot with a newer message, which switches its view.
@@ -412,11 +436,14 @@ impl<'u> Encoder<'u> {
         state: &mut State,
     ) {
         let seen = state.select(&mut self.graph, cells);
+        let open = self.has_open(self.unrolled.events[id.0 as usize].thread, id);
         let mut reads = Vec::new();
         let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
         for number in 1..=self.slots.count() {
             let from = self.graph.input();
             self.formula.clause(&[!from, done]);
+            // With open promises time is exact.
+            self.formula.clause(&[!from, !open, state.time.at_least(number)]);
             self.slots.require_cell(&mut self.formula, from, number, cells);
             let slot = self.slots.get(number);
             Unary::require_equal(&mut self.formula, from, &stamp, &slot.stamp);
@@ -440,9 +467,12 @@ impl<'u> Encoder<'u> {
             value: value.clone(),
             unset: self.graph.and(seen.unset, !switched),
             dirty: self.graph.and(seen.dirty, !switched),
+            own: Lit::FALSE,
         };
         state.replace(&mut self.graph, cells, done, &read);
         state.time = self.later(&state.time, &reads);
+        let wrote = self.writes_too(id);
+        self.records[id.0 as usize].learnt = self.learn(id, done, cells, wrote, state);
         self.records[id.0 as usize].seen = Some(read);
         self.charge(id, switched);
         self.records[id.0 as usize].reads = reads;
@@ -480,8 +510,20 @@ impl<'u> Encoder<'u> {
         state: &mut State,
     ) {
         let thread = self.unrolled.events[id.0 as usize].thread;
+        let releases = self.orders(id).releases;
+        if releases {
+            self.no_promise_of(id, done, cells);
+        }
+        let published = releases && self.tables.is_some();
+        if published {
+            // What it publishes has timestamps. Both halves of a read-modify-write are one step.
+            let index = self.index(rmw.unwrap_or(id));
+            *state = self.settle(thread, index, state.clone());
+        }
         let seen = state.select(&mut self.graph, cells);
         let most = seen.stamp.most();
+        let learnt = rmw.and_then(|read| self.records[read.0 as usize].learnt.clone());
+        let publishes = self.publishes(id, cells, learnt.as_deref(), state);
         let known = self.known_stamps[id.0 as usize];
         let stamp = match (rmw, known) {
             // It touches what was read: there is no timestamp between.
@@ -490,7 +532,10 @@ impl<'u> Encoder<'u> {
             (None, None) => Unary::input(&mut self.graph, &mut self.formula, most),
         };
         let fills = self.fill_slots(id, done, cells, value, &stamp, &state.time);
-        let fulfils = self.fulfil_promises(id, done, cells, value, &stamp);
+        let fulfils = match releases {
+            true => Vec::new(),
+            false => self.fulfil_promises(id, done, cells, value, &stamp),
+        };
         let mut ways: Vec<Lit> = fills.iter().chain(&fulfils).copied().collect();
         // A message has one slot; the solver would try others.
         at_most_one(&mut self.graph, &mut self.formula, &ways);
@@ -502,7 +547,7 @@ impl<'u> Encoder<'u> {
             }
             None if known.is_some() => done,
             None => {
-                if cells.iter().any(|(cell, _)| self.updated[*cell]) {
+                if published || cells.iter().any(|(cell, _)| self.updated[*cell]) {
                     let silent = self.graph.input();
                     self.formula.clause(&[!silent, done]);
                     ways.push(silent);
@@ -510,6 +555,10 @@ impl<'u> Encoder<'u> {
                 self.graph.or_all(&ways)
             }
         };
+        if published {
+            self.formula.clause(&[!done, placed]);
+        }
+        self.enter(placed, cells, &stamp, value, publishes.as_deref());
         Unary::require_greater(&mut self.formula, placed, &stamp, &seen.stamp);
         self.slots.take(&mut self.formula, placed, thread.0, cells, &stamp);
         let written = Seen {
@@ -521,12 +570,31 @@ impl<'u> Encoder<'u> {
             value: value.clone(),
             unset: Lit::FALSE,
             dirty: if known.is_some() { Lit::FALSE } else { !placed },
+            own: Lit::FALSE,
         };
         state.replace(&mut self.graph, cells, done, &written);
+        self.note_written(id, done, cells, state);
         state.time = self.later(&state.time, &fills);
         let record = &mut self.records[id.0 as usize];
         (record.seen, record.fills, record.fulfils, record.placed) =
             (Some(written), fills, fulfils, Some(placed));
+    }
+
+    /// Where the read-modify-write of a read writes; true for an ordinary read.
+    pub fn writes_too(&self, id: EventId) -> Lit {
+        match self.unrolled.events.get(id.0 as usize + 1) {
+            Some(Event { kind: EventKind::Write { rmw: Some(read), .. }, guard, .. }) if *read == id => {
+                *guard
+            }
+            _ => Lit::TRUE,
+        }
+    }
+
+    /// A thread that starts another one gives it what it sees, and nothing else.
+    fn start_of_child(&mut self, state: &State) -> State {
+        let mut child = State { known: self.nothing_known(), ..state.clone() };
+        self.note_joined(&mut child);
+        child
     }
 
     fn fill_slots(
@@ -538,12 +606,13 @@ impl<'u> Encoder<'u> {
         stamp: &Unary,
         time: &Unary,
     ) -> Vec<Lit> {
-        debug_assert!(self.records[id.0 as usize].fills.is_empty());
+        let open = self.has_open(self.unrolled.events[id.0 as usize].thread, id);
         let mut fills = Vec::new();
         for number in 1..=self.slots.count() {
             let into = self.graph.input();
             self.formula.clause(&[!into, done]);
             self.formula.clause(&[!into, !time.at_least(number)]);
+            self.formula.clause(&[!into, !open, time.at_least(number - 1)]);
             self.slots.require_cell(&mut self.formula, into, number, cells);
             let slot = self.slots.get(number);
             Unary::require_equal(&mut self.formula, into, stamp, &slot.stamp);
@@ -566,6 +635,8 @@ impl<'u> Encoder<'u> {
             let dirty = self.graph.and(seen.dirty, self.comes_here(thread, before));
             Unary::require_greater(&mut self.formula, dirty, &stamp, &seen.stamp);
             self.slots.take(&mut self.formula, dirty, thread.0, &[(cell, Lit::TRUE)], &stamp);
+            let publishes = state.known.as_ref().map(|known| known.released[cell].clone());
+            self.enter(dirty, &[(cell, Lit::TRUE)], &stamp, &seen.value, publishes.as_deref());
             self.settled.push(Settled { thread, before, cell, dirty, stamp: stamp.clone() });
             let stamp = Unary::mux(&mut self.graph, dirty, &stamp, &seen.stamp);
             Rc::make_mut(&mut state.cells)[cell] = Seen { stamp, dirty: Lit::FALSE, ..seen };
@@ -582,21 +653,20 @@ impl<'u> Encoder<'u> {
     }
 
     fn finish(mut self, bounds: &Bounds) -> (Encoding, Graph) {
-        self.finish_promises();
         self.slots.finish(&mut self.formula);
         self.fences.finish(&mut self.graph, &mut self.formula);
         let graph = &mut self.graph;
         let count = |graph: &mut Graph, lits: &[Lit], most: usize| {
             lits.iter().fold(Unary::zero(most), |sum, &lit| sum.count(graph, lit))
         };
-        let made: Vec<Lit> = self.ghosts.iter().map(|ghost| ghost.slot.at_least(1)).collect();
+        let made: Vec<Lit> = self.promises.iter().map(Promise::made).collect();
         let most = bounds.total + 1;
         let views = count(graph, &self.switches, most);
         let promises = count(graph, &made, most);
         let total = made.iter().fold(views.clone(), |sum, &lit| sum.count(graph, lit));
-        let mut all: Vec<Lit> = self.ghosts.iter().map(|ghost| !ghost.stays).collect();
-        let last = |thread: &crate::symbolic::ThreadInstance| thread.events.clone().last();
-        all.extend(self.unrolled.threads.iter().filter_map(last).map(|event| self.alive[event as usize]));
+        let last = |thread: &ThreadInstance| thread.events.clone().last();
+        let lasts = self.unrolled.threads.iter().filter_map(last);
+        let all: Vec<Lit> = lasts.map(|event| self.alive[event as usize]).collect();
         let complete = graph.and_all(&all);
         let cells =
             (0u32..).zip(&self.places).filter(|(_, place)| place.is_some()).map(|(cell, _)| CellId(cell));
@@ -607,7 +677,10 @@ impl<'u> Encoder<'u> {
             records: self.records,
             settled: self.settled,
             fences: self.fences,
-            ghosts: self.ghosts,
+            promised: self.promises,
+            stands: self.stands,
+            updated: self.updated,
+            exact: self.tables.is_none() || bounds.promises == 0,
             views,
             promises,
             total,
@@ -620,26 +693,6 @@ impl<'u> Encoder<'u> {
 }
 
 impl Encoding {
-    /// The literals that make a run: what is read, where messages go, what is promised where, and the order of fences.
-    pub fn choices(&self) -> Vec<Lit> {
-        let mut all = Vec::new();
-        for record in &self.records {
-            all.extend(record.reads.iter().chain(&record.fills).chain(&record.fulfils).chain(&record.placed));
-            all.extend(record.seen.iter().flat_map(|seen| seen.stamp.lits()));
-            all.extend(record.done);
-        }
-        all.extend(self.settled.iter().flat_map(|settled| settled.stamp.lits()));
-        all.extend(self.fences.positions().flat_map(|(_, position)| position.lits()));
-        for ghost in &self.ghosts {
-            all.extend(ghost.slot.lits().chain(&ghost.before));
-            all.push(ghost.stays);
-        }
-        all.sort_unstable();
-        all.dedup();
-        all.retain(|lit| lit.as_constant().is_none());
-        all
-    }
-
     /// The last value of a cell when all threads have ended.
     pub fn last_value(&self, unrolled: &mut Unrolled, cell: CellId) -> Word {
         let info = &unrolled.cells[cell.0 as usize];
@@ -648,7 +701,13 @@ impl Encoding {
             return info.last.clone().unwrap_or(initial);
         };
         let graph = &mut unrolled.graph;
-        let mut newest = Seen { stamp: Unary::zero(0), value: initial, unset: Lit::FALSE, dirty: Lit::FALSE };
+        let mut newest = Seen {
+            stamp: Unary::zero(0),
+            value: initial,
+            unset: Lit::FALSE,
+            dirty: Lit::FALSE,
+            own: Lit::FALSE,
+        };
         for (thread, end) in unrolled.threads.iter().zip(&self.ends) {
             if let (Some(end), None) = (end, thread.copy_of) {
                 let joined = Seen::join(graph, &newest, &end.cells[place]);
@@ -680,13 +739,8 @@ fn alive(
     let original = |event: &Event| unrolled.threads[event.thread.0 as usize].copy_of.is_none();
     let lit = |event: &Event| Lit::constant(takes_part(event) || !original(event));
     let mut alive: Vec<Lit> = unrolled.events.iter().map(lit).collect();
-    // Read-modify-writes may find no room, and who joins a thread that stays where it promised waits for it.
-    let joins = |thread: &ThreadInstance| {
-        let mut events = thread.events.clone();
-        events.any(|event| matches!(unrolled.events[event as usize].kind, EventKind::Join(_)))
-    };
-    let may_stop =
-        |thread: &&ThreadInstance| thread.copy_of.is_none() && (blocks || (promises && joins(thread)));
+    // Read-modify-writes may find no room, and a run that has promises may end before they are fulfilled.
+    let may_stop = |thread: &&ThreadInstance| thread.copy_of.is_none() && (blocks || promises);
     for thread in unrolled.threads.iter().filter(may_stop) {
         let mut before = Lit::TRUE;
         for number in thread.events.clone() {

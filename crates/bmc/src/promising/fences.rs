@@ -57,9 +57,10 @@ impl Fences {
                 value: Word::input(graph, sizes.value.0, sizes.value.1),
                 unset: graph.input(),
                 dirty: Lit::FALSE,
+                own: Lit::FALSE,
             });
             let cells = Rc::new(cells.collect());
-            State { time: Unary::input(graph, formula, sizes.slots), cells, stopped: Lit::FALSE }
+            State { time: Unary::input(graph, formula, sizes.slots), cells, stopped: Lit::FALSE, known: None }
         };
         let global = (0..count).map(|_| view()).collect();
         Ok(Fences { count, global, passed: Vec::new(), places: vec![Vec::new(); count] })
@@ -106,9 +107,15 @@ impl Fences {
             value: Word::input(graph, global.value.len() as u32, global.value.fill() != Lit::FALSE),
             unset: graph.input(),
             dirty: Lit::FALSE,
+            own: Lit::FALSE,
         });
         let cells = Rc::new(cells.collect());
-        State { time: Unary::input(graph, formula, like.time.most()), cells, stopped: Lit::FALSE }
+        State {
+            time: Unary::input(graph, formula, like.time.most()),
+            cells,
+            stopped: Lit::FALSE,
+            known: None,
+        }
     }
 
     /// Positions are taken from the first on, each by one fence.

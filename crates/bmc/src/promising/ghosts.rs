@@ -1,233 +1,198 @@
-//! Promises: a copy of a thread, the *ghost*, that goes the thread's own way up to some place and from there on alone, until it has
-//! fulfilled what the thread promised.
+//! Strong consistency `[AAGKV, 3.1]`: after every step of a thread that has open promises, a copy of the thread, the *ghost*, goes on alone
+//! until it has fulfilled them.
 //!
-//! A ghost has a slot, the promise, and a place: the number of events before it. Up to that place it reads and writes what the thread does. From
-//! there it reads slots that were there before its own, writes behind all messages, below an own promise, or fulfils one. It ends at
-//! SC fences. This is looser than the machine in three ways, and each run is confirmed there: nothing is certified between the promise and its
-//! fulfilment, only the switches of one certification are charged, and read-modify-writes need not touch what they read while certifying.
+//! There is a ghost for each place where a thread may stand, and one for each promise. Up to its place it is the thread. From there on
+//!
+//! ```text
+//! read   the view's message | any slot that is filled by then and newer
+//! write  behind all messages | right below an open promise, splitting it | fulfils an open promise
+//! rmw    reads m, and splits or fulfils the promise that touches m
+//! ```
+//!
+//! and it ends at SC fences. Nothing has to be said about promises at fences, at the end of a thread, or past a failed assertion: there its ghost
+//! has to go on.
+//!
+//! **What touches.** The interval of a promise with timestamp t begins at the newest message below t in the whole run that is not a later message of
+//! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an open promise of the thread.
+//! A message that comes later may end where a promise begins.
 
-use super::Unsupported;
-use super::encode::{Encoder, is_fence};
+use super::encode::Encoder;
+use super::promises::require_cell;
 use super::slots::at_most_one;
 use super::state::{Seen, State};
+use super::sync::fence_kind;
 use super::unary::Unary;
+use super::{Certify, Unsupported};
 use crate::aig::Lit;
 use crate::symbolic::{EventId, EventKind, InstanceId};
 use crate::word::Word;
 use fencepost_ir::Span;
 
-/// A copy of a thread that certifies one promise.
+/// A copy of a thread that certifies.
 #[derive(Clone, Debug)]
 pub struct Ghost {
     /// The copy.
-    pub copy: InstanceId,
+    copy: InstanceId,
     /// The thread.
-    pub of: InstanceId,
-    /// The slot of the promise; 0 if there is none.
-    pub slot: Unary,
-    /// For each event of the thread: it comes before the promise.
-    pub before: Vec<Lit>,
-    /// The thread does nothing after the promise.
-    pub stays: Lit,
-    /// For each slot, what fulfils it in the copy.
-    certified: Vec<Vec<Lit>>,
-    /// Those of them that are read-modify-writes: the promise touches the message before it.
-    pub touching: Vec<Vec<Lit>>,
+    of: InstanceId,
+    /// For each event of the thread: it comes before the place of the ghost.
+    before: Vec<Lit>,
+    /// The thread stands there with open promises; if not, nothing is asked of the ghost.
+    active: Lit,
+    /// Slots up to this one are filled.
+    time: Unary,
+    /// The thread leaves there, so that view switches count.
+    leaves: Lit,
+    /// For each promise: it is made by then; it has to be fulfilled here; what fulfils it here.
+    promises: Vec<Owed>,
+}
+
+#[derive(Clone, Debug)]
+struct Owed {
+    number: usize,
+    made: Lit,
+    open: Lit,
+    by: Vec<Lit>,
 }
 
 impl Encoder<'_> {
-    /// A ghost for each copy of a thread.
-    pub fn add_ghosts(&mut self) -> Result<(), Unsupported> {
+    /// Certifies wherever a thread may have open promises, or at least where they are made and where the run ends.
+    pub fn certify_all(&mut self, certify: Certify) -> Result<(), Unsupported> {
+        let mut copies: Vec<Vec<InstanceId>> = vec![Vec::new(); self.unrolled.threads.len()];
         for (copy, thread) in (0u32..).map(InstanceId).zip(&self.unrolled.threads) {
-            let Some(of) = thread.copy_of else { continue };
-            if !self.may_promise(of)? {
-                continue;
-            }
-            let events = thread.events.clone();
-            let original = self.unrolled.threads[of.0 as usize].events.clone();
-            let same = |(a, b): (u32, u32)| {
-                let (a, b) = (&self.unrolled.events[a as usize], &self.unrolled.events[b as usize]);
-                (a.function, a.pc) == (b.function, b.pc)
-            };
-            if events.len() != original.len() || !events.clone().zip(original).all(same) {
-                let what = "a thread that is not unrolled twice in the same way".into();
-                return Err(Unsupported { what, span: Span::default() });
-            }
-            let slot = Unary::input(&mut self.graph, &mut self.formula, self.slots.count());
-            let mut before = Vec::new();
-            for number in events {
-                let lit = match &self.unrolled.events[number as usize].kind {
-                    EventKind::Write { rmw: Some(_), .. } => *before.last().unwrap_or(&Lit::FALSE),
-                    _ => self.graph.input(),
-                };
-                self.formula.clause(&[!lit, slot.at_least(1)]);
-                if let Some(&last) = before.last() {
-                    self.formula.clause(&[!lit, last]);
-                }
-                before.push(lit);
-            }
-            let stays = self.graph.input();
-            self.formula.clause(&[!stays, slot.at_least(1)]);
-            if let Some(earlier) = self.ghosts.iter().rev().find(|ghost| ghost.of == of) {
-                // The ghosts of a thread in the order of their promises.
-                let active = slot.at_least(1);
-                Unary::require_greater(&mut self.formula, active, &slot, &earlier.slot);
-                self.formula.clause(&[!active, earlier.slot.at_least(1)]);
-                for (&a, &b) in earlier.before.iter().zip(&before) {
-                    self.formula.clause(&[!active, !a, b]);
-                }
-            }
-            // A thread that stays where it promised does nothing any more.
-            for (event, &before) in self.unrolled.threads[of.0 as usize].events.clone().zip(&before) {
-                let goes_on = self.graph.or(before, !stays);
-                let alive = &mut self.alive[event as usize];
-                *alive = self.graph.and(*alive, goes_on);
-            }
-            let certified = vec![Vec::new(); self.slots.count()];
-            let touching = certified.clone();
-            self.ghosts.push(Ghost { copy, of, slot, before, stays, certified, touching });
-        }
-        for number in 1..=self.slots.count() {
-            for ghost in 0..self.ghosts.len() {
-                let picks = self.picks(ghost, number);
-                self.slots.fill(&mut self.graph, &mut self.formula, number, picks);
-                let cells: Vec<(usize, Lit)> =
-                    self.slots.get(number).cell.iter().copied().enumerate().collect();
-                let stamp = self.slots.get(number).stamp.clone();
-                for (cell, is) in cells {
-                    let here = self.graph.and(picks, is);
-                    let of = self.ghosts[ghost].of.0;
-                    self.slots.take(&mut self.formula, here, of, &[(cell, Lit::TRUE)], &stamp);
-                }
+            if let Some(of) = thread.copy_of {
+                copies[of.0 as usize].push(copy);
             }
         }
-        Ok(())
-    }
-
-    /// Whether a thread has anything to promise. One that starts others is not followed while it certifies.
-    fn may_promise(&self, thread: InstanceId) -> Result<bool, Unsupported> {
-        let events = self.unrolled.threads[thread.0 as usize].events.clone();
-        let events = &self.unrolled.events[events.start as usize..events.end as usize];
-        let writes = |event: &&crate::symbolic::Event| matches!(event.kind, EventKind::Write { .. });
-        let Some(spawn) = events.iter().position(|event| matches!(event.kind, EventKind::Spawn(_))) else {
-            return Ok(events.iter().any(|event| writes(&event)));
+        let mut copy_of = |of: InstanceId| {
+            let none = || Unsupported { what: "so many promises".into(), span: Span::default() };
+            copies[of.0 as usize].pop().ok_or_else(none)
         };
-        let last = events.iter().rposition(|e| matches!(e.kind, EventKind::Spawn(_) | EventKind::Join(_)));
-        let last = last.unwrap_or(spawn);
-        let count =
-            |wanted: fn(&EventKind) -> bool| events.iter().filter(|event| wanted(&event.kind)).count();
-        let joins_all = count(|kind| matches!(kind, EventKind::Join(_)))
-            >= count(|kind| matches!(kind, EventKind::Spawn(_)));
-        let between = events[spawn..=last].iter().find(writes);
-        let after = events[last..].iter().find(writes).filter(|_| !joins_all);
-        match between.or(after) {
-            Some(event) => {
-                Err(Unsupported { what: "a promise of a thread that starts others".into(), span: event.span })
+        let mut ghosts = Vec::new();
+        for number in 0..self.promises.len() {
+            let copy = copy_of(self.promises[number].of)?;
+            ghosts.push(self.ghost_of_promise(number, copy));
+        }
+        for thread in (0..self.unrolled.threads.len() as u32).map(InstanceId) {
+            if certify == Certify::Loosely && !self.promises_of(thread).is_empty() {
+                let copy = copy_of(thread)?;
+                ghosts.push(self.ghost_of_end(thread, copy));
             }
-            // Before it starts others and after it has joined them it is alone.
-            None => Ok(false),
         }
-    }
-
-    /// The ghost's promise is that slot.
-    fn picks(&mut self, ghost: usize, slot: usize) -> Lit {
-        self.ghosts[ghost].slot.is(&mut self.graph, slot)
-    }
-
-    fn ghosts_of(&self, thread: InstanceId) -> Vec<usize> {
-        (0..self.ghosts.len()).filter(|&ghost| self.ghosts[ghost].of == thread).collect()
-    }
-
-    /// What a thread does after a promise comes after it.
-    pub fn note_promises(&mut self, thread: InstanceId, id: EventId, state: &mut State) {
-        let index = self.index(id) as usize;
-        for ghost in self.ghosts_of(thread) {
-            let before = self.ghosts[ghost].before[index];
-            let slot = self.ghosts[ghost].slot.only_if(&mut self.graph, !before);
-            state.time = Unary::max(&mut self.graph, &state.time, &slot);
-        }
-    }
-
-    /// The promises that a write may fulfil.
-    pub fn fulfil_promises(
-        &mut self,
-        id: EventId,
-        done: Lit,
-        cells: &[(usize, Lit)],
-        value: &Word,
-        stamp: &Unary,
-    ) -> Vec<Lit> {
-        let thread = self.unrolled.events[id.0 as usize].thread;
-        let ghosts = self.ghosts_of(thread);
-        let index = self.index(id) as usize;
-        if ghosts.is_empty() {
-            return Vec::new();
-        }
-        let mut fulfils = Vec::new();
-        for number in 1..=self.slots.count() {
-            let this = self.graph.input();
-            self.formula.clause(&[!this, done]);
-            let mut promised = vec![!this];
-            for &ghost in &ghosts {
-                let picks = self.picks(ghost, number);
-                promised.push(picks);
-                self.formula.clause(&[!this, !picks, !self.ghosts[ghost].before[index]]);
+        for number in 0..self.stands.len() {
+            if certify == Certify::Always && self.stands[number].open != Lit::FALSE {
+                let copy = copy_of(self.stands[number].of)?;
+                ghosts.push(self.ghost_of_stand(number, copy));
             }
-            self.formula.clause(&promised);
-            self.slots.require_cell(&mut self.formula, this, number, cells);
-            let slot = self.slots.get(number);
-            Unary::require_equal(&mut self.formula, this, stamp, &slot.stamp);
-            self.formula.equal_if(this, &value.pairs(&slot.value));
-            fulfils.push(this);
         }
-        fulfils
+        ghosts.into_iter().try_for_each(|ghost| self.certify(ghost))
     }
 
-    /// A promise is fulfilled in front of a fence, or made behind it.
-    pub fn no_open_promise(&mut self, id: EventId, done: Lit) {
-        let thread = self.unrolled.events[id.0 as usize].thread;
-        let (first, index) = (self.unrolled.threads[thread.0 as usize].events.start, self.index(id) as usize);
-        for ghost in self.ghosts_of(thread) {
-            let before = self.ghosts[ghost].before[index];
-            for number in 1..=self.slots.count() {
-                let picks = self.picks(ghost, number);
-                let mut clause = vec![!done, before, !picks];
-                let earlier = (first..id.0).filter_map(|e| self.records[e as usize].fulfils.get(number - 1));
-                clause.extend(earlier);
-                self.formula.clause(&clause);
-            }
+    fn ghost_of_promise(&mut self, number: usize, copy: InstanceId) -> Ghost {
+        let promise = self.promises[number].clone();
+        let mut owed = Vec::new();
+        for other in self.promises_of(promise.of).into_iter().filter(|&other| other <= number) {
+            let made = promise.made();
+            // Those of before may be fulfilled by then.
+            let fulfilled = self.promises[other].fulfilled.clone();
+            let earlier: Vec<Lit> = fulfilled
+                .into_iter()
+                .map(|(event, lit)| {
+                    let before = promise.before[self.index(event) as usize];
+                    self.graph.and(lit, before)
+                })
+                .collect();
+            let earlier = self.graph.or_all(&earlier);
+            let open = self.graph.and(made, !earlier);
+            owed.push(Owed { number: other, made, open, by: Vec::new() });
+        }
+        Ghost {
+            copy,
+            of: promise.of,
+            active: promise.made(),
+            before: promise.before,
+            time: promise.slot,
+            leaves: promise.leaves,
+            promises: owed,
+        }
+    }
+
+    fn ghost_of_stand(&mut self, number: usize, copy: InstanceId) -> Ghost {
+        let stand = self.stands[number].clone();
+        let (index, events) =
+            (self.index(stand.event), self.unrolled.threads[stand.of.0 as usize].events.len() as u32);
+        let mut owed = Vec::new();
+        for other in self.promises_of(stand.of) {
+            let unfulfilled = self.unfulfilled(other, EventId(stand.event.0 + 1));
+            let promise = &self.promises[other];
+            let made = self.graph.and(promise.made(), !promise.before[index as usize]);
+            let open = self.graph.and_all(&[made, unfulfilled, stand.open]);
+            owed.push(Owed { number: other, made, open, by: Vec::new() });
+        }
+        Ghost {
+            copy,
+            of: stand.of,
+            before: (0..events).map(|event| Lit::constant(event <= index)).collect(),
+            active: stand.open,
+            time: stand.time,
+            leaves: stand.leaves,
+            promises: owed,
+        }
+    }
+
+    /// Where a thread has come to in the end. When that was is not asked: later memory allows at least as much, at no higher cost.
+    fn ghost_of_end(&mut self, thread: InstanceId, copy: InstanceId) -> Ghost {
+        let events = self.unrolled.threads[thread.0 as usize].events.clone();
+        let end = EventId(events.end);
+        let mut owed = Vec::new();
+        for number in self.promises_of(thread) {
+            let open = self.unfulfilled(number, end);
+            owed.push(Owed { number, made: self.promises[number].made(), open, by: Vec::new() });
+        }
+        let open: Vec<Lit> = owed.iter().map(|owed| owed.open).collect();
+        let failed = self.failed(thread);
+        let before = events.map(|event| self.alive[event as usize]).collect();
+        Ghost {
+            copy,
+            of: thread,
+            before,
+            active: self.graph.or_all(&open),
+            time: Unary::new(vec![Lit::TRUE; self.slots.count()]),
+            leaves: !self.graph.or_all(&failed),
+            promises: owed,
         }
     }
 
     /// Runs a ghost.
-    pub fn certify(&mut self, ghost: usize) {
-        let (copy, of) = (self.ghosts[ghost].copy, self.ghosts[ghost].of);
-        let events = self.unrolled.threads[copy.0 as usize].events.clone();
-        let first = self.unrolled.threads[of.0 as usize].events.start;
-        for (index, number) in events.enumerate() {
-            let main = EventId(first + index as u32);
-            self.ghost_event(ghost, EventId(number), main, index);
-            // What comes before the promise happens before it.
-            let time = self.records[main.0 as usize].time.clone();
-            let done = self.records[main.0 as usize].done.unwrap_or(Lit::TRUE);
-            let before = self.ghosts[ghost].before[index];
-            // The thread has come to the place where it promises.
-            self.formula.clause(&[!before, self.alive[main.0 as usize]]);
-            for slot in 1..=self.slots.count() {
-                let picks = self.picks(ghost, slot);
-                let late = time.as_ref().map_or(Lit::FALSE, |time| time.at_least(slot));
-                self.formula.clause(&[!picks, !before, !done, !late]);
-            }
+    fn certify(&mut self, mut ghost: Ghost) -> Result<(), Unsupported> {
+        let events = self.unrolled.threads[ghost.copy.0 as usize].events.clone();
+        let original = self.unrolled.threads[ghost.of.0 as usize].events.clone();
+        let same = |(a, b): (u32, u32)| {
+            let (a, b) = (&self.unrolled.events[a as usize], &self.unrolled.events[b as usize]);
+            (a.function, a.pc) == (b.function, b.pc)
+        };
+        if events.len() != original.len() || !events.clone().zip(original.clone()).all(same) {
+            let what = "a thread that is not unrolled twice in the same way".into();
+            return Err(Unsupported { what, span: Span::default() });
         }
-        self.same_choices(ghost);
+        self.starts[ghost.copy.0 as usize] = self.starts[ghost.of.0 as usize].clone();
+        for (index, (number, main)) in events.zip(original).enumerate() {
+            self.ghost_event(&mut ghost, EventId(number), EventId(main), index);
+        }
+        self.same_choices(&ghost);
+        for owed in &ghost.promises {
+            let mut clause = owed.by.clone();
+            clause.push(!owed.open);
+            self.formula.clause(&clause);
+        }
+        Ok(())
     }
 
-    /// Up to the promise, both choose the same values.
-    fn same_choices(&mut self, ghost: usize) {
-        let (copy, of) = (self.ghosts[ghost].copy, self.ghosts[ghost].of);
+    /// Up to the place of the ghost, both choose the same values.
+    fn same_choices(&mut self, ghost: &Ghost) {
         let steps = |id: InstanceId| &self.unrolled.threads[id.0 as usize].steps;
-        for (a, b) in steps(copy).iter().zip(steps(of)) {
-            let Some(&before) = self.ghosts[ghost].before.get(a.events_before as usize) else { continue };
+        for (a, b) in steps(ghost.copy).iter().zip(steps(ghost.of)) {
+            let Some(&before) = ghost.before.get(a.events_before as usize) else { continue };
             if let (Some(x), Some(y)) = (&a.choice, &b.choice) {
                 self.formula.equal_if(before, &x.pairs(y));
             }
@@ -235,11 +200,11 @@ impl Encoder<'_> {
         }
     }
 
-    fn ghost_event(&mut self, ghost: usize, id: EventId, main: EventId, index: usize) {
+    fn ghost_event(&mut self, ghost: &mut Ghost, id: EventId, main: EventId, index: usize) {
         let unrolled = self.unrolled;
         let event = &unrolled.events[id.0 as usize];
         let mut state = self.state_at(event.thread, event.before);
-        let before = self.ghosts[ghost].before[index];
+        let before = ghost.before[index];
         match &event.kind {
             EventKind::Read { access, value, undefined } => {
                 if let EventKind::Read { value: same, undefined: likewise, .. } =
@@ -249,20 +214,22 @@ impl Encoder<'_> {
                     self.formula.equal_if(before, &[(*undefined, *likewise)]);
                 }
                 let cells = self.cells_of(&access.cells);
-                self.ghost_read(ghost, (event.guard, before), main, &cells, (value, *undefined), &mut state);
-            }
-            EventKind::Write { access, value, rmw, .. } => {
-                let cells = self.cells_of(&access.cells);
-                self.ghost_write(
+                self.ghost_read(
                     ghost,
                     (event.guard, before),
-                    main,
+                    (id, main),
                     &cells,
-                    (value, rmw.is_some()),
+                    (value, *undefined),
                     &mut state,
                 );
             }
-            EventKind::Fence(_) if is_fence(event) => {
+            EventKind::Write { access, value, rmw, .. } => {
+                let cells = self.cells_of(&access.cells);
+                let value = (value, *rmw);
+                self.ghost_write(ghost, (event.guard, before), (id, main), &cells, value, &mut state);
+            }
+            // A promise is fulfilled before anything is released.
+            EventKind::Fence(fence) if fence_kind(*fence).releases => {
                 if let Some(after) = self.after[main.0 as usize].clone() {
                     let stopped = self.graph.or(state.stopped, event.guard);
                     let here = self.graph.and(before, event.guard);
@@ -271,29 +238,38 @@ impl Encoder<'_> {
                         State::mux(&mut self.graph, here, &State { stopped: Lit::FALSE, ..after }, &beyond);
                 }
             }
+            EventKind::Fence(fence) if fence_kind(*fence).acquires => {
+                let alone = self.graph.and_all(&[event.guard, !before, ghost.active]);
+                self.acquire(alone, &mut state);
+            }
             _ => {}
+        }
+        if self.tables.is_some()
+            && let Some(after) = self.after[main.0 as usize].clone()
+        {
+            // Up to its place it knows what the thread knows, of other cells, too.
+            state = State::mux(&mut self.graph, before, &State { stopped: Lit::FALSE, ..after }, &state);
         }
         self.after[id.0 as usize] = Some(state);
     }
 
     fn ghost_read(
         &mut self,
-        ghost: usize,
+        ghost: &Ghost,
         (guard, before): (Lit, Lit),
-        main: EventId,
+        (id, main): (EventId, EventId),
         cells: &[(usize, Lit)],
         (value, undefined): (&Word, Lit),
         state: &mut State,
     ) {
         let seen = state.select(&mut self.graph, cells);
-        let alone = self.graph.and(guard, !before);
+        let alone = self.graph.and_all(&[guard, !before, ghost.active]);
         let stamp = Unary::input(&mut self.graph, &mut self.formula, seen.stamp.most());
         let mut reads = Vec::new();
-        for number in 1..self.slots.count() {
+        for number in 1..=if alone == Lit::FALSE { 0 } else { self.slots.count() } {
             let from = self.graph.input();
             self.formula.clause(&[!from, alone]);
-            // It was there before the promise.
-            self.formula.clause(&[!from, self.ghosts[ghost].slot.at_least(number + 1)]);
+            self.formula.clause(&[!from, ghost.time.at_least(number)]);
             self.slots.require_cell(&mut self.formula, from, number, cells);
             let slot = self.slots.get(number);
             Unary::require_equal(&mut self.formula, from, &stamp, &slot.stamp);
@@ -304,21 +280,28 @@ impl Encoder<'_> {
         at_most_one(&mut self.graph, &mut self.formula, &reads);
         let switched = self.graph.or_all(&reads);
         Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
+        if cells.iter().any(|(cell, _)| self.updated[*cell]) {
+            self.formula.clause(&[!switched, !seen.dirty]);
+        }
         let local = self.graph.and(alone, !switched);
         self.formula.equal_if(local, &value.pairs(&seen.value));
         self.formula.equal_if(local, &[(undefined, seen.unset)]);
         self.formula.clause(&[!switched, !undefined]);
-        self.switches.push(switched);
+        let counts = self.graph.and(switched, ghost.leaves);
+        self.switches.push(counts);
         let own = Seen {
             stamp: Unary::mux(&mut self.graph, switched, &stamp, &seen.stamp),
             value: value.clone(),
             unset: self.graph.and(seen.unset, !switched),
-            dirty: Lit::FALSE,
+            dirty: self.graph.and(seen.dirty, !switched),
+            own: self.graph.and(seen.own, !switched),
         };
         self.put(before, main, cells, guard, own, state);
+        let wrote = self.writes_too(id);
+        self.records[id.0 as usize].learnt = self.learn(id, alone, cells, wrote, state);
     }
 
-    /// The view after an access: the thread's own up to the promise.
+    /// The view after an access: the thread's own up to the place of the ghost.
     fn put(
         &mut self,
         before: Lit,
@@ -332,7 +315,9 @@ impl Encoder<'_> {
             Some(seen) => {
                 let stamp = Unary::mux(&mut self.graph, before, &seen.stamp, &own.stamp);
                 let unset = self.graph.mux(before, seen.unset, own.unset);
-                Seen { stamp, unset, ..own }
+                let dirty = self.graph.mux(before, seen.dirty, own.dirty);
+                let theirs = self.graph.and(!before, own.own);
+                Seen { stamp, unset, dirty, own: theirs, ..own }
             }
             None => own,
         };
@@ -341,45 +326,45 @@ impl Encoder<'_> {
 
     fn ghost_write(
         &mut self,
-        ghost: usize,
+        ghost: &mut Ghost,
         (guard, before): (Lit, Lit),
-        main: EventId,
+        (id, main): (EventId, EventId),
         cells: &[(usize, Lit)],
-        (value, update): (&Word, bool),
+        (value, rmw): (&Word, Option<EventId>),
         state: &mut State,
     ) {
+        let update = rmw.is_some();
+        let releases = self.orders(id).releases;
+        let learnt = rmw.and_then(|read| self.records[read.0 as usize].learnt.clone());
+        let publishes = self.publishes(id, cells, learnt.as_deref(), state);
         let seen = state.select(&mut self.graph, cells);
-        let alone = self.graph.and(guard, !before);
-        let most = seen.stamp.most();
-        let siblings = self.ghosts_of(self.ghosts[ghost].of);
+        let alone = self.graph.and_all(&[guard, !before, ghost.active]);
         let mut used = Vec::new();
         // Behind all messages, unless a promise is used.
-        let mut stamp = Unary::new(vec![Lit::TRUE; most]);
-        for number in 1..=self.slots.count() {
-            let mut promised = Vec::new();
-            for &sibling in &siblings {
-                promised.push(self.picks(sibling, number));
-            }
-            let promised = self.graph.or_all(&promised);
+        let mut stamp = Unary::new(vec![Lit::TRUE; seen.stamp.most()]);
+        // A releasing write uses none.
+        for owed in 0..if alone == Lit::FALSE || releases { 0 } else { ghost.promises.len() } {
             for fulfils in [true, false] {
                 let this = self.graph.input();
-                let known = self.ghosts[ghost].slot.at_least(number);
-                for needed in [alone, promised, known, !state.stopped] {
+                let (number, made) = (ghost.promises[owed].number, ghost.promises[owed].made);
+                for needed in [alone, made, !state.stopped] {
                     self.formula.clause(&[!this, needed]);
                 }
-                self.slots.require_cell(&mut self.formula, this, number, cells);
-                let slot = self.slots.get(number);
-                Unary::require_greater(&mut self.formula, this, &slot.stamp, &seen.stamp);
+                if update {
+                    self.require_touching(ghost, this, cells, &seen, number);
+                }
+                let promise = &self.promises[number];
+                require_cell(&mut self.formula, this, &promise.cell, cells);
+                Unary::require_greater(&mut self.formula, this, &promise.stamp, &seen.stamp);
                 let place = match fulfils {
                     true => {
-                        self.formula.equal_if(this, &value.pairs(&slot.value));
-                        self.ghosts[ghost].certified[number - 1].push(this);
-                        if update {
-                            self.ghosts[ghost].touching[number - 1].push(this);
-                        }
-                        slot.stamp.clone()
+                        self.formula.equal_if(this, &value.pairs(&promise.value));
+                        ghost.promises[owed].by.push(this);
+                        let stamp = promise.stamp.clone();
+                        self.enter(this, cells, &stamp, value, publishes.as_deref());
+                        stamp
                     }
-                    false => slot.stamp.minus_one(),
+                    false => promise.stamp.minus_one(),
                 };
                 stamp = Unary::mux(&mut self.graph, this, &place, &stamp);
                 used.push(this);
@@ -392,44 +377,52 @@ impl Encoder<'_> {
             let lost = self.graph.and(alone, !uses);
             state.stopped = self.graph.or(state.stopped, lost);
         }
-        let own = Seen { stamp, value: value.clone(), unset: Lit::FALSE, dirty: Lit::FALSE };
-        self.put(before, main, cells, guard, own, state);
-    }
-
-    /// Promises are certified, and fulfilled by their threads.
-    pub fn finish_promises(&mut self) {
-        for ghost in 0..self.ghosts.len() {
-            let of = self.ghosts[ghost].of;
-            let events = self.unrolled.threads[of.0 as usize].events.clone();
-            for number in 1..=self.slots.count() {
-                let picks = self.picks(ghost, number);
-                let mut certified = self.ghosts[ghost].certified[number - 1].clone();
-                certified.push(!picks);
-                self.formula.clause(&certified);
-                let fulfils = |event: u32| self.records[event as usize].fulfils.get(number - 1).copied();
-                let mut fulfilled: Vec<Lit> = events.clone().filter_map(fulfils).collect();
-                fulfilled.extend([!picks, self.ghosts[ghost].stays]);
-                self.formula.clause(&fulfilled);
-            }
-            self.certify_earlier(ghost);
-        }
-    }
-
-    /// What the thread had promised before and not fulfilled yet is certified, too.
-    fn certify_earlier(&mut self, ghost: usize) {
-        let of = self.ghosts[ghost].of;
-        let first = self.unrolled.threads[of.0 as usize].events.start;
-        for earlier in self.ghosts_of(of).into_iter().filter(|&earlier| earlier < ghost) {
-            for number in 1..=self.slots.count() {
-                let picks = self.picks(earlier, number);
-                let mut clause = self.ghosts[ghost].certified[number - 1].clone();
-                for index in 0..self.ghosts[ghost].before.len() {
-                    let before = self.ghosts[ghost].before[index];
-                    let fulfils = self.records[first as usize + index].fulfils.get(number - 1).copied();
-                    clause.push(self.graph.and(before, fulfils.unwrap_or(Lit::FALSE)));
+        if releases && alone != Lit::FALSE {
+            // It waits for the promises of its thread on the cell.
+            for owed in &ghost.promises {
+                let promise = &self.promises[owed.number];
+                let above = Unary::greater(&mut self.graph, &promise.stamp, &seen.stamp);
+                for &(cell, chosen) in cells {
+                    let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
+                    let waits = [alone, chosen, owed.made, promise.cell[cell], above];
+                    let waits = self.graph.and_all(&waits);
+                    state.stopped = self.graph.or(state.stopped, waits);
                 }
-                clause.extend([!picks, !self.ghosts[ghost].slot.at_least(1)]);
-                self.formula.clause(&clause);
+            }
+        }
+        let own = Seen { stamp, value: value.clone(), unset: Lit::FALSE, dirty: Lit::FALSE, own: Lit::TRUE };
+        self.put(before, main, cells, guard, own, state);
+        self.note_written(id, alone, cells, state);
+    }
+
+    /// The promise touches the message that the ghost sees: what is between them is nobody else's, and no open promise.
+    fn require_touching(
+        &mut self,
+        ghost: &Ghost,
+        condition: Lit,
+        cells: &[(usize, Lit)],
+        seen: &Seen,
+        promise: usize,
+    ) {
+        self.formula.clause(&[!condition, !seen.dirty]);
+        let stamp = self.promises[promise].stamp.clone();
+        for &(cell, chosen) in cells {
+            let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
+            for n in 1..self.sizes.stamps[cell] {
+                let between = [!condition, !chosen, seen.stamp.at_least(n), !stamp.at_least(n + 1)];
+                for other in self.slots.taken_by_others(cell, n, ghost.of.0) {
+                    self.formula.clause(&[&between[..], &[!other]].concat());
+                }
+            }
+        }
+        for owed in ghost.promises.iter().filter(|owed| owed.number != promise) {
+            let other = &self.promises[owed.number];
+            // Its timestamp is at most that of the view, or larger than that of the promise.
+            let below = Unary::greater(&mut self.graph, &other.stamp, &seen.stamp);
+            let above = Unary::greater(&mut self.graph, &other.stamp, &stamp);
+            for &(cell, chosen) in cells {
+                let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
+                self.formula.clause(&[!condition, !chosen, !owed.made, !other.cell[cell], !below, above]);
             }
         }
     }

@@ -1,16 +1,37 @@
 //! From a model of the clauses to a run: which thread does what when, which message it reads and where in its cell a message goes.
 
 use super::encode::Encoding;
+use super::promises::Promise;
 use crate::aig::{Lit, Values};
 use crate::symbolic::{CellId, Event, EventId, EventKind, Fault, InstanceId, Step, Unrolled};
 use fencepost_ir::{Value, Width};
 use rustc_hash::FxHashMap;
 
-/// Where a message is among those of its cell: larger is newer. The initial message is the smallest.
-pub type Place = (u32, u32);
+/// A timestamp as a number: larger is newer. That of the initial message is the smallest.
+pub type Place = u64;
 
 /// The initial message of a cell.
-pub const INITIAL: Place = (0, 0);
+pub const INITIAL: Place = 0;
+
+/// The distance of two timestamps of the formula. Messages that have none lie in the upper half of what is between.
+const STEP: Place = 1 << 32;
+/// Behind all timestamps.
+const BEHIND: Place = 1 << 60;
+
+/// The place of a timestamp of the formula.
+fn at(stamp: usize) -> Place {
+    stamp as Place * STEP
+}
+
+/// The place of a write without a timestamp below a message with one.
+fn below(stamp: usize, event: EventId) -> Place {
+    at(stamp) - STEP / 2 + apart(event)
+}
+
+/// Numbers of writes, such that no two of them touch.
+fn apart(event: EventId) -> Place {
+    4 * Place::from(event.0)
+}
 
 /// A step of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,10 +63,12 @@ pub enum Planned {
         width: Width,
         /// The value.
         value: Value,
+        /// Where its interval begins, unless it splits another promise of its thread.
+        from: Place,
         /// Where the message goes.
-        place: Place,
-        /// A read-modify-write fulfils it, in the run or in a certification, so it touches the message before.
-        touches: bool,
+        to: Place,
+        /// The message whose view it passes on: a read-modify-write will fulfil it.
+        passes_on: Option<Place>,
     },
 }
 
@@ -78,6 +101,7 @@ pub fn lift(unrolled: &Unrolled, encoding: &Encoding, values: &Values, fault: Op
         seen: vec![FxHashMap::default(); threads],
         global: FxHashMap::default(),
         moves: Vec::new(),
+        made: Vec::new(),
     };
     lifter.run(fault);
     Run {
@@ -132,6 +156,8 @@ struct Lifter<'u> {
     seen: Vec<FxHashMap<CellId, Place>>,
     global: FxHashMap<CellId, Place>,
     moves: Vec<Planned>,
+    /// Slots of promises that are made.
+    made: Vec<usize>,
 }
 
 /// Where the messages of one thread go.
@@ -144,13 +170,13 @@ struct Placing<'u> {
 
 impl Placing<'_> {
     /// The newest open write gets the timestamp if it is settled; the others come right below it.
-    fn give(&mut self, cell: CellId, stamp: u32, settles: bool) {
+    fn give(&mut self, cell: CellId, stamp: usize, settles: bool) {
         let mut waiting = self.open.remove(&cell).unwrap_or_default();
         if settles && let Some(last) = waiting.pop() {
-            self.places.insert(last, (stamp, 0));
+            self.places.insert(last, at(stamp));
         }
         for event in waiting {
-            self.places.insert(event, (stamp - 1, event.0 + 1));
+            self.places.insert(event, below(stamp, event));
         }
     }
 
@@ -158,7 +184,7 @@ impl Placing<'_> {
     fn settle(&mut self, encoding: &Encoding, thread: InstanceId, index: u32) {
         let here = encoding.settled.iter().filter(|s| s.thread == thread && s.before == index);
         for settled in here.filter(|settled| self.values.of(settled.dirty)) {
-            let stamp = settled.stamp.evaluate(self.values) as u32;
+            let stamp = settled.stamp.evaluate(self.values);
             self.give(encoding.cells[settled.cell], stamp, true);
         }
     }
@@ -171,13 +197,13 @@ impl Placing<'_> {
         else {
             return;
         };
-        let stamp = seen.stamp.evaluate(self.values) as u32;
+        let stamp = seen.stamp.evaluate(self.values);
         let placed = record.placed.as_ref().is_some_and(is);
         if record.reads.iter().any(is) || placed {
             self.give(cell, stamp, false);
         }
         match event.kind {
-            EventKind::Write { .. } if placed => drop(self.places.insert(id, (stamp, 0))),
+            EventKind::Write { .. } if placed => drop(self.places.insert(id, at(stamp))),
             EventKind::Write { .. } => self.open.entry(cell).or_default().push(id),
             _ => {}
         }
@@ -196,11 +222,26 @@ fn places(unrolled: &Unrolled, encoding: &Encoding, values: &Values) -> FxHashMa
             placing.event(encoding, EventId(number), &unrolled.events[number as usize]);
         }
         placing.settle(encoding, t, thread.events.len() as u32);
-        // What is left nobody compares with anything.
-        let left: Vec<EventId> = placing.open.drain().flat_map(|(_, waiting)| waiting).collect();
-        placing.places.extend(left.into_iter().map(|event| (event, (u32::MAX, event.0))));
+        // What is left nobody compares with anything; it comes below the promises that its thread has still to fulfil.
+        let left: Vec<(CellId, Vec<EventId>)> = placing.open.drain().collect();
+        for (cell, event) in left.into_iter().flat_map(|(c, events)| events.into_iter().map(move |e| (c, e)))
+        {
+            let seen = encoding.records[event.0 as usize].seen.as_ref();
+            let seen = seen.map_or(0, |seen| seen.stamp.evaluate(values));
+            let own = encoding.promised.iter().filter(|promise| promise.of == t);
+            let own =
+                own.filter(|promise| values.of(promise.made()) && is_at(encoding, values, promise, cell));
+            let stamps = own.map(|promise| promise.stamp.evaluate(values)).filter(|stamp| *stamp > seen);
+            let place = stamps.min().map_or(BEHIND + apart(event), |stamp| below(stamp, event));
+            placing.places.insert(event, place);
+        }
     }
     placing.places
+}
+
+/// True if a promise is of that cell.
+fn is_at(encoding: &Encoding, values: &Values, promise: &Promise, cell: CellId) -> bool {
+    promise.cell.iter().zip(&encoding.cells).any(|(is, shared)| *shared == cell && values.of(*is))
 }
 
 /// The cell that an access touches.
@@ -267,39 +308,132 @@ impl Lifter<'_> {
             let thread = self.unrolled.events[event.0 as usize].thread;
             let index = event.0 - self.unrolled.threads[thread.0 as usize].events.start;
             self.advance(thread, |item| item.index <= index);
+            self.stay(thread, index);
             return;
         }
-        let ghost = self.encoding.ghosts.iter().find(|ghost| ghost.slot.evaluate(values) == slot);
-        if let Some(ghost) = ghost {
-            let place = ghost.before.iter().take_while(|lit| values.of(**lit)).count() as u32;
-            self.advance(ghost.of, |item| item.index < place);
-            self.promise(slot, ghost.of);
+        let promises = &self.encoding.promised;
+        let Some(number) = promises.iter().position(|promise| promise.slot.evaluate(values) == slot) else {
+            return;
+        };
+        let promise = &promises[number];
+        let place = promise.before.iter().take_while(|lit| values.of(**lit)).count() as u32;
+        self.advance(promise.of, |item| item.index < place);
+        self.promise(number);
+        if !values.of(promise.leaves)
+            && let Some(next) = self.next_step(promise.of, place)
+        {
+            self.advance(promise.of, |item| item.index <= next);
+            self.stay(promise.of, next);
         }
     }
 
-    fn promise(&mut self, number: usize, of: InstanceId) {
-        let slot = self.encoding.slots.get(number);
-        let cell = slot.cell.iter().position(|is| self.values.of(*is)).unwrap_or(0);
+    /// A thread with open promises goes on where it stands, until it leaves or has another slot to fill.
+    fn stay(&mut self, thread: InstanceId, mut index: u32) {
+        loop {
+            let event = EventId(self.unrolled.threads[thread.0 as usize].events.start + index);
+            // Both halves of a read-modify-write are one step.
+            let mut stands = self.encoding.stands.iter().filter(|stand| stand.of == thread);
+            let Some(stand) = stands.find(|stand| stand.event >= event) else { return };
+            if !self.values.of(stand.open) || self.values.of(stand.leaves) {
+                return;
+            }
+            let first = self.unrolled.threads[thread.0 as usize].events.start;
+            let Some(next) = self.next_step(thread, stand.event.0 + 1 - first) else { return };
+            self.advance(thread, |item| item.index <= next);
+            index = next;
+        }
+    }
+
+    /// The next event of a thread that is done, if neither it nor a promise before it takes a slot.
+    fn next_step(&self, thread: InstanceId, from: u32) -> Option<u32> {
+        let instance = &self.unrolled.threads[thread.0 as usize];
+        let record = |index: u32| self.encoding.records.get((instance.events.start + index) as usize);
+        let is = |lit: &Lit| self.values.of(*lit);
+        let length = instance.events.len() as u32;
+        let next =
+            (from..length).find(|&index| record(index).is_some_and(|r| r.done.as_ref().is_some_and(is)))?;
+        let halves = [next, (next + 1).min(length - 1)];
+        let fills = halves.iter().any(|&index| record(index).is_some_and(|r| r.fills.iter().any(is)));
+        let promised = self.encoding.promised.iter().filter(|promise| promise.of == thread).any(|promise| {
+            let place = promise.before.iter().take_while(|lit| is(lit)).count() as u32;
+            is(&promise.made())
+                && place >= from
+                && place <= next
+                && !self.made.contains(&promise.slot.evaluate(self.values))
+        });
+        (!fills && !promised).then_some(next)
+    }
+
+    fn promise(&mut self, number: usize) {
+        let promise = &self.encoding.promised[number];
+        let cell = promise.cell.iter().position(|is| self.values.of(*is)).unwrap_or(0);
         let info = &self.unrolled.cells[self.encoding.cells[cell].0 as usize];
-        let events = self.unrolled.threads[of.0 as usize].events.clone();
-        let fulfils = |event: &u32| {
-            let record = &self.encoding.records[*event as usize];
-            record.fulfils.get(number - 1).is_some_and(|lit| self.values.of(*lit))
-        };
-        let by = events.clone().find(fulfils).map(|event| &self.unrolled.events[event as usize].kind);
-        // The certification may fulfil it by a read-modify-write although the run does not.
-        let own = self.encoding.ghosts.iter().filter(|ghost| ghost.of == of);
-        let certified = own.flat_map(|ghost| &ghost.touching[number - 1]).any(|lit| self.values.of(*lit));
-        let Some(thread) = self.numbers[of.0 as usize] else { return };
+        let to = at(promise.stamp.evaluate(self.values));
+        // Only read-modify-writes ask what touches.
+        let from = if self.encoding.updated[cell] { self.begin(number, cell) } else { to - 1 };
+        self.made.push(promise.slot.evaluate(self.values));
+        let Some(thread) = self.numbers[promise.of.0 as usize] else { return };
         self.moves.push(Planned::Promise {
             thread,
             object: info.object,
             offset: info.offset,
             width: info.width,
-            value: slot.value.evaluate(self.values),
-            place: (slot.stamp.evaluate(self.values) as u32, 0),
-            touches: certified || matches!(by, Some(EventKind::Write { rmw: Some(_), .. })),
+            value: promise.value.evaluate(self.values),
+            from,
+            to,
+            passes_on: self.passes_on(number),
         });
+    }
+
+    /// The message that a read-modify-write passes on when it fulfils the promise: the one that it reads, or what that one passes on if the
+    /// thread writes it later, too.
+    fn passes_on(&self, number: usize) -> Option<Place> {
+        let promise = &self.encoding.promised[number];
+        let first = self.unrolled.threads[promise.of.0 as usize].events.start;
+        let mut by = promise.fulfilled.iter().find(|(_, lit)| self.values.of(*lit))?.0;
+        loop {
+            let EventKind::Write { rmw: Some(read), .. } = self.unrolled.events[by.0 as usize].kind else {
+                return None;
+            };
+            let seen = self.encoding.records[read.0 as usize].seen.as_ref()?;
+            let place = at(seen.stamp.evaluate(self.values));
+            let cell = cell_of(&self.unrolled.events[by.0 as usize], self.values);
+            let own = self.places.iter().find(|&(&event, &other)| {
+                let this = &self.unrolled.events[event.0 as usize];
+                other == place && this.thread == promise.of && cell_of(this, self.values) == cell
+            });
+            match own {
+                Some((&event, _)) if !self.values.of(promise.before[(event.0 - first) as usize]) => {
+                    by = event
+                }
+                _ => return Some(place),
+            }
+        }
+    }
+
+    /// Where the interval of a promise begins: at the newest message below that is not a later one of its thread.
+    fn begin(&self, number: usize, cell: usize) -> Place {
+        let (values, encoding) = (self.values, self.encoding);
+        let promise = &encoding.promised[number];
+        let to = at(promise.stamp.evaluate(values));
+        let mut others = vec![INITIAL];
+        for (&event, &place) in &self.places {
+            let this = &self.unrolled.events[event.0 as usize];
+            let index = event.0 - self.unrolled.threads[this.thread.0 as usize].events.start;
+            let record = &encoding.records[event.0 as usize];
+            let fulfils = record.fulfils.iter().any(|lit| values.of(*lit));
+            let later = this.thread == promise.of && !values.of(promise.before[index as usize]);
+            if cell_of(this, values) == Some(encoding.cells[cell]) && !later && !fulfils {
+                others.push(place);
+            }
+        }
+        for (other, earlier) in encoding.promised.iter().enumerate() {
+            let later = earlier.of == promise.of && other > number;
+            if other != number && !later && values.of(earlier.made()) && values.of(earlier.cell[cell]) {
+                others.push(at(earlier.stamp.evaluate(values)));
+            }
+        }
+        others.into_iter().filter(|place| *place < to).max().unwrap_or(INITIAL)
     }
 
     /// Lets a thread go on, and first what it has to wait for.
@@ -421,10 +555,9 @@ impl Lifter<'_> {
             let seen = self.seen[t].entry(cell).or_insert(INITIAL);
             match event.kind {
                 EventKind::Read { .. } => {
-                    if record.reads.iter().any(|from| self.values.of(*from))
-                        && let Some(read) = &record.seen
-                    {
-                        *seen = (read.stamp.evaluate(self.values) as u32, 0);
+                    // What has a timestamp is named by it: the thread may have learnt of it from another message.
+                    if let Some(read) = record.seen.as_ref().filter(|read| !self.values.of(read.dirty)) {
+                        *seen = at(read.stamp.evaluate(self.values));
                     }
                     reads = Some(*seen);
                 }

@@ -10,7 +10,7 @@
 //! store  without a timestamp, right behind the view's message | a slot > time, timestamp > view | fulfils a promise
 //! rmw    the view's message has a timestamp s; its own is s + 1, which nobody else has
 //! fence  has a position in the order of fences; joins its view, and time, with those of the one before
-//! promise  a copy of the thread certifies it: see [`ghosts`]
+//! promise  a slot of its own; copies of the thread certify it after every step: see [`promises`] and [`ghosts`]
 //! ```
 //!
 //! | what | where |
@@ -18,13 +18,15 @@
 //! | numbers, views, messages | [`unary`], [`state`], [`slots`] |
 //! | threads along their control flow | [`encode`] |
 //! | SC fences | [`fences`] |
+//! | release and acquire | [`sync`] |
+//! | promises | [`promises`] |
 //! | certification | [`ghosts`] |
 //! | questions, growing bounds | [`mod@check`] |
 //! | a model as a run | [`lift`] |
 //!
-//! The clauses allow at least what the machine of `[AAGKV, 3]` with strong consistency does within K. Without promises they allow nothing else.
-//! With promises they may allow a run that is not consistent somewhere on its way; so who asks confirms each run on the machine, and one that
-//! is not confirmed is excluded. *No run* is an answer on its own.
+//! The clauses allow what the machine of `[AAGKV, 3]` with strong consistency does within K, and nothing else. A smaller formula that leaves most certifications out
+//! ([`Certify`]) is asked first: if it has no run, or one that the machine confirms, that is the answer. Who asks confirms each run on the machine; one of the whole formula that
+//! is not confirmed is a mistake of ours, and then there is no answer.
 //!
 //! Messages without a timestamp: a write that nobody else reads or compares with stays right behind the message that its thread has seen before. It
 //! gets a timestamp where views are compared: at a fence, where threads start or join, at the end if the last value of the cell
@@ -37,12 +39,14 @@ pub mod encode;
 pub mod fences;
 pub mod ghosts;
 pub mod lift;
+pub mod promises;
 pub mod slots;
 pub mod state;
 mod survey;
+pub mod sync;
 pub mod unary;
 
-pub use check::{Asked, Options, Outcome, check, final_states};
+pub use check::{Asked, Ends, Options, Outcome, check, final_states};
 pub use lift::{Place, Planned, Run};
 
 use crate::check::Unsupported;
@@ -74,6 +78,15 @@ impl Active {
     }
 }
 
+/// Where promises are certified.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Certify {
+    /// Where they are made, and where the run ends. The formula is small, and allows every run and a few more.
+    Loosely,
+    /// After every step: the formula allows the runs and nothing else.
+    Always,
+}
+
 /// Bounds on runs, those of the formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
@@ -83,4 +96,6 @@ pub struct Bounds {
     pub promises: usize,
     /// View switches, if they are bounded apart.
     pub views: Option<usize>,
+    /// Where promises are certified.
+    pub certify: Certify,
 }

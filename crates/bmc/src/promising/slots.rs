@@ -5,7 +5,7 @@ use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::word::Word;
 
-/// A message that a view switch reads, or a promise.
+/// A message that a view switch reads, in the run or in a certification, or a promise.
 pub struct Slot {
     /// It is of this cell.
     pub cell: Vec<Lit>,
@@ -126,7 +126,13 @@ impl Slots {
         }
     }
 
-    /// Slots are filled in order, and only what is read is in a slot.
+    /// Where somebody else than the thread takes a timestamp of a cell.
+    pub fn taken_by_others(&self, cell: usize, stamp: usize, thread: u32) -> Vec<Lit> {
+        let owners = self.owners[cell].get(stamp - 1).into_iter().flatten();
+        owners.filter(|(owner, _)| *owner != thread).map(|(_, lit)| *lit).collect()
+    }
+
+    /// Slots are filled in order, and only what is read or promised is in a slot.
     pub fn finish(&self, formula: &mut Formula) {
         for pair in self.slots.windows(2) {
             formula.clause(&[!pair[1].filled, pair[0].filled]);

@@ -16,6 +16,8 @@ pub struct Seen {
     pub unset: Lit,
     /// The thread has written since then, a message without a timestamp: right behind the one with the timestamp, and nobody reads it.
     pub dirty: Lit,
+    /// In a certification: the thread's own message, which is not among those of the run.
+    pub own: Lit,
 }
 
 /// A thread's view of all shared cells.
@@ -27,6 +29,28 @@ pub struct State {
     pub cells: Rc<Vec<Seen>>,
     /// A copy of a thread that certifies: it has come to a place that certification cannot pass.
     pub stopped: Lit,
+    /// What it has acquired and released, if that matters.
+    pub known: Option<Rc<Known>>,
+}
+
+/// What a thread has acquired and released, as timestamps per cell.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Known {
+    /// What it would see after an acquire fence.
+    pub acquired: Vec<Unary>,
+    /// What a relaxed write to each cell publishes.
+    pub released: Vec<Vec<Unary>>,
+}
+
+impl Known {
+    fn mux(graph: &mut Graph, condition: Lit, a: &Known, b: &Known) -> Known {
+        let mut each = |x: &[Unary], y: &[Unary]| -> Vec<Unary> {
+            x.iter().zip(y).map(|(x, y)| Unary::mux(graph, condition, x, y)).collect()
+        };
+        let acquired = each(&a.acquired, &b.acquired);
+        let released = a.released.iter().zip(&b.released).map(|(x, y)| each(x, y)).collect();
+        Known { acquired, released }
+    }
 }
 
 impl Seen {
@@ -37,6 +61,7 @@ impl Seen {
             value: Word::mux(graph, condition, &a.value, &b.value),
             unset: graph.mux(condition, a.unset, b.unset),
             dirty: graph.mux(condition, a.dirty, b.dirty),
+            own: graph.mux(condition, a.own, b.own),
         }
     }
 
@@ -48,6 +73,7 @@ impl Seen {
             value: Word::mux(graph, newer, &b.value, &a.value),
             unset: graph.mux(newer, b.unset, a.unset),
             dirty: Lit::FALSE,
+            own: Lit::FALSE,
         }
     }
 }
@@ -65,10 +91,14 @@ impl State {
             time: Unary::mux(graph, condition, &a.time, &b.time),
             cells,
             stopped: graph.mux(condition, a.stopped, b.stopped),
+            known: match (&a.known, &b.known) {
+                (Some(x), Some(y)) if !Rc::ptr_eq(x, y) => Some(Rc::new(Known::mux(graph, condition, x, y))),
+                (known, other) => known.clone().or_else(|| other.clone()),
+            },
         }
     }
 
-    /// What somebody knows who knows both.
+    /// What somebody knows who knows both; what it has acquired and released is that of the first one.
     pub fn join(graph: &mut Graph, a: &State, b: &State) -> State {
         State {
             time: Unary::max(graph, &a.time, &b.time),
@@ -76,6 +106,7 @@ impl State {
                 a.cells.iter().zip(b.cells.iter()).map(|(x, y)| Seen::join(graph, x, y)).collect(),
             ),
             stopped: Lit::FALSE,
+            known: a.known.clone(),
         }
     }
 

@@ -89,30 +89,17 @@ impl Survey {
         unrolled.events.iter().map(stamp).collect()
     }
 
-    /// What a thread that has promised reads after something went wrong in it is not counted, and needs slots.
-    fn uncounted(&self, unrolled: &Unrolled, bounds: &Bounds) -> usize {
-        if bounds.promises == 0 {
-            return 0;
-        }
-        let reads_after = |fault: &crate::symbolic::Fault| {
-            let events = unrolled.threads[fault.thread.0 as usize].events.clone();
-            let rest = events.skip(fault.events_before as usize);
-            rest.filter(|&event| matches!(unrolled.events[event as usize].kind, EventKind::Read { .. }))
-                .count()
-        };
-        unrolled.faults.iter().map(reads_after).max().unwrap_or(0)
-    }
-
     /// As few timestamps as are enough: one for each message that is read, and one for each that is compared with others.
     pub fn sizes(
         &self,
         unrolled: &Unrolled,
         bounds: &Bounds,
-        settles_ends: bool,
+        (settles_ends, synchronises): (bool, bool),
         takes_part: &dyn Fn(&Event) -> bool,
     ) -> Sizes {
         let writes: usize = self.writes.iter().sum();
-        let slots = (bounds.total + self.uncounted(unrolled, bounds)).min(writes);
+        // What certifications read counts only where a thread leaves, so that with promises every message may be read.
+        let slots = if bounds.promises > 0 { writes } else { bounds.total.min(writes) };
         let compared = |event: &&Event| {
             is_fence(event) || matches!(event.kind, EventKind::Spawn(_) | EventKind::Join(_))
         };
@@ -121,7 +108,7 @@ impl Survey {
             + if settles_ends { threads } else { 0 };
         let stamps = |cell: usize| {
             let updates = if self.updated[cell] { slots + 2 * self.updates[cell] } else { 0 };
-            self.writes[cell].min(slots + places + updates)
+            if synchronises { self.writes[cell] } else { self.writes[cell].min(slots + places + updates) }
         };
         Sizes { slots, stamps: (0..self.writes.len()).map(stamps).collect(), value: self.value }
     }

@@ -139,7 +139,7 @@ impl<'p> Pass<'p> {
         }
         let originals = self.threads.len() as u32;
         for original in (0..originals).map(InstanceId) {
-            for _ in 0..self.options.copies {
+            for _ in 0..self.copies_of(original) {
                 let ThreadInstance { function, guard, spawned, .. } = self.threads[original.0 as usize];
                 let args = self.args[original.0 as usize].clone();
                 let copy = self.add_thread(function, args.clone(), guard, spawned);
@@ -149,6 +149,20 @@ impl<'p> Pass<'p> {
             }
         }
         Ok(())
+    }
+
+    /// How many copies a thread needs. One that starts others is not followed by any.
+    fn copies_of(&self, thread: InstanceId) -> u32 {
+        let events = self.threads[thread.0 as usize].events.clone();
+        let events = &self.events[events.start as usize..events.end as usize];
+        if events.iter().any(|event| matches!(event.kind, EventKind::Spawn(_))) {
+            return 0;
+        }
+        let is_step = |event: &&Event| {
+            matches!(event.kind, EventKind::Read { .. } | EventKind::Write { rmw: None, .. })
+        };
+        let steps = if self.options.copies_per_step { events.iter().filter(is_step).count() } else { 0 };
+        self.options.copies + steps as u32
     }
 
     /// True while a copy of a thread is run.

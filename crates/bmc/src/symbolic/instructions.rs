@@ -271,6 +271,7 @@ impl Pass<'_> {
     ) {
         let (address, operand) = (self.value(state, addr), self.value(state, operand));
         let target = self.target(state, &address, into.width);
+        self.note_update(&target);
         let step = self.begin_step(state, &target);
         let got = self.read_defined(state, &target, read);
         if let Some(until) = until {
@@ -306,6 +307,7 @@ impl Pass<'_> {
         let address = self.value(state, *addr);
         let (expected, desired) = (self.value(state, *expected), self.value(state, *desired));
         let target = self.target(state, &address, *width);
+        self.note_update(&target);
         let spurious = if *weak { self.graph.input() } else { Lit::FALSE };
         self.step(state.guard, target.unit).spurious = spurious;
         let got = self.read_defined(state, &target, *read);
@@ -327,6 +329,7 @@ impl Pass<'_> {
     fn lock(&mut self, state: &mut State, addr: Operand, outcome: Option<Reg>) {
         let address = self.value(state, addr);
         let target = self.mutex(state, &address);
+        self.note_update(&target);
         let step = self.begin_step(state, &target);
         let got = self.read_defined(state, &target, Ann::PLAIN);
         let free = got.held.word.is(&mut self.graph, Value::ZERO);

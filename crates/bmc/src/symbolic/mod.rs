@@ -81,6 +81,8 @@ pub struct Options {
     /// Copies of each thread ([`ThreadInstance::copy_of`]), for models in which a thread runs ahead and comes back. A copy ends
     /// where it would start or join threads.
     pub copies: u32,
+    /// And one more for each step of the thread, an access or both halves of a read-modify-write.
+    pub copies_per_step: bool,
     /// Most instructions of the unrolled program.
     pub max_steps: u64,
     /// Most threads.
@@ -97,6 +99,7 @@ impl Default for Options {
             private_memory: true,
             c: false,
             copies: 0,
+            copies_per_step: false,
             max_steps: 4_000_000,
             max_threads: 64,
             limits: Limits::default(),

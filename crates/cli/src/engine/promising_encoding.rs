@@ -1,18 +1,18 @@
 //! `-m ps --engine reduce`: runs with at most K promises and view switches on a SAT solver, each confirmed by the promising machine.
 
-use super::promising::{FORM, MODEL, assumptions};
+use super::promising::{self, FORM, MODEL, assumptions};
 use super::states::with_limits;
 use super::{Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, is_watched};
-use fencepost_answer::{Bound, BoundName, Finding, Limit, Outcome, StopReason};
-use fencepost_bmc::promising::{self as encoding, Asked, Run};
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Limit, Outcome, StopReason, Verdict};
+use fencepost_bmc::promising::{self as encoding, Asked, Ends, Run};
 use fencepost_bmc::{self as bmc, Statistics, symbolic};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Language, ObjectId, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
-use fencepost_machine::promising::prepare::has_updates;
+use fencepost_machine::promising::prepare::{has_updates, prepare as fence_sc_accesses};
 use fencepost_machine::promising::{Bounds, Consistency};
 use fencepost_models::prepare::Form;
 
@@ -38,13 +38,6 @@ pub fn fit(question: &Question<'_>) -> Option<Fit> {
     if let Some(option) = FOREIGN.iter().find(given) {
         return Some(Fit::Refuses(format!("error: --{option} is no option of the promising semantics")));
     }
-    if question.options.consistency == Consistency::Standard && has_updates(&question.compiled.program) {
-        return Some(Fit::Refuses(
-            "error: the reduction certifies promises by the strong notion, and with read-modify-writes the standard one is another\n  \
-             `--engine states` has both"
-                .into(),
-        ));
-    }
     Some(Fit::IfAsked)
 }
 
@@ -60,9 +53,23 @@ fn bounds(question: &Question<'_>) -> Bounds {
 }
 
 /// Deepens over K, first without promises.
+///
+/// With read-modify-writes the standard notion quantifies over future memories, which a formula cannot. What the strong one allows it allows, too
+/// `[AAGKV, Theorem 3.1]`; the rest is the machine's.
 pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
-    // The encoding bounds loops itself.
-    let prepared = question.prepare(Form { bound_loops: false, ..FORM })?;
+    let outcome = by_strong_notion(question)?;
+    let standard = question.options.consistency == Consistency::Standard;
+    if !standard || outcome.verdict == Verdict::Unsafe || !has_updates(&question.compiled.program) {
+        return Ok(outcome);
+    }
+    let mut outcome = promising::run(question)?;
+    outcome.assumes.push("future memories are looked at by the machine, not by a formula".into());
+    Ok(outcome)
+}
+
+fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
+    // The encoding bounds loops itself, and takes choices of any range.
+    let prepared = question.prepare(Form { bound_loops: false, divide_choices: false, ..FORM })?;
     let program = &prepared.program;
     let limits = bmc::Limits {
         deadline: question.deadline(),
@@ -84,6 +91,7 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
         total: given.total.map_or(0, usize::from),
         promises: given.promises.map_or(0, usize::from),
         views: given.views.map(usize::from),
+        certify: encoding::Certify::Loosely,
     };
     let options = encoding::Options {
         symbolic: symbolic::Options {
@@ -97,9 +105,12 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     };
     let replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
     let mut confirmed: Option<Finding> = None;
-    let mut confirm = |run: &Run| {
+    let mut confirm = |run: &Run, ends: Ends| {
         let replayed = replayer.replay(&plan(run), given)?;
-        confirmed = Some(replayed.finding.ok_or("nothing is wrong at its end")?);
+        match ends {
+            Ends::Wrong => confirmed = Some(replayed.finding.ok_or("nothing is wrong at its end")?),
+            Ends::Wanted => drop(replayed.observed.ok_or("a thread has not ended")?),
+        }
         Ok(())
     };
     let refuse = |e: bmc::Unsupported| {
@@ -108,7 +119,9 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
             Diagnostic::error(e.span, message).hint("`--engine states` has the whole promising semantics");
         Trouble::about(&question.compiled.sources, error)
     };
-    let found = encoding::check(program, &options, &mut confirm).map_err(refuse)?;
+    // As the machine does: an SC access is an SC fence and an access.
+    let fenced = fence_sc_accesses(program).map_err(|e| question.refuse(&e.what, e.span))?;
+    let found = encoding::check(&fenced, &options, &mut confirm).map_err(refuse)?;
     let mut outcome = answer(question, wanted, &found, confirmed);
     outcome.assumes.extend(assumptions(question, program));
     outcome.checks =
@@ -123,6 +136,13 @@ fn answer(
     confirmed: Option<Finding>,
 ) -> Outcome {
     match (found.verdict, confirmed) {
+        // No run ends in a state that the program is asked for.
+        (bmc::Verdict::Unsafe, None) => {
+            let message = found.finding.as_ref().map(|finding| finding.message.clone()).unwrap_or_default();
+            let places = vec![Default::default()];
+            let finding = Finding { kind: FindingKind::Assertion, message, places, trace: Vec::new() };
+            Outcome::new(vec![finding], None, Vec::new())
+        }
         (bmc::Verdict::Unsafe, Some(finding)) => {
             let mut outcome = Outcome::new(vec![finding], None, Vec::new());
             if let Some(run) = &found.run {
@@ -135,7 +155,7 @@ fn answer(
             if found.spent {
                 bounds.push(Bound::new(BoundName::Promising, wanted.total as u64));
             }
-            if wanted.promises < wanted.total {
+            if found.promised {
                 bounds.push(Bound::new(BoundName::Promises, wanted.promises as u64));
             }
             if found.cut {
@@ -150,9 +170,15 @@ fn answer(
                 Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
                 Some(bmc::StopReason::Memory) => question.stop(Limit::MaxMemory),
                 Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
-                Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) | None => {
-                    StopReason::Unsupported(words)
-                }
+                Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) => StopReason::Unsupported(words),
+                None => match &found.unconfirmed {
+                    Some(_) if found.loose => StopReason::Unsupported(words),
+                    Some(why) => StopReason::NotConfirmed(format!(
+                        "internal error: a run of the encoding is not confirmed: {why}"
+                    )),
+                    None if found.completed.is_some() && words.is_empty() => StopReason::NoneWithinBounds,
+                    None => StopReason::Unsupported(words),
+                },
             });
             if let Some(Asked { total, promises }) = found.completed {
                 outcome.assumes.push(format!(
@@ -165,18 +191,19 @@ fn answer(
 }
 
 /// A run of the encoding as a plan for the machine.
-fn plan(run: &Run) -> Vec<Planned> {
+pub fn plan(run: &Run) -> Vec<Planned> {
     let convert = |planned: &encoding::Planned| match *planned {
         encoding::Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
             Planned::Step { thread, choice, spurious, reads, writes, fulfils }
         }
-        encoding::Planned::Promise { thread, object, offset, width, value, place, touches } => {
+        encoding::Planned::Promise { thread, object, offset, width, value, from, to, passes_on } => {
             Planned::Promise {
                 thread,
                 cell: (Value::pointer(ObjectId(object), offset), width),
                 value,
-                place,
-                touches,
+                from,
+                to,
+                passes_on,
             }
         }
     };

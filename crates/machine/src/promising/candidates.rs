@@ -50,8 +50,14 @@ pub fn candidates(
         for after in memory.seen(thread, cell)..messages.len() {
             if memory.has_gap(cell, after) {
                 places.push(Place::Gap { after, adjacent: false });
-                if read.is_some() {
+                // A read-modify-write may use the promise, and then has to touch it: by fulfilling it, or by splitting it for a later write; one that the
+                // thread comes to only when it has read what is not there yet.
+                if threads.updates {
                     places.push(Place::Gap { after, adjacent: true });
+                }
+                if threads.updates && memory.has_gap_below_promise(cell, after) {
+                    places.push(Place::Fill { after, adjacent: false });
+                    places.push(Place::Fill { after, adjacent: true });
                 }
             }
             if messages.get(after + 1).is_some_and(own) {

@@ -13,6 +13,7 @@ use super::future::futures;
 use super::memory::Memory;
 use super::thread::{Rule, Threads};
 use crate::local::Local;
+use crate::step::Next;
 use fencepost_ir::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -20,6 +21,9 @@ use std::sync::Arc;
 
 /// Most states of one certification; beyond, the machine gives up.
 const MAX_STATES: usize = 200_000;
+
+/// Most values of a choice in a certification. Who searches has divided larger ranges before.
+pub(super) const MAX_CHOICES: i64 = 1 << 16;
 
 /// The two notions of consistency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -122,6 +126,11 @@ impl<'c> Certifier<'c> {
                 return Certified::Yes(cost);
             }
             if seen.len() > MAX_STATES {
+                return Certified::Limit;
+            }
+            if let Next::Choose(first, last) = self.threads.steps.next(local)
+                && last.saturating_sub(first) > MAX_CHOICES
+            {
                 return Certified::Limit;
             }
             actions.clear();

@@ -4,7 +4,7 @@
 //! these numbers only two things can ever be seen: the order of the messages of a cell, and which neighbours touch
 //! (`m1.to == m2.frm`), because then nothing fits between them. So a cell is a list of messages, oldest first, each with one bit
 //! [`Message::adjacent`], and a timestamp is an index into that list. A new message never touches its neighbours unless
-//! it has to: a gap can only be of use to a later insertion (ADR `promising-timestamps`). Messages that no thread can
+//! it has to: a gap can only be of use to a later insertion (ADR `promising-timestamps` has the cases in which it has to). Messages that no thread can
 //! read any more are dropped, so that states which differ only in such a past are one state.
 //!
 //! **Views in messages** (`[KHLVD, 4]`, beyond the paper): each thread has the view that it has, the one that it would have after
@@ -51,6 +51,14 @@ pub enum Place {
         /// The index.
         after: usize,
         /// Whether it touches.
+        adjacent: bool,
+    },
+    /// Additive insertion behind the message of that index and up to the promise above it, which it touches: a read-modify-write may
+    /// then read it and fulfil that promise.
+    Fill {
+        /// The index.
+        after: usize,
+        /// Whether it touches the message below, too.
         adjacent: bool,
     },
     /// Splitting insertion: takes the lower part of the interval of the thread's own promise of that index.
@@ -110,6 +118,11 @@ impl Memory {
     /// True if something fits behind that message.
     pub fn has_gap(&self, cell: usize, after: usize) -> bool {
         self.cells[cell].get(after + 1).is_none_or(|next| !next.adjacent)
+    }
+
+    /// True if something fits behind that message, and a promise is above the gap.
+    pub fn has_gap_below_promise(&self, cell: usize, after: usize) -> bool {
+        self.cells[cell].get(after + 1).is_some_and(|next| !next.adjacent && next.promised.is_some())
     }
 
     /// True if a thread has a promise to fulfil.
@@ -185,6 +198,12 @@ impl Memory {
                 return index;
             }
             Place::Gap { after, adjacent } => (after + 1, adjacent),
+            Place::Fill { after, adjacent } => {
+                if let Some(above) = self.cells[cell].get_mut(after + 1) {
+                    above.adjacent = true;
+                }
+                (after + 1, adjacent)
+            }
             Place::Split(index) => {
                 let adjacent = std::mem::replace(&mut self.cells[cell][index].adjacent, true);
                 (index, adjacent)

@@ -3,8 +3,9 @@
 //! shared with [`super::memory`], [`super::thread`] and [`super::certify`] but the execution of instructions. It replays what the
 //! search reports.
 
-use super::certify::Consistency;
+use super::certify::{Consistency, MAX_CHOICES};
 use super::memory::Place;
+use super::prepare::needs_message_views;
 use super::search::{Act, Move};
 use super::thread::{Action, FenceKind, fence_kind};
 use crate::code::Code;
@@ -92,6 +93,9 @@ pub struct Plain<'c> {
     steps: Steps<'c>,
     consistency: Consistency,
     domain: &'c [Value],
+    /// Somebody may learn from what messages publish. If not, they publish nothing: SC fences release too, and a promise would have to say what a
+    /// read-modify-write passes on that nobody looks at.
+    publishes: bool,
 }
 
 fn join(a: &[Time], b: &[Time]) -> Vec<Time> {
@@ -121,7 +125,8 @@ impl<'c> Plain<'c> {
         consistency: Consistency,
         domain: &'c [Value],
     ) -> Plain<'c> {
-        Plain { steps: Steps { code, config }, consistency, domain }
+        let publishes = needs_message_views(code.program);
+        Plain { steps: Steps { code, config }, consistency, domain, publishes }
     }
 
     /// The initial machine state, and what each thread did before anybody could notice.
@@ -196,12 +201,15 @@ impl<'c> Plain<'c> {
             let passed = &state.messages[Self::numbered(state, cell, number)?].view;
             view = join(&view, passed);
         }
+        if !self.publishes {
+            view.fill(0);
+        }
         let (from, to) = self.interval(state, p, cell, place)?;
         view[cell] = to;
         let message = Message { cell, value: Some(value), from, to, view, promised: Some(p) };
         match place {
             Place::Fulfil(_) => return Err("a promise is not fulfilled by a promise"),
-            Place::Gap { .. } => additive(state, message)?,
+            Place::Gap { .. } | Place::Fill { .. } => additive(state, message)?,
             Place::Split(_) => splitting(state, p, message)?,
         }
         let (cell, value) = (Some(cell), Some(value));
@@ -231,6 +239,15 @@ impl<'c> Plain<'c> {
                     return Err("there is no room for the message");
                 }
                 Ok((if adjacent { below } else { below + third }, below + 2 * third))
+            }
+            Place::Fill { after, adjacent } => {
+                let below = at(after)?.to;
+                let above = at(after.checked_sub(1).ok_or("nothing is above the message")?)?.from;
+                let half = above.checked_sub(below).ok_or("messages overlap")? / 2;
+                if half == 0 {
+                    return Err("there is no room for the message");
+                }
+                Ok((if adjacent { below } else { below + half }, above))
             }
             Place::Split(number) | Place::Fulfil(number) => {
                 let promise = at(number)?;
@@ -387,6 +404,9 @@ impl<'c> Plain<'c> {
         if let Some(read) = &read {
             view = join(&view, &read.view);
         }
+        if !self.publishes {
+            view.fill(0);
+        }
         view[cell] = to;
         let own = state.messages.iter().any(|m| m.promised == Some(p) && m.cell == cell);
         if order.releases() && own {
@@ -394,7 +414,7 @@ impl<'c> Plain<'c> {
         }
         let message = Message { cell, value: Some(value), from, to, view: view.clone(), promised: None };
         match place {
-            Place::Gap { .. } => additive(state, message)?,
+            Place::Gap { .. } | Place::Fill { .. } => additive(state, message)?,
             Place::Split(_) => splitting(state, p, message)?,
             Place::Fulfil(_) => {
                 let promise = Message { promised: Some(p), ..message };
@@ -557,6 +577,7 @@ impl<'c> Plain<'c> {
             Next::Load(cell) | Next::Await(cell) | Next::Store(cell, _) | Next::Update(cell) => {
                 cell.0 as usize
             }
+            Next::Choose(first, last) if last.saturating_sub(first) > MAX_CHOICES => return Vec::new(),
             Next::Choose(first, last) => {
                 return (first..=last).map(|value| Action::Internal(Value::from_i64(value))).collect();
             }
@@ -574,8 +595,13 @@ impl<'c> Plain<'c> {
             Mode::Strong => 0..usize::from(!update),
             Mode::Run | Mode::Standard => 0..count,
         };
-        places.extend(additive.clone().map(|after| Place::Gap { after, adjacent: false }));
-        places.extend(additive.map(|after| Place::Gap { after, adjacent: true }));
+        for (after, adjacent) in additive.flat_map(|after| [(after, false), (after, true)]) {
+            places.push(Place::Gap { after, adjacent });
+            // Nothing is above what goes to the end.
+            if mode != Mode::Strong {
+                places.push(Place::Fill { after, adjacent });
+            }
+        }
         choices.extend(places.iter().map(|&place| Action::Write(place)));
         choices.extend((0..count).flat_map(|n| places.iter().map(move |&place| Action::Update(n, place))));
         choices
@@ -593,6 +619,8 @@ impl<'c> Plain<'c> {
                     let places = [
                         Place::Gap { after: number, adjacent: false },
                         Place::Gap { after: number, adjacent: true },
+                        Place::Fill { after: number, adjacent: false },
+                        Place::Fill { after: number, adjacent: true },
                         Place::Split(number),
                     ];
                     acts.extend(places.map(|place| Act::Promise { cell, value, place, passes_on: None }));

@@ -1,4 +1,7 @@
-//! A run that somebody else has found, done again: messages are named by their order in a cell, and the steps of the machine come out.
+//! A run that somebody else has found, done again: messages are named by their timestamps, and the steps of the machine come out.
+//!
+//! Where the interval of a message begins follows from what it is: a read-modify-write begins where what it read ends, a write inside an own
+//! promise splits it, a promise says where it begins, and any other write touches nothing below it.
 //!
 //! Which bounds the run keeps is counted here, too, as `[AAGKV, 4]` counts: promises, view switches, and the switches of the certifications
 //! at context switches.
@@ -17,8 +20,8 @@ use crate::step::{Next, Steps};
 use fencepost_answer::Finding;
 use fencepost_ir::{Program, Property, Value, Width};
 
-/// Where a message is among those of its cell: larger is newer; the initial one is `(0, 0)`.
-pub type Key = (u32, u32);
+/// A timestamp: larger is newer; that of the initial message is 0. Those of writes that nobody compares with may be any that are free.
+pub type Key = u64;
 
 /// A step of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +36,7 @@ pub enum Planned {
         spurious: bool,
         /// The message that it reads; `None`: the newest.
         reads: Option<Key>,
-        /// Where its message goes; `None`: behind all others.
+        /// The timestamp of its message; `None`: behind all others.
         writes: Option<Key>,
         /// That message was promised.
         fulfils: bool,
@@ -46,10 +49,12 @@ pub enum Planned {
         cell: (Value, Width),
         /// The value.
         value: Value,
-        /// Where it goes.
-        place: Key,
-        /// It touches the message before.
-        touches: bool,
+        /// Where its interval begins, unless it splits another promise.
+        from: Key,
+        /// Its timestamp.
+        to: Key,
+        /// The message whose view it passes on.
+        passes_on: Option<Key>,
     },
 }
 
@@ -130,9 +135,11 @@ impl Replayer {
                 }
             }
             match &step.act {
-                Act::Promise { cell, value, place, .. } => {
-                    let place = unflip_place(*place, memory.cells[*cell].len());
-                    let view = memory.published(thread, *cell, false, None);
+                Act::Promise { cell, value, place, passes_on } => {
+                    let length = memory.cells[*cell].len();
+                    let place = unflip_place(*place, length);
+                    let passed = passes_on.map(|number| (length - 1).saturating_sub(number));
+                    let view = memory.published(thread, *cell, false, passed);
                     memory.insert(*cell, place, Some(*value), view, Some(step.thread));
                     promises += 1;
                 }
@@ -194,6 +201,7 @@ fn unflip_place(place: Place, length: usize) -> Place {
     let from_oldest = |number: usize| (length - 1).saturating_sub(number);
     match place {
         Place::Gap { after, adjacent } => Place::Gap { after: from_oldest(after), adjacent },
+        Place::Fill { after, adjacent } => Place::Fill { after: from_oldest(after), adjacent },
         Place::Split(number) => Place::Split(from_oldest(number)),
         Place::Fulfil(number) => Place::Fulfil(from_oldest(number)),
     }
@@ -212,23 +220,62 @@ fn unflip(action: Action, length: usize) -> Action {
     }
 }
 
+/// A message of the run so far.
+#[derive(Clone, Copy)]
+struct Placed {
+    from: Key,
+    to: Key,
+    /// Whose promise it is.
+    promised: Option<u32>,
+}
+
 /// The messages of each cell, oldest first.
-struct Order(Vec<Vec<Key>>);
+struct Order(Vec<Vec<Placed>>);
 
 impl Order {
     /// The number of a message from the newest.
     fn number(&self, cell: usize, key: Option<Key>) -> usize {
-        key.map_or(0, |key| self.0[cell].iter().filter(|other| **other > key).count())
+        key.map_or(0, |key| self.0[cell].iter().filter(|other| other.to > key).count())
     }
 
-    /// Adds a message; the number of the one below it.
-    fn add(&mut self, cell: usize, key: Option<Key>) -> usize {
-        let keys = &mut self.0[cell];
-        let key = key.unwrap_or_else(|| keys.last().map_or((1, 0), |last| (last.0, last.1 + 1)));
-        let at = keys.partition_point(|other| *other < key);
-        let above = keys.len() - at;
-        keys.insert(at, key);
-        above
+    /// Marks a promise as fulfilled; its number from the newest.
+    fn fulfil(&mut self, cell: usize, key: Option<Key>) -> usize {
+        if let Some(promise) = self.0[cell].iter_mut().find(|placed| Some(placed.to) == key) {
+            promise.promised = None;
+        }
+        self.number(cell, key)
+    }
+
+    /// Adds a message of a thread, which splits an own promise if it is inside it. `from`: where it begins otherwise, unless that is of
+    /// no interest; `promised`: it is a promise.
+    fn add(
+        &mut self,
+        cell: usize,
+        thread: u32,
+        (from, to): (Option<Key>, Option<Key>),
+        promised: bool,
+    ) -> Place {
+        let placed = &mut self.0[cell];
+        let to = to.unwrap_or_else(|| placed.last().map_or(2, |last| last.to + 2));
+        let at = placed.partition_point(|other| other.to < to);
+        let above = placed.len() - at;
+        let promised = promised.then_some(thread);
+        if let Some(next) = placed.get_mut(at)
+            && next.promised == Some(thread)
+            && next.from < to
+        {
+            let from = std::mem::replace(&mut next.from, to);
+            placed.insert(at, Placed { from, to, promised });
+            return Place::Split(above - 1);
+        }
+        let from = from.unwrap_or(to - 1);
+        let adjacent = at.checked_sub(1).is_some_and(|below| placed[below].to == from);
+        let fills = placed.get(at).is_some_and(|next| next.from == to);
+        placed.insert(at, Placed { from, to, promised });
+        match fills {
+            true => Place::Fill { after: above, adjacent },
+            false => Place::Gap { after: above, adjacent },
+        }
     }
 }
 
@@ -236,27 +283,27 @@ impl Order {
 fn moves(code: &Code<'_>, config: &Config, plain: &Plain<'_>, plan: &[Planned]) -> Result<Vec<Move>, String> {
     let steps = Steps { code, config };
     let (mut state, _) = plain.start();
-    let mut order = Order(vec![vec![(0, 0)]; state.global.len()]);
+    let mut order = Order(vec![vec![Placed { from: 0, to: 0, promised: None }]; state.global.len()]);
     let mut moves = Vec::new();
     for (number, planned) in plan.iter().enumerate() {
         let (thread, act) = match planned {
-            Planned::Promise { thread, cell: (address, width), value, place, touches } => {
+            Planned::Promise { thread, cell: (address, width), value, from, to, passes_on } => {
                 let cell = code.cell(*address, *width).ok_or("a promise to no cell")?.0 as usize;
-                let after = order.add(cell, Some(*place));
-                let place = Place::Gap { after, adjacent: *touches };
-                (*thread, Act::Promise { cell, value: *value, place, passes_on: None })
+                let passes_on = passes_on.map(|key| order.number(cell, Some(key)));
+                let place = order.add(cell, *thread, (Some(*from), Some(*to)), true);
+                (*thread, Act::Promise { cell, value: *value, place, passes_on })
             }
             Planned::Step { thread, choice, spurious, reads, writes, fulfils } => {
                 let process = state.processes.get(*thread as usize).ok_or("a thread that was not started")?;
-                let place = |order: &mut Order, cell: usize, adjacent: bool| match fulfils {
-                    true => Place::Fulfil(order.number(cell, *writes)),
-                    false => Place::Gap { after: order.add(cell, *writes), adjacent },
+                let place = |order: &mut Order, cell: usize, from: Option<Key>| match fulfils {
+                    true => Place::Fulfil(order.fulfil(cell, *writes)),
+                    false => order.add(cell, *thread, (from, *writes), false),
                 };
                 let action = match steps.next(&process.local) {
                     Next::Load(cell) | Next::Await(cell) => {
                         Action::Read { message: order.number(cell.0 as usize, *reads), spurious: false }
                     }
-                    Next::Store(cell, _) => Action::Write(place(&mut order, cell.0 as usize, false)),
+                    Next::Store(cell, _) => Action::Write(place(&mut order, cell.0 as usize, None)),
                     Next::Update(cell) => {
                         let cell = cell.0 as usize;
                         let message = order.number(cell, *reads);
@@ -267,8 +314,9 @@ fn moves(code: &Code<'_>, config: &Config, plain: &Plain<'_>, plan: &[Planned]) 
                                 crate::step::Update::Write(_)
                             )
                         });
+                        let newest = order.0[cell].last().map(|last| last.to);
                         match written {
-                            true => Action::Update(message, place(&mut order, cell, true)),
+                            true => Action::Update(message, place(&mut order, cell, reads.or(newest))),
                             false => Action::Read { message, spurious: *spurious },
                         }
                     }

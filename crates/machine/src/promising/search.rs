@@ -473,6 +473,7 @@ pub fn flip(action: Action, length: usize) -> Action {
 pub fn flip_place(place: Place, length: usize) -> Place {
     match place {
         Place::Gap { after, adjacent } => Place::Gap { after: length - 1 - after, adjacent },
+        Place::Fill { after, adjacent } => Place::Fill { after: length - 1 - after, adjacent },
         Place::Split(index) => Place::Split(length - 1 - index),
         Place::Fulfil(index) => Place::Fulfil(length - 1 - index),
     }

@@ -198,6 +198,10 @@ impl Threads<'_> {
         let from = if rule == Rule::Strong { last } else { seen };
         for after in (from..=last).filter(|&after| memory.has_gap(cell, after)) {
             out.push(Action::Write(Place::Gap { after, adjacent: false }));
+            // Below an own promise, splitting it gives the same shape.
+            if self.updates && memory.has_gap_below_promise(cell, after) && !own(&(after + 1)) {
+                out.push(Action::Write(Place::Fill { after, adjacent: false }));
+            }
         }
         let view = memory.published(thread, cell, releases, None);
         for index in promises() {
@@ -247,6 +251,9 @@ impl Threads<'_> {
             if memory.has_gap(cell, message) {
                 if rule != Rule::Strong {
                     out.push(Action::Update(message, Place::Gap { after: message, adjacent: true }));
+                    if memory.has_gap_below_promise(cell, message) {
+                        out.push(Action::Update(message, Place::Fill { after: message, adjacent: true }));
+                    }
                 }
                 continue;
             }
