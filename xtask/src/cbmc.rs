@@ -30,7 +30,6 @@ pub fn run(mut args: impl Iterator<Item = String>) -> ExitCode {
 }
 
 fn unpack(folder: &Path) -> Result<PathBuf, String> {
-    let failed = |what: &Path| move |error: std::io::Error| format!("{}: {error}", what.display());
     for part in ["lists/partial", "cache/archives/partial", "root"] {
         let part = folder.join(part);
         std::fs::create_dir_all(&part).map_err(failed(&part))?;
@@ -49,7 +48,9 @@ fn unpack(folder: &Path) -> Result<PathBuf, String> {
     let apt = || {
         let mut command = Command::new("apt-get");
         command.current_dir(&folder).arg("-qq");
-        options.iter().for_each(|option| drop(command.args(["-o", option])));
+        for option in &options {
+            command.args(["-o", option]);
+        }
         command
     };
     succeed(apt().arg("update"))?;
@@ -70,6 +71,10 @@ fn unpack(folder: &Path) -> Result<PathBuf, String> {
     succeed(Command::new("chmod").arg("+x").arg(&command))?;
     succeed(Command::new(&command).arg("--version"))?;
     Ok(command)
+}
+
+fn failed(what: &Path) -> impl Fn(std::io::Error) -> String + '_ {
+    move |error| format!("{}: {error}", what.display())
 }
 
 fn succeed(command: &mut Command) -> Result<(), String> {

@@ -21,11 +21,7 @@ const PROMISES: u16 = 2;
 pub type States = Result<(Vec<Vec<Value>>, Vec<Bound>), StopReason>;
 
 /// The final states; the error is what the test has that cannot be run here.
-pub fn states(
-    program: &Program,
-    settings: &Settings<'_>,
-    start: Instant,
-) -> Result<States, (String, Span)> {
+pub fn states(program: &Program, settings: &Settings<'_>, start: Instant) -> Result<States, (String, Span)> {
     // Every state is wanted: one that violates the condition would end the search.
     let mut all = program.clone();
     if let Property::Final(condition) = &mut all.property {
@@ -61,8 +57,7 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
         views: None,
         certify: Certify::Always,
     };
-    let symbolic =
-        symbolic::Options { unroll: settings.unroll, limits, ..symbolic::Options::default() };
+    let symbolic = symbolic::Options { unroll: settings.unroll, limits, ..symbolic::Options::default() };
     let options = encoding::Options { symbolic, bounds: wanted, progress: None };
     let replayer = Replayer::new(program).map_err(|e| (e.what, e.span))?;
     let fenced = prepare(program).map_err(|e| (e.what, e.span))?;
@@ -78,12 +73,13 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
                 fencepost_bmc::StopReason::Timeout => StopReason::limit(Limit::Timeout),
                 fencepost_bmc::StopReason::Interrupted => StopReason::limit(Limit::Interrupted),
                 fencepost_bmc::StopReason::Memory => StopReason::limit(Limit::MaxMemory),
-                fencepost_bmc::StopReason::Size => StopReason::Unsupported(reason.describe().into()),
+                fencepost_bmc::StopReason::Size | fencepost_bmc::StopReason::NoSolver => {
+                    StopReason::Unsupported(reason.describe().into())
+                }
             }));
         }
     };
-    let bounds =
-        vec![Bound::new(BoundName::Promising, TOTAL), Bound::new(BoundName::Promises, PROMISES)];
+    let bounds = vec![Bound::new(BoundName::Promising, TOTAL), Bound::new(BoundName::Promises, PROMISES)];
     let refused = |why| StopReason::NotConfirmed(format!("a run of the encoding is not confirmed: {why}"));
     Ok(found.map(|states| (states.into_iter().collect(), bounds)).map_err(refused))
 }

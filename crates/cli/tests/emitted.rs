@@ -162,3 +162,10 @@ fn natural_programs_are_emitted() {
     assert!(!text.contains("pthread"), "a sequential program has no threads");
     assert!(Path::new(&emitted).exists());
 }
+#[test]
+fn power_by_contexts() {
+    for contexts in ["2", "3"] {
+        let bound = ["-m", "power", "--contexts", contexts];
+        compare(&format!("power-{contexts}"), "fence", &bound, &bound, 3);
+    }
+}

@@ -97,7 +97,9 @@ impl Ranges {
         let initial = |object: &fencepost_ir::Object| {
             let mut range = zero.clone();
             for cell in &object.cells {
-                range.join(&Range::of(cell.init.unwrap_or_default()).cut(cell.width, Extend::Sign));
+                // Nobody knows what a cell without a value holds.
+                let first = cell.init.map_or(Range::full(cell.width, Extend::Sign), Range::of);
+                range.join(&first.cut(cell.width, Extend::Sign));
             }
             range
         };

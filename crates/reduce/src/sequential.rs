@@ -22,8 +22,8 @@ use crate::{Bound, Unsupported};
 use fencepost_diag::Span;
 use fencepost_ir::flat::{self, Flat, Op, Step};
 use fencepost_ir::{
-    Compare, FinalCondition, ObjectId, Observable, Operand, Program, Property, Proposition, Quantifier, Reg,
-    Term, Value, Width,
+    Compare, Extend, FinalCondition, ObjectId, Observable, Operand, Program, Property, Proposition,
+    Quantifier, Reg, Term, Value, Width,
 };
 use plain::as_it_is;
 use std::fmt::Write;
@@ -102,7 +102,7 @@ fn print_flat(program: &Program, flat: &Flat, options: &Options) -> Result<Seque
     if !printer.alone {
         printer.out += "static unsigned context;\n";
     }
-    printer.objects()?;
+    printer.objects();
     if let Some(stores) = stores {
         printer.buffers(stores);
     }
@@ -178,17 +178,13 @@ fn operand(thread: usize, operand: &Operand) -> String {
 }
 
 impl Printer<'_> {
-    fn objects(&mut self) -> Result<(), Unsupported> {
-        for (index, object) in self.flat.objects.iter().enumerate() {
+    fn objects(&mut self) {
+        for index in 0..self.flat.objects.len() {
             let kind = type_of(&self.ranges.cells[index]);
             for run in runs(&self.flat.objects, index) {
                 let mut values = Vec::new();
                 for cell in run.cells {
-                    let Some(value) = cell.init else {
-                        let what = format!("`{}`, which is not initialised,", object.name);
-                        return Err(Unsupported { what, span: object.span });
-                    };
-                    let value = cell.width.extend(fencepost_ir::Extend::Sign, value);
+                    let value = cell.init.map_or(Value::ZERO, |value| cell.width.extend(Extend::Sign, value));
                     values.push(operand(0, &Operand::Const(value)));
                 }
                 if values.iter().all(|value| value == "(0)") {
@@ -199,7 +195,6 @@ impl Printer<'_> {
             }
         }
         self.out.push('\n');
-        Ok(())
     }
 
     /// Registers, and where a thread stands; others may look at them.
@@ -442,16 +437,32 @@ impl Printer<'_> {
         Ok(ways.join(" else "))
     }
 
+    /// Cells without a value may hold anything.
+    fn undefined_cells(&self) -> String {
+        let mut text = String::new();
+        for index in 0..self.flat.objects.len() {
+            for run in runs(&self.flat.objects, index) {
+                for (at, cell) in run.cells.iter().enumerate().filter(|(_, cell)| cell.init.is_none()) {
+                    let bits = bits(cell.width);
+                    let _ =
+                        writeln!(text, "  {}[{at}] = (int{bits}_t)__VERIFIER_nondet_longlong();", run.name);
+                }
+            }
+        }
+        text
+    }
+
     fn main(&mut self, contexts: u32, condition: Option<&FinalCondition>) -> Result<(), Unsupported> {
+        let undefined = self.undefined_cells();
         if self.alone {
-            self.out += "int main(void) {\n  thread_0();\n";
+            let _ = write!(self.out, "int main(void) {{\n{undefined}  thread_0();\n");
         } else {
             let threads = self.flat.threads.len();
             self.out +=
                 "static unsigned choose(void) {\n  unsigned char thread = __VERIFIER_nondet_uchar();\n";
             let _ = writeln!(self.out, "  __VERIFIER_assume(thread < {threads});\n  return thread;\n}}\n");
             let last = if self.stores.is_none() { ", last" } else { "" };
-            let _ = writeln!(self.out, "int main(void) {{\n  unsigned thread{last};");
+            let _ = write!(self.out, "int main(void) {{\n  unsigned thread{last};\n{undefined}");
             for context in 1..=contexts {
                 let _ = writeln!(self.out, "  thread = choose(); context = {context};");
                 // The same thread twice in a row is one context, unless its stores come nearer to memory.

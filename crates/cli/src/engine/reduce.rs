@@ -13,8 +13,8 @@ use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 use fencepost_reduce::{
-    self as reduction, Moved, NO_ROOM, Origins, is_enough, moved, print_c, print_sequential, reduce_promising,
-    reduce_tso, reduce_with_origins, start_at_once,
+    self as reduction, Moved, NO_ROOM, Origins, is_enough, moved, print_c, print_sequential,
+    reduce_promising, reduce_tso, reduce_with_origins, start_at_once,
 };
 use reduction::sequential::{Contexts, Sequential, print_as_it_is};
 use std::time::Instant;
