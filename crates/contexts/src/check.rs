@@ -325,7 +325,9 @@ fn enough_contexts(flat: &Flat) -> u64 {
             Op::Store { .. } | Op::Fence(_) => 1 + others,
             _ => 0,
         };
-        steps.map(count).sum()
+        // Whoever does nothing else still has to fetch a branch or an assertion.
+        let fetched = steps.clone().any(|(_, step)| step.op.is_fetched());
+        steps.map(count).sum::<u64>().max(u64::from(fetched))
     };
     let moves: Vec<u64> = flat.threads.iter().enumerate().map(moves).collect();
     let (all, most) = (moves.iter().sum::<u64>(), moves.iter().copied().max().unwrap_or(0));

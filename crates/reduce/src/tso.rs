@@ -259,6 +259,7 @@ impl Translation<'_> {
             | Instr::Assert { .. }
             | Instr::Defined(_)
             | Instr::Nondet { .. }
+            | Instr::Fail { .. }
             | Instr::Cut => {
                 b.push(instr);
             }
@@ -285,6 +286,39 @@ impl Translation<'_> {
                 b.push(Instr::Assume(free));
                 b.store_at(addr, Width::W32, constant(1));
                 self.renew(b, addr, Width::W32);
+            }
+            Instr::TryLock { addr, .. } if !self.is_word(addr) => {
+                return refuse("a mutex that is not known to be a cell of 32 bits");
+            }
+            Instr::TryLock { dst, addr } => {
+                self.fence(b);
+                let kept = b.compute(BinaryOp::Add, Width::W64, addr, constant(0));
+                let held = b.load_at(kept, Width::W32);
+                let free = b.compute(BinaryOp::Eq, Width::W32, held, constant(0));
+                let now = b.select(free, constant(1), held);
+                b.store_at(kept, Width::W32, now);
+                self.renew(b, kept, Width::W32);
+                b.push(Instr::Assign { dst, value: Rvalue::Use(free) });
+            }
+            Instr::Await { dst, addr, width, extend, until, ann } => {
+                self.switch(b);
+                let addr = self.view(b, addr);
+                let held = b.load_at(addr, width);
+                let over = b.compute(until.op, width, held, until.operand);
+                b.push(Instr::Assume(over));
+                if let Some(dst) = dst {
+                    b.push(Instr::Load { dst, addr, width, extend, ann });
+                }
+            }
+            // Waiting is another matter for the same reason as with a mutex: nobody waits within a round.
+            Instr::AwaitRmw { dst, addr, width, extend, until, op, operand, read, write } => {
+                self.fence(b);
+                let kept = b.compute(BinaryOp::Add, Width::W64, addr, constant(0));
+                let held = b.load_at(kept, width);
+                let over = b.compute(until.op, width, held, until.operand);
+                b.push(Instr::Assume(over));
+                b.push(Instr::Rmw { dst, addr: kept, width, extend, op, operand, read, write });
+                self.renew(b, kept, width);
             }
             Instr::Rmw { addr, width, .. } | Instr::CompareExchange { addr, width, .. } => {
                 self.fence(b);
@@ -318,22 +352,29 @@ impl Translation<'_> {
                 self.spawn(b, dst, function, args);
             }
             Instr::Spawn { .. } => return refuse("a thread that runs what a pointer points to"),
-            Instr::Join { thread, dst: None } => {
+            Instr::Join { thread, dst } => {
                 self.switch(b);
                 let private = self.private_of(b, thread);
                 let done = constant(self.layout.done());
                 let addr = b.compute(BinaryOp::Add, Width::W64, private, done);
                 let ended = b.load_at(addr, Width::W32);
                 b.push(Instr::Assume(ended));
+                // It has nothing left to do but to return.
+                if dst.is_some() {
+                    b.push(Instr::Join { thread, dst });
+                }
             }
-            Instr::Join { .. } => return refuse("the result of a join"),
             Instr::StoreExclusive { .. } => return refuse("a store that uses a reservation"),
             Instr::Alloc { .. } | Instr::Free(_) => {
                 return refuse("memory that is allocated while the program runs");
             }
             Instr::Jump(_) | Instr::Branch { .. } => {}
-            #[allow(unreachable_patterns)]
-            _ => return refuse("an instruction that this reduction does not cover"),
+            ref other => {
+                let name = format!("{other:?}");
+                let name =
+                    name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+                return refuse(&format!("an instruction `{name}`, which this reduction does not cover,"));
+            }
         }
         Ok(())
     }
@@ -447,6 +488,18 @@ fn for_each_reg(instr: &mut Instr, mut visit: impl FnMut(&mut Reg)) {
             operands.push(thread);
         }
         Instr::Lock(addr) | Instr::Unlock(addr) | Instr::Free(addr) => operands.push(addr),
+        Instr::TryLock { dst, addr } => {
+            visit(dst);
+            operands.push(addr);
+        }
+        Instr::Await { dst, addr, until, .. } => {
+            dst.iter_mut().for_each(&mut visit);
+            operands.extend([addr, &mut until.operand]);
+        }
+        Instr::AwaitRmw { dst, addr, until, operand, .. } => {
+            dst.iter_mut().for_each(&mut visit);
+            operands.extend([addr, &mut until.operand, operand]);
+        }
         Instr::Nondet { dst, .. } => visit(dst),
         Instr::Alloc { dst, size, .. } => {
             visit(dst);

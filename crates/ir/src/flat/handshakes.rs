@@ -185,7 +185,11 @@ fn plain_joins(main: &FlatThread, known: &[Set], others: Set) -> Vec<bool> {
     let plain = |(at, step): (usize, &Step)| {
         matches!(step.op, Op::Join { .. }) && !uses[step.next as usize] && waits[at]
     };
-    main.code.iter().enumerate().map(plain).collect()
+    let found: Vec<bool> = main.code.iter().enumerate().map(plain).collect();
+    // `main` runs alone behind its joins, or beside others to its end.
+    let joins = main.code.iter().filter(|step| matches!(step.op, Op::Join { .. })).count();
+    let all = found.iter().filter(|plain| **plain).count() == joins;
+    if all { found } else { vec![false; n] }
 }
 
 /// The cells of a child's handshakes.

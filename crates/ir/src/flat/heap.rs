@@ -1,12 +1,12 @@
 //! The cells of memory that is allocated while the program runs.
 //!
 //! Each allocation is a step that exists once, so it is an object of its own; but nobody has declared its cells. They are what may be accessed: a pass over all steps, until nothing changes, finds the
-//! values that registers and memory may hold, as far as these are few; a pointer plus what is not known is anywhere in the object. It takes no notice of the order of steps, so that it finds all that may be.
+//! values that registers and memory may hold, as far as these are few; a pointer plus what is not known is anywhere in the object. What is in memory is taken without regard to the order of stores, so that all that may be is found.
 //! Where an address may be anything at all the program is refused, and where accesses of different sizes overlap, too.
 
 use super::objects::{binary, unary};
 use super::{Flat, Op, Unsupported};
-use crate::program::{BinaryOp, Cell, Operand, Rvalue, UnaryOp, Width};
+use crate::program::{BinaryOp, Cell, Operand, Reg, Rvalue, UnaryOp, Width};
 use crate::value::Value;
 use fencepost_diag::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,14 +73,14 @@ pub(super) fn find_cells(flat: &mut Flat, allocated: &[Allocated]) -> Result<(),
     while heap.pass(flat) {}
     let mut found: BTreeMap<u32, BTreeMap<u32, Width>> = BTreeMap::new();
     for (t, thread) in flat.threads.iter().enumerate() {
-        for step in &thread.code {
-            let (Op::Load { addr, width, .. } | Op::Store { addr, width, .. }) = step.op else { continue };
-            let may = heap.operand(t, addr);
+        for (at, step) in thread.code.iter().enumerate() {
+            let (Op::Load { width, .. } | Op::Store { width, .. }) = step.op else { continue };
+            let Some(may) = heap.addresses.get(&(t, at)) else { continue };
             if may.anything {
                 let what = "an access through a pointer that may be any, where memory is allocated,".into();
                 return Err(Unsupported { what, span: step.span });
             }
-            for (object, offset) in places(flat, &may, width) {
+            for (object, offset) in places(flat, may, width) {
                 let cells = found.entry(object).or_default();
                 if cells.insert(offset, width).is_some_and(|other| other != width) {
                     return Err(mixed(step.span));
@@ -120,16 +120,36 @@ fn places(flat: &Flat, may: &May, width: Width) -> BTreeSet<(u32, u32)> {
     few.chain(anywhere).filter(fits).collect()
 }
 
+/// The registers of a thread at a place.
+type Registers = Vec<May>;
+
 struct Heap {
-    registers: Vec<Vec<May>>,
+    /// What each thread returns.
+    results: Vec<May>,
+    /// The addresses of accesses, by thread and step.
+    addresses: BTreeMap<(usize, usize), May>,
     memory: BTreeMap<(u32, u32), May>,
     /// What was stored where the address may be anything.
     anywhere: May,
 }
 
+fn operand(registers: &Registers, operand: Operand) -> May {
+    match operand {
+        Operand::Const(value) => May::one(value),
+        Operand::Reg(reg) => registers[reg.0 as usize].clone(),
+    }
+}
+
+fn arrive(places: &mut [Option<Registers>], to: u32, registers: Registers) {
+    let place = &mut places[to as usize];
+    match place {
+        Some(known) => known.iter_mut().zip(&registers).for_each(|(known, may)| known.join(may)),
+        None => *place = Some(registers),
+    }
+}
+
 impl Heap {
     fn new(flat: &Flat) -> Heap {
-        let zeros = |regs: u32| vec![May::one(Value::ZERO); regs as usize];
         let mut memory: BTreeMap<(u32, u32), May> = BTreeMap::new();
         for (o, object) in (0u32..).zip(&flat.objects) {
             for cell in &object.cells {
@@ -137,57 +157,70 @@ impl Heap {
                 memory.insert((o, cell.offset), May::one(init));
             }
         }
-        let registers = flat.threads.iter().map(|thread| zeros(thread.regs)).collect();
-        Heap { registers, memory, anywhere: May::default() }
+        let results = vec![May::one(Value::ZERO); flat.threads.len()];
+        Heap { results, addresses: BTreeMap::new(), memory, anywhere: May::default() }
     }
 
-    fn operand(&self, thread: usize, operand: Operand) -> May {
-        match operand {
-            Operand::Const(value) => May::one(value),
-            Operand::Reg(reg) => self.registers[thread][reg.0 as usize].clone(),
-        }
-    }
-
-    /// All steps once; true if something was new.
+    /// All steps once; true if something was new in memory or in what threads return.
     fn pass(&mut self, flat: &Flat) -> bool {
         let mut changed = false;
         for (t, thread) in flat.threads.iter().enumerate() {
-            for step in &thread.code {
-                let (dst, may) = match &step.op {
-                    Op::Assign { dst, value } => (*dst, self.evaluate(t, value)),
-                    Op::Nondet { dst, first, last } if last.saturating_sub(*first) < FEW as i64 => {
-                        let values = (*first..=*last).map(|value| Value::from_i64(value).0).collect();
-                        (*dst, May { values, ..May::default() })
-                    }
-                    Op::Nondet { dst, .. } => (*dst, May::number()),
-                    Op::Load { dst, addr, width, .. } => (*dst, self.load(flat, t, *addr, *width)),
-                    Op::Join { dst: Some(dst), thread: Operand::Const(child) } => {
-                        let result = flat.threads.get(child.0 as usize).map(|child| child.result);
-                        let may = result.map(|reg| self.operand(child.0 as usize, reg.into()));
-                        (*dst, may.unwrap_or_else(May::anything))
-                    }
-                    Op::Join { dst: Some(dst), .. } => (*dst, May::anything()),
-                    Op::Store { addr, value, width, .. } => {
-                        changed |= self.store(flat, t, *addr, *value, *width);
-                        continue;
-                    }
-                    _ => continue,
-                };
-                let register = &mut self.registers[t][dst.0 as usize];
-                let before = register.clone();
-                register.join(&may);
-                changed |= *register != before;
+            let mut places: Vec<Option<Registers>> = vec![None; thread.code.len() + 1];
+            places[0] = Some(vec![May::one(Value::ZERO); thread.regs as usize]);
+            for (at, step) in thread.code.iter().enumerate() {
+                let Some(mut registers) = places[at].take() else { continue };
+                if let Op::Load { addr, .. } | Op::Store { addr, .. } = step.op {
+                    self.addresses.insert((t, at), operand(&registers, addr));
+                }
+                if let Op::Store { addr, value, width, .. } = step.op {
+                    changed |= self.store(flat, &registers, addr, value, width);
+                }
+                if let Some((dst, may)) = self.effect(flat, &registers, &step.op) {
+                    registers[dst.0 as usize] = may;
+                }
+                if let Op::Branch { other, .. } = step.op {
+                    arrive(&mut places, other, registers.clone());
+                }
+                if step.op != Op::Cut {
+                    arrive(&mut places, step.next, registers);
+                }
+            }
+            if let Some(registers) = places[thread.code.len()].take() {
+                let before = self.results[t].clone();
+                self.results[t].join(&registers[thread.result.0 as usize]);
+                changed |= self.results[t] != before;
             }
         }
         changed
     }
 
-    fn load(&self, flat: &Flat, thread: usize, addr: Operand, width: Width) -> May {
+    /// The register that a step sets, and what it may be then.
+    fn effect(&self, flat: &Flat, registers: &Registers, op: &Op) -> Option<(Reg, May)> {
+        Some(match op {
+            Op::Assign { dst, value } => (*dst, evaluate(registers, value)),
+            Op::Nondet { dst, first, last } if last.saturating_sub(*first) < FEW as i64 => {
+                let values = (*first..=*last).map(|value| Value::from_i64(value).0).collect();
+                (*dst, May { values, ..May::default() })
+            }
+            Op::Nondet { dst, .. } => (*dst, May::number()),
+            Op::Load { dst, addr, width, .. } => (*dst, self.load(flat, registers, *addr, *width)),
+            Op::Join { dst: Some(dst), thread } => {
+                let child = match thread {
+                    Operand::Const(child) => self.results.get(child.0 as usize).cloned(),
+                    Operand::Reg(_) => None,
+                };
+                (*dst, child.unwrap_or_else(May::anything))
+            }
+            _ => return None,
+        })
+    }
+
+    fn load(&self, flat: &Flat, registers: &Registers, addr: Operand, width: Width) -> May {
         // What is narrower than a pointer is a number.
         if width != Width::W64 {
             return May::number();
         }
-        let may = self.operand(thread, addr);
+        let may = operand(registers, addr);
         let mut read = self.anywhere.clone();
         read.join(&May::one(Value::ZERO));
         match may.anything {
@@ -201,8 +234,15 @@ impl Heap {
         read
     }
 
-    fn store(&mut self, flat: &Flat, thread: usize, addr: Operand, value: Operand, width: Width) -> bool {
-        let (to, what) = (self.operand(thread, addr), self.operand(thread, value));
+    fn store(
+        &mut self,
+        flat: &Flat,
+        registers: &Registers,
+        addr: Operand,
+        value: Operand,
+        width: Width,
+    ) -> bool {
+        let (to, what) = (operand(registers, addr), operand(registers, value));
         let mut changed = false;
         let mut add = |held: &mut May| {
             let before = held.clone();
@@ -217,47 +257,45 @@ impl Heap {
         }
         changed
     }
+}
 
-    fn evaluate(&self, thread: usize, value: &Rvalue) -> May {
-        match *value {
-            Rvalue::Use(a) => self.operand(thread, a),
-            Rvalue::Select(_, a, b) => {
-                let mut may = self.operand(thread, a);
-                may.join(&self.operand(thread, b));
-                may
+fn evaluate(registers: &Registers, value: &Rvalue) -> May {
+    let get = |a: Operand| operand(registers, a);
+    match *value {
+        Rvalue::Use(a) => get(a),
+        Rvalue::Select(_, a, b) => {
+            let mut may = get(a);
+            may.join(&get(b));
+            may
+        }
+        Rvalue::Unary(UnaryOp::SignExtend | UnaryOp::ZeroExtend, Width::W64, _, a) => get(a),
+        Rvalue::Unary(op, width, extend, a) => {
+            let a = get(a);
+            let values = a.values.iter().map(|&a| unary(op, width, extend, Value(a)).0).collect();
+            // What is left of something that is not known: of a pointer at full width perhaps a pointer.
+            let whole = width == Width::W64;
+            May {
+                values,
+                number: a.number || !whole && (a.anything || !a.into.is_empty()),
+                into: BTreeSet::new(),
+                anything: whole && (a.anything || !a.into.is_empty()),
             }
-            Rvalue::Unary(UnaryOp::SignExtend | UnaryOp::ZeroExtend, Width::W64, _, a) => {
-                self.operand(thread, a)
-            }
-            Rvalue::Unary(op, width, extend, a) => {
-                let a = self.operand(thread, a);
-                let values = a.values.iter().map(|&a| unary(op, width, extend, Value(a)).0).collect();
-                // What is left of something that is not known: of a pointer at full width perhaps a pointer.
-                let whole = width == Width::W64;
-                May {
-                    values,
-                    number: a.number || !whole && (a.anything || !a.into.is_empty()),
-                    into: BTreeSet::new(),
-                    anything: whole && (a.anything || !a.into.is_empty()),
+        }
+        Rvalue::Binary(op, width, extend, a, b) => {
+            let (a, b) = (get(a), get(b));
+            let mut may = May::default();
+            let few = a.values.len() * b.values.len() <= FEW * FEW;
+            if few {
+                for (&a, &b) in a.values.iter().flat_map(|a| b.values.iter().map(move |b| (a, b))) {
+                    may.values.extend(binary(op, width, extend, Value(a), Value(b)).map(|value| value.0));
                 }
             }
-            Rvalue::Binary(op, width, extend, a, b) => {
-                let (a, b) = (self.operand(thread, a), self.operand(thread, b));
-                let mut may = May::default();
-                if a.values.len() * b.values.len() <= FEW * FEW {
-                    for (&a, &b) in a.values.iter().flat_map(|a| b.values.iter().map(move |b| (a, b))) {
-                        may.values.extend(binary(op, width, extend, Value(a), Value(b)).map(|value| value.0));
-                    }
-                    may.join(&May::default());
-                } else {
-                    may.join(&unknown(op, width, &a, &b));
-                }
-                let open = |may: &May| may.number || may.anything || !may.into.is_empty();
-                if open(&a) || open(&b) {
-                    may.join(&unknown(op, width, &a, &b));
-                }
-                may
+            let open = |may: &May| may.number || may.anything || !may.into.is_empty();
+            if !few || open(&a) || open(&b) {
+                may.join(&unknown(op, width, &a, &b));
             }
+            may.join(&May::default());
+            may
         }
     }
 }
