@@ -32,7 +32,9 @@ fn built_in(choice: &Choice) -> Option<Model> {
 /// The axioms of a model.
 fn axioms<'a>(choice: &'a Choice, built_in: Option<&'a Model>) -> Result<&'a Model, String> {
     match choice {
-        Choice::Twin(..) | Choice::Machine(_) => built_in.ok_or_else(|| "the model is not made of axioms".to_string()),
+        Choice::Twin(..) | Choice::Machine(_) => {
+            built_in.ok_or_else(|| "the model is not made of axioms".to_string())
+        }
         Choice::Cat(model) => Ok(model),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::args::{LitmusEngine, OutliveArgs};
 use crate::input;
-use crate::litmus_promising;
 use crate::keeping::{self, NotExplored};
+use crate::litmus_promising;
 use crate::model::Choice;
 use crate::progress::PROGRESS;
 use crate::remote::{self, Description};

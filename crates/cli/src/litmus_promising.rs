@@ -21,11 +21,7 @@ const PROMISES: u16 = 2;
 pub type States = Result<(Vec<Vec<Value>>, Vec<Bound>), StopReason>;
 
 /// The final states; the error is what the test has that cannot be run here.
-pub fn states(
-    program: &Program,
-    settings: &Settings<'_>,
-    start: Instant,
-) -> Result<States, (String, Span)> {
+pub fn states(program: &Program, settings: &Settings<'_>, start: Instant) -> Result<States, (String, Span)> {
     // Every state is wanted: one that violates the condition would end the search.
     let mut all = program.clone();
     if let Property::Final(condition) = &mut all.property {
@@ -60,9 +56,9 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
         promises: PROMISES.into(),
         views: None,
         certify: Certify::Always,
+        without: None,
     };
-    let symbolic =
-        symbolic::Options { unroll: settings.unroll, limits, ..symbolic::Options::default() };
+    let symbolic = symbolic::Options { unroll: settings.unroll, limits, ..symbolic::Options::default() };
     let options = encoding::Options { symbolic, bounds: wanted, progress: None };
     let replayer = Replayer::new(program).map_err(|e| (e.what, e.span))?;
     let fenced = prepare(program).map_err(|e| (e.what, e.span))?;
@@ -82,8 +78,7 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
             }));
         }
     };
-    let bounds =
-        vec![Bound::new(BoundName::Promising, TOTAL), Bound::new(BoundName::Promises, PROMISES)];
+    let bounds = vec![Bound::new(BoundName::Promising, TOTAL), Bound::new(BoundName::Promises, PROMISES)];
     let refused = |why| StopReason::NotConfirmed(format!("a run of the encoding is not confirmed: {why}"));
     Ok(found.map(|states| (states.into_iter().collect(), bounds)).map_err(refused))
 }
