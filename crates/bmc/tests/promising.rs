@@ -118,3 +118,30 @@ fn a_bound_that_cuts_nothing_is_known() {
     let found = check(text, 5, 0);
     assert_eq!((found.verdict, found.spent, found.cut), (Verdict::Safe, false, false));
 }
+
+/// A promise that is certified by being split, by the compare-exchange; and one that nobody reads, without which no other is certified.
+#[test]
+fn promises_that_are_split_or_unread() {
+    let split = "shared x, y; process P { reg a, c; a := x; c := cas(y, 0, 1); assume(c); y := 2; assert(a == 0); } \
+                 process Q { reg b; b := y; assume(b == 2); x := 2; }";
+    assert_eq!(check(split, 6, 1).verdict, Verdict::Unsafe);
+    let unread = "shared x, y, z; process P { reg a, c; a := x; c := fetch_add(y, 1); z := 1; assert(a == 0); } \
+                  process Q { reg b; b := z; x := b; }";
+    assert_eq!(check(unread, 6, 2).verdict, Verdict::Unsafe);
+    assert_eq!(check(unread, 6, 1).verdict, Verdict::Safe);
+}
+
+/// The message of a third thread comes to touch the promise from below, so that the owner's read-modify-write may read it and fulfil the promise.
+#[test]
+fn a_message_may_touch_a_promise_from_below() {
+    let text = "shared x, y, z; process P { reg r, c; r := y; if (r == 0) { x := 1; } c := fetch_add(x, 1); } \
+                process Q { reg d; d := z; if (d == 2) { x := 1; y := 1; } } \
+                process R { reg b; b := x; z := b; } observe P.r, P.c, Q.d, R.b; exists true;";
+    let program = fencepost_lang::parse(text).expect("parses");
+    for (total, reached) in [(4, false), (5, true)] {
+        let bounds = Bounds { total: Some(total), promises: Some(1), views: None };
+        let machine = support::by_machine(&program, bounds).expect("ends");
+        assert_eq!(machine.iter().any(|state| state[0].0 == 1), reached, "K = {total}: {machine:?}");
+        assert_eq!(support::by_encoding(&program, bounds), Ok(machine), "K = {total}");
+    }
+}

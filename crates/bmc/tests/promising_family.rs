@@ -41,7 +41,7 @@ fn compare_by(kind: &str, slice: u64, agrees: impl Fn(u64) -> Result<Compared, S
                 differences.push(difference);
             }
         }
-        if count.is_some() && index % 5000 == 4999 {
+        if count.is_some() && index % 1000 == 999 {
             eprintln!(
                 "{kind}: {} programs, {} differ, {:.0?}",
                 index + 1,

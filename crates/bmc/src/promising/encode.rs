@@ -7,7 +7,7 @@ use super::state::{Seen, State};
 use super::survey::Survey;
 use super::sync::{Orders, Tables, all_orders, fence_kind, synchronises};
 use super::unary::Unary;
-use super::{Active, Bounds, Certify, Unsupported};
+use super::{Active, Bounds, Certify, Rule, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
@@ -116,6 +116,8 @@ pub(super) struct Encoder<'u> {
     pub switches: Vec<Lit>,
     /// Views are compared at the ends of threads.
     settles_ends: bool,
+    /// A rule that is left out.
+    pub without: Option<Rule>,
 }
 
 /// Encodes an unrolled program; the graph grows.
@@ -217,6 +219,7 @@ impl<'u> Encoder<'u> {
             ends: vec![None; unrolled.threads.len()],
             switches: Vec::new(),
             settles_ends,
+            without: bounds.without,
         };
         if bounds.promises > 0 {
             encoder.add_promises(bounds.promises)?;
@@ -240,6 +243,18 @@ impl<'u> Encoder<'u> {
         }
         self.finish_promises();
         self.certify_all(certify)
+    }
+
+    /// True unless the rule is left out.
+    pub fn keeps(&self, rule: Rule) -> bool {
+        self.without != Some(rule)
+    }
+
+    /// Stamps are taken, each by one thread.
+    pub fn take(&mut self, condition: Lit, thread: u32, cells: &[(usize, Lit)], stamp: &Unary) {
+        if self.keeps(Rule::OwnTimestamp) {
+            self.slots.take(&mut self.formula, condition, thread, cells, stamp);
+        }
     }
 
     /// The time when a thread starts.
@@ -443,7 +458,9 @@ impl<'u> Encoder<'u> {
             let from = self.graph.input();
             self.formula.clause(&[!from, done]);
             // With open promises time is exact.
-            self.formula.clause(&[!from, !open, state.time.at_least(number)]);
+            if self.keeps(Rule::ReadsByTime) {
+                self.formula.clause(&[!from, !open, state.time.at_least(number)]);
+            }
             self.slots.require_cell(&mut self.formula, from, number, cells);
             let slot = self.slots.get(number);
             Unary::require_equal(&mut self.formula, from, &stamp, &slot.stamp);
@@ -453,8 +470,11 @@ impl<'u> Encoder<'u> {
         }
         at_most_one(&mut self.graph, &mut self.formula, &reads);
         let switched = self.graph.or_all(&reads);
-        Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
-        if cells.iter().any(|(cell, _)| self.updated[*cell]) {
+        if self.keeps(Rule::Newer) {
+            Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
+        }
+        let touched = cells.iter().any(|(cell, _)| self.updated[*cell]);
+        if touched && self.keeps(Rule::SettledBeforeSwitch) {
             // Whether there is room behind the view's message is known only if it has a timestamp.
             self.formula.clause(&[!switched, !seen.dirty]);
         }
@@ -511,7 +531,7 @@ impl<'u> Encoder<'u> {
     ) {
         let thread = self.unrolled.events[id.0 as usize].thread;
         let releases = self.orders(id).releases;
-        if releases {
+        if releases && self.keeps(Rule::ReleaseFulfilsNothing) {
             self.no_promise_of(id, done, cells);
         }
         let published = releases && self.tables.is_some();
@@ -527,12 +547,12 @@ impl<'u> Encoder<'u> {
         let known = self.known_stamps[id.0 as usize];
         let stamp = match (rmw, known) {
             // It touches what was read: there is no timestamp between.
-            (Some(_), _) => seen.stamp.plus_one(),
-            (None, Some(n)) => Unary::new((1..=most).map(|least| Lit::constant(least <= n)).collect()),
-            (None, None) => Unary::input(&mut self.graph, &mut self.formula, most),
+            (Some(_), _) if self.keeps(Rule::UpdateTouches) => seen.stamp.plus_one(),
+            (_, Some(n)) => Unary::new((1..=most).map(|least| Lit::constant(least <= n)).collect()),
+            _ => Unary::input(&mut self.graph, &mut self.formula, most),
         };
         let fills = self.fill_slots(id, done, cells, value, &stamp, &state.time);
-        let fulfils = match releases {
+        let fulfils = match releases && self.keeps(Rule::ReleaseFulfilsNothing) {
             true => Vec::new(),
             false => self.fulfil_promises(id, done, cells, value, &stamp),
         };
@@ -560,7 +580,7 @@ impl<'u> Encoder<'u> {
         }
         self.enter(placed, cells, &stamp, value, publishes.as_deref());
         Unary::require_greater(&mut self.formula, placed, &stamp, &seen.stamp);
-        self.slots.take(&mut self.formula, placed, thread.0, cells, &stamp);
+        self.take(placed, thread.0, cells, &stamp);
         let written = Seen {
             stamp: if known.is_some() {
                 stamp
@@ -611,7 +631,10 @@ impl<'u> Encoder<'u> {
         for number in 1..=self.slots.count() {
             let into = self.graph.input();
             self.formula.clause(&[!into, done]);
-            self.formula.clause(&[!into, !time.at_least(number)]);
+            if self.keeps(Rule::SlotAfterTime) {
+                self.formula.clause(&[!into, !time.at_least(number)]);
+            }
+            // It could fill the next one as well, so this only leaves less to try.
             self.formula.clause(&[!into, !open, time.at_least(number - 1)]);
             self.slots.require_cell(&mut self.formula, into, number, cells);
             let slot = self.slots.get(number);
@@ -634,7 +657,7 @@ impl<'u> Encoder<'u> {
             // Where the thread does not come here, nothing is asked of it.
             let dirty = self.graph.and(seen.dirty, self.comes_here(thread, before));
             Unary::require_greater(&mut self.formula, dirty, &stamp, &seen.stamp);
-            self.slots.take(&mut self.formula, dirty, thread.0, &[(cell, Lit::TRUE)], &stamp);
+            self.take(dirty, thread.0, &[(cell, Lit::TRUE)], &stamp);
             let publishes = state.known.as_ref().map(|known| known.released[cell].clone());
             self.enter(dirty, &[(cell, Lit::TRUE)], &stamp, &seen.value, publishes.as_deref());
             self.settled.push(Settled { thread, before, cell, dirty, stamp: stamp.clone() });

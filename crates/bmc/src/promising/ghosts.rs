@@ -13,7 +13,7 @@
 //! has to go on.
 //!
 //! **What touches.** The interval of a promise with timestamp t begins at the newest message below t in the whole run that is not a later message of
-//! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an open promise of the thread.
+//! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an open promise.
 //! A message that comes later may end where a promise begins.
 
 use super::encode::Encoder;
@@ -22,7 +22,7 @@ use super::slots::at_most_one;
 use super::state::{Seen, State};
 use super::sync::fence_kind;
 use super::unary::Unary;
-use super::{Certify, Unsupported};
+use super::{Certify, Rule, Unsupported};
 use crate::aig::Lit;
 use crate::symbolic::{EventId, EventKind, InstanceId};
 use crate::word::Word;
@@ -69,7 +69,7 @@ impl Encoder<'_> {
             copies[of.0 as usize].pop().ok_or_else(none)
         };
         let mut ghosts = Vec::new();
-        for number in 0..self.promises.len() {
+        for number in 0..if self.keeps(Rule::CertifiesPromise) { self.promises.len() } else { 0 } {
             let copy = copy_of(self.promises[number].of)?;
             ghosts.push(self.ghost_of_promise(number, copy));
         }
@@ -80,7 +80,8 @@ impl Encoder<'_> {
             }
         }
         for number in 0..self.stands.len() {
-            if certify == Certify::Always && self.stands[number].open != Lit::FALSE {
+            let needed = certify == Certify::Always && self.keeps(Rule::CertifiesStep);
+            if needed && self.stands[number].open != Lit::FALSE {
                 let copy = copy_of(self.stands[number].of)?;
                 ghosts.push(self.ghost_of_stand(number, copy));
             }
@@ -229,7 +230,7 @@ impl Encoder<'_> {
                 self.ghost_write(ghost, (event.guard, before), (id, main), &cells, value, &mut state);
             }
             // A promise is fulfilled before anything is released.
-            EventKind::Fence(fence) if fence_kind(*fence).releases => {
+            EventKind::Fence(fence) if fence_kind(*fence).releases && self.keeps(Rule::GhostStopsAtFence) => {
                 if let Some(after) = self.after[main.0 as usize].clone() {
                     let stopped = self.graph.or(state.stopped, event.guard);
                     let here = self.graph.and(before, event.guard);
@@ -269,7 +270,9 @@ impl Encoder<'_> {
         for number in 1..=if alone == Lit::FALSE { 0 } else { self.slots.count() } {
             let from = self.graph.input();
             self.formula.clause(&[!from, alone]);
-            self.formula.clause(&[!from, ghost.time.at_least(number)]);
+            if self.keeps(Rule::GhostReadsByTime) {
+                self.formula.clause(&[!from, ghost.time.at_least(number)]);
+            }
             self.slots.require_cell(&mut self.formula, from, number, cells);
             let slot = self.slots.get(number);
             Unary::require_equal(&mut self.formula, from, &stamp, &slot.stamp);
@@ -279,7 +282,9 @@ impl Encoder<'_> {
         }
         at_most_one(&mut self.graph, &mut self.formula, &reads);
         let switched = self.graph.or_all(&reads);
-        Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
+        if self.keeps(Rule::GhostReadsNewer) {
+            Unary::require_greater(&mut self.formula, switched, &stamp, &seen.stamp);
+        }
         if cells.iter().any(|(cell, _)| self.updated[*cell]) {
             self.formula.clause(&[!switched, !seen.dirty]);
         }
@@ -288,7 +293,9 @@ impl Encoder<'_> {
         self.formula.equal_if(local, &[(undefined, seen.unset)]);
         self.formula.clause(&[!switched, !undefined]);
         let counts = self.graph.and(switched, ghost.leaves);
-        self.switches.push(counts);
+        if self.keeps(Rule::CountsCertification) {
+            self.switches.push(counts);
+        }
         let own = Seen {
             stamp: Unary::mux(&mut self.graph, switched, &stamp, &seen.stamp),
             value: value.clone(),
@@ -334,14 +341,17 @@ impl Encoder<'_> {
         state: &mut State,
     ) {
         let update = rmw.is_some();
-        let releases = self.orders(id).releases;
+        let releases = self.orders(id).releases && self.keeps(Rule::ReleaseFulfilsNothing);
         let learnt = rmw.and_then(|read| self.records[read.0 as usize].learnt.clone());
         let publishes = self.publishes(id, cells, learnt.as_deref(), state);
         let seen = state.select(&mut self.graph, cells);
         let alone = self.graph.and_all(&[guard, !before, ghost.active]);
         let mut used = Vec::new();
         // Behind all messages, unless a promise is used.
-        let mut stamp = Unary::new(vec![Lit::TRUE; seen.stamp.most()]);
+        let mut stamp = match self.keeps(Rule::GhostWritesLast) {
+            true => Unary::new(vec![Lit::TRUE; seen.stamp.most()]),
+            false => seen.stamp.clone(),
+        };
         // A releasing write uses none.
         for owed in 0..if alone == Lit::FALSE || releases { 0 } else { ghost.promises.len() } {
             for fulfils in [true, false] {
@@ -358,7 +368,9 @@ impl Encoder<'_> {
                 Unary::require_greater(&mut self.formula, this, &promise.stamp, &seen.stamp);
                 let place = match fulfils {
                     true => {
-                        self.formula.equal_if(this, &value.pairs(&promise.value));
+                        if self.without != Some(Rule::GhostFulfilsValue) {
+                            self.formula.equal_if(this, &value.pairs(&promise.value));
+                        }
                         ghost.promises[owed].by.push(this);
                         let stamp = promise.stamp.clone();
                         self.enter(this, cells, &stamp, value, publishes.as_deref());
@@ -371,7 +383,7 @@ impl Encoder<'_> {
             }
         }
         at_most_one(&mut self.graph, &mut self.formula, &used);
-        if update {
+        if update && self.keeps(Rule::GhostUpdatesByPromise) {
             // Only a promise may be written by a read-modify-write.
             let uses = self.graph.or_all(&used);
             let lost = self.graph.and(alone, !uses);
@@ -395,7 +407,8 @@ impl Encoder<'_> {
         self.note_written(id, alone, cells, state);
     }
 
-    /// The promise touches the message that the ghost sees: what is between them is nobody else's, and no open promise.
+    /// The promise touches the message that the ghost sees: what is between them is nobody else's. It is no other promise of the thread either, because that
+    /// one could not be fulfilled any more.
     fn require_touching(
         &mut self,
         ghost: &Ghost,
@@ -408,21 +421,11 @@ impl Encoder<'_> {
         let stamp = self.promises[promise].stamp.clone();
         for &(cell, chosen) in cells {
             let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
-            for n in 1..self.sizes.stamps[cell] {
+            for n in 1..if self.keeps(Rule::GhostTouchesOthers) { self.sizes.stamps[cell] } else { 1 } {
                 let between = [!condition, !chosen, seen.stamp.at_least(n), !stamp.at_least(n + 1)];
                 for other in self.slots.taken_by_others(cell, n, ghost.of.0) {
                     self.formula.clause(&[&between[..], &[!other]].concat());
                 }
-            }
-        }
-        for owed in ghost.promises.iter().filter(|owed| owed.number != promise) {
-            let other = &self.promises[owed.number];
-            // Its timestamp is at most that of the view, or larger than that of the promise.
-            let below = Unary::greater(&mut self.graph, &other.stamp, &seen.stamp);
-            let above = Unary::greater(&mut self.graph, &other.stamp, &stamp);
-            for &(cell, chosen) in cells {
-                let chosen = if cells.len() == 1 { Lit::TRUE } else { chosen };
-                self.formula.clause(&[!condition, !chosen, !owed.made, !other.cell[cell], !below, above]);
             }
         }
     }

@@ -21,6 +21,7 @@
 //! | release and acquire | [`sync`] |
 //! | promises | [`promises`] |
 //! | certification | [`ghosts`] |
+//! | the rules, by name | [`rules`] |
 //! | questions, growing bounds | [`mod@check`] |
 //! | a model as a run | [`lift`] |
 //!
@@ -40,6 +41,7 @@ pub mod fences;
 pub mod ghosts;
 pub mod lift;
 pub mod promises;
+pub mod rules;
 pub mod slots;
 pub mod state;
 mod survey;
@@ -48,6 +50,7 @@ pub mod unary;
 
 pub use check::{Asked, Ends, Options, Outcome, check, final_states};
 pub use lift::{Place, Planned, Run};
+pub use rules::Rule;
 
 use crate::check::Unsupported;
 use crate::symbolic::{EventKind, InstanceId, Unrolled};
@@ -98,4 +101,6 @@ pub struct Bounds {
     pub views: Option<usize>,
     /// Where promises are certified.
     pub certify: Certify,
+    /// A rule that is left out, for tests of the tests.
+    pub without: Option<Rule>,
 }

@@ -5,11 +5,11 @@
 //! go on, and its time grows. Leaving is the context switch at which `[AAGKV, 4]` counts the view switches of a certification; see [`super::ghosts`]. A
 //! thread needs no other contexts: what it does between two slots of its own is done right after the first one or right before the second one.
 
-use super::Unsupported;
 use super::encode::Encoder;
 use super::slots::at_most_one;
 use super::state::State;
 use super::unary::Unary;
+use super::{Rule, Unsupported};
 use crate::aig::Lit;
 use crate::symbolic::{Event, EventId, EventKind, FaultKind, InstanceId};
 use crate::word::Word;
@@ -123,7 +123,7 @@ impl Encoder<'_> {
         }
         for (number, &is) in cell.iter().enumerate() {
             let here = self.graph.and(made, is);
-            self.slots.take(&mut self.formula, here, of.0, &[(number, Lit::TRUE)], &stamp);
+            self.take(here, of.0, &[(number, Lit::TRUE)], &stamp);
             self.enter(here, &[(number, Lit::TRUE)], &stamp, &value, None);
         }
         self.promises.push(Promise {
@@ -222,7 +222,9 @@ impl Encoder<'_> {
             }
             require_cell(&mut self.formula, this, &promise.cell, cells);
             Unary::require_equal(&mut self.formula, this, stamp, &promise.stamp);
-            self.formula.equal_if(this, &value.pairs(&promise.value));
+            if self.without != Some(Rule::FulfilsValue) {
+                self.formula.equal_if(this, &value.pairs(&promise.value));
+            }
             self.promises[number].fulfilled.push((id, this));
             fulfils.push(this);
         }
@@ -280,7 +282,9 @@ impl Encoder<'_> {
         for number in 0..self.promises.len() {
             self.place_promise(number);
         }
-        self.leave_at_last();
+        if self.keeps(Rule::LeavesAtLast) {
+            self.leave_at_last();
+        }
         for thread in (0..self.unrolled.threads.len() as u32).map(InstanceId) {
             if !self.promises_of(thread).is_empty() && !self.updated.contains(&true) {
                 self.stop_with_promises(thread);
@@ -342,9 +346,11 @@ impl Encoder<'_> {
                 }
             };
             let time = time.unwrap_or_else(|| Unary::zero(0));
-            Unary::require_greater(&mut self.formula, here, &promise.slot, &time);
+            if self.keeps(Rule::PromiseAfterTime) {
+                Unary::require_greater(&mut self.formula, here, &promise.slot, &time);
+            }
             let back = earlier.last().map(|&other| self.promises[other].back.clone());
-            for n in 1..=self.slots.count() {
+            for n in 1..=if self.keeps(Rule::PromiseInNextSlot) { self.slots.count() } else { 0 } {
                 let known = back.as_ref().map_or(Lit::FALSE, |back| back.at_least(n));
                 self.formula.clause(&[!here, !open, !promise.slot.at_least(n + 1), time.at_least(n), known]);
             }

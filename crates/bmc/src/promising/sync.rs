@@ -16,6 +16,7 @@
 //!
 //! Reference: `[KHLVD]` J. Kang, C.-K. Hur, O. Lahav, V. Vafeiadis, D. Dreyer, A promising semantics for relaxed-memory concurrency, POPL 2017.
 
+use super::Rule;
 use super::encode::Encoder;
 use super::slots::Sizes;
 use super::state::{Known, State};
@@ -244,7 +245,9 @@ impl Encoder<'_> {
         let view = self.published(stamped, cells, &seen.stamp);
         let acquiring = self.graph.mux(wrote, Lit::constant(acquires), Lit::constant(acquires_anyway));
         let here = self.graph.and(done, acquiring);
-        self.raise(here, state, &view);
+        if self.keeps(Rule::Acquires) {
+            self.raise(here, state, &view);
+        }
         self.note_acquired(state, Some(&view));
         Some(view)
     }
@@ -271,7 +274,7 @@ impl Encoder<'_> {
         state: &State,
     ) -> Option<Vec<Unary>> {
         let known = state.known.as_ref()?;
-        let mut view: Vec<Unary> = match self.orders(id).releases {
+        let mut view: Vec<Unary> = match self.orders(id).releases && self.keeps(Rule::Releases) {
             true => state.cells.iter().map(|seen| seen.stamp.clone()).collect(),
             false => {
                 let mut chosen = cells.iter();
@@ -284,6 +287,7 @@ impl Encoder<'_> {
                 view
             }
         };
+        let read = read.filter(|_| self.keeps(Rule::PassesOn));
         for (a, b) in view.iter_mut().zip(read.into_iter().flatten()) {
             *a = Unary::max(&mut self.graph, a, b);
         }

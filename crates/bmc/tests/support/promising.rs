@@ -52,11 +52,26 @@ pub fn by_machine(program: &Program, bounds: Bounds) -> Option<BTreeSet<Vec<Valu
 
 /// The final states of the encoding within K, or why the machine does not confirm one of its runs.
 pub fn by_encoding(program: &Program, bounds: Bounds) -> Result<BTreeSet<Vec<Value>>, String> {
+    by_encoding_without(program, bounds, None)
+}
+
+/// The same with a rule left out.
+pub fn by_encoding_without(
+    program: &Program,
+    bounds: Bounds,
+    without: Option<encoding::Rule>,
+) -> Result<BTreeSet<Vec<Value>>, String> {
     let total = usize::from(bounds.total.expect("a bound"));
     let promises = bounds.promises.map_or(total, usize::from);
     let options = encoding::Options {
         symbolic: symbolic::Options::default(),
-        bounds: encoding::Bounds { total, promises, views: None, certify: encoding::Certify::Always },
+        bounds: encoding::Bounds {
+            total,
+            promises,
+            views: None,
+            certify: encoding::Certify::Always,
+            without,
+        },
         progress: None,
     };
     let replayer = Replayer::new(program).expect("supported");
@@ -158,6 +173,17 @@ pub const UNCONFIRMED: &str = "a run is not confirmed";
 /// What the encoding says, each run confirmed by the machine.
 #[allow(dead_code)]
 pub fn check(text: &str, total: u16, promises: u16) -> encoding::Outcome {
+    check_without(text, total, promises, None)
+}
+
+/// The same with a rule left out.
+#[allow(dead_code)]
+pub fn check_without(
+    text: &str,
+    total: u16,
+    promises: u16,
+    without: Option<encoding::Rule>,
+) -> encoding::Outcome {
     let program = fencepost_lang::parse(text).expect("parses");
     let options = encoding::Options {
         symbolic: symbolic::Options::default(),
@@ -165,7 +191,8 @@ pub fn check(text: &str, total: u16, promises: u16) -> encoding::Outcome {
             total: total.into(),
             promises: promises.into(),
             views: None,
-            certify: encoding::Certify::Loosely,
+            certify: if without.is_some() { encoding::Certify::Always } else { encoding::Certify::Loosely },
+            without,
         },
         progress: None,
     };

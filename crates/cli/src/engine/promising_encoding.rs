@@ -92,6 +92,7 @@ fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
         promises: given.promises.map_or(0, usize::from),
         views: given.views.map(usize::from),
         certify: encoding::Certify::Loosely,
+        without: None,
     };
     let options = encoding::Options {
         symbolic: symbolic::Options {

@@ -9,7 +9,7 @@ use super::memory::{Memory, Message, Place, View};
 use super::thread::{FenceKind, Threads, fence_kind};
 use crate::local::{Local, Status};
 use crate::step::{Next, Update};
-use fencepost_ir::{Instr, Value};
+use fencepost_ir::{Instr, Operand, Value, Width};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -44,6 +44,7 @@ pub fn candidates(
 ) -> Option<Vec<Promise>> {
     let mut promises = BTreeSet::new();
     let own = |message: &Message| message.promised == Some(thread as u8);
+    let updated = updated_cells(threads, memory.cells.len());
     for (cell, value, read) in writes(threads, local, memory, thread)? {
         let messages = &memory.cells[cell];
         let mut places = Vec::new();
@@ -52,10 +53,10 @@ pub fn candidates(
                 places.push(Place::Gap { after, adjacent: false });
                 // A read-modify-write may use the promise, and then has to touch it: by fulfilling it, or by splitting it for a later write; one that the
                 // thread comes to only when it has read what is not there yet.
-                if threads.updates {
+                if updated[cell] {
                     places.push(Place::Gap { after, adjacent: true });
                 }
-                if threads.updates && memory.has_gap_below_promise(cell, after) {
+                if updated[cell] && memory.has_gap_below_promise(cell, after) {
                     places.push(Place::Fill { after, adjacent: false });
                     places.push(Place::Fill { after, adjacent: true });
                 }
@@ -70,6 +71,30 @@ pub fn candidates(
         }
     }
     Some(promises.into_iter().collect())
+}
+
+/// The cells that some read-modify-write of the program may access: only there it matters what touches.
+fn updated_cells(threads: Threads<'_>, count: usize) -> Vec<bool> {
+    let code = threads.steps.code;
+    let mut updated = vec![false; count];
+    for instr in code.program.functions.iter().flat_map(|function| &function.body) {
+        let (addr, width) = match instr {
+            Instr::Rmw { addr, width, .. }
+            | Instr::CompareExchange { addr, width, .. }
+            | Instr::AwaitRmw { addr, width, .. } => (*addr, *width),
+            Instr::Lock(addr) | Instr::TryLock { addr, .. } => (*addr, Width::W32),
+            _ => continue,
+        };
+        match addr {
+            Operand::Const(address) => {
+                if let Some(cell) = code.cell(address, width) {
+                    updated[cell.0 as usize] = true;
+                }
+            }
+            _ => updated.fill(true),
+        }
+    }
+    updated
 }
 
 /// What the write may publish. A read-modify-write of an own write goes on with whatever that one had read.
