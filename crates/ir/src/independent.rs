@@ -49,6 +49,9 @@ pub fn narrow_choices(program: &mut Program, few: u64) {
     }
 }
 
+/// Choices, by function and instruction, and their first and last value.
+type Narrowed = (BTreeSet<(usize, usize)>, i64, i64);
+
 /// What is known of a class.
 #[derive(Clone, Default, Debug)]
 struct Class {
@@ -406,12 +409,7 @@ impl Classes {
     }
 
     /// Choices of independent classes, with the range that is enough for them.
-    fn narrowed(
-        &mut self,
-        program: &Program,
-        counts: &Counts,
-        few: u64,
-    ) -> Vec<(BTreeSet<(usize, usize)>, i64, i64)> {
+    fn narrowed(&mut self, program: &Program, counts: &Counts, few: u64) -> Vec<Narrowed> {
         let roots: BTreeSet<usize> = (0..self.parent.len()).map(|node| self.find(node)).collect();
         let mut found = Vec::new();
         for root in roots {

@@ -42,15 +42,21 @@ pub struct TooMany {
     pub values: u128,
 }
 
-/// The program with its large choices divided.
+/// The program with its large choices divided. Where too many values are left, inputs that are only copied and compared are narrowed first.
 pub fn split_choices(program: &Program) -> Result<Program, TooMany> {
+    split(program, false).or_else(|_| split(program, true))
+}
+
+fn split(program: &Program, narrows: bool) -> Result<Program, TooMany> {
     let mut program = program.clone();
     // The values of registers are observed there.
     if matches!(program.property, Property::Final(_)) {
         return Ok(program);
     }
     inline_choices(&mut program);
-    narrow_choices(&mut program, FEW);
+    if narrows {
+        narrow_choices(&mut program, FEW);
+    }
     let may_start = may_start_threads(&program);
     let main = program.threads.first().filter(|_| program.threads.len() == 1).map(|t| t.function.0);
     for (f, function) in (0..).zip(&mut program.functions) {

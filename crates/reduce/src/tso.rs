@@ -260,6 +260,8 @@ impl Translation<'_> {
             | Instr::Defined(_)
             | Instr::Nondet { .. }
             | Instr::Fail { .. }
+            // Threads are started in the same order, so that they have the same numbers.
+            | Instr::SelfThread { .. }
             | Instr::Cut => {
                 b.push(instr);
             }
@@ -500,7 +502,7 @@ fn for_each_reg(instr: &mut Instr, mut visit: impl FnMut(&mut Reg)) {
             dst.iter_mut().for_each(&mut visit);
             operands.extend([addr, &mut until.operand, operand]);
         }
-        Instr::Nondet { dst, .. } => visit(dst),
+        Instr::Nondet { dst, .. } | Instr::SelfThread { dst } => visit(dst),
         Instr::Alloc { dst, size, .. } => {
             visit(dst);
             operands.push(size);

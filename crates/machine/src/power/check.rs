@@ -105,8 +105,11 @@ fn confirm(code: &PowerCode<'_>, moves: &[Move], contexts: Option<u32>) -> Resul
     replay_moves(code, moves, &all, contexts).or(result)
 }
 
+/// How many events each process has up to its last committed store; and processes, with how many events something may be wrong.
+type Suspects = (Vec<usize>, Vec<(usize, usize)>);
+
 /// How many events each process has up to its last committed store, and with which events of a process something may be wrong.
-fn suspects(code: &PowerCode<'_>, moves: &[Move]) -> Result<(Vec<usize>, Vec<(usize, usize)>), &'static str> {
+fn suspects(code: &PowerCode<'_>, moves: &[Move]) -> Result<Suspects, &'static str> {
     let mut alone = Alone::new(code);
     let mut rest = moves;
     if code.has_main() {

@@ -102,9 +102,9 @@ impl Complete<'_> {
         let stored_done: Vec<bool> = (0..n).map(|p| prefix(p, stored[p])).collect();
         let others = |p: usize| (0..n).all(|q| q == p || stored_done[q]);
         let mut found = None;
-        for p in 0..n {
+        for (p, &last) in stored.iter().enumerate() {
             for (events, wrong) in self.faults(p) {
-                let counts = || others(p) && prefix(p, events.max(stored[p])) && self.is_propagated();
+                let counts = || others(p) && prefix(p, events.max(last)) && self.is_propagated();
                 // A run that meets what cannot be followed says nothing about anything else.
                 let beyond = wrong == Wrong::Assertion(FailKind::Unsupported);
                 if (found.is_none() || beyond) && counts() {
