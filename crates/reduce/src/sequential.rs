@@ -411,8 +411,7 @@ impl Printer<'_> {
                 let place = format!("{}[{index}]", run.name);
                 let (first, last) = (base + start, base + start + length - u64::from(bytes));
                 let aligned = range.zeros >= bytes.trailing_zeros() && start % u64::from(bytes) == 0;
-                let inside =
-                    range.least >= first as i64 && range.greatest <= last as i64 + i64::from(bytes) - 1;
+                let inside = range.least >= first as i64 && range.greatest < last as i64 + i64::from(bytes);
                 let mut guard = Vec::new();
                 if !inside {
                     let (first, last) = (literal(Value(first)), literal(Value(last)));
