@@ -8,7 +8,7 @@
 //! of the promising semantics begin sections on one path and end them on another. A read-modify-write is a load and a store with nothing
 //! between them. What a bound cuts off is an assumption that fails.
 //!
-//! Types are as narrow as [`Ranges`] shows, addresses are indices of arrays, and an address that may leave its object is checked.
+//! Types are as narrow as `ranges` shows, addresses are indices of arrays, and an address that may leave its object is checked.
 //!
 //! Reference: `[IMP14]` O. Inverso, E. Tomasco, B. Fischer, S. La Torre, G. Parlato, Bounded model checking of multi-threaded C programs via
 //! lazy sequentialization, CAV 2014.
