@@ -89,7 +89,7 @@ fn round_trip(file: &Path, bound: [&str; 2]) -> String {
         .arg("reduce")
         .arg(file)
         .args(bound)
-        .arg("-o")
+        .args(["--threads", "-o"])
         .arg(&out)
         .status()
         .expect("fencepost runs");
