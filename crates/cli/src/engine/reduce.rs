@@ -9,6 +9,7 @@ use fencepost_ir::{Language, Program, Property, Quantifier};
 use fencepost_machine::buffers::Move;
 use fencepost_machine::code::Code;
 use fencepost_machine::guided::{self, Visit};
+use fencepost_machine::promising::prepare::has_updates;
 use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
@@ -299,6 +300,13 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
         _ => Err("-o takes a file whose name ends in .c or .fp".into()),
     };
     let text = text.map_err(|error| format!("error: {error}"))?;
+    let promising = question.model.name == super::promising::MODEL;
+    if promising && options.promises != Some(0) && has_updates(&compiled.program) {
+        crate::print::err(
+            "warning: the written program lacks some promises that read-modify-writes fulfil or split: that it is safe does not \
+             mean that yours is\n  `fencepost check -m ps` has all of them\n",
+        );
+    }
     std::fs::write(&out, text).map_err(|error| format!("error: cannot write {out}: {error}").into())
 }
 
