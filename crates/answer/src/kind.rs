@@ -184,6 +184,20 @@ findings! {
         advice: "each waiting thread has its place; a lock says who holds it",
         examples: ["finding_deadlock.c", "finding_relock.c", "sync_cond_lost.c", "finding_waits_forever.c"],
     }
+    LeftWaiting => {
+        code: "FP0403", name: "left waiting", severity: Warning,
+        message: "threads still wait when `main` returns",
+        meaning: "threads that nobody joins would wait for ever: for a mutex, a signal or a value that nobody will write. That is no error, because the return of `main` ends the process; most often the joins were forgotten",
+        advice: "join them to make this an error, or call `exit` where they are meant to be left",
+        examples: ["finding_left_waiting.c"],
+    }
+    NeedsSignal => {
+        code: "FP0404", name: "needs signal", severity: Warning,
+        message: "wrong if a wait ends without a signal",
+        meaning: "a wait for a condition variable may end without a signal (POSIX and C11 allow it), and then something goes wrong that does not otherwise. Looked for in programs that are safe without such wake-ups, where that costs little",
+        advice: "put the wait into a loop that tests the condition; `--spurious` makes this an error",
+        examples: ["finding_needs_signal.c"],
+    }
     DivisionByZero => {
         code: "FP0501", name: "division by zero", severity: Error,
         message: "division by zero",

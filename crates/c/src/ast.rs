@@ -34,6 +34,8 @@ pub struct Unit {
     pub globals: Vec<Global>,
     /// Functions.
     pub functions: Vec<FunctionDef>,
+    /// The enumerators of each enumeration, for reports.
+    pub enumerations: Vec<Vec<(i64, Symbol)>>,
     /// `malloc` and its kin may find no memory.
     pub malloc_fails: bool,
 }

@@ -143,7 +143,7 @@ impl Types {
             }
             TypeKind::LongDouble => {
                 // Data that can be copied.
-                let ty = QTy { ty: Ty::ULONG, quals: ty.quals };
+                let ty = QTy::plain(Ty::ULONG).with(ty.quals);
                 for offset in [offset, offset + 8] {
                     cells.push(TypeCell { offset, width: Width::W64, ty, unit: false });
                 }
@@ -163,7 +163,7 @@ impl Types {
         if bits.bytewise {
             for offset in at..at + u64::from(bits.unit) {
                 if !cells.iter().rev().take(80).any(|c| c.offset == offset && c.unit) {
-                    let ty = QTy { ty: Ty::UCHAR, quals: field.ty.quals.with(quals) };
+                    let ty = QTy::plain(Ty::UCHAR).with(field.ty.quals).with(quals);
                     cells.push(TypeCell { offset, width: Width::W8, ty, unit: true });
                 }
             }
@@ -177,7 +177,7 @@ impl Types {
                 Width::W32 => Ty::UINT,
                 Width::W64 => Ty::ULONG,
             };
-            let ty = QTy { ty, quals: field.ty.quals.with(quals) };
+            let ty = QTy { ty, ..field.ty }.with(quals);
             cells.push(TypeCell { offset: at, width, ty, unit: true });
         }
         Some(())

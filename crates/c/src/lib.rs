@@ -44,7 +44,7 @@ use fencepost_ir::private::mark_private_objects;
 use fencepost_ir::registers::keep_locals_in_registers;
 use fencepost_ir::undefined::check_uses;
 pub use fencepost_ir::{Compiled, Failure};
-use fencepost_ir::{Language, Program};
+use fencepost_ir::{Language, LeftOut, Program};
 use parser::Parser;
 use pp::Preprocessor;
 pub use target::Target;
@@ -142,7 +142,7 @@ fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compi
 }
 
 /// A program, its warnings, and what was left out.
-type Read = (Program, Vec<Diagnostic>, Option<&'static str>);
+type Read = (Program, Vec<Diagnostic>, Vec<LeftOut>);
 
 fn front(
     files: &[SourceFile],
@@ -188,12 +188,9 @@ fn front(
     program.names = names::collect(&parser.unit, parser.interner);
     let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
     let clock = loaded.contains(&"runtime/time.c");
-    let left_out = match (waits && !parser.spurious, clock) {
-        (true, true) => Some("no wake-up without a signal, clocks stand still"),
-        (true, false) => Some("no wake-up without a signal"),
-        (false, true) => Some("clocks stand still"),
-        (false, false) => None,
-    };
+    let left_out = [(waits && !parser.spurious, LeftOut::WakeUps), (clock, LeftOut::Time)];
+    let left_out =
+        left_out.into_iter().filter(|(is_left_out, _)| *is_left_out).map(|(_, what)| what).collect();
     let mut warnings = std::mem::take(&mut preprocessor.warnings);
     warnings.append(&mut parser.warnings);
     Ok((program, warnings, left_out))

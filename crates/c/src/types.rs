@@ -40,6 +40,22 @@ impl Quals {
     }
 }
 
+/// The enumeration that a type was written as, for reports: its number in the unit, from 1 on. It makes no difference to types.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Enumeration(pub u32);
+
+impl PartialEq for Enumeration {
+    fn eq(&self, _: &Enumeration) -> bool {
+        true
+    }
+}
+
+impl Eq for Enumeration {}
+
+impl std::hash::Hash for Enumeration {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
 /// A type with its qualifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct QTy {
@@ -47,12 +63,14 @@ pub struct QTy {
     pub ty: Ty,
     /// Its qualifiers.
     pub quals: Quals,
+    /// The enumeration that it is.
+    pub enumeration: Enumeration,
 }
 
 impl QTy {
     /// Without qualifiers.
     pub fn plain(ty: Ty) -> QTy {
-        QTy { ty, quals: Quals::NONE }
+        QTy { ty, quals: Quals::NONE, enumeration: Enumeration::default() }
     }
 
     /// With further qualifiers.

@@ -7,7 +7,7 @@ use crate::engine::{self, Engine, Question, auto};
 use crate::input::{self, Trouble};
 use crate::project::{self, Project};
 use crate::telling::runs;
-use crate::{advice, exit, print, suggest, within};
+use crate::{advice, exit, print, suggest, wakeups, within};
 use fencepost_answer::{Outcome, Severity, StopReason, Verdict};
 use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::{Compiled, Language, Program};
@@ -288,7 +288,7 @@ impl Checked {
             program: Program::default(),
             sources,
             warnings: Vec::new(),
-            left_out: None,
+            left_out: Vec::new(),
         };
         let (outcome, seconds) = (Outcome::unknown(reason), start.elapsed().as_secs_f64());
         Checked { model, compiled, engine: "none", picked: None, outcome, seconds }
@@ -324,7 +324,8 @@ pub fn answer_about(
     let mut assumed = advice::assumptions(&compiled, model, &options.mapping);
     assumed.append(&mut outcome.assumes);
     outcome.assumes = assumed;
-    outcome.assumes.extend(compiled.left_out.map(String::from));
+    outcome.assumes.extend(compiled.left_out.iter().map(|left_out| left_out.name().to_string()));
+    wakeups::recheck(file, &compiled, model, options, start, &mut outcome)?;
     if outcome.explanations.is_empty() {
         runs::explain(&compiled.program, &compiled.sources, model, options.full, &mut outcome);
     }

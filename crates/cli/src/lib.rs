@@ -50,6 +50,7 @@ mod show_models;
 mod suggest;
 mod telling;
 mod terminal;
+mod wakeups;
 mod within;
 mod witness;
 

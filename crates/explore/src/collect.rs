@@ -237,7 +237,12 @@ impl<'a> Collector<'a> {
         let all_ended = ends.complete && !failed;
         // Who waits when the process ends has been ended with it.
         let complete = all_ended || (stuck && over && !failed);
-        let found = findings(view, ends.failed, race, stuck && !over, all_ended && !over);
+        let waiting = match (stuck, over, ends.halted) {
+            (true, false, _) => Some(FindingKind::Deadlock),
+            (true, true, false) => Some(FindingKind::LeftWaiting),
+            _ => None,
+        };
+        let found = findings(view, ends.failed, race, waiting, all_ended && !over);
         let is_new = |(kind, places, _): &(FindingKind, Vec<Place>, _)| {
             !self.findings.contains_key(&(*kind, places.clone()))
         };

@@ -40,8 +40,8 @@ impl Debug {
         }
     }
 
-    /// A value: a number, or the name of what it points to.
-    pub fn value(&self, memory: &Memory, value: Value, source: &[(u32, u32)]) -> String {
+    /// A value of a cell: as its type says, or the name of what it points to.
+    pub fn value(&self, memory: &Memory, loc: LocId, value: Value, source: &[(u32, u32)]) -> String {
         if value == Value::UNDEFINED {
             return "(uninitialised)".into();
         }
@@ -57,7 +57,13 @@ impl Debug {
             let part = made.and_then(|made| self.names.pointee(made, memory.size(object)?, offset));
             Some(format!("&{name}{}", part.unwrap_or_else(|| format!("+{offset}"))))
         });
-        pointee.unwrap_or_else(|| value.as_i64().to_string())
+        let typed = || {
+            let (location, width) = memory.location(loc);
+            let made = self.made(memory, location.object, source);
+            let typed = made.map(|made| self.names.show(made, location.offset, width, value));
+            typed.unwrap_or_else(|| value.as_i64().to_string())
+        };
+        pointee.unwrap_or_else(typed)
     }
 
     fn part(&self, memory: &Memory, object: ObjectId, offset: u32, source: &[(u32, u32)]) -> Option<String> {

@@ -95,13 +95,13 @@ pub enum Action {
     },
 }
 
-/// All findings of a graph that no thread can extend; `failed`: something went wrong in a thread; `stuck`: threads wait for ever; `left`: all threads have ended by
+/// All findings of a graph that no thread can extend; `failed`: something went wrong in a thread; `waiting`: threads wait for ever, which is a finding of that kind; `left`: all threads have ended by
 /// themselves, and neither `exit` nor the return of `main` ended the process, so that what is left on the heap is lost.
 pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,
     failed: bool,
     race: Option<(EventId, EventId)>,
-    stuck: bool,
+    waiting: Option<FindingKind>,
     left: bool,
 ) -> Vec<(FindingKind, Vec<Place>, Option<String>)> {
     let mut found = Vec::new();
@@ -158,8 +158,8 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
         }
     }
     uninitialised(view, &mut found);
-    if stuck && found.is_empty() {
-        found.push((FindingKind::Deadlock, view.stuck_places(), None));
+    if let Some(kind) = waiting.filter(|_| found.is_empty()) {
+        found.push((kind, view.stuck_places(), None));
     }
     if left && found.is_empty() {
         leaks(view, &mut found);

@@ -18,6 +18,8 @@ pub(crate) struct Ends {
     pub tails: usize,
     /// Some thread has ended the process.
     pub over: bool,
+    /// It has done so by `exit` and its kin, not by the return of `main`.
+    pub halted: bool,
     /// A bound has cut one.
     pub cut: bool,
     /// Something went wrong in one.
@@ -26,11 +28,15 @@ pub(crate) struct Ends {
 
 impl Ends {
     fn of<M: MemoryModel<W>, W: RowWidth>(graph: &Graph<M, W>, layout: &Layout) -> Ends {
-        let mut ends = Ends { complete: true, tails: 0, over: false, cut: false, failed: false };
+        let mut ends =
+            Ends { complete: true, tails: 0, over: false, halted: false, cut: false, failed: false };
         for next in graph.threads_next(layout) {
             match next {
                 Next::Ended | Next::NotStarted => {}
-                Next::Halted | Next::Returned => ends.over = true,
+                Next::Halted | Next::Returned => {
+                    ends.over = true;
+                    ends.halted |= next == Next::Halted;
+                }
                 Next::Tail => ends.tails += 1,
                 _ => {
                     ends.complete = false;

@@ -194,7 +194,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
 
     fn show_value(&self, loc: LocId, value: u64) -> String {
         let value = self.memory.location(loc).1.sign_extend(Value(value));
-        self.code().debug.value(self.memory, value, &self.code().source)
+        self.code().debug.value(self.memory, loc, value, &self.code().source)
     }
 
     /// The active calls of a thread with these registers, innermost first.

@@ -41,8 +41,27 @@ pub struct Compiled {
     pub sources: SourceMap,
     /// Warnings, in the order in which they were found.
     pub warnings: Vec<Diagnostic>,
-    /// What the program could meet and was left out, in words.
-    pub left_out: Option<&'static str>,
+    /// What the program could meet and was left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What a program could meet and was left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LeftOut {
+    /// Waits for condition variables that end without a signal.
+    WakeUps,
+    /// Time that passes.
+    Time,
+}
+
+impl LeftOut {
+    /// As a part of the verdict.
+    pub fn name(self) -> &'static str {
+        match self {
+            LeftOut::WakeUps => "no wake-up without a signal",
+            LeftOut::Time => "clocks stand still",
+        }
+    }
 }
 
 /// Why a program could not be compiled.

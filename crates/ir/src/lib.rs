@@ -42,7 +42,7 @@ pub mod unroll;
 pub mod value;
 
 pub use annotation::{Ann, Fence, Order};
-pub use compiled::{Compiled, Failure, Language};
+pub use compiled::{Compiled, Failure, Language, LeftOut};
 pub use execution::{Event, EventKind, Execution, Location};
 pub use fencepost_diag::Span;
 pub use locals::globalise_locals_of_main;

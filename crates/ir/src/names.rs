@@ -3,6 +3,7 @@
 //! An object is known by the place that made it: where it is declared, or the instruction that allocates it. Whatever a
 //! program goes through before it is run, those places stay what they were. The text form leaves names out.
 
+use crate::Width;
 use crate::program::{Object, Program};
 use crate::value::Value;
 use fencepost_diag::Span;
@@ -15,7 +16,7 @@ pub type ShapeId = usize;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// One cell.
-    Scalar,
+    Scalar(Scalar),
     /// Elements of one shape, each so many bytes after the other.
     Array {
         /// Of what.
@@ -32,6 +33,39 @@ pub enum Shape {
     },
 }
 
+/// How the value of a cell is to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scalar {
+    /// A signed number, or nothing is known about it.
+    #[default]
+    Signed,
+    /// A number without a sign.
+    Unsigned,
+    /// `char`.
+    Char,
+    /// `true` or `false`.
+    Bool,
+    /// A pointer.
+    Pointer,
+    /// An enumeration, by its number in [`Names`].
+    Enumeration(u32),
+}
+
+impl Scalar {
+    /// A value that is no pointer and no function, in a cell of that width; of an enumeration its number.
+    fn show(self, value: Value, width: Width) -> String {
+        let signed = width.sign_extend(value).as_i64();
+        match (self, width.zero_extend(value).0) {
+            (Scalar::Bool, 0) => "false".into(),
+            (Scalar::Bool, 1) => "true".into(),
+            (Scalar::Pointer, 0) => "NULL".into(),
+            (Scalar::Char, byte @ 0x21..0x7f) => format!("'{}'", byte as u8 as char),
+            (Scalar::Unsigned | Scalar::Pointer, unsigned) => unsigned.to_string(),
+            (Scalar::Signed | Scalar::Bool | Scalar::Char | Scalar::Enumeration(_), _) => signed.to_string(),
+        }
+    }
+}
+
 /// A member of a structure or a union.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
@@ -39,10 +73,16 @@ pub struct Member {
     pub name: String,
     /// Where it begins.
     pub offset: u32,
-    /// Its size in bytes.
+    /// Its size in bytes; a flexible array member has all that could follow.
     pub size: u32,
     /// What it is.
     pub shape: ShapeId,
+}
+
+impl Member {
+    fn covers(&self, offset: u32) -> bool {
+        self.offset <= offset && offset - self.offset < self.size
+    }
 }
 
 /// The shapes of a program's objects.
@@ -50,6 +90,7 @@ pub struct Member {
 pub struct Names {
     shapes: Vec<Shape>,
     objects: BTreeMap<Span, ShapeId>,
+    enumerations: Vec<Vec<(i64, String)>>,
 }
 
 impl Names {
@@ -57,6 +98,24 @@ impl Names {
     pub fn add(&mut self, shape: Shape) -> ShapeId {
         self.shapes.push(shape);
         self.shapes.len() - 1
+    }
+
+    /// Adds an enumeration: its values and what they are called.
+    pub fn add_enumeration(&mut self, enumerators: Vec<(i64, String)>) {
+        self.enumerations.push(enumerators);
+    }
+
+    /// A value that is no pointer and no function, in a cell of that width at that byte of the object that was made there.
+    pub fn show(&self, made: Span, offset: u32, width: Width, value: Value) -> String {
+        let scalar = self.scalar(made, offset);
+        let enumerators = match scalar {
+            Scalar::Enumeration(number) => self.enumerations.get(number as usize),
+            _ => None,
+        };
+        let (signed, unsigned) = (width.sign_extend(value).as_i64(), width.zero_extend(value).0 as i64);
+        let is_it = |(other, _): &&(i64, String)| *other == signed || *other == unsigned;
+        let enumerator = enumerators.and_then(|all| all.iter().find(is_it));
+        enumerator.map_or_else(|| scalar.show(value, width), |(_, name)| name.clone())
     }
 
     /// Says what is declared, or allocated, at a place.
@@ -67,27 +126,50 @@ impl Names {
     /// What a byte of the object that was made there is called, behind the name of the object: `.next`, `[1].seq`. An
     /// array of one element of that size has no index.
     pub fn part(&self, made: Span, size: u32, offset: u32) -> Option<String> {
-        let mut shape = *self.objects.get(&made)?;
+        let shape = self.single(*self.objects.get(&made)?, Some(size));
         let mut out = String::new();
-        if let Shape::Array { of, stride } = self.shapes[shape]
-            && stride == size
-        {
-            shape = of;
-        }
         self.walk(shape, offset, false, &mut out).then_some(out)
     }
 
     /// What a pointer to that byte points to: the largest part that begins there and is not the whole object, `[1]`,
     /// `.cells`.
     pub fn pointee(&self, made: Span, size: u32, offset: u32) -> Option<String> {
-        let mut shape = *self.objects.get(&made)?;
+        let shape = self.single(*self.objects.get(&made)?, Some(size));
         let mut out = String::new();
-        if let Shape::Array { of, stride } = self.shapes[shape]
-            && stride == size
-        {
-            shape = of;
-        }
         self.walk(shape, offset, true, &mut out).then_some(out)
+    }
+
+    /// The one element of an array that has one: what is as large as the array, or ends with a flexible array member.
+    fn single(&self, shape: ShapeId, size: Option<u32>) -> ShapeId {
+        match self.shapes[shape] {
+            Shape::Array { of, stride } if size == Some(stride) || self.is_flexible(of) => of,
+            _ => shape,
+        }
+    }
+
+    fn is_flexible(&self, shape: ShapeId) -> bool {
+        match &self.shapes[shape] {
+            Shape::Record { members, .. } => members.last().is_some_and(|m| m.size == u32::MAX - m.offset),
+            _ => false,
+        }
+    }
+
+    /// How to read the cell at that byte of the object that was made there.
+    fn scalar(&self, made: Span, offset: u32) -> Scalar {
+        let shape = self.objects.get(&made).map(|&shape| self.single(shape, None));
+        shape.and_then(|shape| self.scalar_in(shape, offset)).unwrap_or_default()
+    }
+
+    fn scalar_in(&self, shape: ShapeId, offset: u32) -> Option<Scalar> {
+        match &self.shapes[shape] {
+            Shape::Scalar(scalar) => (offset == 0).then_some(*scalar),
+            Shape::Array { stride: 0, .. } => None,
+            Shape::Array { of, stride } => self.scalar_in(*of, offset % stride),
+            Shape::Record { members, .. } => {
+                let mut inside = members.iter().filter(|m| m.covers(offset));
+                inside.find_map(|member| self.scalar_in(member.shape, offset - member.offset))
+            }
+        }
     }
 
     /// The tag of the structure that was made there, or of which an array was made.
@@ -108,7 +190,7 @@ impl Names {
             return true;
         }
         match &self.shapes[shape] {
-            Shape::Scalar => offset == 0,
+            Shape::Scalar(_) => offset == 0,
             Shape::Array { stride: 0, .. } => false,
             Shape::Array { of, stride } => {
                 *out += &format!("[{}]", offset / stride);
@@ -116,8 +198,7 @@ impl Names {
             }
             Shape::Record { members, .. } => {
                 let length = out.len();
-                let inside = |m: &&Member| m.offset <= offset && offset - m.offset < m.size;
-                members.iter().filter(inside).any(|member| {
+                members.iter().filter(|member| member.covers(offset)).any(|member| {
                     out.truncate(length);
                     if !member.name.is_empty() {
                         *out += &format!(".{}", member.name);
@@ -146,6 +227,19 @@ impl Program {
         }
     }
 
+    /// The value of a cell as a person reads it: by the type that it was declared with.
+    pub fn show_cell_value(&self, object: &Object, offset: u32, width: Width, value: Value) -> String {
+        if value == Value::UNDEFINED || value.as_function().is_some() {
+            return self.show_value(value);
+        }
+        let pointee = value.as_pointer().and_then(|(id, at)| Some((self.objects.get(id.0 as usize)?, at)));
+        match pointee {
+            Some((to, 0)) => format!("&{}", to.name),
+            Some(_) => format!("&{}", self.show_value(value)),
+            None => self.names.show(object.span, offset, width, value),
+        }
+    }
+
     /// A cell of an object as a person reads it.
     pub fn show_place(&self, object: &Object, offset: u32) -> String {
         if offset == 0 && object.cells.len() <= 1 {
@@ -169,7 +263,7 @@ mod tests {
     /// `struct queue { int head; struct { int seq; int data; } cells[2]; union { int a; short b[2]; }; } q;`
     fn queue() -> (Names, Span) {
         let mut names = Names::default();
-        let scalar = names.add(Shape::Scalar);
+        let scalar = names.add(Shape::Scalar(Scalar::Signed));
         let member = |name: &str, offset, size, shape| Member { name: name.into(), offset, size, shape };
         let cell = names.add(Shape::Record {
             name: String::new(),
@@ -200,6 +294,40 @@ mod tests {
         assert_eq!((part(2), part(24)), (None, None), "nothing begins there");
         assert_eq!(names.part(Span::new(4, 5), 24, 0), None, "nothing is declared there");
         assert_eq!(names.tag(at), Some("queue"));
+    }
+
+    #[test]
+    fn values_are_shown_by_their_type() {
+        let minus_four = Value(0xffff_fffc);
+        let show = |scalar: Scalar, value| scalar.show(value, Width::W32);
+        assert_eq!(
+            (show(Scalar::Signed, minus_four), show(Scalar::Unsigned, minus_four)),
+            ("-4".into(), "4294967292".into())
+        );
+        assert_eq!(
+            (show(Scalar::Bool, Value(1)), show(Scalar::Pointer, Value(0))),
+            ("true".into(), "NULL".into())
+        );
+        assert_eq!(
+            (show(Scalar::Char, Value(120)), show(Scalar::Char, Value(7))),
+            ("'x'".into(), "7".into())
+        );
+    }
+
+    /// `struct ring { long size; int buffer[]; }`, allocated with room for some.
+    #[test]
+    fn a_flexible_array_member_has_what_follows() {
+        let mut names = Names::default();
+        let [long, int] = [Scalar::Signed, Scalar::Unsigned].map(|scalar| names.add(Shape::Scalar(scalar)));
+        let buffer = names.add(Shape::Array { of: int, stride: 4 });
+        let member = |name: &str, offset, size, shape| Member { name: name.into(), offset, size, shape };
+        let members = vec![member("size", 0, 8, long), member("buffer", 8, u32::MAX - 8, buffer)];
+        let ring = names.add(Shape::Record { name: "ring".into(), members });
+        let several = names.add(Shape::Array { of: ring, stride: 8 });
+        let at = Span::new(1, 2);
+        names.declare(at, several);
+        assert_eq!(names.part(at, 24, 12).as_deref(), Some(".buffer[1]"));
+        assert_eq!(names.scalar(at, 16), Scalar::Unsigned);
     }
 
     #[test]

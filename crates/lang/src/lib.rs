@@ -28,9 +28,13 @@ pub fn compile(file: &SourceFile) -> Result<Compiled, Failure> {
     let mut sources = SourceMap::default();
     sources.add(file.clone());
     match parse(&file.text) {
-        Ok(program) => {
-            Ok(Compiled { language: Language::Fp, program, sources, warnings: Vec::new(), left_out: None })
-        }
+        Ok(program) => Ok(Compiled {
+            language: Language::Fp,
+            program,
+            sources,
+            warnings: Vec::new(),
+            left_out: Vec::new(),
+        }),
         Err(error) => Err(Failure { diagnostics: vec![*error], sources }),
     }
 }

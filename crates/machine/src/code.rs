@@ -140,6 +140,14 @@ impl<'p> Code<'p> {
         format!("{}{}", object.name, part.unwrap_or_else(|| format!("[{index}]")))
     }
 
+    /// The value of a cell as a person reads it.
+    pub fn cell_value(&self, cell: CellId, value: Value) -> String {
+        let (object, index, _) = self.cells[cell.0 as usize];
+        let object = &self.program.objects[object as usize];
+        let place = object.cells[index as usize];
+        self.program.show_cell_value(object, place.offset, place.width, value)
+    }
+
     /// The live registers before instruction `pc` of a function.
     pub fn live(&self, function: u32, pc: u32) -> &LiveSet {
         &self.live[function as usize][pc as usize]

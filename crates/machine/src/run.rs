@@ -102,7 +102,7 @@ impl<'c> Teller<'c> {
             self.place(cell, step);
         }
         let name = self.code.cell_name(cell);
-        let shown = self.code.program.show_value(value);
+        let shown = self.code.cell_value(cell, value);
         // The buffer is shown as it is afterwards.
         let entry = format!("{name}={shown}");
         let words: Vec<&str> = self.buffers[thread].split(' ').collect();
@@ -159,7 +159,7 @@ impl<'c> Teller<'c> {
         instr: &Instr,
         (cell, value, wrote): (CellId, Value, Option<Value>),
     ) {
-        let show = |value: Value| self.code.program.show_value(value);
+        let show = |value: Value| self.code.cell_value(cell, value);
         let own = self.waiting[thread].iter().rev().find(|(other, _)| *other == cell).map(|(_, step)| *step);
         let stores = matches!(instr, Instr::Store { .. } | Instr::Unlock(_));
         let from = own.or_else(|| self.memory.get(&cell).copied());
@@ -174,7 +174,7 @@ impl<'c> Teller<'c> {
         let step = self.run.steps.len();
         if waits {
             self.waiting[thread].push((cell, step));
-            let entry = format!("{}={}", access.cell, self.code.program.show_value(value));
+            let entry = format!("{}={}", access.cell, self.code.cell_value(cell, value));
             let buffer = &mut self.buffers[thread];
             *buffer = if buffer.is_empty() { entry } else { format!("{buffer} {entry}") };
         }
@@ -209,7 +209,7 @@ fn show_buffer(code: &Code<'_>, local: &Local) -> String {
     let show = |entry: &Entry| match entry {
         Entry::Barrier => "|".to_owned(),
         Entry::Store { cell, value, .. } => {
-            format!("{}={}", code.cell_name(*cell), code.program.show_value(*value))
+            format!("{}={}", code.cell_name(*cell), code.cell_value(*cell, *value))
         }
     };
     local.buffer.iter().map(show).collect::<Vec<_>>().join(" ")
@@ -242,7 +242,7 @@ pub(crate) fn show_instr(
 ) -> String {
     let with = |word: &str| match access {
         Some((Some(cell), value)) => {
-            format!("{word} {} = {}", code.cell_name(cell), code.program.show_value(value))
+            format!("{word} {} = {}", code.cell_name(cell), code.cell_value(cell, value))
         }
         Some((None, value)) => format!("{word} {}", code.program.show_value(value)),
         None => word.to_owned(),
@@ -254,7 +254,7 @@ pub(crate) fn show_instr(
     // `U.acq lock 0 -> 1`, or a read if nothing was written.
     let update = |order: String, failure: Order, fails: &str| match (access, wrote) {
         (Some((Some(cell), old)), Some(new)) => {
-            let (old, new) = (code.program.show_value(old), code.program.show_value(new));
+            let (old, new) = (code.cell_value(cell, old), code.cell_value(cell, new));
             format!("U{order} {} {old} -> {new}", code.cell_name(cell))
         }
         (Some(_), None) => format!("{}{fails}", with(&dotted("R", failure))),

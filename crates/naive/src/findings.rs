@@ -70,7 +70,7 @@ pub fn claims(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
 /// they say nothing.
 pub fn holds(whole: &Whole<'_>, model: &Model, kind: ProblemKind, sites: &[Site]) -> bool {
     let found = match kind {
-        ProblemKind::Deadlock => deadlock(whole).into_iter().collect(),
+        ProblemKind::Deadlock | ProblemKind::LeftWaiting => deadlock(whole).into_iter().collect(),
         ProblemKind::Leak => {
             let mut found = Vec::new();
             leaks(whole, &mut found);
@@ -80,7 +80,9 @@ pub fn holds(whole: &Whole<'_>, model: &Model, kind: ProblemKind, sites: &[Site]
     };
     let sorted = |sites: &[Site]| {
         let mut sites: Vec<Site> = match kind {
-            ProblemKind::Deadlock => sites.iter().map(|&(thread, _)| (thread, (0, 0))).collect(),
+            ProblemKind::Deadlock | ProblemKind::LeftWaiting => {
+                sites.iter().map(|&(thread, _)| (thread, (0, 0))).collect()
+            }
             ProblemKind::Leak | ProblemKind::LocalLoop => Vec::new(),
             _ => sites.to_vec(),
         };
@@ -121,12 +123,14 @@ fn mistakes(whole: &Whole<'_>, model: &Model) -> Vec<Claim> {
 }
 
 fn deadlock(whole: &Whole<'_>) -> Option<Claim> {
-    // With the process all waiting ends.
-    if whole.chosen.iter().any(|(_, trace)| trace.end.ends_process()) {
-        return None;
-    }
-    let sites = waiting_for_ever(whole)?;
-    Some(Claim { kind: ProblemKind::Deadlock, sites, disputed: false })
+    // With the process all waiting ends, and a program that calls `exit` means that.
+    let ends = |end: End| whole.chosen.iter().any(|(_, trace)| trace.end == end);
+    let kind = match (ends(End::Halted), ends(End::Returned)) {
+        (true, _) => return None,
+        (false, true) => ProblemKind::LeftWaiting,
+        (false, false) => ProblemKind::Deadlock,
+    };
+    Some(Claim { kind, sites: waiting_for_ever(whole)?, disputed: false })
 }
 
 /// Accesses that are not over before the end of their object's life, and second ends.

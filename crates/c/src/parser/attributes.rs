@@ -158,7 +158,7 @@ impl Parser<'_> {
             Mode::Integer(_) => self.unit.types.is_integer(ty.ty),
             _ => self.unit.types.is_floating(ty.ty),
         };
-        fits.then_some(QTy { ty: chosen, quals: ty.quals })
+        fits.then_some(QTy { ty: chosen, ..ty })
     }
 
     /// Checks an alignment; 0 asks for nothing.

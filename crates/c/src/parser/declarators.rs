@@ -104,7 +104,7 @@ impl Parser<'_> {
         }
         let types = &mut self.unit.types;
         Ok(match step {
-            Step::Pointer(quals) => QTy { ty: types.pointer(ty), quals },
+            Step::Pointer(quals) => QTy::plain(types.pointer(ty)).with(quals),
             Step::Array(length, at) => {
                 if types.is_function(ty.ty) || ty.ty == Ty::VOID {
                     return fail(at, format!("there are no arrays of `{}`", self.show(ty)));

@@ -5,7 +5,7 @@ use super::{Entity, Parser, Res, fail};
 use crate::intern::Symbol;
 use crate::layout::Member;
 use crate::token::{Keyword, Punct, TokenKind};
-use crate::types::{Field, QTy, RecordId, Ty, TypeKind};
+use crate::types::{Enumeration, Field, QTy, RecordId, Ty, TypeKind};
 use fencepost_diag::Span;
 use rustc_hash::FxHashSet;
 
@@ -140,7 +140,7 @@ impl Parser<'_> {
         if !defined {
             let Some(tag) = tag else { return Ok(Ty::UINT.into()) };
             return match self.scopes.tag(tag) {
-                Tag::Enum(ty) => Ok(ty.into()),
+                Tag::Enum(ty) => Ok(ty),
                 // GNU C: it may be defined later.
                 Tag::Unknown => Ok(Ty::UINT.into()),
                 _ => fail(span.to(self.last_span()), format!("there is no `enum {}`", self.name(tag))),
@@ -150,6 +150,7 @@ impl Parser<'_> {
         let mut next: i64 = 0;
         let (mut negative, mut wide) = (false, false);
         let (mut least, mut most) = (0, 0);
+        let mut enumerators = Vec::new();
         while !self.is(Punct::RBrace) {
             let (name, _) = self.identifier("the name of an enumerator")?;
             self.attributes()?;
@@ -161,6 +162,7 @@ impl Parser<'_> {
             wide |= i32::try_from(next).is_err();
             let ty = if i32::try_from(next).is_ok() { Ty::INT } else { Ty::LONG };
             self.scopes.declare(name, Entity::Constant(next as u64, ty));
+            enumerators.push((next, name));
             next = next.wrapping_add(1);
             if !self.eat(Punct::Comma) {
                 break;
@@ -175,10 +177,13 @@ impl Parser<'_> {
             (true, true) => Ty::LONG,
             (false, true) => Ty::ULONG,
         };
+        self.unit.enumerations.push(enumerators);
+        let enumeration = Enumeration(self.unit.enumerations.len() as u32);
+        let ty = QTy { enumeration, ..ty.into() };
         if let Some(tag) = tag {
             self.scopes.declare_tag(tag, Tag::Enum(ty));
         }
-        Ok(ty.into())
+        Ok(ty)
     }
 }
 

@@ -33,7 +33,7 @@ pub enum Tag {
     /// A struct or union.
     Record(RecordId),
     /// An enum, by the type that represents it.
-    Enum(Ty),
+    Enum(QTy),
 }
 
 /// All names in scope.

@@ -4,7 +4,7 @@ use crate::ast::{Expr, ExprKind, Init, InitItem};
 use crate::literal;
 use crate::parser::{Parser, Res, fail, int_expr, unsupported};
 use crate::token::{Punct, TokenKind};
-use crate::types::{Bits, QTy, Quals, RecordId, Ty, TypeKind};
+use crate::types::{Bits, QTy, RecordId, Ty, TypeKind};
 use fencepost_diag::Span;
 
 /// Designated indices beyond this are an error.
@@ -36,7 +36,7 @@ impl Parser<'_> {
         if auto_type {
             let value = self.assignment()?;
             let value = self.rvalue(value)?;
-            let ty = QTy { ty: value.ty.ty, quals: ty.quals };
+            let ty = QTy { quals: ty.quals, ..value.ty };
             let item = InitItem { offset: 0, ty, bits: None, value };
             return Ok((Init { items: vec![item], zero_rest: false }, ty));
         }
@@ -46,7 +46,7 @@ impl Parser<'_> {
         let length = self.init_slot(Slot { offset: 0, ty, bits: None }, &mut items)?;
         let ty = match (self.unit.types.element(ty.ty), length) {
             (Some((of, None)), Some(length)) => {
-                QTy { ty: self.unit.types.array(of, Some(length)), quals: ty.quals }
+                QTy::plain(self.unit.types.array(of, Some(length))).with(ty.quals)
             }
             _ => ty,
         };
@@ -141,7 +141,7 @@ impl Parser<'_> {
 
     /// The items of a string, with its final zero if there is room.
     pub(crate) fn string_init(&self, bytes: &[u8], offset: u64, length: Option<u64>, span: Span) -> Init {
-        let char_ = QTy { ty: Ty::CHAR, quals: Quals::NONE };
+        let char_ = QTy::plain(Ty::CHAR);
         let room = length.unwrap_or(bytes.len() as u64 + 1);
         let items = bytes
             .iter()

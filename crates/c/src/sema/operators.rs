@@ -241,7 +241,7 @@ impl Parser<'_> {
                     self.warnings.push(Diagnostic::warning(span, "the two results are different pointers"));
                     Ty::VOID
                 };
-                Ok(self.unit.types.pointer(QTy { ty: target, quals }))
+                Ok(self.unit.types.pointer(QTy::plain(target).with(quals)))
             }
             (true, false) if types.is_integer(b) => Ok(a),
             (false, true) if types.is_integer(a) => Ok(b),

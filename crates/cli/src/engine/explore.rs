@@ -276,7 +276,7 @@ impl Reporter<'_> {
     fn explain(&self, found: &Exploration, again: &[u64], outcome: &mut Outcome) {
         for (number, (finding, &again)) in found.findings.iter().zip(again).enumerate() {
             let teller = Teller::new(self.source, finding, self.full);
-            let told = !finding.kind.is_warning() && !finding.steps.is_empty();
+            let told = finding.kind != FindingKind::Leak && !finding.steps.is_empty();
             let rebuilt = told.then(|| {
                 let program = self.source.program;
                 revalidate::rebuilt(program, self.model, self.dependencies, finding, &self.limits)
@@ -333,7 +333,7 @@ impl Reporter<'_> {
     fn finding(&self, finding: &fencepost_explore::Finding) -> Finding {
         let teller = Teller::new(self.source, finding, self.full);
         let mut spots = teller.places();
-        if finding.kind == FindingKind::Deadlock {
+        if matches!(finding.kind, FindingKind::Deadlock | FindingKind::LeftWaiting) {
             // Who waits for a thread to end is not to blame.
             spots.sort_by_key(|spot| spot.joins);
         }
@@ -346,7 +346,7 @@ impl Reporter<'_> {
             kind: finding.kind,
             message: teller.message(&headline(self.source.program, finding)),
             places: places.collect(),
-            trace: if finding.kind.is_warning() { Vec::new() } else { teller.trace() },
+            trace: if finding.kind == FindingKind::Leak { Vec::new() } else { teller.trace() },
         }
     }
 }

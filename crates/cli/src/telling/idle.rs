@@ -16,7 +16,7 @@ pub fn reads(
     rebuilt: &Rebuilt,
     cycle: Option<&Cycle>,
 ) -> BTreeSet<StepId> {
-    if finding.kind == FindingKind::Deadlock {
+    if matches!(finding.kind, FindingKind::Deadlock | FindingKind::LeftWaiting) {
         return BTreeSet::new();
     }
     let execution = &rebuilt.execution;

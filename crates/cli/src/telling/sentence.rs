@@ -5,7 +5,7 @@
 
 use crate::telling::cause::{Cause, EdgeKind, cause};
 use crate::telling::story::StepId;
-use crate::telling::teller::Teller;
+use crate::telling::teller::{Teller, is_ours};
 use crate::telling::waiting;
 use crate::telling::weak::{Names, Weak};
 use crate::telling::words::list;
@@ -29,6 +29,12 @@ pub fn explain(
     let finding = teller.finding();
     explanation.sentence = match finding.kind {
         FindingKind::Deadlock => waiting::sentence(teller),
+        FindingKind::LeftWaiting => {
+            format!(
+                "{}; `main` returns, and the process ends: join them to make this an error",
+                waiting::sentence(teller)
+            )
+        }
         FindingKind::DataRace => race(teller),
         FindingKind::UseAfterFree | FindingKind::UseAfterScope | FindingKind::DoubleFree => late_use(teller),
         FindingKind::Uninitialised | FindingKind::NullPointer | FindingKind::BadPointer => bad_value(teller),
@@ -93,6 +99,9 @@ impl Names for Told<'_, '_> {
     fn what(&self, event: usize) -> String {
         let step = self.steps.get(&event).and_then(|step| self.teller.step(*step));
         match step.map(|step| &step.action) {
+            Some(Action::Read { cell, .. } | Action::Write { cell, .. }) if is_ours(cell) => {
+                "what the library keeps".into()
+            }
             Some(Action::Read { cell, value, .. } | Action::Write { cell, value, .. }) => {
                 format!("`{}` = {}", self.teller.rename(cell), self.teller.rename(value))
             }
@@ -245,6 +254,8 @@ fn values(teller: &Teller<'_>) -> String {
     for (i, step) in steps.iter().enumerate().rev().take(12) {
         if let Action::Read { cell, value, from, .. } = &step.action
             && read.len() < 3
+            && !is_ours(cell)
+            && teller.is_users(step)
         {
             let at = teller.line_of((thread, i));
             let source = from.filter(|(t, _)| *t as usize != thread);

@@ -1,6 +1,7 @@
 //! Puts the story of a finding into words: places in the user's files, calls of the library as one step, mutexes as
 //! mutexes, and nothing that only one thread can see.
 
+use super::signals::{self, Done};
 use super::{fold, words};
 use crate::telling::cause::EdgeKind;
 use crate::telling::story::{self, Note, StepId, Told};
@@ -8,7 +9,7 @@ use fencepost_answer::Step as Shown;
 use fencepost_answer::picture::{self, Arrow, Kind, Picture};
 use fencepost_diag::{SourceMap, Span};
 use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
-use fencepost_ir::{Instr, Program, Value};
+use fencepost_ir::{Instr, Program, Value, Width};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function and an instruction of it.
@@ -145,8 +146,10 @@ impl<'a> Teller<'a> {
             let steps = self.finding.steps.get(place.thread as usize);
             let step = steps.and_then(|steps| steps.iter().rev().find(|step| step.at == place.at));
             let does = match (self.finding.kind, step.map(|step| &step.action)) {
-                (FindingKind::Deadlock, _) if joins => "waits for a thread that does not end",
-                (FindingKind::Deadlock, _) => "waits here",
+                (FindingKind::Deadlock | FindingKind::LeftWaiting, _) if joins => {
+                    "waits for a thread that does not end"
+                }
+                (FindingKind::Deadlock | FindingKind::LeftWaiting, _) => "waits here",
                 (FindingKind::Leak, _) => "allocates it",
                 (FindingKind::Assertion, _) => "fails here",
                 (FindingKind::Misuse, _) => "does this",
@@ -172,6 +175,7 @@ impl<'a> Teller<'a> {
         let private = story::private_cells(&self.finding.steps);
         let concerned: Vec<StepId> = told.iter().map(|t| t.step).filter(|&s| self.is_concerned(s)).collect();
         let is_shown = |told: &Told| match self.step(told.step).map(|step| &step.action) {
+            Some(Action::Read { cell, .. } | Action::Write { cell, .. }) if is_ours(cell) => false,
             Some(Action::Read { id, .. } | Action::Write { id, .. }) => {
                 !private.contains(id) || concerned.iter().any(|&c| self.cell(c) == Some(*id))
             }
@@ -202,7 +206,7 @@ impl<'a> Teller<'a> {
             at += used;
             lines.extend(line);
         }
-        if self.finding.kind == FindingKind::Deadlock {
+        if matches!(self.finding.kind, FindingKind::Deadlock | FindingKind::LeftWaiting) {
             self.add_waiting(&mut lines);
         }
         if self.full { lines } else { fold::fold(lines) }
@@ -458,8 +462,14 @@ impl<'a> Teller<'a> {
             && (a.at == b.at || exclusive && self.source.span(a.at) == self.source.span(b.at))
     }
 
-    /// What a call of the library does, seen from outside: whose work it builds on.
+    /// What a call of the library does, seen from outside: whom it wakes, who woke it, whose work it builds on.
     fn library_call(&self, thread: usize, steps: &[Told]) -> Option<String> {
+        let function = steps.first().and_then(|t| self.step(t.step)).map_or("", |s| self.callee(s));
+        if (function.starts_with("pthread_cond_") || function.starts_with("cnd_"))
+            && let Some(told) = self.condition(function, steps)
+        {
+            return Some(told);
+        }
         let mut others: Vec<String> = Vec::new();
         for told in steps {
             if let Action::Read { from: Some((t, i)), .. } = self.step(told.step)?.action
@@ -471,17 +481,91 @@ impl<'a> Teller<'a> {
                 }
             }
         }
-        let writes =
-            |t: &Told| matches!(self.step(t.step), Some(s) if matches!(s.action, Action::Write { .. }));
-        let wrote = steps.iter().any(writes);
-        let function = steps.first().and_then(|t| self.step(t.step)).map_or("", |s| self.callee(s));
-        match function {
-            "pthread_cond_signal" | "cnd_signal" if !wrote => Some("wakes nobody: no thread waits".into()),
-            "pthread_cond_broadcast" | "cnd_broadcast" if !wrote => {
-                Some("wakes nobody: no thread waits".into())
-            }
-            _ => Some(others.join(", ")),
+        Some(others.join(", "))
+    }
+
+    /// What a call on a condition variable does.
+    fn condition(&self, function: &str, steps: &[Told]) -> Option<String> {
+        let mut ids: Vec<StepId> = steps.iter().map(|told| told.step).collect();
+        let state =
+            |ids: &[StepId]| ids.iter().find_map(|&id| self.cell(id).filter(|&cell| self.is_state(cell)));
+        if state(&ids).is_none() {
+            // Nobody else uses it: its steps are not told.
+            ids = self.whole_call(*ids.first()?);
         }
+        let variable = state(&ids)?;
+        let calls = signals::calls(self, variable);
+        if let Some(call) = calls.iter().find(|call| ids.contains(&call.step)) {
+            return Some(match call.done {
+                Done::Waits(ticket) => {
+                    let alone = match signals::leaves(self, &ids, variable, ticket) {
+                        false => "",
+                        true if function.contains("timed") || function.contains("clock") => {
+                            ", and its time is up"
+                        }
+                        true => ", and wakes up without a signal",
+                    };
+                    format!("waits{}{alone}", self.unlocked(&ids, call.step))
+                }
+                Done::WakesNobody => "wakes nobody: no thread waits".into(),
+                Done::Wakes { woken, .. } => {
+                    let names = signals::sleepers(&calls, woken, call.place).into_iter();
+                    format!("wakes {}", words::list(&names.map(|t| self.thread(t)).collect::<Vec<_>>()))
+                }
+            });
+        }
+        let first = function.ends_with("wait").then(|| ids.first()).flatten()?;
+        let (_, ticket) = signals::last_wait(&signals::before(&calls, *first), first.0)?;
+        let read = ids.iter().find(|&&step| self.cell(step) == Some(variable))?;
+        let Action::Read { raw, .. } = self.step(*read)?.action else { return None };
+        let waker = (raw >> 32 & ticket != 0).then(|| signals::waker(&calls, ticket)).flatten();
+        // Otherwise it looks whether it was woken, and was not.
+        Some(waker.map_or(String::new(), |by| format!("woken by {}", self.who(by))))
+    }
+
+    /// Whether a cell is the state of a condition variable, as far as its size tells: the other one is smaller.
+    fn is_state(&self, cell: u32) -> bool {
+        self.finding.cells.get(cell as usize).is_some_and(|(_, width)| *width == Width::W64)
+    }
+
+    /// All steps of the call of the library that a step belongs to.
+    fn whole_call(&self, (thread, index): StepId) -> Vec<StepId> {
+        let steps = self.finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+        let mut at = 0;
+        while at < steps.len() {
+            let length = self.same_call(&steps[at..]).max(1);
+            if (at..at + length).contains(&index) {
+                return (at..at + length).map(|i| (thread, i)).collect();
+            }
+            at += length;
+        }
+        Vec::new()
+    }
+
+    /// Whether a read is one that the user wrote, and not one by which a call of the library does its work.
+    pub(crate) fn is_users(&self, step: &Step) -> bool {
+        let at = self.source.outside(step.at, &step.calls);
+        let Action::Read { cell, .. } = &step.action else { return at == step.at };
+        at == step.at && self.mutex(&self.source.text(at), cell, None, true).is_none()
+    }
+
+    /// `, m unlocked`: what a wait writes behind its ticket is the mutex.
+    fn unlocked(&self, steps: &[StepId], ticket: StepId) -> String {
+        let mutex = steps.iter().filter(|&&id| id > ticket).find_map(|&id| match &self.step(id)?.action {
+            Action::Write { cell, .. } => Some(self.rename(cell)),
+            _ => None,
+        });
+        mutex.map_or(String::new(), |mutex| format!(", {mutex} unlocked"))
+    }
+
+    /// How many of these steps of a thread belong to the same call of the library; one that the user's own code makes is alone.
+    pub(crate) fn same_call(&self, steps: &[Step]) -> usize {
+        let Some(first) = steps.first() else { return 0 };
+        let outside = |step: &Step| self.source.outside(step.at, &step.calls);
+        if outside(first) == first.at {
+            return 1;
+        }
+        steps.iter().take_while(|step| step.at != outside(step) && outside(step) == outside(first)).count()
     }
 
     /// The function of the library that the user calls.
@@ -583,7 +667,7 @@ impl<'a> Teller<'a> {
     /// Locking and unlocking, if that is what the call does.
     fn mutex(&self, text: &str, cell: &str, writer: Option<&str>, took: bool) -> Option<String> {
         let function = text.split('(').next().unwrap_or("").rsplit([' ', '!', '=']).next().unwrap_or("");
-        let name = cell.trim_end_matches("[0]").trim_end_matches("+0");
+        let name = self.rename(cell);
         Some(match function {
             "pthread_mutex_lock" | "mtx_lock" | "pthread_mutex_trylock" | "mtx_trylock" => {
                 match (took, writer) {
@@ -635,6 +719,18 @@ impl<'a> Teller<'a> {
         at.map_or(0, |at| self.source.line(at))
     }
 
+    /// Whether the last step of a thread finds a mutex locked, which its line says.
+    fn ends_locked_out(&self, thread: u32) -> bool {
+        let last = self.finding.steps.get(thread as usize).and_then(|steps| steps.last());
+        last.is_some_and(|step| match &step.action {
+            Action::Read { cell, .. } => {
+                let text = self.source.text(self.source.outside(step.at, &step.calls));
+                self.mutex(&text, cell, None, false).is_some()
+            }
+            _ => false,
+        })
+    }
+
     /// Who waits, at the end.
     fn add_waiting(&self, lines: &mut Vec<Shown>) {
         for spot in self.places() {
@@ -642,14 +738,20 @@ impl<'a> Teller<'a> {
             let what = if spot.joins { "waits for a thread that does not end" } else { "waits for ever" };
             let action = what.to_string();
             match lines.iter().rposition(|line| line.thread == spot.thread) {
-                Some(i) if lines[i].span == span && lines[i].action.starts_with("waits") => {}
                 Some(i) if lines[i].span == span && lines[i].action.is_empty() => {
                     lines[i].action = action;
                 }
+                // The last step of the thread says already what it waits for.
+                Some(i) if lines[i].span == span && self.ends_locked_out(spot.thread) => {}
                 _ => lines.push(self.shown(spot.thread, spot.at, action)),
             }
         }
     }
+}
+
+/// Whether a cell belongs to a variable of the library that the front end brings along: such names are reserved for it.
+pub(crate) fn is_ours(cell: &str) -> bool {
+    cell.starts_with("__fp_")
 }
 
 /// An edge of a cycle as an arrow.

@@ -1,7 +1,9 @@
 //! What threads wait for at the end of an execution, and what they missed.
 
+use crate::telling::signals::{self, Call, Done};
 use crate::telling::story::StepId;
 use crate::telling::teller::Teller;
+use crate::telling::words::list;
 use fencepost_explore::{Action, Place};
 use fencepost_ir::Instr;
 
@@ -37,10 +39,8 @@ fn waits(teller: &Teller<'_>, place: &Place, calls: &[(u32, u32)]) -> (bool, Str
         _ => None,
     });
     if called.starts_with("pthread_cond_") || called.starts_with("cnd_") {
-        let lost = lost_signal(teller, thread, read.map(|read| read.4));
-        let lost = lost.map_or(String::new(), |(signaller, at)| {
-            format!(": the signal of {signaller} (line {at}) came before that and woke nobody")
-        });
+        let lost = missed_signal(teller, thread, read.map(|read| read.4));
+        let lost = lost.map_or(String::new(), |lost| format!(": {lost}"));
         return (false, format!("{name} waits for a signal (line {line}) that will not come{lost}"));
     }
     let text = source.sources.expression(source.span(source.outside(place.at, calls)));
@@ -80,21 +80,25 @@ fn missed(teller: &Teller<'_>, cell: u32, newest: u32) -> Option<StepId> {
     })
 }
 
-/// A signal of the condition variable that found nobody waiting: a call that read it and changed nothing.
-fn lost_signal(teller: &Teller<'_>, waiter: usize, variable: Option<u32>) -> Option<(String, usize)> {
-    let variable = variable?;
-    for (t, steps) in teller.finding().steps.iter().enumerate().filter(|(t, _)| *t != waiter) {
-        for (i, step) in steps.iter().enumerate() {
-            let called = teller.callee(step);
-            let signals = called.ends_with("_signal") || called.ends_with("_broadcast");
-            let reads = matches!(step.action, Action::Read { id, .. } if id == variable);
-            let writes = steps.get(i + 1).is_some_and(
-                |next| matches!(next.action, Action::Write { id, .. } if id == variable && next.calls == step.calls),
-            );
-            if signals && reads && !writes {
-                return Some((teller.thread(t), teller.line_of((t, i))));
-            }
-        }
+/// What became of the signal that a thread waits for: one that woke another, or came before the thread waited and woke nobody.
+fn missed_signal(teller: &Teller<'_>, waiter: usize, variable: Option<u32>) -> Option<String> {
+    let calls = signals::calls(teller, variable?);
+    let (since, ticket) = signals::last_wait(&calls, waiter)?;
+    let by = |call: &Call| {
+        format!("the signal of {} (line {})", teller.thread(call.step.0), teller.line_of(call.step))
+    };
+    let others = calls.iter().rev().find_map(|call| match call.done {
+        Done::Wakes { woken, others } if others & ticket != 0 && call.place > since => Some((call, woken)),
+        _ => None,
+    });
+    if let Some((call, woken)) = others {
+        let names: Vec<String> =
+            signals::sleepers(&calls, woken, call.place).into_iter().map(|t| teller.thread(t)).collect();
+        return Some(format!("{} woke {} instead", by(call), list(&names)));
     }
-    None
+    let lost = calls
+        .iter()
+        .rev()
+        .find(|call| call.done == Done::WakesNobody && call.place < since && call.step.0 != waiter);
+    lost.map(|call| format!("{} came before that and woke nobody", by(call)))
 }

@@ -30,13 +30,13 @@ pub fn add(plain: &Plain<'_>, state: &State, told: &BTreeMap<(usize, usize), usi
         }
     }
     for (&(p, i), &step) in told {
-        let Some((_, cell, stored)) = plain.cell_and_value(state, p, i) else { continue };
+        let Some((id, cell, stored)) = plain.cell_and_value(state, p, i) else { continue };
         let event = &state.events[p][i];
         let read = plain.is_read(state, p, i).then(|| Seen {
-            value: plain.show(event.value.unwrap_or_default()),
+            value: plain.show(id, event.value.unwrap_or_default()),
             from: event.rf.flatten().and_then(|store| told.get(&store).copied()),
         });
-        let wrote = places.get(&(p, i)).map(|&place| Made { value: plain.show(stored), place });
+        let wrote = places.get(&(p, i)).map(|&place| Made { value: plain.show(id, stored), place });
         if read.is_some() || wrote.is_some() {
             run[step].access = Some(Access { cell, read, wrote, number: i as u32 + 1 });
         }

@@ -92,11 +92,13 @@ impl<'p> PowerCode<'p> {
     /// The name of a cell as a person reads it.
     pub fn cell_name(&self, cell: u32) -> String {
         let (object, offset, _) = self.cells[cell as usize];
-        let object = &self.flat.objects[object as usize];
-        match object.cells.iter().position(|cell| cell.offset == offset) {
-            Some(index) if object.cells.len() > 1 => format!("{}[{index}]", object.name),
-            _ => object.name.clone(),
-        }
+        self.program.show_place(&self.flat.objects[object as usize], offset)
+    }
+
+    /// The value of a cell as a person reads it.
+    pub fn cell_value(&self, cell: u32, value: Value) -> String {
+        let (object, offset, width) = self.cells[cell as usize];
+        self.program.show_cell_value(&self.flat.objects[object as usize], offset, width, value)
     }
 
     /// When a step runs.

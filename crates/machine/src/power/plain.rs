@@ -594,19 +594,25 @@ impl<'a> Plain<'a> {
         Some((cell, self.code.cell_name(cell), flow.data[i].0.unwrap_or_default()))
     }
 
-    /// A value for people.
-    pub(super) fn show(&self, value: Value) -> String {
-        self.code.program.show_value(value)
+    /// The value of a cell for people.
+    pub(super) fn show(&self, cell: u32, value: Value) -> String {
+        self.code.cell_value(cell, value)
     }
 
     /// What happened to an event, in words; `None` for what is not worth telling.
     pub fn tell(&self, state: &State, p: usize, i: usize, how: &str) -> Option<String> {
         let flow = self.flow(state, p);
-        let cell = || self.var(state, &flow, p, i).map(|cell| self.code.cell_name(cell));
-        let show = |value: Option<Value>| self.code.program.show_value(value.unwrap_or_default());
+        let equals = |value: Option<Value>| {
+            let cell = self.var(state, &flow, p, i)?;
+            Some(format!(
+                "{} = {}",
+                self.code.cell_name(cell),
+                self.code.cell_value(cell, value.unwrap_or_default())
+            ))
+        };
         match self.op(state, p, i) {
-            Op::Load { .. } => Some(format!("{how} load {} = {}", cell()?, show(state.events[p][i].value))),
-            Op::Store { .. } => Some(format!("{how} store {} = {}", cell()?, show(flow.data[i].0))),
+            Op::Load { .. } => Some(format!("{how} load {}", equals(state.events[p][i].value)?)),
+            Op::Store { .. } => Some(format!("{how} store {}", equals(flow.data[i].0)?)),
             Op::Fence(fence) => Some(format!("{how} fence {}", fence.name())),
             _ => None,
         }

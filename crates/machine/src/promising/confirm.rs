@@ -121,7 +121,7 @@ impl Told<'_> {
             let action = format!(
                 "promise {} = {}{how}; certified: alone, the thread can fulfil it",
                 code.cell_name(cell),
-                code.program.show_value(value)
+                code.cell_value(cell, value)
             );
             self.trace.push(Step { thread, action, span: NOWHERE, buffers: views, ..Step::default() });
             return;
@@ -157,10 +157,11 @@ impl Told<'_> {
         let cell = effect.cell?;
         let (read, wrote) = (effect.read, effect.wrote.map(|(_, to)| to));
         read.or(wrote)?;
-        let value = |time| self.code.program.show_value(message(state, cell, time).unwrap_or_default());
+        let id = CellId(cell as u32);
+        let value = |time| self.code.cell_value(id, message(state, cell, time).unwrap_or_default());
         let before = self.trace.iter().filter(|step| step.thread == thread && step.access.is_some()).count();
         let access = Access {
-            cell: self.code.cell_name(CellId(cell as u32)),
+            cell: self.code.cell_name(id),
             read: read.map(|time| Seen { value: value(time), from: None }),
             wrote: wrote.map(|time| Made { value: value(time), place: 0 }),
             number: before as u32 + 1,
@@ -203,8 +204,9 @@ fn show_views(code: &Code<'_>, state: &State) -> Vec<String> {
             words.push(format!("{}@{}", code.cell_name(CellId(cell as u32)), number(cell, time)));
         }
         for message in state.messages.iter().filter(|m| m.promised == Some(p)) {
-            let value = code.program.show_value(message.value.unwrap_or_default());
-            words.push(format!("owes {}={value}", code.cell_name(CellId(message.cell as u32))));
+            let cell = CellId(message.cell as u32);
+            let value = code.cell_value(cell, message.value.unwrap_or_default());
+            words.push(format!("owes {}={value}", code.cell_name(cell)));
         }
         words.join(" ")
     };
