@@ -16,7 +16,7 @@ pub mod stop;
 pub use bound::{Bound, BoundName};
 pub use kind::{FindingKind, Severity};
 pub use outcome::{
-    Access, Change, Explanation, Finding, Made, Observed, Outcome, Place, Proof, Remedy, Scope, Seen,
-    Statistics, Step, Suggestion, Verdict,
+    Access, Change, Coverage, Explanation, Finding, Made, Observed, Outcome, Place, Proof, Remedy, Scope,
+    Seen, Statistics, Step, Suggestion, Verdict,
 };
 pub use stop::{Limit, StopReason};

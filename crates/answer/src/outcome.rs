@@ -184,6 +184,10 @@ pub struct Suggestion {
     pub changes: Vec<Change>,
     /// How often the program was run for it.
     pub runs: u64,
+    /// Where else the program is safe with them: other models, and other mappings to the target.
+    pub also: Vec<String>,
+    /// Where it is not, whatever the orders and fences.
+    pub nowhere_in: Vec<String>,
 }
 
 /// One change of a memory order, or one fence.
@@ -208,6 +212,15 @@ pub struct Observed {
     pub undefined: bool,
     /// Flags that the model raised.
     pub flags: Vec<String>,
+}
+
+/// Lines of the program with an access, an assertion or a call.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// How many there are.
+    pub lines: usize,
+    /// Where on them that stands which no execution came to, a place per line.
+    pub unreached: Vec<Span>,
 }
 
 /// Counts; those that an engine does not know are absent.
@@ -260,6 +273,8 @@ pub struct Outcome {
     pub observed: Option<Observed>,
     /// What would make it safe, if that was asked for and found in time.
     pub suggestion: Option<Suggestion>,
+    /// Which lines some execution came to, if the engine knows and the search came to its end.
+    pub coverage: Option<Coverage>,
     /// The proof, if the engine answers for any number of processes.
     pub proof: Option<Proof>,
 }
@@ -283,6 +298,7 @@ impl Outcome {
             picture: None,
             observed: None,
             suggestion: None,
+            coverage: None,
             proof: None,
         }
     }
@@ -309,6 +325,7 @@ impl Outcome {
             picture: None,
             observed: None,
             suggestion: None,
+            coverage: None,
             proof: None,
         }
     }

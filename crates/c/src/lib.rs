@@ -61,6 +61,8 @@ pub struct Options<'a> {
     pub include_dirs: Vec<String>,
     /// `-isystem DIR`: looked into last, and warnings about what is there are not shown.
     pub system_dirs: Vec<String>,
+    /// Folders for headers that nothing else has, as the compiler of the machine knows them; asked for when one is missing.
+    pub fallback_dirs: Option<&'a dyn Fn() -> Vec<String>>,
     /// `--include FILE`, read before the program.
     pub includes: Vec<String>,
     /// Built-in headers that are read before the program because it uses their names without including them.

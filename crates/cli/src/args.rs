@@ -431,6 +431,9 @@ pub struct CheckArgs {
     /// Let malloc and its kin return a null pointer
     #[arg(long)]
     pub malloc_fails: bool,
+    /// End with exit code 2 if a program is safe but no execution comes to one of its accesses, assertions or calls
+    #[arg(long)]
+    pub require_coverage: bool,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
@@ -485,6 +488,9 @@ pub struct CheckArgs {
     /// Write the first counterexample under sc as a violation witness of the software verification competition
     #[arg(long, value_name = "FILE.graphml")]
     pub witness: Option<PathBuf>,
+    /// Read this compilation database instead of the nearest compile_commands.json
+    #[arg(long, value_name = "FILE or DIR")]
+    pub compile_commands: Option<PathBuf>,
     /// Read this instead of the fencepost.toml in the folder of the first path or above it
     #[arg(long, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,
@@ -506,6 +512,9 @@ pub struct CheckArgs {
     /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
     pub flags: Vec<String>,
+    /// Folders for headers that nothing else has, if the compiler of this machine is not to be asked.
+    #[arg(skip)]
+    pub fallback_dirs: Option<Vec<String>>,
     /// The long names of the options that stand on the command line.
     #[arg(skip)]
     pub given: Vec<String>,

@@ -3,17 +3,19 @@
 
 use crate::args::{CheckArgs, EngineChoice};
 use crate::baseline::{self, Known};
+use crate::compile_commands::Commands;
 use crate::engine::{self, Engine, Question, auto};
+use crate::expected::{Comment, Expected};
 use crate::input::{self, Trouble};
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::telling::runs;
-use crate::{advice, exit, print, suggest, wakeups, within};
+use crate::{advice, cpp_flags, exit, print, suggest, wakeups, within};
 use fencepost_answer::{Outcome, Severity, StopReason, Verdict};
 use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::{Compiled, Language, Program};
 use fencepost_models::registry::{self, Entry};
 use fencepost_report::format::{Format, Printed};
-use fencepost_report::report::{Failed, Report, exit as verdict, exit_code};
+use fencepost_report::report::{Expectation, Failed, Report, exit as verdict, exit_code};
 use fencepost_report::{graphml, html, picture};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,8 +30,8 @@ struct Job {
     file: String,
     model: &'static Entry,
     options: CheckArgs,
-    /// The verdict that the project, or a comment in the file, expects.
-    expected: Option<Verdict>,
+    /// What the project, or a comment in the file, expects.
+    expected: Option<Expected>,
     /// There are others: what is drawn has names of its own.
     several: bool,
 }
@@ -39,8 +41,12 @@ struct Done {
     printed: Printed,
     code: u8,
     verdict: Option<Verdict>,
+    /// What was expected, and whether it is that.
+    expected: Option<(Expected, bool)>,
     /// Its findings, warnings aside.
     findings: Vec<Known>,
+    /// How many of them the baseline knows.
+    known: usize,
 }
 
 /// Counts for the last lines.
@@ -67,21 +73,34 @@ pub fn run(options: &CheckArgs) -> u8 {
             return exit::BAD_INPUT;
         }
     };
+    let ignored = cpp_flags::ignored(options);
+    if !ignored.is_empty() && !options.quiet {
+        print::err(&format!("note: {} mean nothing here and are ignored\n", ignored.join(" ")));
+    }
     handle_interrupts();
     let format = options.format();
     let [head, between, tail] = format.document;
     print::out(head);
     let summary = Mutex::new(Summary::default());
     let first = AtomicBool::new(true);
-    run_jobs(&jobs, options.workers(), format, &|job, done| {
+    let parts = Mutex::new(Vec::new());
+    run_jobs(&jobs, options.workers(), format, baseline.as_ref(), &|job, mut done| {
         print::err(&done.printed.errors);
-        print::out(if first.swap(false, Ordering::Relaxed) { "" } else { between });
-        let shown = if format.name == "text" { print::show } else { print::out };
-        shown(&done.printed.output);
+        match (done.printed.part.take(), parts.lock()) {
+            (Some(part), Ok(mut parts)) => parts.push(part),
+            _ => {
+                print::out(if first.swap(false, Ordering::Relaxed) { "" } else { between });
+                let shown = if format.name == "text" { print::show } else { print::out };
+                shown(&done.printed.output);
+            }
+        }
         if let Ok(mut summary) = summary.lock() {
-            summary.add(job, done, baseline.as_ref());
+            summary.add(job, done);
         }
     });
+    if let Some(whole) = format.whole {
+        print::out(&whole(parts.into_inner().unwrap_or_default()));
+    }
     print::out(tail);
     let summary = summary.into_inner().unwrap_or_default();
     if jobs.len() > 1 && format.name == "text" {
@@ -102,26 +121,35 @@ fn plan(options: &CheckArgs) -> Result<(Vec<Job>, Option<BTreeSet<Known>>), Stri
         Some(file) => Project::read(file)?,
         None => Project::find(options.paths.first().map_or(Path::new("."), PathBuf::as_path))?,
     };
+    let first = options.paths.first().map_or(Path::new("."), PathBuf::as_path);
+    let commands = Commands::find(options.compile_commands.as_deref(), first)?;
     let mut files = Vec::new();
     for path in options.paths.iter().take(if options.link { 1 } else { usize::MAX }) {
-        let found = input::files(path, input::PROGRAMS)?;
+        let mut found = input::files(path, input::PROGRAMS)?;
+        if path.is_dir() {
+            found.retain(|file| !project.excludes(file));
+        }
         if found.is_empty() {
             return Err(format!("error: there is no program in {} (*.c, *.i, *.fp)\n", path.display()));
         }
         files.extend(found);
     }
-    // A single file is asked about, whatever its comments expect.
-    let batch = options.paths.iter().any(|path| path.is_dir());
     let mut jobs = Vec::new();
     for file in files {
         let own = project.models(&file).filter(|_| !is_given(options, "model"));
         let names = own.map_or_else(|| options.model.clone(), |names| names.join(","));
-        let text = if batch { std::fs::read_to_string(&file).unwrap_or_default() } else { String::new() };
+        // What cannot be read has no comments, and is an error of its own.
+        let source = SourceFile::new(&file, std::fs::read_to_string(&file).unwrap_or_default());
+        let comment = Comment::read(&source).map_err(|mistake| {
+            let mut sources = SourceMap::default();
+            sources.add(source.clone());
+            sources.render(&mistake) + "\n"
+        })?;
         for model in all_of(&names).map(|name| find_model(&name)) {
             let model = model?;
-            let comment = project::expected_by_comment(&text, model.name);
-            let expected = project.expected(&file, model.name).or(comment);
-            let options = with_project(options, &project, &file);
+            let expected = project.expected(&file, model.name).or(comment.under(model.name));
+            let mut options = with_project(options, &project, &file);
+            commands.add_to(&mut options, &file);
             jobs.push(Job { file: file.clone(), model, options, expected, several: false });
         }
     }
@@ -163,19 +191,39 @@ fn with_project(options: &CheckArgs, project: &Project, file: &str) -> CheckArgs
     }
     let folder = |dir: &String| project.folder.join(dir).display().to_string();
     own.include_dirs.extend(project.include.iter().map(folder));
+    own.system_dirs.extend(project.isystem.iter().map(folder));
     own.defines.extend(project.define.iter().cloned());
+    if let (Some(target), None) = (&project.target, &options.target) {
+        own.target = Some(target.get_ref().clone());
+    }
+    if let Some(engine) =
+        project.engine(file).filter(|engine| !is_given(options, "engine") && *engine != "auto")
+    {
+        own.engine = EngineChoice::Named(engine.to_string());
+    }
+    let linked = project.link(file);
+    if !options.link && !linked.is_empty() {
+        own.paths = std::iter::once(PathBuf::from(file)).chain(linked).collect();
+        own.link = true;
+    }
     own
 }
 
 /// Runs all jobs, several at a time, and hands them over in their order.
-fn run_jobs(jobs: &[Job], workers: usize, format: &Format, told: &(dyn Fn(&Job, Done) + Sync)) {
+fn run_jobs(
+    jobs: &[Job],
+    workers: usize,
+    format: &Format,
+    baseline: Option<&BTreeSet<Known>>,
+    told: &(dyn Fn(&Job, Done) + Sync),
+) {
     let next = AtomicUsize::new(0);
     let waiting: Mutex<(Vec<Option<Done>>, usize)> = Mutex::new(((0..jobs.len()).map(|_| None).collect(), 0));
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index).filter(|_| !is_interrupted()) else { return };
-            let done = run_job(job, format);
+            let done = run_job(job, format, baseline);
             let Ok(mut waiting) = waiting.lock() else { return };
             waiting.0[index] = Some(done);
             loop {
@@ -192,41 +240,35 @@ fn run_jobs(jobs: &[Job], workers: usize, format: &Format, told: &(dyn Fn(&Job, 
     });
 }
 
-fn run_job(job: &Job, format: &Format) -> Done {
-    check(job, format).unwrap_or_else(|trouble| {
+fn run_job(job: &Job, format: &Format, baseline: Option<&BTreeSet<Known>>) -> Done {
+    check(job, format, baseline).unwrap_or_else(|trouble| {
         let Trouble { error, diagnostics, sources } = &trouble;
         let failed = Failed { file: &job.file, error, diagnostics, sources };
         let printed = (format.failed)(&failed);
-        Done { printed, code: exit::BAD_INPUT, verdict: None, findings: Vec::new() }
+        Done { printed, code: exit::BAD_INPUT, verdict: None, expected: None, findings: Vec::new(), known: 0 }
     })
 }
 
 impl Summary {
-    fn add(&mut self, job: &Job, done: Done, baseline: Option<&BTreeSet<Known>>) {
-        let Done { mut code, verdict, findings, .. } = done;
+    fn add(&mut self, job: &Job, done: Done) {
+        let Done { mut code, verdict, expected, findings, known, .. } = done;
         match verdict {
             Some(verdict) => self.verdicts[verdict as usize] += 1,
             None => self.failed += 1,
         }
-        if let (Some(verdict), Some(baseline)) = (verdict, baseline) {
-            let known = findings.iter().filter(|finding| baseline.contains(finding)).count();
-            self.known += known;
-            if verdict == Verdict::Unsafe && known == findings.len() {
-                code = exit::OK;
-            }
+        self.known += known;
+        if verdict == Some(Verdict::Unsafe) && known > 0 && known == findings.len() {
+            code = exit::OK;
         }
-        match (verdict, job.expected) {
-            (Some(verdict), Some(expected)) if verdict == expected => {
+        match (verdict, expected) {
+            (Some(_), Some((_, true))) => {
                 self.as_expected += 1;
                 code = exit::OK;
             }
-            (Some(verdict), Some(expected)) => {
+            (Some(verdict), Some((expected, false))) => {
                 let (file, model) = (&job.file, job.model.name);
-                self.unexpected.push(format!(
-                    "{file} under {model}: {}, expected {}",
-                    verdict.name(),
-                    expected.name()
-                ));
+                let (verdict, expected) = (verdict.name(), expected.name());
+                self.unexpected.push(format!("{file} under {model}: {verdict}, expected {expected}"));
                 code = worse(code, verdict::UNSAFE);
             }
             _ => {}
@@ -332,7 +374,10 @@ pub fn answer_about(
     if options.suggest {
         outcome.suggestion = suggest::suggest(name, &compiled, model, options, &outcome)?;
         let wrong = outcome.findings.iter().position(|finding| finding.kind.severity() == Severity::Error);
+        // What makes the whole program safe, wherever it is compiled, says more than what does so under this model.
+        let told = outcome.suggestion.as_ref().is_some_and(|suggestion| !suggestion.changes.is_empty());
         let remedy = suggest::remedy(name, &compiled, model, options, &outcome)?;
+        let remedy = remedy.filter(|remedy| !told || remedy.verdict != Verdict::Safe);
         if let Some(explanation) = wrong.and_then(|wrong| outcome.explanations.get_mut(wrong)) {
             explanation.remedy = remedy;
         }
@@ -369,12 +414,19 @@ pub fn is_interrupted() -> bool {
 }
 
 /// Checks one file: what to print, and the exit code.
-fn check(job: &Job, format: &Format) -> Result<Done, Trouble> {
+fn check(job: &Job, format: &Format, baseline: Option<&BTreeSet<Known>>) -> Result<Done, Trouble> {
     let Job { file, model, options, .. } = job;
     let checked = answer(file, model, options)?;
     let sources = &checked.compiled.sources;
     let advice = advice::next(&checked, file, options);
+    let outcome = &checked.outcome;
+    let all: Vec<Known> = outcome.findings.iter().map(|f| Known::new(file, model.name, f, sources)).collect();
+    let known: Vec<bool> =
+        all.iter().map(|finding| baseline.is_some_and(|known| known.contains(finding))).collect();
+    let expected = job.expected.map(|expected| (expected, expected.is_met(outcome)));
     let report = Report {
+        expectation: expected.map(|(expected, is_met)| Expectation { wanted: expected.name(), is_met }),
+        known: baseline.map(|_| &known[..]),
         file,
         model: model.name,
         engine: checked.engine,
@@ -387,14 +439,17 @@ fn check(job: &Job, format: &Format) -> Result<Done, Trouble> {
         seconds: checked.seconds,
     };
     draw(&report, job)?;
-    let wrong = checked.outcome.findings.iter().filter(|f| f.kind.severity() != Severity::Warning);
-    let findings = wrong.map(|finding| Known::new(file, model.name, finding, sources)).collect();
-    Ok(Done {
-        printed: (format.report)(&report),
-        code: exit_code(&checked.outcome),
-        verdict: Some(checked.outcome.verdict),
-        findings,
-    })
+    let is_wrong = |i: &usize| outcome.findings[*i].kind.severity() != Severity::Warning;
+    let known = (0..known.len()).filter(is_wrong).filter(|&i| known[i]).count();
+    let findings = (0..all.len()).filter(is_wrong).map(|i| all[i].clone()).collect();
+    let printed = (format.report)(&report);
+    let mut code = exit_code(&checked.outcome);
+    if options.require_coverage && code == verdict::SAFE {
+        // What no execution came to was not checked; an engine that does not know has not shown that there is nothing.
+        let covered = checked.outcome.coverage.as_ref().is_some_and(|coverage| coverage.unreached.is_empty());
+        code = if covered { code } else { verdict::UNKNOWN };
+    }
+    Ok(Done { printed, code, verdict: Some(checked.outcome.verdict), expected, findings, known })
 }
 
 /// Writes pictures and the page, where the user wants them.

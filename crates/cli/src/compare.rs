@@ -317,7 +317,12 @@ fn one_program(name: &str, models: &[String], options: &CheckArgs) -> Result<(St
         };
         let _ = writeln!(out, "\nunder {}:", first.model.name);
         let explanation = first.outcome.explanations.get(number);
-        out += &text::explained(&first.outcome.findings[number], explanation, &first.compiled.sources);
+        out += &text::explained(
+            &first.outcome.findings[number],
+            explanation,
+            first.model.name,
+            &first.compiled.sources,
+        );
     }
     let worst = found.iter().map(|checked| fencepost_report::report::exit_code(&checked.outcome)).max();
     Ok((out, worst.unwrap_or(exit::OK)))

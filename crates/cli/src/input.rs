@@ -2,6 +2,7 @@
 
 use crate::args::CheckArgs;
 use crate::cpp_flags::PreprocessorFlags;
+use crate::system_headers;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_ir::{Compiled, Failure};
 use fencepost_models::mapping;
@@ -148,6 +149,10 @@ fn compile_c(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Co
         Some(files) => files.get(path).cloned(),
         None => read_source(path).ok(),
     };
+    let fallback = || match &options.fallback_dirs {
+        Some(known) => known.clone(),
+        None => system_headers::of_compiler(),
+    };
     let flags = PreprocessorFlags::of(options)?;
     let mut include_dirs = flags.include_dirs;
     let folder = Path::new(&file.name).parent().map(|p| p.display().to_string()).unwrap_or_default();
@@ -156,6 +161,7 @@ fn compile_c(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Co
         defines: flags.defines,
         include_dirs,
         system_dirs: flags.system_dirs,
+        fallback_dirs: Some(&fallback),
         target: target(model, options)?,
         assumed_headers: Vec::new(),
         includes: flags.includes,

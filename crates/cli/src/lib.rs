@@ -25,9 +25,11 @@ mod baseline;
 mod batch;
 mod check;
 mod compare;
+mod compile_commands;
 mod cpp_flags;
 mod drawing;
 mod engine;
+mod expected;
 mod explain;
 mod facade;
 mod input;
@@ -48,6 +50,7 @@ mod revalidate;
 mod shell;
 mod show_models;
 mod suggest;
+mod system_headers;
 mod telling;
 mod terminal;
 mod wakeups;
@@ -112,7 +115,9 @@ pub fn main() -> ExitCode {
 /// The command line, with the names of the options that stand on it: what is not given may be ignored.
 fn parse() -> Result<Arguments, clap::Error> {
     let command = Arguments::command();
-    let matches = command.clone().try_get_matches()?;
+    let words =
+        cpp_flags::sorted_out(std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect());
+    let matches = command.clone().try_get_matches_from(words)?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     if let (Command::Check(options) | Command::Compare(options), Some((name, matches))) =
         (&mut arguments.command, matches.subcommand())

@@ -37,7 +37,7 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
 }
 
 /// How many characters have to be added, left out or replaced to get from one word to the other.
-fn distance(from: &str, to: &str) -> usize {
+pub fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.chars().enumerate() {

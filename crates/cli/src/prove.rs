@@ -12,24 +12,31 @@ use fencepost_param::model::Model;
 use fencepost_param::{Options, Progress, prove};
 use fencepost_report::format::Printed;
 use fencepost_report::report::{Failed, Report, exit_code};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Runs the command: each file on its own, and the exit code of the worst answer.
 pub fn run(options: &ProveArgs) -> u8 {
     handle_interrupts();
-    let [head, between, tail] = options.format().document;
+    let format = options.format();
+    let [head, between, tail] = format.document;
     print::out(head);
-    let run = |(number, path): (usize, &PathBuf)| {
+    let (mut worst, mut parts) = (0, Vec::new());
+    for (number, path) in options.paths.iter().enumerate() {
         print::out(if number > 0 { between } else { "" });
-        run_one(&path.display().to_string(), options)
-    };
-    let worst = options.paths.iter().enumerate().map(run).max().unwrap_or(0);
+        let (code, part) = run_one(&path.display().to_string(), options);
+        worst = worst.max(code);
+        parts.extend(part);
+    }
+    if let Some(whole) = format.whole {
+        print::out(&whole(parts));
+    }
     print::out(tail);
     worst
 }
 
-fn run_one(name: &str, options: &ProveArgs) -> u8 {
+/// The exit code, and the answer as a part of one document, if the format has such.
+fn run_one(name: &str, options: &ProveArgs) -> (u8, Option<serde_json::Value>) {
     let format = options.format();
     let (printed, code) = answer(name, options).unwrap_or_else(|trouble| {
         let Trouble { error, diagnostics, sources } = &trouble;
@@ -38,7 +45,7 @@ fn run_one(name: &str, options: &ProveArgs) -> u8 {
     print::err(&printed.errors);
     let shown = if format.name == "text" { print::show } else { print::out };
     shown(&printed.output);
-    code
+    (code, printed.part)
 }
 
 /// Proves one system: what to print, and the exit code.
@@ -81,6 +88,8 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
     let mut outcome = found.answer();
     explain(&mut outcome, &source);
     let report = Report {
+        expectation: None,
+        known: None,
         file: name,
         model: model.name(),
         engine: "prove",

@@ -11,7 +11,7 @@ use crate::progress::{PROGRESS, is_watched, rounded};
 use crate::{exit, litmus, print, within};
 use fencepost_answer::{Limit, StopReason};
 use fencepost_cluster::{Asked, Duty, Ended, Login, NoSession, Sessions, Status, connect, is_name};
-use fencepost_diag::SourceFile;
+use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_explore::{BUILD, Exploration, Limits, Options, Session};
 use fencepost_ir::{Compiled, Program};
 use fencepost_models::prepare::Form;
@@ -64,6 +64,15 @@ pub struct Description {
     system_dirs: Vec<String>,
     includes: Vec<String>,
     flags: Vec<String>,
+    fallback_dirs: Vec<String>,
+}
+
+/// The folders of the compiler, if headers of the system were read.
+fn fallback_dirs(sources: &SourceMap) -> Vec<String> {
+    match sources.files().any(|file| file.name.starts_with("/usr/")) {
+        true => crate::system_headers::of_compiler(),
+        false => Vec::new(),
+    }
 }
 
 impl Description {
@@ -97,6 +106,7 @@ impl Description {
             system_dirs: options.system_dirs.clone(),
             includes: options.includes.clone(),
             flags: options.flags.clone(),
+            fallback_dirs: fallback_dirs(&question.compiled.sources),
         }
     }
 
@@ -122,6 +132,7 @@ impl Description {
             system_dirs: Vec::new(),
             includes: Vec::new(),
             flags: Vec::new(),
+            fallback_dirs: Vec::new(),
         }
     }
 
@@ -149,6 +160,7 @@ impl Description {
             system_dirs: self.system_dirs.clone(),
             includes: self.includes.clone(),
             flags: self.flags.clone(),
+            fallback_dirs: Some(self.fallback_dirs.clone()),
             timeout: Some(COMPILING),
             max_memory: Some(max_memory),
             quiet: true,

@@ -30,8 +30,10 @@ pub fn recheck(
     {
         return Ok(());
     }
-    let options = CheckArgs { spurious: true, quiet: true, all: false, ..options.clone() };
-    let Ok(with) = within::compile(file, model, &options, start)? else { return Ok(()) };
+    // Only the front end is asked for them: weak exchanges that fail for nothing are another matter.
+    let asked = CheckArgs { spurious: true, ..options.clone() };
+    let Ok(with) = within::compile(file, model, &asked, start)? else { return Ok(()) };
+    let options = CheckArgs { quiet: true, all: false, ..options.clone() };
     let name = file.name.as_str();
     let question = Question {
         file: name,

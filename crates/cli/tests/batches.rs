@@ -67,8 +67,12 @@ fn a_folder_has_a_summary_and_comments_decide() {
     let (code, text) = check(&[&all, "-m", "tso"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("1 safe, 1 unsafe, 2 as expected"), "{text}");
-    // Asked about alone it is what it is.
-    assert_eq!(check(&[&folder.path("bad.c"), "-m", "tso"]).0, Some(1));
+    // Asked about alone it means the same.
+    let (code, text) = check(&[&folder.path("bad.c"), "-m", "tso"]);
+    assert!(code == Some(0) && text.contains("as expected (unsafe)"), "{text}");
+    folder.write("bad.c", &program("// expect: all=FP0101", RELAXED));
+    assert_eq!(check(&[&folder.path("bad.c"), "-m", "x86"]).0, Some(0), "a finding is expected");
+    assert_eq!(check(&[&folder.path("bad.c"), "-m", "sc"]).0, Some(1), "and is not there under sc");
     folder.write("bad.c", &program("// expect: safe", RELAXED));
     let (code, text) = check(&[&all, "-m", "tso"]);
     assert_eq!(code, Some(1), "{text}");
@@ -187,4 +191,79 @@ fn other_names_of_models() {
     }
     let output = fencepost(&["check", file, "-m", "all", "--json", "--quiet"]).output().expect("it runs");
     assert!(String::from_utf8_lossy(&output.stdout).lines().count() >= 8);
+}
+
+/// What is expected, or known, is no error in any format; what is not as expected is one in all of them.
+#[test]
+fn what_is_expected_is_no_error_in_any_format() {
+    let folder = Folder::new("formats");
+    folder.write("bad.c", &program("// expect: unsafe", RELAXED));
+    folder.write("plain.c", &program("", RELAXED));
+    let (bad, plain, baseline) = (folder.path("bad.c"), folder.path("plain.c"), folder.path("known.jsonl"));
+    assert_eq!(check(&[&plain, "-m", "tso", "--write-baseline", &baseline]).0, Some(1));
+    let sarif = |arguments: &[&str]| -> serde_json::Value {
+        let output = fencepost(&["check", "--format", "sarif", "-m", "tso"])
+            .args(arguments)
+            .output()
+            .expect("it runs");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let excused = &sarif(&[&bad])["runs"][0]["results"][0]["suppressions"][0];
+    assert_eq!((&excused["kind"], &excused["justification"]), (&"external".into(), &"expected".into()));
+    let known = &sarif(&[&plain, "--baseline", &baseline])["runs"][0]["results"][0];
+    assert_eq!((&known["baselineState"], known["suppressions"].is_array()), (&"unchanged".into(), true));
+    let new = &sarif(&[&plain])["runs"][0]["results"][0];
+    assert!(new["baselineState"].is_null() && new["suppressions"].is_null());
+    // One run with its rules once, and names that a service can place.
+    let both = sarif(&[&bad, &plain]);
+    assert_eq!(both["runs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(both["runs"][0]["tool"]["driver"]["rules"].as_array().map(Vec::len), Some(1));
+    let inside = sarif(&["crates/c/corpus/litmus_sb_rlx.c"]);
+    let uri = &inside["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(uri, "crates/c/corpus/litmus_sb_rlx.c");
+    for (format, error, notice) in
+        [("junit", "<failure", "failures=\"0\""), ("github", "::error", "::notice")]
+    {
+        for arguments in [&[bad.as_str()][..], &[&plain, "--baseline", &baseline]] {
+            let (code, text) =
+                exit_code(fencepost(&["check", "--format", format, "-m", "tso"]).args(arguments));
+            assert!(code == Some(0) && !text.contains(error) && text.contains(notice), "{text}");
+        }
+        folder.write("wrong.c", &program("// expect: safe", RELAXED));
+        let (code, text) = check(&["--format", format, "-m", "tso", &folder.path("wrong.c")]);
+        assert!(code == Some(1) && text.contains(error) && text.contains("unsafe, expected safe"), "{text}");
+    }
+}
+
+/// A word that means nothing is an error with its place, in a comment as in the project's file.
+#[test]
+fn misspelt_expectations_are_errors() {
+    let folder = Folder::new("misspelt");
+    let message = |name: &str, text: &str| {
+        folder.write(name, text);
+        let (code, said) = check(&[&folder.path("a.c")]);
+        assert_eq!(code, Some(3), "{said}");
+        said.replace(&folder.path(""), "")
+    };
+    folder.write("a.c", &program("", STRONG));
+    let mut said = String::new();
+    for text in [
+        "models = [\"pwoer\"]\n",
+        "modles = [\"power\"]\n",
+        "unroll = \"four\"\n",
+        "target = \"vax\"\n",
+        "engine = \"explorer\"\n",
+        "[[file]]\npattern = \"*.c\"\nexpect = \"saef\"\n",
+        "[[file]]\npattern = \"*.c\"\nexpect = { tsoo = \"safe\" }\n",
+        "[[file]]\npattern = \"*.c\"\nexpect = { tso = \"FP9999\" }\n",
+        "[[files]]\npattern = \"*.c\"\n",
+        "models = [\"tso\"\n",
+    ] {
+        said += &format!("{text}---\n{}\n", message("fencepost.toml", text));
+    }
+    folder.write("fencepost.toml", "");
+    for comment in ["// expect: saef", "// expect: pwoer=safe", "/* expect: sc=safe tso=unsaf */"] {
+        said += &format!("{comment}\n---\n{}\n", message("a.c", &program(comment, STRONG)));
+    }
+    insta::assert_snapshot!(said);
 }

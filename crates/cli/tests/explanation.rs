@@ -18,6 +18,14 @@ const TOLD: &[(&str, &str, &str, &str)] = &[
     (DATA, "seqlock_no_reader_fence.c", "rc20", "explore"),
     (DATA, "seqlock_no_writer_fence.c", "power", "explore"),
     (DATA, "seqlock_no_reader_fence.c", "power", "explore"),
+    (DATA, "wrong_waiter_woken.c", "rc20", "explore"),
+    (DATA, "typed_values.c", "rc20", "explore"),
+    (DATA, "typed_values.c", "tso", "states"),
+    (DATA, "flexible_array.c", "rc20", "explore"),
+    (DATA, "detached.c", "rc20", "explore"),
+    (DATA, "never_grows.c", "rc20", "explore"),
+    (CORPUS, "finding_left_waiting.c", "rc20", "explore"),
+    (CORPUS, "finding_needs_signal.c", "rc20", "explore"),
     (CORPUS, "treiber_aba.c", "power", "explore"),
     (CORPUS, "sync_cond_lost.c", "armv8", "explore"),
     (CORPUS, "litmus_mp_race.c", "rc20", "explore"),
@@ -72,6 +80,21 @@ fn what_prove_finds_is_told() {
         let text = run(&["prove", "-j1", "--words", "-m", model, &path]);
         insta::assert_snapshot!(format!("{file}_cub_{model}_prove"), text);
     }
+}
+
+/// What no execution comes to is a part of the answer; who wants it otherwise can have that checked.
+#[test]
+fn lines_that_are_not_reached_are_listed() {
+    let file = format!("{DATA}/never_grows.c");
+    let output = fencepost(&["check", "--json", &file]).output().expect("it runs");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let unreached = answer["coverage"]["unreached"].as_array().expect("coverage");
+    let lines: Vec<u64> = unreached.iter().filter_map(|place| place["line"].as_u64()).collect();
+    assert_eq!((lines, &answer["coverage"]["lines"]), (vec![10, 11, 12, 18], &Value::from(8)), "{answer}");
+    let code = |arguments: &[&str]| fencepost(arguments).output().expect("it runs").status.code();
+    assert_eq!(code(&["check", "--require-coverage", &file]), Some(2));
+    assert_eq!(code(&["check", &file]), Some(0));
+    assert_eq!(code(&["check", "--require-coverage", &format!("{CORPUS}/litmus_sb_sc.c")]), Some(0));
 }
 
 #[test]

@@ -59,7 +59,8 @@ fn a_witness_is_one_path_to_one_violation() {
 #[test]
 fn junit_is_well_formed_and_counts() {
     let corpus = |name: &str| format!("crates/c/corpus/{name}.c");
-    let files = [corpus("litmus_mp_rlx"), corpus("litmus_corr"), "no such file.c".to_string()];
+    let wrong = "crates/cli/tests/data/typed_values.c".to_string();
+    let files = [wrong, corpus("litmus_corr"), "no such file.c".to_string()];
     let output = fencepost(&["check", "-j1", "-m", "armv8", "--format", "junit"]).args(files).output();
     let text = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
     assert!(is_well_formed(&text), "{text}");

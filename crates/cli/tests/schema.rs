@@ -73,6 +73,7 @@ fn is(name: &str, value: &Value) -> bool {
         "integer" => value.is_u64(),
         "number" => value.is_number(),
         "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
         other => panic!("the validator does not know the type {other}"),
     }
 }

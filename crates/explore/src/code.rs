@@ -8,6 +8,7 @@
 //! A thread's registers are one array: the hidden ones first, then a frame per active call. A frame begins with three
 //! words (caller's frame, return address, destination of the result); operands are relative to the frame.
 
+use crate::coverage::Reached;
 use crate::debug::Debug;
 use crate::interpret::FaultKind;
 use crate::memory::BadAccess;
@@ -424,6 +425,8 @@ pub struct Code {
     pub threads: Vec<(u32, Vec<u64>)>,
     /// Which threads may be equal.
     pub symmetry: Sets,
+    /// Which operations were reached.
+    pub reached: Reached,
     /// For people.
     pub debug: Debug,
 }

@@ -6,6 +6,7 @@ use self::exchange::Cas;
 use crate::code::{
     Arg, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, Undefined, frame_reg,
 };
+use crate::coverage::Reached;
 use crate::debug::Debug;
 use crate::liveness::{live_registers, may_wait, repeats_reads, tails};
 use crate::paired::{Part, paired_exclusives};
@@ -76,6 +77,7 @@ pub fn lower(
     code.in_pieces = !mixed.is_empty();
     let lives = |op: &Op| matches!(op, Op::Free { .. } | Op::Alloc { .. } | Op::EndThread { .. });
     code.uses_objects = code.ops.iter().any(lives);
+    code.reached = Reached::new(code.ops.len());
     code.defines = code.ops.iter().map(Op::defines).collect();
     code.live = live_registers(&code, &counters, &observed_registers(program));
     (code.repeats_reads, code.repeats_plain_reads) = repeats_reads(&code);

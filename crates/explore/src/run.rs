@@ -4,6 +4,7 @@
 use crate::cells::Cells;
 use crate::collect::{Collector, Question, Stats, Trace, Visitor};
 use crate::control::{Control, Limits, Need, StopReason, Task};
+use crate::coverage::Coverage;
 use crate::findings::Finding;
 use crate::found::Found;
 use crate::graph::Layout;
@@ -163,6 +164,8 @@ pub struct Exploration {
     pub witness: Option<Trace>,
     /// Why the exploration ended early, if it did.
     pub stopped: Option<StopReason>,
+    /// What was reached, if all was explored at one go.
+    pub coverage: Option<Coverage>,
 }
 
 /// Explores all executions of a program whose loops are bounded.
@@ -209,7 +212,11 @@ fn explore_in(
                 jobs = 1;
                 options.restarted.iter().for_each(|restarted| restarted());
             }
-            Ok(attempt) => return Ok(attempt.whole()),
+            Ok(attempt) => {
+                let whole = attempt.whole();
+                let coverage = whole.stopped.is_none().then(|| Coverage::of(&room.code));
+                return Ok(Exploration { coverage, ..whole });
+            }
             Err(need) => {
                 if let Some(restarted) = options.restarted {
                     restarted();
@@ -356,6 +363,7 @@ impl From<Found> for Exploration {
             cuts: found.cuts.into_iter().collect(),
             witness: found.witness.and_then(|located| located.what),
             stopped: None,
+            coverage: None,
         }
     }
 }

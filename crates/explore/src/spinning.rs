@@ -271,8 +271,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     }
 
     /// Whether a loop whose bound is used up at `pc` is followed all the same: nobody else has a say in how long it is. Either
-    /// no other thread runs, or all that the thread has read since it entered the loop is in objects that threads make, and
-    /// nobody else has written or read it so far. `registers` are the thread's, `index` its next event.
+    /// no other thread runs, or all that the thread has read since it entered the loop is constant, or in objects that threads make and
+    /// that nobody else has written or read so far. `registers` are the thread's, `index` its next event.
     pub(crate) fn reads_its_own(
         &self,
         graph: &Graph<M, W>,
@@ -302,9 +302,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let is_own_cell = |loc: LocId| {
             let global = self.memory.storage(self.memory.location(loc).0.object) == Some(Storage::Global);
             let writes = graph.co(loc);
-            !global
-                && graph.init_readers(loc).is_empty()
-                && writes.iter().all(|&w| is_own(w as usize) && graph.readers(w as usize).iter().all(is_own))
+            // Nobody writes a constant.
+            self.memory.is_constant(loc)
+                || !global
+                    && graph.init_readers(loc).is_empty()
+                    && writes
+                        .iter()
+                        .all(|&w| is_own(w as usize) && graph.readers(w as usize).iter().all(is_own))
         };
         let base = layout.base[thread] as usize;
         (base + entered..base + index).all(|e| {

@@ -9,7 +9,7 @@
 //!
 //! A loop that counts needs no bound: every way out of it is decided by values that no load, choice or call within the
 //! loop influences. How often it runs is settled when it is entered, so `for (i = 0; i < n; i++)` runs `n` times,
-//! whatever the bound.
+//! whatever the bound. What is read from a constant, such as a string literal or a table, is no such value.
 
 use crate::program::{BinaryOp, Extend, Function, Instr, Label, Operand, Program, Reg, Rvalue, Width};
 use crate::value::Value;
@@ -17,19 +17,60 @@ use fencepost_diag::Span;
 
 /// The program with all loops bounded that do not count; a program without such loops is unchanged.
 pub fn bound_loops(program: &Program, bound: u32) -> Program {
-    bound_where(program, bound, |function, back, head| !is_counting(function, back, head))
+    let tables: Vec<Vec<bool>> =
+        program.functions.iter().map(|function| constant_pointers(program, function)).collect();
+    bound_where(program, bound, |number, function, back, head| {
+        !is_counting(function, back, head, &tables[number])
+    })
+}
+
+/// The registers of a function that point into constants, whenever they have a value: all that is assigned to them is the address of a
+/// constant, or such a register with a number added. An access through them that leaves the constant is an error of its own.
+fn constant_pointers(program: &Program, function: &Function) -> Vec<bool> {
+    let params = function.params as usize;
+    let mut points: Vec<bool> = (0..function.regs.len()).map(|reg| reg >= params).collect();
+    let is_constant = |value: Value| {
+        let object = value.as_pointer().and_then(|(object, _)| program.objects.get(object.0 as usize));
+        object.is_some_and(|object| object.constant)
+    };
+    loop {
+        let known = points.clone();
+        let into = |operand: &Operand| match operand {
+            Operand::Reg(reg) => known[reg.0 as usize],
+            Operand::Const(value) => is_constant(*value),
+        };
+        let mut defined = vec![false; points.len()];
+        for instr in &function.body {
+            let keeps = match instr {
+                Instr::Assign { value: Rvalue::Use(operand), .. } => into(operand),
+                Instr::Assign { value: Rvalue::Binary(BinaryOp::Add, Width::W64, _, a, b), .. } => {
+                    into(a) || into(b)
+                }
+                Instr::Assign { value: Rvalue::Select(_, a, b), .. } => into(a) && into(b),
+                _ => false,
+            };
+            instr.for_each_definition(|reg| {
+                defined[reg.0 as usize] = true;
+                points[reg.0 as usize] &= keeps;
+            });
+        }
+        points.iter_mut().zip(&defined).for_each(|(points, defined)| *points &= defined);
+        if points == known {
+            return points;
+        }
+    }
 }
 
 fn bound_where(
     program: &Program,
     bound: u32,
-    wanted: impl Fn(&Function, &[(u32, u32)], u32) -> bool,
+    wanted: impl Fn(usize, &Function, &[(u32, u32)], u32) -> bool,
 ) -> Program {
     let mut program = program.clone();
-    for function in &mut program.functions {
+    for (number, function) in program.functions.iter_mut().enumerate() {
         let mut back = back_edges(function);
         let mut heads = heads_of(&back);
-        heads.retain(|&head| wanted(function, &back, head));
+        heads.retain(|&head| wanted(number, function, &back, head));
         back.retain(|(_, to)| heads.contains(to));
         if !back.is_empty() {
             *function = Unroller::new(function, back, bound).run();
@@ -104,11 +145,11 @@ fn loop_body(function: &Function, back: &[(u32, u32)], head: u32) -> Vec<bool> {
 
 /// Whether the ways out of a loop depend on counting alone: no value that a load, a choice or a call within the loop
 /// gave, and no branch on such a value, has a say in them.
-fn is_counting(function: &Function, back: &[(u32, u32)], head: u32) -> bool {
+fn is_counting(function: &Function, back: &[(u32, u32)], head: u32, tables: &[bool]) -> bool {
     let inside = loop_body(function, back, head);
     let is_inside = |at: u32| inside.get(at as usize).copied().unwrap_or(false);
     let leaves = |at: u32| !function.body[at as usize].successors(at).all(is_inside);
-    let mut data = DataInLoop::new(function, &inside, head);
+    let mut data = DataInLoop::new(function, &inside, head, tables);
     // A branch on data makes more registers depend on data, which may make more branches do so.
     while data.spread() {}
     let branch = |at: u32| matches!(function.body[at as usize], Instr::Branch { .. });
@@ -122,15 +163,17 @@ struct DataInLoop<'f> {
     function: &'f Function,
     inside: &'f [bool],
     head: u32,
+    /// Registers that point into constants.
+    tables: &'f [bool],
     before: Vec<Vec<bool>>,
     /// Registers that hold one value or another, for a branch on data, where its ways meet again.
     merged: Vec<Vec<bool>>,
 }
 
 impl<'f> DataInLoop<'f> {
-    fn new(function: &'f Function, inside: &'f [bool], head: u32) -> DataInLoop<'f> {
+    fn new(function: &'f Function, inside: &'f [bool], head: u32, tables: &'f [bool]) -> DataInLoop<'f> {
         let nothing = vec![vec![false; function.regs.len()]; inside.len()];
-        DataInLoop { function, inside, head, before: nothing.clone(), merged: nothing }
+        DataInLoop { function, inside, head, tables, before: nothing.clone(), merged: nothing }
     }
 
     fn members(&self) -> impl Iterator<Item = u32> + use<'f> {
@@ -151,7 +194,12 @@ impl<'f> DataInLoop<'f> {
         for at in self.members() {
             let instr = &self.function.body[at as usize];
             let mut after = self.before[at as usize].clone();
-            let dependent = !matches!(instr, Instr::Assign { .. }) || self.decides(at);
+            let settled = match instr {
+                Instr::Assign { .. } => true,
+                Instr::Load { addr: Operand::Reg(address), .. } => self.tables[address.0 as usize],
+                _ => false,
+            };
+            let dependent = !settled || self.decides(at);
             instr.for_each_definition(|reg| after[reg.0 as usize] = dependent);
             for next in instr.successors(at).filter(|&next| self.inside.get(next as usize) == Some(&true)) {
                 let merged = &self.merged[next as usize];
@@ -424,7 +472,7 @@ mod tests {
             again(0, 1, 7),
         ];
         let program = function(body, 2);
-        let all = |bound| bound_where(&program, bound, |_, _, _| true);
+        let all = |bound| bound_where(&program, bound, |_, _, _, _| true);
         assert_eq!(run(&all(1).functions[0]), (4, false));
         assert_eq!(run(&all(0).functions[0]), (1, true));
         assert_eq!(run(&bound_loops(&program, 0).functions[0]), (4, false), "these loops count");

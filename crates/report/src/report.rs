@@ -1,6 +1,6 @@
 //! What is reported about a file: the answer of an engine, or why there is none. Every format is made of these two.
 
-use fencepost_answer::{Outcome, StopReason, Verdict};
+use fencepost_answer::{Outcome, Severity, StopReason, Verdict};
 use fencepost_diag::{Diagnostic, SourceMap, Span};
 
 /// The answer about a file.
@@ -23,11 +23,45 @@ pub struct Report<'a> {
     pub warnings: &'a [Diagnostic],
     /// What to try next, if there is no verdict.
     pub advice: &'a [String],
+    /// What was expected of the answer, if somebody said so.
+    pub expectation: Option<Expectation>,
+    /// Of each finding whether the baseline knows it, if there is one.
+    pub known: Option<&'a [bool]>,
     /// Time it took.
     pub seconds: f64,
 }
 
+/// What was expected of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// A verdict, or the code of a finding.
+    pub wanted: &'static str,
+    /// Whether the answer is that.
+    pub is_met: bool,
+}
+
 impl Report<'_> {
+    /// Why a finding is no news, if it is none: somebody expects it, or the baseline knows it.
+    pub fn excuse(&self, finding: usize) -> Option<&'static str> {
+        let known = self.known.is_some_and(|known| known.get(finding) == Some(&true));
+        match (known, self.expectation) {
+            (true, _) => Some("known by the baseline"),
+            (false, Some(Expectation { is_met: true, .. })) => Some("expected"),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing of it is news: an answer as it was expected, or only findings that are known.
+    pub fn is_excused(&self) -> bool {
+        let wrong = |i: &usize| self.outcome.findings[*i].kind.severity() == Severity::Error;
+        let mut errors = (0..self.outcome.findings.len()).filter(wrong).peekable();
+        match (self.expectation, self.outcome.verdict) {
+            (Some(expectation), _) => expectation.is_met,
+            (None, Verdict::Unsafe) => errors.peek().is_some() && errors.all(|i| self.excuse(i).is_some()),
+            (None, _) => false,
+        }
+    }
+
     /// Warnings for people, whatever the format: they go to standard error.
     pub fn rendered_warnings(&self) -> String {
         self.warnings.iter().map(|warning| self.sources.render(warning) + "\n").collect()

@@ -79,6 +79,8 @@ impl Preprocessor<'_> {
         }
         let built_in = || headers::find(name).map(|text| (format!("<{name}>"), text.to_string()));
         // The headers of a C library rely on what only its own version of these says.
+        let fallback = || self.options.fallback_dirs.map(|folders| folders()).unwrap_or_default();
+        let inside = is_system(here) && system.is_empty();
         let theirs =
             ["features.h", "sys/cdefs.h", "netinet/in.h", "arpa/inet.h", "linux/types.h", "asm/types.h"];
         if theirs.contains(&name)
@@ -86,10 +88,21 @@ impl Preprocessor<'_> {
         {
             return Some(found);
         }
+        if inside
+            && theirs.contains(&name)
+            && let Some(found) = fallback().iter().find_map(|dir| load(path(&dir)))
+        {
+            return Some(found);
+        }
         if let Some(found) = built_in() {
             return Some(found);
         }
-        system.iter().skip(behind(&system)).find_map(|dir| load(path(dir)))
+        let listed = system.iter().skip(behind(&system)).find_map(|dir| load(path(dir)));
+        listed.or_else(|| {
+            let folders = fallback();
+            let folders: Vec<&String> = folders.iter().collect();
+            folders.iter().skip(behind(&folders)).find_map(|dir| load(path(dir)))
+        })
     }
 
     fn not_found(&self, name: &str, span: Span) -> Diagnostic {

@@ -13,14 +13,16 @@ use crate::revalidate::{self, Unconfirmed};
 use crate::telling::story::StepId;
 use crate::telling::teller::{Source, Teller};
 use crate::telling::{idle, sentence};
-use fencepost_answer::{Bound, BoundName, Explanation, Finding, Outcome, Place, Statistics, StopReason};
+use fencepost_answer::{
+    Bound, BoundName, Coverage, Explanation, Finding, Outcome, Place, Statistics, StopReason, Verdict,
+};
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, Symmetry, headline};
 use fencepost_ir::{Language, Program, Property};
 use fencepost_models::prepare::{Form, Prepared};
 use fencepost_models::registry::{self, Entry};
 use fencepost_naive::Rebuilt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The engine.
 pub struct Explore;
@@ -269,7 +271,31 @@ impl Reporter<'_> {
             nodes: Some(found.stats.nodes),
             ..Statistics::default()
         };
-        outcome.mind_emptiness()
+        let mut outcome = outcome.mind_emptiness();
+        let safe = outcome.verdict == Verdict::Safe;
+        outcome.coverage = found.coverage.as_ref().filter(|_| safe).map(|coverage| self.coverage(coverage));
+        outcome
+    }
+
+    /// What was reached, line by line of the user's files. What stands twice in the program, as the body of a loop does that was
+    /// unrolled, is reached if one of the two is.
+    fn coverage(&self, coverage: &fencepost_explore::Coverage) -> Coverage {
+        let spans = |all: &BTreeSet<(u32, u32)>| -> BTreeSet<Span> {
+            all.iter().map(|&at| self.source.span(at)).collect()
+        };
+        let (reached, unreached) = (spans(&coverage.reached), spans(&coverage.unreached));
+        let line = |span: &Span| {
+            let (file, line, _) = self.source.sources.position(span.start)?;
+            (!file.starts_with('<')).then_some((file, line))
+        };
+        let lines: BTreeSet<_> = reached.iter().chain(&unreached).filter_map(line).collect();
+        let mut missed: BTreeMap<_, Span> = BTreeMap::new();
+        for span in unreached.difference(&reached) {
+            if let Some(line) = line(span) {
+                missed.entry(line).or_insert(*span);
+            }
+        }
+        Coverage { lines: lines.len(), unreached: missed.into_values().collect() }
     }
 
     /// What went wrong and why, of each finding; and the first counterexample, to be drawn.

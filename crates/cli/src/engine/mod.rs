@@ -102,6 +102,8 @@ const COMMON: &[&str] = &[
     "engine",
     "mapping",
     "spurious",
+    "require-coverage",
+    "compile-commands",
     "jobs",
     "timeout",
     "max-memory",

@@ -64,8 +64,10 @@ pub fn suggest(
     let found = search.find()?;
     let changes = |chosen: Chosen| search.changes(&chosen);
     Ok(match found {
-        Found::Changes(chosen) => Some(Suggestion { changes: changes(chosen), runs: search.runs }),
-        Found::None => Some(Suggestion { changes: Vec::new(), runs: search.runs }),
+        Found::Changes(chosen) => {
+            Some(Suggestion { changes: changes(chosen), runs: search.runs, ..Suggestion::default() })
+        }
+        Found::None => Some(Suggestion { runs: search.runs, ..Suggestion::default() }),
         Found::Late => None,
     })
 }

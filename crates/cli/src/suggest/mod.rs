@@ -13,7 +13,7 @@ use crate::input::Trouble;
 use fencepost_answer::{Change, Finding, Outcome, Remedy, Severity, Suggestion, Verdict};
 use fencepost_diag::Span;
 use fencepost_ir::{Ann, Compiled, Fence, Instr, Language, Order, Program};
-use fencepost_models::registry::Entry;
+use fencepost_models::registry::{self, Entry};
 use std::time::{Duration, Instant};
 
 /// Without a time limit of the user's, nobody waits longer than this for a suggestion.
@@ -51,14 +51,23 @@ pub fn suggest(
         return Ok(None);
     }
     let limit = options.timeout.unwrap_or(MOST_TIME);
-    let mut search = Search { name, compiled, model, options, end: Instant::now() + limit, runs: 0 };
+    let contexts = vec![Context::of(model, options)];
+    let mut search = Search { name, compiled, contexts, options, end: Instant::now() + limit, runs: 0 };
     let mut places = places(compiled, found);
     for place in &mut places {
         place.chosen = place.strengths.len() - 1;
     }
     if places.is_empty() || search.check(&places)? != Some(Verdict::Safe) {
         let late = Instant::now() >= search.end;
-        return Ok((!late).then(|| Suggestion { changes: Vec::new(), runs: search.runs }));
+        return Ok((!late).then(|| Suggestion { runs: search.runs, ..Suggestion::default() }));
+    }
+    // What holds under this model alone is a trap for whoever compiles it otherwise.
+    let mut nowhere_in = Vec::new();
+    for context in others(compiled.language, model, options) {
+        match search.solve(&places, &context)?.map(|outcome| outcome.verdict) {
+            Some(Verdict::Safe) => search.contexts.push(context),
+            _ => nowhere_in.push(context.name()),
+        }
     }
     // Sequential consistency is the most expensive strength: without it if that is enough.
     let strongest: Vec<usize> = places.iter().map(|place| place.chosen).collect();
@@ -86,8 +95,46 @@ pub fn suggest(
             }
         }
     }
-    Ok(Some(Suggestion { changes: changes_of(&places), runs: search.runs }))
+    let also = search.contexts[1..].iter().map(Context::name).collect();
+    Ok(Some(Suggestion { changes: changes_of(&places), runs: search.runs, also, nowhere_in }))
 }
+
+/// A model, and how the program is compiled for it.
+#[derive(Clone)]
+struct Context {
+    model: &'static Entry,
+    mapping: String,
+}
+
+impl Context {
+    fn of(model: &'static Entry, options: &CheckArgs) -> Context {
+        Context { model, mapping: options.mapping.clone() }
+    }
+
+    fn name(&self) -> String {
+        match self.mapping.as_str() {
+            "" => self.model.name.to_string(),
+            mapping => format!("{} --mapping {mapping}", self.model.name),
+        }
+    }
+}
+
+/// Where a change to a C program should hold as well, if it is asked for under a model of hardware: the language, and every other way to
+/// compile it.
+fn others(language: Language, model: &'static Entry, options: &CheckArgs) -> Vec<Context> {
+    let (Language::C, Some(target)) = (language, model.target) else { return Vec::new() };
+    let given: Vec<&str> = options.mapping.split(',').map(str::trim).collect();
+    let words = target.mappings().iter().map(|(word, _)| *word);
+    // Without a word the first of each pair is taken.
+    let defaults: Vec<&str> = target.mappings().chunks(2).filter_map(|pair| Some(pair.first()?.0)).collect();
+    let used = |word: &&str| given.contains(word) || given == [""] && defaults.contains(word);
+    let mappings = words.filter(|word| !used(word)).map(|word| Context { model, mapping: word.to_string() });
+    let language = registry::find(LANGUAGE).map(|model| Context { model, mapping: String::new() });
+    language.into_iter().chain(mappings).collect()
+}
+
+/// The model of the language: what is safe under it is safe as compiled, but for load buffering.
+const LANGUAGE: &str = "rc20";
 
 /// Runs that are made at most to find a change against one finding.
 const MOST_RUNS: u64 = 60;
@@ -106,7 +153,9 @@ pub fn remedy(
     let limit = options.timeout.unwrap_or(MOST_TIME);
     // All errors are looked for: that another one is found first says nothing about this one.
     let options = &CheckArgs { all: true, suggest: false, ..options.clone() };
-    let mut search = Search { name, compiled, model, options, end: Instant::now() + limit, runs: 0 };
+    let here = Context::of(model, options);
+    let mut search =
+        Search { name, compiled, contexts: Vec::new(), options, end: Instant::now() + limit, runs: 0 };
     let mut places = places(compiled, found);
     places.retain(|place| place.is_visited(found));
     for changes in tries(&places) {
@@ -115,7 +164,7 @@ pub fn remedy(
         }
         places.iter_mut().for_each(|place| place.chosen = 0);
         changes.iter().for_each(|&(place, chosen)| places[place].chosen = chosen);
-        let Some(outcome) = search.solve(&places)? else { return Ok(None) };
+        let Some(outcome) = search.solve(&places, &here)? else { return Ok(None) };
         let ended = outcome.stop_reason.is_none() && outcome.verdict != Verdict::Unknown;
         if ended && !outcome.findings.iter().any(|other| is_same(wrong, other)) {
             return Ok(Some(Remedy { changes: changes_of(&places), verdict: outcome.verdict }));
@@ -173,20 +222,27 @@ impl Place {
 struct Search<'a> {
     name: &'a str,
     compiled: &'a Compiled,
-    model: &'static Entry,
+    /// Where the program is to be safe.
+    contexts: Vec<Context>,
     options: &'a CheckArgs,
     end: Instant,
     runs: u64,
 }
 
 impl Search<'_> {
-    /// The verdict with these strengths; `None` if time is over. Bounds count as they do for any *safe*.
+    /// The verdict with these strengths, the worst of all contexts; `None` if time is over. Bounds count as they do for any *safe*.
     fn check(&mut self, places: &[Place]) -> Result<Option<Verdict>, Trouble> {
-        Ok(self.solve(places)?.map(|outcome| outcome.verdict))
+        for context in self.contexts.clone() {
+            let verdict = self.solve(places, &context)?.map(|outcome| outcome.verdict);
+            if verdict != Some(Verdict::Safe) {
+                return Ok(verdict);
+            }
+        }
+        Ok(Some(Verdict::Safe))
     }
 
-    /// The answer with these strengths; `None` if time is over.
-    fn solve(&mut self, places: &[Place]) -> Result<Option<Outcome>, Trouble> {
+    /// The answer with these strengths in a context; `None` if time is over.
+    fn solve(&mut self, places: &[Place], context: &Context) -> Result<Option<Outcome>, Trouble> {
         let now = Instant::now();
         if now >= self.end || check::is_interrupted() {
             return Ok(None);
@@ -194,7 +250,8 @@ impl Search<'_> {
         self.runs += 1;
         let program = changed(&self.compiled.program, places);
         let compiled = Compiled { program, ..self.compiled.clone() };
-        let (.., outcome) = check::solve(self.name, &compiled, self.model, self.options, now)?;
+        let options = CheckArgs { mapping: context.mapping.clone(), ..self.options.clone() };
+        let (.., outcome) = check::solve(self.name, &compiled, context.model, &options, now)?;
         let late = outcome.verdict == Verdict::Unknown && Instant::now() >= self.end;
         Ok((!late).then_some(outcome))
     }

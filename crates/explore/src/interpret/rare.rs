@@ -11,13 +11,19 @@ impl<M> Machine<'_, M> {
     pub(super) fn other(&mut self, pc: Pc, regs: &mut [u64], fp: &mut usize) -> Result<Pc, Stop> {
         let base = *fp;
         match self.code.ops[pc as usize] {
-            Op::Assert { condition } if get(&regs[base..], condition) == 0 => {
-                if let Some(stop) = self.failed_check(pc, regs) {
+            Op::Assert { condition } => {
+                self.code.reached.mark(pc);
+                if get(&regs[base..], condition) == 0
+                    && let Some(stop) = self.failed_check(pc, regs)
+                {
                     return Err(stop);
                 }
             }
             Op::Fail(kind) => return Err(self.fault(pc, FaultKind::Fail(kind))),
-            Op::Call { target, args, dst } => return self.call(pc, regs, fp, target, args, dst),
+            Op::Call { target, args, dst } => {
+                self.code.reached.mark(pc);
+                return self.call(pc, regs, fp, target, args, dst);
+            }
             Op::Return(value) => {
                 let value = value.map_or(0, |v| get(&regs[base..], v));
                 if base == HIDDEN {

@@ -132,6 +132,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             return same;
         }
         if !node.is_segment() {
+            code.reached.mark(key.pc);
             self.describe(parent_id, &mut node, &facts, code);
             if key.loc != NO_LOC {
                 self.met.insert((node.thread, key.loc));

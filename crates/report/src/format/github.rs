@@ -2,7 +2,7 @@
 
 use super::Printed;
 use super::text;
-use crate::report::{Failed, Report, position};
+use crate::report::{Expectation, Failed, Report, position};
 use fencepost_answer::{Severity, Verdict};
 use fencepost_diag::{SourceMap, Span};
 
@@ -12,6 +12,7 @@ pub fn report(report: &Report<'_>) -> Printed {
     let mut out = String::new();
     for (i, finding) in outcome.findings.iter().enumerate() {
         let command = match finding.kind.severity() {
+            _ if report.excuse(i).is_some() => "notice",
             Severity::Warning => "warning",
             Severity::Error | Severity::Unknown => "error",
         };
@@ -22,14 +23,19 @@ pub fn report(report: &Report<'_>) -> Printed {
         let message = format!("{}{message}", finding.message);
         out += &annotation(command, place(report.sources, span).as_deref(), &title, &message);
     }
-    if outcome.verdict == Verdict::Unknown {
+    if let Some(Expectation { wanted, is_met: false }) = report.expectation {
+        let title = format!("not as expected under {}", report.model);
+        let message = format!("{}, expected {wanted}", outcome.verdict.name());
+        out += &annotation("error", Some(&format!("file={}", property(report.file))), &title, &message);
+    }
+    if outcome.verdict == Verdict::Unknown && !report.is_excused() {
         let why = outcome.stop_reason.as_ref().map_or(String::new(), ToString::to_string);
         let title = format!("unknown under {}", report.model);
         out += &annotation("warning", Some(&format!("file={}", property(report.file))), &title, &why);
     }
     out += &text::headline(report);
     out.push('\n');
-    Printed { output: out, errors: report.rendered_warnings() }
+    Printed { output: out, errors: report.rendered_warnings(), part: None }
 }
 
 /// A file without an answer: its messages as annotations.
@@ -47,7 +53,7 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
         let at = format!("file={}", property(failed.file));
         out += &annotation("error", Some(&at), "cannot be read", failed.error);
     }
-    Printed { output: out, errors: format!("{}\n", failed.error) }
+    Printed { output: out, errors: format!("{}\n", failed.error), part: None }
 }
 
 fn place(sources: &SourceMap, span: Span) -> Option<String> {

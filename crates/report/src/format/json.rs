@@ -3,7 +3,8 @@
 use super::Printed;
 use crate::report::{Failed, Report, position};
 use fencepost_answer::{
-    Bound, Change, Explanation, Finding, Outcome, Place, Proof, Remedy, Step, StopReason, Suggestion,
+    Bound, Change, Coverage, Explanation, Finding, Outcome, Place, Proof, Remedy, Step, StopReason,
+    Suggestion,
 };
 use fencepost_diag::{Diagnostic, Severity, SourceMap, Span};
 use serde::Serialize;
@@ -23,7 +24,7 @@ pub fn json_line(value: &impl Serialize) -> String {
 
 /// The whole answer.
 pub fn report(report: &Report<'_>) -> Printed {
-    Printed { output: json_line(&answer(report)) + "\n", errors: report.rendered_warnings() }
+    Printed { output: json_line(&answer(report)) + "\n", errors: report.rendered_warnings(), part: None }
 }
 
 /// Why there is no answer.
@@ -34,7 +35,7 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
         "error": failed.error,
         "diagnostics": diagnostics(failed.diagnostics, failed.sources),
     });
-    Printed { output: json_line(&value) + "\n", errors: String::new() }
+    Printed { output: json_line(&value) + "\n", errors: String::new(), part: None }
 }
 
 fn answer(report: &Report<'_>) -> Value {
@@ -52,6 +53,7 @@ fn answer(report: &Report<'_>) -> Value {
         picture: _,
         observed: _,
         suggestion,
+        coverage,
         proof,
     } = report.outcome;
     let sources = report.sources;
@@ -69,7 +71,13 @@ fn answer(report: &Report<'_>) -> Value {
         "findings": findings
             .iter()
             .enumerate()
-            .map(|(i, f)| finding(f, explanations.get(i), sources))
+            .map(|(i, f)| {
+                let mut value = finding(f, explanations.get(i), sources);
+                if let Some(known) = report.known {
+                    value["known"] = known.get(i).copied().unwrap_or(false).into();
+                }
+                value
+            })
             .collect::<Vec<_>>(),
         "diagnostics": diagnostics(report.warnings, sources),
     });
@@ -81,6 +89,8 @@ fn answer(report: &Report<'_>) -> Value {
     add("picked", report.picked.map(Value::from));
     add("checks", checks.map(Value::from));
     add("assumes", (!assumes.is_empty()).then(|| assumes.join(", ").into()));
+    let expected = report.expectation.map(|e| json!({ "wanted": e.wanted, "met": e.is_met }));
+    add("expected", expected);
     add("vacuous", vacuous.then_some(Value::Bool(true)));
     add("stop_reason", stop_reason.as_ref().map(|reason| reason.to_string().into()));
     add("stop", stop_reason.as_ref().map(stop));
@@ -92,6 +102,7 @@ fn answer(report: &Report<'_>) -> Value {
     add("transitions", statistics.transitions.map(Value::from));
     add("nodes", statistics.nodes.map(Value::from));
     add("advice", (!report.advice.is_empty()).then(|| report.advice.into()));
+    add("coverage", coverage.as_ref().map(|coverage| covered(coverage, sources)));
     add("suggestion", suggestion.as_ref().map(|suggestion| suggested(suggestion, sources)));
     if let Some(proof) = proof {
         add_proof(&mut value, proof);
@@ -99,10 +110,24 @@ fn answer(report: &Report<'_>) -> Value {
     value
 }
 
+/// What no execution came to.
+fn covered(coverage: &Coverage, sources: &SourceMap) -> Value {
+    let unreached = coverage.unreached.iter().map(|&span| {
+        let at = position(sources, span);
+        json!({ "file": at.file, "line": at.line, "column": at.column, "text": sources.expression(span) })
+    });
+    json!({ "lines": coverage.lines, "unreached": unreached.collect::<Vec<_>>() })
+}
+
 /// Changes that make the program safe; none if there are none.
 fn suggested(suggestion: &Suggestion, sources: &SourceMap) -> Value {
     let changes: Vec<Value> = suggestion.changes.iter().map(|c| change(c, sources)).collect();
-    json!({ "changes": changes, "runs": suggestion.runs })
+    json!({
+        "changes": changes,
+        "runs": suggestion.runs,
+        "also": suggestion.also,
+        "nowhere_in": suggestion.nowhere_in,
+    })
 }
 
 fn change(change: &Change, sources: &SourceMap) -> Value {

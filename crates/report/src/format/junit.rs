@@ -17,9 +17,20 @@ pub const TAIL: &str = "</testsuites>\n";
 pub fn report(report: &Report<'_>) -> Printed {
     let printed = text::report(report);
     let outcome = report.outcome;
-    let first = outcome.findings.iter().find(|finding| finding.kind.severity() != Severity::Warning);
-    let inside = match outcome.verdict {
+    let is_news =
+        |i: &usize| outcome.findings[*i].kind.severity() != Severity::Warning && report.excuse(*i).is_none();
+    let first = (0..outcome.findings.len()).find(is_news).map(|i| &outcome.findings[i]);
+    let unexpected = report.expectation.filter(|expectation| !expectation.is_met);
+    // What was expected, or is known, has passed.
+    let verdict = if report.is_excused() { Verdict::Safe } else { outcome.verdict };
+    let verdict = if unexpected.is_some() && verdict == Verdict::Safe { Verdict::Unsafe } else { verdict };
+    let inside = match verdict {
         Verdict::Safe => String::new(),
+        Verdict::Unsafe if unexpected.is_some() => {
+            let wanted = unexpected.map_or("", |expectation| expectation.wanted);
+            let message = format!("{}, expected {wanted}", outcome.verdict.name());
+            element("failure", "unexpected", &message, &printed.output)
+        }
         Verdict::Unsafe => {
             let (kind, message) =
                 first.map_or(("unsafe", "unsafe"), |finding| (finding.kind.code(), &*finding.message));
@@ -30,12 +41,12 @@ pub fn report(report: &Report<'_>) -> Printed {
             element("error", "unknown", &why, &printed.output)
         }
     };
-    let said = match outcome.verdict {
+    let said = match verdict {
         Verdict::Safe => format!("      <system-out>{}</system-out>\n", escape(&printed.output)),
         _ => String::new(),
     };
-    let suite = suite(report.file, report.model, report.seconds, outcome.verdict, &(inside + &said));
-    Printed { output: suite, errors: report.rendered_warnings() }
+    let suite = suite(report.file, report.model, report.seconds, verdict, &(inside + &said));
+    Printed { output: suite, errors: report.rendered_warnings(), part: None }
 }
 
 /// A file without an answer as a suite with an error.
@@ -43,7 +54,7 @@ pub fn failed(failed: &Failed<'_>) -> Printed {
     let message = failed.error.lines().next().unwrap_or("no answer");
     let inside = element("error", "input", message, failed.error);
     let output = suite(failed.file, "input", 0.0, Verdict::Unknown, &inside);
-    Printed { output, errors: format!("{}\n", failed.error) }
+    Printed { output, errors: format!("{}\n", failed.error), part: None }
 }
 
 fn suite(file: &str, model: &str, seconds: f64, verdict: Verdict, inside: &str) -> String {

@@ -17,6 +17,8 @@ pub struct Printed {
     pub output: String,
     /// For standard error.
     pub errors: String,
+    /// The answer as a part of one document, which is made of all of them at the end.
+    pub part: Option<serde_json::Value>,
 }
 
 /// A way to print answers.
@@ -27,6 +29,8 @@ pub struct Format {
     pub about: &'static str,
     /// What stands before the first answer, between two, and after the last one, if all of them are one document.
     pub document: [&'static str; 3],
+    /// The document, of its parts, if it cannot be printed one by one.
+    pub whole: Option<fn(Vec<serde_json::Value>) -> String>,
     /// An answer.
     pub report: fn(&Report<'_>) -> Printed,
     /// A file without an answer.
@@ -38,18 +42,27 @@ const LINES: [&str; 3] = ["", "", ""];
 
 /// The formats; the first one is the default.
 pub const FORMATS: &[Format] = &[
-    Format { name: "text", about: "for people", document: LINES, report: text::report, failed: text::failed },
+    Format {
+        name: "text",
+        about: "for people",
+        document: LINES,
+        whole: None,
+        report: text::report,
+        failed: text::failed,
+    },
     Format {
         name: "json",
         about: "one JSON object per line",
         document: LINES,
+        whole: None,
         report: json::report,
         failed: json::failed,
     },
     Format {
         name: "sarif",
         about: "SARIF 2.1.0, for code scanning",
-        document: [sarif::HEAD, ",\n", sarif::TAIL],
+        document: LINES,
+        whole: Some(sarif::document),
         report: sarif::report,
         failed: sarif::failed,
     },
@@ -57,6 +70,7 @@ pub const FORMATS: &[Format] = &[
         name: "junit",
         about: "JUnit XML, for CI servers",
         document: [junit::HEAD, "", junit::TAIL],
+        whole: None,
         report: junit::report,
         failed: junit::failed,
     },
@@ -64,6 +78,7 @@ pub const FORMATS: &[Format] = &[
         name: "github",
         about: "annotations of GitHub workflows",
         document: LINES,
+        whole: None,
         report: github::report,
         failed: github::failed,
     },

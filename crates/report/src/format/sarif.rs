@@ -1,39 +1,69 @@
-//! SARIF 2.1.0 (OASIS), for code scanning services: one log, a run per file and model.
+//! SARIF 2.1.0 (OASIS), for code scanning services: one log with one run, whatever the number of files and models.
 //!
 //! A finding is a result with its execution as a code flow; an answer that is missing is a notification of the run, so that
 //! *unknown* is never mistaken for a clean bill.
 
 use super::Printed;
-use crate::report::{Failed, Report, position};
-use fencepost_answer::kind::TABLE;
-use fencepost_answer::{Explanation, Finding, Severity, Step, Verdict};
+use crate::report::{Expectation, Failed, Report, position};
+use fencepost_answer::kind::{Entry, TABLE};
+use fencepost_answer::{Severity, Step, Verdict};
 use fencepost_diag::{Diagnostic, SourceMap, Span};
 use serde_json::{Value, json};
 
-/// What stands before the first run.
-pub const HEAD: &str =
-    "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[\n";
-/// What stands after the last one.
-pub const TAIL: &str = "\n]}\n";
+/// The whole log: one run, of its parts, which have results and notifications each.
+pub fn document(parts: Vec<Value>) -> String {
+    let (mut results, mut notes, mut answers, mut successful) = (Vec::new(), Vec::new(), Vec::new(), true);
+    for mut part in parts {
+        let mut take = |name: &str, to: &mut Vec<Value>| match part[name].take() {
+            Value::Array(all) => to.extend(all),
+            _ => {}
+        };
+        take("results", &mut results);
+        take("notes", &mut notes);
+        successful &= part["successful"] == true;
+        answers.push(part["answer"].take());
+    }
+    let used = |code: &str| results.iter().any(|result| result["ruleId"] == code);
+    let rules: Vec<Value> = TABLE.iter().filter(|row| used(row.code)).map(rule).collect();
+    for result in &mut results {
+        let index = rules.iter().position(|rule| rule["id"] == result["ruleId"]);
+        result["ruleIndex"] = index.into();
+    }
+    let run = json!({
+        "tool": { "driver": { "name": "fencepost", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{ "executionSuccessful": successful, "toolExecutionNotifications": notes }],
+        "results": results,
+        "properties": { "answers": answers },
+    });
+    let schema = "https://json.schemastore.org/sarif-2.1.0.json";
+    json!({ "$schema": schema, "version": "2.1.0", "runs": [run] }).to_string() + "\n"
+}
 
-/// An answer as a run.
+fn rule(row: &Entry) -> Value {
+    json!({
+        "id": row.code,
+        "name": row.name,
+        "shortDescription": { "text": row.message },
+        "fullDescription": { "text": row.meaning },
+        "help": { "text": row.advice },
+        "defaultConfiguration": { "level": level(row.severity) },
+    })
+}
+
+/// An answer as a part of the log.
 pub fn report(report: &Report<'_>) -> Printed {
     let outcome = report.outcome;
-    let results = outcome.findings.iter().enumerate();
-    let results: Vec<Value> =
-        results.map(|(i, f)| result(f, outcome.explanations.get(i), report.sources)).collect();
+    let results: Vec<Value> = (0..outcome.findings.len()).map(|number| result(number, report)).collect();
     let mut notes: Vec<Value> = report.warnings.iter().map(|w| notification(w, report.sources)).collect();
     if outcome.verdict == Verdict::Unknown {
         let why = outcome.stop_reason.as_ref().map_or(String::new(), ToString::to_string);
-        notes.push(json!({ "level": "error", "message": { "text": format!("no verdict: {why}") } }));
+        let text = format!("{} under {}: no verdict: {why}", report.file, report.model);
+        notes.push(json!({ "level": "error", "message": { "text": text } }));
     }
-    let mut used: Vec<&str> = outcome.findings.iter().map(|finding| finding.kind.code()).collect();
-    used.sort_unstable();
-    used.dedup();
-    let mut run = run(&used, results, notes, outcome.verdict != Verdict::Unknown);
     let bounds: Vec<String> =
         outcome.bounds.iter().map(|b| format!("{} {}", b.name.name(), b.value)).collect();
-    run["properties"] = json!({
+    let mut answer = json!({
         "file": report.file,
         "model": report.model,
         "engine": report.engine,
@@ -41,42 +71,23 @@ pub fn report(report: &Report<'_>) -> Printed {
         "bounds": bounds,
         "seconds": report.seconds,
     });
-    run["automationDetails"] = json!({ "id": format!("{}/{}", report.file, report.model) });
-    Printed { output: run.to_string(), errors: report.rendered_warnings() }
+    if let Some(Expectation { wanted, is_met }) = report.expectation {
+        answer["expected"] = json!({ "wanted": wanted, "met": is_met });
+    }
+    let successful = outcome.verdict != Verdict::Unknown;
+    let part = json!({ "results": results, "notes": notes, "successful": successful, "answer": answer });
+    Printed { output: String::new(), errors: report.rendered_warnings(), part: Some(part) }
 }
 
-/// A file without an answer as a run that did not succeed.
+/// A file without an answer: the run did not succeed.
 pub fn failed(failed: &Failed<'_>) -> Printed {
     let mut notes: Vec<Value> = failed.diagnostics.iter().map(|d| notification(d, failed.sources)).collect();
     if notes.is_empty() {
         notes.push(json!({ "level": "error", "message": { "text": failed.error } }));
     }
-    let mut run = run(&[], Vec::new(), notes, false);
-    run["properties"] = json!({ "file": failed.file });
-    Printed { output: run.to_string(), errors: format!("{}\n", failed.error) }
-}
-
-fn run(codes: &[&str], results: Vec<Value>, notes: Vec<Value>, successful: bool) -> Value {
-    let rules: Vec<Value> = TABLE
-        .iter()
-        .filter(|row| codes.contains(&row.code))
-        .map(|row| {
-            json!({
-                "id": row.code,
-                "name": row.name,
-                "shortDescription": { "text": row.message },
-                "fullDescription": { "text": row.meaning },
-                "help": { "text": row.advice },
-                "defaultConfiguration": { "level": level(row.severity) },
-            })
-        })
-        .collect();
-    json!({
-        "tool": { "driver": { "name": "fencepost", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
-        "columnKind": "unicodeCodePoints",
-        "invocations": [{ "executionSuccessful": successful, "toolExecutionNotifications": notes }],
-        "results": results,
-    })
+    let answer = json!({ "file": failed.file });
+    let part = json!({ "results": [], "notes": notes, "successful": false, "answer": answer });
+    Printed { output: String::new(), errors: format!("{}\n", failed.error), part: Some(part) }
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -86,7 +97,10 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn result(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> Value {
+fn result(number: usize, report: &Report<'_>) -> Value {
+    let Report { outcome, sources, .. } = *report;
+    let finding = &outcome.findings[number];
+    let explanation = outcome.explanations.get(number);
     let text = match explanation.map(|explanation| explanation.sentence.as_str()) {
         Some(sentence) if !sentence.is_empty() => format!("{}: {sentence}", finding.message),
         _ => finding.message.clone(),
@@ -106,6 +120,13 @@ fn result(finding: &Finding, explanation: Option<&Explanation>, sources: &Source
     if !finding.trace.is_empty() {
         value["codeFlows"] = json!([{ "threadFlows": thread_flows(&finding.trace, sources) }]);
     }
+    if let Some(known) = report.known {
+        value["baselineState"] = if known.get(number) == Some(&true) { "unchanged" } else { "new" }.into();
+    }
+    if let Some(why) = report.excuse(number) {
+        value["suppressions"] = json!([{ "kind": "external", "justification": why }]);
+    }
+    value["properties"] = json!({ "model": report.model });
     value
 }
 
@@ -164,10 +185,14 @@ fn notification(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
     value
 }
 
-/// A file name as a relative or absolute URI reference (RFC 3986).
+/// A file name as a URI (RFC 3986): relative to the current folder if it is in there, which is what services can place.
 fn uri(file: &str) -> String {
-    let mut uri = String::new();
-    for byte in file.bytes() {
+    let path = std::path::Path::new(file);
+    let here = std::env::current_dir().unwrap_or_default();
+    let inside = path.strip_prefix(&here).unwrap_or(path);
+    let inside = inside.strip_prefix(".").unwrap_or(inside);
+    let mut uri = String::from(if inside.is_absolute() { "file://" } else { "" });
+    for byte in inside.to_string_lossy().bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'+' => {
                 uri.push(byte as char);

@@ -1,9 +1,9 @@
 //! Answers for people.
 
 use super::Printed;
-use crate::report::{Failed, Report, position, show_seconds};
+use crate::report::{Expectation, Failed, Report, position, show_seconds};
 use fencepost_answer::{
-    Change, Explanation, Finding, Outcome, Remedy, Scope, Severity, Step, Suggestion, Verdict,
+    Change, Coverage, Explanation, Finding, Outcome, Remedy, Scope, Severity, Step, Suggestion, Verdict,
 };
 use fencepost_diag::{Diagnostic, SourceMap};
 use std::fmt::Write;
@@ -13,10 +13,16 @@ pub fn report(report: &Report<'_>) -> Printed {
     let Report { outcome, sources, .. } = *report;
     let mut out = String::new();
     for (i, found) in outcome.findings.iter().enumerate() {
-        out.push_str(&explained(found, outcome.explanations.get(i), sources));
+        out.push_str(&explained(found, outcome.explanations.get(i), report.model, sources));
         out.push('\n');
     }
     let _ = writeln!(out, "{}", headline(report));
+    if let Some(Expectation { wanted, is_met }) = report.expectation {
+        let _ = match is_met {
+            true => writeln!(out, "  as expected ({wanted})"),
+            false => writeln!(out, "  not as expected ({wanted})"),
+        };
+    }
     if let Some(why) = report.picked.filter(|_| report.surprising) {
         let _ = writeln!(out, "  engine {}: {why}", report.engine);
     }
@@ -34,6 +40,9 @@ pub fn report(report: &Report<'_>) -> Printed {
             );
         }
     }
+    if let Some(coverage) = &outcome.coverage {
+        out.push_str(&show_coverage(coverage, sources, NAMED));
+    }
     if !report.advice.is_empty() {
         out.push_str("  try:\n");
         for line in report.advice {
@@ -46,7 +55,30 @@ pub fn report(report: &Report<'_>) -> Printed {
     if let Some(proof) = &outcome.proof {
         let _ = writeln!(out, "  {}", proof.summary());
     }
-    Printed { output: out, errors: report.rendered_warnings() }
+    Printed { output: out, errors: report.rendered_warnings(), part: None }
+}
+
+/// How many lines that were not reached are named.
+const NAMED: usize = 8;
+
+/// What no execution came to: nothing is known about it.
+pub(crate) fn show_coverage(coverage: &Coverage, sources: &SourceMap, most: usize) -> String {
+    let Coverage { lines, unreached } = coverage;
+    if unreached.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "  no execution comes to {} of {lines} lines with an access, an assertion or a call:\n",
+        unreached.len()
+    );
+    for &span in unreached.iter().take(most) {
+        let at = position(sources, span);
+        let _ = writeln!(out, "    {}:{}: {}", at.file, at.line, sources.expression(span));
+    }
+    if unreached.len() > most {
+        let _ = writeln!(out, "    and {} more (all of them: --json)", unreached.len() - most);
+    }
+    out
 }
 
 /// What would make the program safe.
@@ -59,8 +91,15 @@ pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> S
             "  no {kind} makes it safe under {model}: with the strongest ones at all places it is not (checked)\n"
         );
     }
+    let list = |names: &[String]| names.join(", ");
+    let also =
+        if suggestion.also.is_empty() { String::new() } else { format!(", {}", list(&suggestion.also)) };
+    let not = match suggestion.nowhere_in.is_empty() {
+        true => String::new(),
+        false => format!(" (but not under {}, where no such change is enough)", list(&suggestion.nowhere_in)),
+    };
     let mut out = format!(
-        "  safe under {model} with these changes, of which none can be left out or be weaker ({runs} runs):\n"
+        "  safe under {model}{also}{not} with these changes, of which none can be left out or be weaker ({runs} runs):\n"
     );
     suggestion.changes.iter().for_each(|change| out.push_str(&show_change(change, report.sources)));
     out
@@ -74,7 +113,12 @@ fn show_change(change: &Change, sources: &SourceMap) -> String {
 }
 
 /// A finding: what it is, what went wrong in one sentence, the execution that shows it, and why the model allows it.
-pub fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: &SourceMap) -> String {
+pub fn explained(
+    finding: &Finding,
+    explanation: Option<&Explanation>,
+    model: &str,
+    sources: &SourceMap,
+) -> String {
     let mut out = render(finding, sources) + "\n";
     let none = Explanation::default();
     let Explanation { sentence, why, threads, again, remedy } = explanation.unwrap_or(&none);
@@ -91,7 +135,7 @@ pub fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: 
         }
     }
     if let Some(remedy) = remedy {
-        out.push_str(&show_remedy(remedy, sources));
+        out.push_str(&show_remedy(remedy, model, sources));
     }
     match again {
         0 => {}
@@ -107,20 +151,20 @@ pub fn explained(finding: &Finding, explanation: Option<&Explanation>, sources: 
 }
 
 /// What makes one finding impossible.
-pub(crate) fn show_remedy(remedy: &Remedy, sources: &SourceMap) -> String {
+pub(crate) fn show_remedy(remedy: &Remedy, model: &str, sources: &SourceMap) -> String {
     let then = match remedy.verdict {
         Verdict::Safe => "the program is then safe",
         Verdict::Unsafe => "other findings stay",
         Verdict::Unknown => "the rest is unknown",
     };
-    let mut out = format!("  this finding alone is impossible with ({then}):\n");
+    let mut out = format!("  under {model} this finding alone is impossible with ({then}):\n");
     remedy.changes.iter().for_each(|change| out.push_str(&show_change(change, sources)));
     out
 }
 
 /// Why there is no answer.
 pub fn failed(failed: &Failed<'_>) -> Printed {
-    Printed { output: String::new(), errors: format!("{}\n", failed.error) }
+    Printed { output: String::new(), errors: format!("{}\n", failed.error), part: None }
 }
 
 /// The verdict in one line.

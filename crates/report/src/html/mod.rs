@@ -39,6 +39,10 @@ pub fn page(report: &Report<'_>, command: &str) -> String {
     if outcome.findings.is_empty() && outcome.verdict == Verdict::Safe {
         out.push_str("<section><p>Nothing goes wrong, as far as the line above reaches.</p></section>\n");
     }
+    if let Some(coverage) = outcome.coverage.as_ref().filter(|coverage| !coverage.unreached.is_empty()) {
+        let shown = escape(&text::show_coverage(coverage, report.sources, usize::MAX));
+        let _ = writeln!(out, "<section><h2>Not reached</h2><pre>{shown}</pre></section>");
+    }
     if let Some(suggestion) = &outcome.suggestion {
         let shown = escape(&text::show_suggestion(suggestion, report));
         let _ = writeln!(out, "<section><h2>What would help</h2><pre>{shown}</pre></section>");
@@ -118,7 +122,7 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
             let _ = writeln!(out, "<ul class=\"why\">{lines}</ul>");
         }
         if let Some(remedy) = remedy {
-            let shown = escape(&text::show_remedy(remedy, sources));
+            let shown = escape(&text::show_remedy(remedy, report.model, sources));
             let _ = writeln!(out, "<div class=\"wide\"><pre>{shown}</pre></div>");
         }
     }
