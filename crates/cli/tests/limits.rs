@@ -317,3 +317,21 @@ fn contexts_end_with_the_time_and_the_memory() {
     assert!(said.contains(completed), "{said}");
     assert!((100..=200).contains(&most), "{most} MB");
 }
+
+/// Loops that only constants decide are followed to their end, a delay that nobody can notice is left out, and a bound that cuts
+/// everything is raised.
+#[test]
+fn bounds_think_for_themselves() {
+    let data = |name: &str| format!("crates/cli/tests/data/{name}.c");
+    for (file, said) in [
+        ("copies_a_literal", "safe under rc20 (2 executions"),
+        ("walks_a_table", "safe under rc20 (6 executions)"),
+        ("backs_off", "safe under rc20 (90 executions"),
+        ("counts_far", "safe up to unroll 16 under rc20"),
+    ] {
+        let output = fencepost(&["check", "--timeout", "20", &data(file)]).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout).replace(", 0 us", "");
+        let line = text.lines().find(|line| line.contains(" under rc20")).unwrap_or(&text).to_string();
+        assert!(line.contains(said) || line.contains(&said.replace(')', ",")), "{file}: {text}");
+    }
+}

@@ -30,6 +30,7 @@ pub mod independent;
 pub mod locals;
 pub mod names;
 pub mod nondet;
+pub mod pauses;
 pub mod private;
 pub mod program;
 pub mod property;

@@ -499,7 +499,7 @@ mod tests {
         let counts = |body: Vec<Instr>| {
             let function = &function(body, 2).functions[0];
             let back = back_edges(function);
-            is_counting(function, &back, back[0].1)
+            is_counting(function, &back, back[0].1, &vec![false; function.regs.len()])
         };
         let down = || Instr::Assign { dst: Reg(0), value: less };
         // do { read; r0 -= 1 } while (r0)
@@ -518,7 +518,7 @@ mod tests {
         let outer =
             vec![start, again(count, 2, 6), load(1), again(read, 0, 4), down(), Instr::Jump(Label(1))];
         let function = &function(outer, 2).functions[0];
-        assert!(!is_counting(function, &back_edges(function), 0));
+        assert!(!is_counting(function, &back_edges(function), 0, &vec![false; function.regs.len()]));
         // for (;;) read
         assert!(!counts(vec![load(1), Instr::Jump(Label(0))]));
     }

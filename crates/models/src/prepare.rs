@@ -8,6 +8,7 @@ use crate::mapping::{self, Mapping, Target};
 use crate::registry::Entry;
 use fencepost_diag::Diagnostic;
 use fencepost_ir::nondet::{TooMany, split_choices};
+use fencepost_ir::pauses::leave_out_pauses;
 use fencepost_ir::sections::as_critical_sections;
 use fencepost_ir::{Ann, Instr, Language, ObjectId, Order, Program, bound_loops, globalise_locals_of_main};
 
@@ -102,6 +103,7 @@ pub fn prepare(
         program = globalise_locals_of_main(&program);
     }
     if form.bound_loops {
+        program = leave_out_pauses(&program);
         program = bound_loops(&program, options.unroll);
     }
     Ok(Prepared { program, section_lock })

@@ -87,7 +87,27 @@ impl Engine for Explore {
         }
     }
 
+    /// A bound that cut everything is doubled, unless it was asked for.
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let mut options = question.options.clone();
+        let asked = options.given.iter().any(|given| given == "unroll") || options.outlive.asks().is_some();
+        loop {
+            let outcome = self.explore(&Question { options: &options, ..*question })?;
+            let nothing_seen = outcome.stop_reason == Some(StopReason::CutEverything);
+            if !nothing_seen || asked || options.unroll >= MOST_UNROLL {
+                return Ok(outcome);
+            }
+            options.unroll = options.unroll.saturating_mul(2);
+        }
+    }
+}
+
+/// How far a bound is raised without being asked.
+const MOST_UNROLL: u32 = 256;
+
+impl Explore {
+    /// Explores with one bound.
+    fn explore(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
         let options = question.options;
         let mut prepared = question.prepare(Form::EXPLORE)?;
         finals::as_search(&mut prepared.program);
