@@ -38,6 +38,8 @@ pub struct Unit {
     pub enumerations: Vec<Vec<(i64, Symbol)>>,
     /// `malloc` and its kin may find no memory.
     pub malloc_fails: bool,
+    /// Functions without a body return any value.
+    pub any_result: bool,
 }
 
 /// A variable with static or thread storage duration.

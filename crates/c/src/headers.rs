@@ -57,6 +57,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("sys/param.h", include_str!("headers/sys/types.h")),
     ("sys/random.h", include_str!("headers/sys/random.h")),
     ("sys/signal.h", include_str!("headers/signal.h")),
+    (C23, include_str!("headers/c23.h")),
     ("sys/stat.h", include_str!("headers/sys/stat.h")),
     ("sys/syscall.h", include_str!("headers/sys/syscall.h")),
     ("sys/time.h", include_str!("headers/sys/time.h")),
@@ -70,6 +71,37 @@ const HEADERS: &[(&str, &str)] = &[
     ("xmmintrin.h", include_str!("headers/immintrin.h")),
 ];
 
+/// The words of C23 that C17 has not, as a header that is read where they are used; programs may have names of their own like that.
+pub const C23: &str = "c23.h";
+
+/// The declared name that differs least from another one, if that is little: for mistakes in typing.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let letters = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+    let words = HEADERS.iter().flat_map(|(_, text)| text.split(letters)).filter(|word| word.len() > 4);
+    let close = words.filter(|word| !word.starts_with("__") && word.len().abs_diff(name.len()) <= 2);
+    let near = close
+        .map(|word| (distance(word, name), word))
+        .filter(|(steps, _)| *steps <= 1 + name.len() / 8)
+        .min()?
+        .1;
+    declaring(near).map(|_| near)
+}
+
+/// The edit distance of two short words.
+pub fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
 /// The text of a built-in header.
 pub fn find(name: &str) -> Option<&'static str> {
     HEADERS.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
@@ -77,7 +109,7 @@ pub fn find(name: &str) -> Option<&'static str> {
 
 /// The names of the built-in headers.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    HEADERS.iter().map(|(name, _)| *name)
+    HEADERS.iter().map(|(name, _)| *name).filter(|name| *name != C23)
 }
 
 /// The header that declares a name, for hints.

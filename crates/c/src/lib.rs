@@ -73,6 +73,8 @@ pub struct Options<'a> {
     pub spurious: bool,
     /// `malloc` and its kin may find no memory.
     pub malloc_fails: bool,
+    /// Functions without a body return any value, and do nothing else.
+    pub any_result: bool,
     /// How user files are read; without one, only built-in headers can be included.
     pub loader: Option<Loader<'a>>,
 }
@@ -105,7 +107,10 @@ pub fn compile_linked(files: &[SourceFile], options: &Options<'_>) -> Result<Com
         };
         match compile_as_it_is(files, &more) {
             Ok(mut compiled) => {
-                let warnings = assumed.into_iter().map(|(_, warning)| warning);
+                let warnings = assumed
+                    .into_iter()
+                    .filter(|(header, _)| *header != headers::C23)
+                    .map(|(_, warning)| warning);
                 compiled.warnings.splice(0..0, warnings);
                 return Ok(compiled);
             }
@@ -185,12 +190,16 @@ fn front(
         read_module(&mut parser, preprocessor, name, text)?;
     }
     parser.unit.malloc_fails = preprocessor.options().malloc_fails;
+    parser.unit.any_result = preprocessor.options().any_result;
     let name = files.first().map_or("", |file| file.name.as_str());
     let mut program = lower::lower(&parser.unit, name)?;
     program.names = names::collect(&parser.unit, parser.interner);
     let waits = parser.unit.functions.iter().any(|f| f.used.is_some() && f.name == "pthread_cond_wait");
     let clock = loaded.contains(&"runtime/time.c");
-    let left_out = [(waits && !parser.spurious, LeftOut::WakeUps), (clock, LeftOut::Time)];
+    let without_body = |f: &ast::FunctionDef| f.used.is_some() && f.body.is_none() && f.refused.is_none();
+    let any = parser.unit.any_result && parser.unit.functions.iter().any(without_body);
+    let left_out =
+        [(waits && !parser.spurious, LeftOut::WakeUps), (clock, LeftOut::Time), (any, LeftOut::Bodies)];
     let left_out =
         left_out.into_iter().filter(|(is_left_out, _)| *is_left_out).map(|(_, what)| what).collect();
     let mut warnings = std::mem::take(&mut preprocessor.warnings);

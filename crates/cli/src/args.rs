@@ -431,6 +431,12 @@ pub struct CheckArgs {
     /// Let malloc and its kin return a null pointer
     #[arg(long)]
     pub malloc_fails: bool,
+    /// Let functions without a body return any number, and do nothing else
+    #[arg(long)]
+    pub any_result: bool,
+    /// Take plain accesses to volatile objects for relaxed atomic ones, as in kernels and on bare machines
+    #[arg(long)]
+    pub volatile_atomic: bool,
     /// End with exit code 2 if a program is safe but no execution comes to one of its accesses, assertions or calls
     #[arg(long)]
     pub require_coverage: bool,

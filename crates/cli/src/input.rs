@@ -4,7 +4,7 @@ use crate::args::CheckArgs;
 use crate::cpp_flags::PreprocessorFlags;
 use crate::system_headers;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
-use fencepost_ir::{Compiled, Failure};
+use fencepost_ir::{Compiled, Failure, Instr, LeftOut, Order};
 use fencepost_models::mapping;
 use fencepost_models::registry::Entry;
 use std::io::Read;
@@ -123,8 +123,26 @@ pub fn source(name: &str) -> Result<SourceFile, Trouble> {
     if let Some((_, what, advice)) = OTHERS.iter().find(|(endings, ..)| endings.contains(&ending(name))) {
         return Err(format!("error: {name} is {what}, by its name\n  {advice}").into());
     }
+    Ok(SourceFile::new(name, text_of(name)?))
+}
+
+/// The text of a file that is one: what has a zero byte is none.
+pub fn text_of(name: &str) -> Result<String, String> {
     let text = read_text(name)?;
-    Ok(SourceFile::new(name, text))
+    match text.contains('\0') {
+        true => Err(format!("error: {name} is no text: it has bytes that are zero")),
+        false => Ok(text),
+    }
+}
+
+/// The error for a file that is for another command, by its name: `ending` are those that this command reads.
+pub fn for_another_command(name: &str, endings: &[&str]) -> Option<String> {
+    let ending = ending(name);
+    let program = PROGRAMS.contains(&ending).then_some(("a program", "use `fencepost check`"));
+    let other =
+        OTHERS.iter().find(|(all, ..)| all.contains(&ending)).map(|(_, what, advice)| (*what, *advice));
+    let (what, advice) = program.or(other).filter(|_| !endings.contains(&ending))?;
+    Some(format!("error: {name} is {what}, by its name\n  {advice}"))
 }
 
 /// The platform that the user names, or that the model stands for.
@@ -167,6 +185,7 @@ fn compile_c(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Co
         includes: flags.includes,
         spurious: options.spurious,
         malloc_fails: options.malloc_fails,
+        any_result: options.any_result,
         loader: Some(&loader),
     };
     let mut files = vec![file.clone()];
@@ -180,5 +199,22 @@ fn compile_c(file: &SourceFile, model: &Entry, options: &CheckArgs) -> Result<Co
             None => source(&name)?,
         });
     }
-    Ok(fencepost_c::compile_linked(&files, &settings)?)
+    let mut compiled = fencepost_c::compile_linked(&files, &settings)?;
+    if options.volatile_atomic {
+        relax_volatile(&mut compiled);
+    }
+    Ok(compiled)
+}
+
+/// Accesses to volatile objects become relaxed atomic ones, which do not race.
+fn relax_volatile(compiled: &mut Compiled) {
+    for instr in compiled.program.functions.iter_mut().flat_map(|function| &mut function.body) {
+        if let Instr::Load { ann, .. } | Instr::Store { ann, .. } = instr
+            && ann.volatile
+            && ann.order == Order::Plain
+        {
+            ann.order = Order::Relaxed;
+        }
+    }
+    compiled.left_out.push(LeftOut::Volatile);
 }

@@ -69,7 +69,10 @@ pub struct Answered {
 
 /// Reads and parses a test. The error is a whole message.
 pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), input::Trouble> {
-    let file = SourceFile::new(path, input::read_text(path)?);
+    if let Some(error) = input::for_another_command(path, input::LITMUS) {
+        return Err(error.into());
+    }
+    let file = SourceFile::new(path, input::text_of(path)?);
     match parse(&file) {
         Ok(test) => Ok((test, file)),
         Err(errors) => Err(trouble(errors, &file)),

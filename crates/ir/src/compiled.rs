@@ -52,6 +52,10 @@ pub enum LeftOut {
     WakeUps,
     /// Time that passes.
     Time,
+    /// What functions without a body do.
+    Bodies,
+    /// That volatile accesses may be torn and reordered by compilers.
+    Volatile,
 }
 
 impl LeftOut {
@@ -60,6 +64,8 @@ impl LeftOut {
         match self {
             LeftOut::WakeUps => "no wake-up without a signal",
             LeftOut::Time => "clocks stand still",
+            LeftOut::Bodies => "functions without a body return any number and do nothing else",
+            LeftOut::Volatile => "volatile accesses taken for relaxed atomic ones",
         }
     }
 }

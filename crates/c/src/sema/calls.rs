@@ -398,7 +398,9 @@ impl Parser<'_> {
         let mut error = Diagnostic::error(span, format!("`{text}` is not declared")).label("not declared");
         if let Some(header) = crate::headers::header_of(&text) {
             error = error.hint(format!("add `#include <{header}>`"));
-        } else if let Some(near) = self.nearest(&text) {
+        } else if let Some(near) =
+            self.nearest(&text).or_else(|| crate::headers::nearest(&text).map(String::from))
+        {
             error = error.hint(format!("did you mean `{near}`?"));
         }
         Err(Box::new(error))
@@ -411,8 +413,13 @@ impl Parser<'_> {
         if let Some(function) = &self.function {
             names.extend(function.locals.iter().map(|l| l.name.as_str()));
         }
-        let close = |name: &&str| name.len() > 2 && distance(name, text) <= 1 + text.len() / 5;
-        let found = names.into_iter().filter(close).min_by_key(|name| distance(name, text))?.to_string();
+        let close =
+            |name: &&str| name.len() > 2 && crate::headers::distance(name, text) <= 1 + text.len() / 5;
+        let found = names
+            .into_iter()
+            .filter(close)
+            .min_by_key(|name| crate::headers::distance(name, text))?
+            .to_string();
         let symbol = self.interner.intern(&found);
         (self.scopes.lookup(symbol) != Entity::Unknown).then_some(found)
     }
@@ -508,19 +515,4 @@ fn bits_signature(name: &str) -> Option<(Ty, &'static [Ty])> {
         "ffsl" | "ffsll" => (Ty::INT, &[Ty::LONG]),
         _ => return None,
     })
-}
-
-/// The edit distance of two short words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -103,6 +103,8 @@ const COMMON: &[&str] = &[
     "mapping",
     "spurious",
     "require-coverage",
+    "any-result",
+    "volatile-atomic",
     "compile-commands",
     "jobs",
     "timeout",

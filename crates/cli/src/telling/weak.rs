@@ -72,10 +72,10 @@ impl Weak<'_> {
         let (thread, first, second) = (self.names.thread(from), self.names.line(from), self.names.line(to));
         match (self.names.is_read(from), self.names.is_read(to)) {
             (false, false) => {
-                format!("the two stores of {thread}, lines {first} and {second}, reached others out of order")
+                format!("the two stores of {thread}, {}, reached others out of order", both(first, second))
             }
             (true, true) => {
-                format!("the two loads of {thread}, lines {first} and {second}, were done out of order")
+                format!("the two loads of {thread}, {}, were done out of order", both(first, second))
             }
             (false, true) => {
                 format!(
@@ -106,16 +106,19 @@ impl Weak<'_> {
                 (self.names.thread(edge.from), self.names.line(edge.from), self.names.line(edge.to));
             // Without axioms it is the run that says so.
             let does = if self.cause.fences.is_empty() { "did" } else { "keeps" };
-            lines.push(format!("{thread} {does} lines {from} and {to} in order"));
+            lines.push(match from == to {
+                true => format!("{thread} {does} its two accesses of line {from} in order"),
+                false => format!("{thread} {does} lines {from} and {to} in order"),
+            });
         }
         if !self.cause.fences.is_empty() {
             let place = |(&(from, to), fence): (&(usize, usize), _)| {
                 let (first, second) = (self.names.line(from), self.names.line(to));
-                format!(
-                    "{} between lines {first} and {second} of {}",
-                    words::written(fence),
-                    self.names.thread(from)
-                )
+                let (fence, thread) = (words::written(fence), self.names.thread(from));
+                match first == second {
+                    true => format!("{fence} between the two accesses of {thread} at line {first}"),
+                    false => format!("{fence} between lines {first} and {second} of {thread}"),
+                }
             };
             let fences = self.cause.open.iter().zip(self.cause.fences.iter().copied());
             let fences: Vec<String> = fences.map(place).collect();
@@ -128,5 +131,13 @@ impl Weak<'_> {
             ));
         }
         lines
+    }
+}
+
+/// `lines 6 and 7`, or `both at line 6`.
+fn both(first: usize, second: usize) -> String {
+    match first == second {
+        true => format!("both at line {first}"),
+        false => format!("lines {first} and {second}"),
     }
 }
