@@ -415,6 +415,7 @@ impl Context<'_> {
             memory.everyone.write = u64::from(self.model.write_before(crate::model::EventKind::Read));
         }
         let lits = self.simplify(&memory, lits)?;
+        let lits = self.forget_constants(&memory, lits)?;
         let mut cube = Cube { procs, lits, memory };
         cube.compact(self.system.number_procs.is_some());
         Some(cube)

@@ -41,6 +41,36 @@ pub fn satisfiable(constraints: &[(LinOp, Form)]) -> bool {
     }
 }
 
+/// What the constraints say of everything but an atom: exact over the reals, weaker where a limit is hit, over the integers and for
+/// disequalities of the atom.
+pub fn project(constraints: Vec<(LinOp, Form)>, atom: Atom) -> Vec<(LinOp, Form)> {
+    let coefficient = |form: &Form| form.terms.iter().find(|t| t.0 == atom).map_or(0, |t| t.1);
+    let (about, mut rest): (Vec<_>, Vec<_>) =
+        constraints.into_iter().partition(|(_, form)| coefficient(form) != 0);
+    let mut keep = |op: LinOp, form: Option<Form>| {
+        if let Some(Fact::Lit(Lit::Lin(op, form))) = form.map(|form| linear(op, form))
+            && !rest.contains(&(op, form.clone()))
+        {
+            rest.push((op, form));
+        }
+        true
+    };
+    let equation = about.iter().position(|c| c.0 == LinOp::Eq && coefficient(&c.1).abs() == 1);
+    match equation {
+        Some(at) => {
+            let equation = &about[at].1;
+            for (op, form) in about.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, c)| c) {
+                keep(*op, form.add(-coefficient(form) * coefficient(equation), equation));
+            }
+        }
+        None => {
+            let bounds: Vec<(LinOp, Form)> = about.into_iter().filter(|c| c.0 != LinOp::Ne).collect();
+            combine(&bounds, &coefficient, &mut keep);
+        }
+    }
+    rest
+}
+
 /// Removes one atom after the other.
 fn eliminate(mut constraints: Vec<(LinOp, Form)>) -> bool {
     loop {

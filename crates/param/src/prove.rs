@@ -204,7 +204,7 @@ impl Prover<'_> {
         let mut restarts = 0;
         let mut processed = 0;
         loop {
-            let context = Context::with_limit(system, self.options.model.memory(), &stop);
+            let context = Context::with_limit(system, self.options.model.memory(), &stop).forgetting(true);
             let mut search = Search::new(context, self.options.jobs);
             let left = budget.map(|budget| budget.saturating_sub(processed));
             let ended = self.search(&mut search, &mut oracle, left);
