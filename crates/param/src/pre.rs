@@ -15,7 +15,7 @@ use crate::parallel;
 use crate::solver::{Theory, entails, simplify};
 use crate::system::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A cube before another one.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Context<'a> {
     overflow: AtomicBool,
     /// Says that a limit was hit, so that a pre-image need not be finished.
     stop: &'a (dyn Fn() -> bool + Sync),
+    /// Work done so far.
+    pub(crate) work: AtomicU64,
     /// Numbers that no transition assigns and that cubes are to forget, see [`Context::forgetting`].
     forgotten: Vec<Atom>,
 }
@@ -83,8 +85,8 @@ impl<'a> Context<'a> {
     /// A context.
     pub fn new(system: &'a System, model: &'a dyn MemoryModel) -> Context<'a> {
         let reorderable = reorderable(system, model).into();
-        let overflow = AtomicBool::new(false);
-        Context { system, model, reorderable, overflow, stop: &|| false, forgotten: vec![] }
+        let (overflow, work) = (AtomicBool::new(false), AtomicU64::new(0));
+        Context { system, model, reorderable, overflow, stop: &|| false, work, forgotten: vec![] }
     }
 
     /// The same, with cubes that say nothing of constants that are numbers: `Clock[p] + Tick <= Clock[q]` with `0 < Tick` becomes
@@ -133,8 +135,15 @@ pub(crate) fn reorderable(system: &System, model: &dyn MemoryModel) -> Vec<SymId
 }
 
 impl Context<'_> {
+    /// Counts work.
+    pub(crate) fn note_work(&self, units: u64) {
+        self.work.fetch_add(units, Ordering::Relaxed);
+    }
+
     /// Simplifies the literals of a cube with the given events.
     pub fn simplify(&self, memory: &Memory, lits: Vec<CubeLit>) -> Option<Vec<CubeLit>> {
+        let numbers = lits.iter().filter(|l| matches!(l, Lit::Lin(..))).count() as u64;
+        self.note_work(2 + lits.len() as u64 / 4 + numbers / 2);
         let full = |atom: Atom| self.system.full_mask(sort_of(self.system, memory, atom));
         simplify(&Theory { full: &full, ordered_procs: self.system.number_procs.is_some() }, lits)
     }

@@ -13,13 +13,17 @@ mod step;
 mod walk;
 
 pub use compiled::{Compiled, Rows};
-pub use explore::{Exploration, explore, explore_reduced};
+pub use explore::{Exploration, explore, explore_reduced, run_along};
+pub use initial::Starts;
 pub use step::Step;
 pub use walk::walk;
 
-use crate::literal::{LinOp, Linear, Lit, Term};
+use crate::cube::{Atom, Cube};
+use crate::literal::{Fact, LinOp, Linear, Lit, Term};
+use crate::memory::Read;
 use crate::model::Model;
 use crate::system::*;
+use fencepost_diag::Span;
 use rustc_hash::FxHashSet;
 use std::sync::OnceLock;
 
@@ -213,6 +217,37 @@ impl<'a> Machine<'a> {
             }
         }
         false
+    }
+
+    /// Whether some processes of the state satisfy a cube, its reads taken for what their processes see now.
+    pub fn satisfies_cube(&self, state: &State, cube: &Cube) -> bool {
+        let fixed = self.system.number_procs.is_some();
+        let process = |p: u8| match p {
+            NONE => ProcRef(NONE),
+            p if fixed => ProcRef::constant(u32::from(p) + 1),
+            p => ProcRef(p),
+        };
+        let lits = cube.lits.iter().map(|lit| {
+            lit.rename(&mut |atom| match atom {
+                Atom::Cell(sym, idx) => SrcAtom::Sym(sym, idx.map(process)),
+                Atom::Read(r) => {
+                    let Read { proc, cell, .. } = cube.memory.reads[r as usize];
+                    SrcAtom::View(process(proc), cell.0, cell.1.map(process))
+                }
+                Atom::Proc(p) => SrcAtom::Proc(process(p)),
+                Atom::Any(_) => SrcAtom::Proc(process(0)),
+            })
+        });
+        let mut known = Vec::new();
+        for fact in lits {
+            match fact {
+                Fact::True => {}
+                Fact::False => return false,
+                Fact::Lit(lit) => known.push(lit),
+            }
+        }
+        let params = if fixed { 0 } else { cube.procs };
+        self.satisfies(state, &Bad { name: String::new(), params, lits: known, span: Span::new(0, 0) })
     }
 
     /// Whether the state is one that the system must not reach.
