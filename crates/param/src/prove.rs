@@ -1,6 +1,7 @@
 //! The whole of `prove`, in order: read, check, search, replay or re-check, answer.
 
 use crate::backward::{Search, Status};
+use crate::init::numbers_of;
 use crate::limits::Limits;
 use crate::machine::{Machine, State};
 use crate::model::Model;
@@ -120,7 +121,7 @@ impl Prover<'_, '_> {
         if procs > MAX_LEARNING_PROCESSES && self.system.number_procs.is_none() {
             return None;
         }
-        let machine = Machine::new(self.system, self.options.model, procs);
+        let machine = self.machine_for(search, reached, procs);
         // The last state shows best what is wrong if it satisfies the approximation; cells that nothing assigns may be such that
         // this one does not.
         let cube = &search.nodes[approximated].cube;
@@ -137,9 +138,23 @@ impl Prover<'_, '_> {
         Some((procs, std::iter::once(run.initial).chain(states).collect()))
     }
 
+    /// The machine that a trace from a node is replayed on. Where numbers are open, those that the cubes on the way ask for are tried
+    /// first.
+    fn machine_for(&self, search: &Search, id: usize, procs: u8) -> Machine<'_> {
+        let mut machine = Machine::new(self.system, self.options.model, procs);
+        let mut numbers = Vec::new();
+        let mut at = Some(id);
+        while let Some(node) = at.map(|at| &search.nodes[at]) {
+            numbers.extend(numbers_of(&node.cube.lits).into_iter().map(|(_, value)| value));
+            at = node.origin.as_ref().map(|origin| origin.parent);
+        }
+        machine.suggest(search.context.initial_values(&search.nodes[id].cube), numbers);
+        machine
+    }
+
     pub(crate) fn replay(&self, search: &Search, id: usize) -> Option<Ended> {
         let (firings, procs) = trace::firings(search, id);
-        let machine = Machine::new(self.system, self.options.model, procs);
+        let machine = self.machine_for(search, id, procs);
         let run = replay::replay(&machine, &firings, &mut || self.limits.is_hit())?;
         let outcome = self.unsafe_outcome(Some(search), procs, &run);
         Some(Ended::Answer(Box::new(outcome), Why::Decided))

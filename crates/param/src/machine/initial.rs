@@ -226,6 +226,10 @@ impl Machine<'_> {
         let sort = self.system.symbol(self.cell_name(cell).0).sort;
         let is_cell = |atom: &SrcAtom, vars: &[u8]| matches!(atom, SrcAtom::Sym(s, i) if self.cell(*s, i, vars) == cell);
         let mut values = self.pool(sort);
+        if let Some(first) = self.suggested.get(&cell) {
+            values.retain(|v| v != first);
+            values.insert(0, *first);
+        }
         let mut sampled = matches!(sort, Sort::Int | Sort::Real | Sort::Abstract(_));
         for (lit, vars) in lits {
             match lit {

@@ -18,13 +18,13 @@ pub use initial::Starts;
 pub use step::Step;
 pub use walk::walk;
 
-use crate::cube::{Atom, Cube};
+use crate::cube::{Atom, Cell, Cube};
 use crate::literal::{Fact, LinOp, Linear, Lit, Term};
 use crate::memory::Read;
 use crate::model::Model;
 use crate::system::*;
 use fencepost_diag::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
 /// One buffered transition: cells and values.
@@ -38,6 +38,9 @@ pub struct State {
     /// Buffers, oldest entry first.
     pub buffers: Box<[Vec<Entry>]>,
 }
+
+/// Most numbers that are suggested.
+const MAX_SUGGESTED: usize = 16;
 
 /// A machine for a fixed number of processes.
 pub struct Machine<'a> {
@@ -57,6 +60,8 @@ pub struct Machine<'a> {
     tuples: OnceLock<Vec<Vec<Vec<u8>>>>,
     /// Numbers tried where the system leaves a number open.
     numbers: Vec<i64>,
+    /// Values that cells are to have first in initial states, see [`Machine::suggest`].
+    suggested: FxHashMap<u32, i64>,
     /// Longest buffer.
     pub max_buffer: usize,
 }
@@ -77,7 +82,8 @@ impl<'a> Machine<'a> {
             .flat_map(|s| std::iter::repeat_n(s.weak, usize::from(procs).pow(s.arity as u32)))
             .collect();
         let tuples = OnceLock::new();
-        Machine { system, model, procs, offsets, cell_count, weak, tuples, numbers, max_buffer: 8 }
+        let suggested = FxHashMap::default();
+        Machine { system, model, procs, offsets, cell_count, weak, tuples, numbers, suggested, max_buffer: 8 }
     }
 
     /// The cell of a symbol.
@@ -86,6 +92,23 @@ impl<'a> Machine<'a> {
         let index =
             idx[..arity].iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(p.resolve(vars)));
         self.offsets[sym as usize] + index
+    }
+
+    /// Tries a value of a cell before others where `init` leaves it open, and numbers where any is allowed.
+    pub fn suggest(
+        &mut self,
+        cells: impl IntoIterator<Item = (Cell, i64)>,
+        numbers: impl IntoIterator<Item = i64>,
+    ) {
+        for ((sym, idx), value) in cells {
+            let idx = &idx[..self.system.symbol(sym).arity];
+            if idx.iter().all(|p| *p < self.procs) {
+                self.suggested.insert(self.cell_at(sym, idx), value);
+            }
+        }
+        let new: Vec<i64> =
+            numbers.into_iter().filter(|n| !self.numbers.contains(n)).take(MAX_SUGGESTED).collect();
+        self.numbers.splice(0..0, new);
     }
 
     /// All tuples of distinct processes for that many parameters.
