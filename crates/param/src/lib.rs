@@ -55,5 +55,5 @@ mod turns;
 pub mod typing;
 mod words;
 
-pub use outcome::{Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};
+pub use outcome::{Missed, Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};
 pub use prove::{Options, prove};

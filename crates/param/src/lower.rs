@@ -369,7 +369,7 @@ impl<'a> Lower<'a> {
                 let rename = |p: ProcRef| if p.0 < 128 { ProcRef(map[p.0 as usize]) } else { p };
                 if let Some(lits) = rename_all(&conj.lits, &rename) {
                     self.note_constants(lits.iter());
-                    result.push(Bad { name: name.clone(), params, lits, span: q.span });
+                    result.push(Bad { name: name.clone(), params, lits, span: q.whole });
                 }
             }
         }

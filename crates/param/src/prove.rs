@@ -167,6 +167,8 @@ impl Prover<'_, '_> {
         outcome.scope = format!("an instance with {procs} process{}", if procs == 1 { "" } else { "es" });
         outcome.statistics.processes = procs;
         outcome.trace = trace::describe(&machine, run);
+        let last = run.steps.last().map_or(&run.initial, |step| &step.1);
+        outcome.bad = self.system.bad.iter().find(|bad| machine.satisfies(last, bad)).map(|bad| bad.span);
         outcome
     }
 
@@ -235,6 +237,7 @@ impl Prover<'_, '_> {
             stop_reason: None,
             statistics,
             trace: vec![],
+            bad: None,
             invariant: vec![],
             recheck: Recheck::Skipped,
             inference: None,
