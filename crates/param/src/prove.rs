@@ -166,6 +166,9 @@ impl Prover<'_, '_> {
         let mut outcome = self.outcome(search, Verdict::Unsafe);
         outcome.scope = format!("an instance with {procs} process{}", if procs == 1 { "" } else { "es" });
         outcome.statistics.processes = procs;
+        if search.is_none() {
+            outcome.statistics.depth = run.steps.len();
+        }
         outcome.trace = trace::describe(&machine, run);
         let last = run.steps.last().map_or(&run.initial, |step| &step.1);
         outcome.bad = self.system.bad.iter().find(|bad| machine.satisfies(last, bad)).map(|bad| bad.span);

@@ -114,7 +114,7 @@ impl<'a> Prover<'a, '_> {
         let plain_last = !crate::pre::reorderable(self.system, self.options.model.memory()).is_empty();
         let counted = counted::counted(self.system).filter(|_| plain_last);
         let mut counted = counted.as_ref().map(|system| &system.system);
-        let mut work = if self.system.has_weak() { FIRST_WORK.1 } else { FIRST_WORK.0 };
+        let mut work = if self.system.has_weak() && !plain_last { FIRST_WORK.1 } else { FIRST_WORK.0 };
         let stop = self.stop();
         let mut ways = self.ways(plain_last);
         let mut first: Option<Outcome> = None;
