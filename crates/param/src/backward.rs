@@ -190,8 +190,8 @@ impl<'a> Search<'a> {
         self.enqueue(id);
     }
 
-    /// What the search has cost, roughly in microseconds. It depends on what is computed alone, not on the machine or the number of
-    /// threads.
+    /// What the search has cost, roughly in microseconds. It depends on what is computed alone, not on the machine or
+    /// the number of threads.
     pub fn work(&self) -> u64 {
         self.context.work.load(Ordering::Relaxed)
     }

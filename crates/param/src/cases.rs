@@ -60,8 +60,8 @@ impl Search<'_> {
         })
     }
 
-    /// The part of a cube that no instance of an invariant with one literal to go excludes, as far as it is a cube, and the literals
-    /// to go whose negation is a disjunction; none if nothing is left.
+    /// The part of a cube that no instance of an invariant with one literal to go excludes, as far as it is a cube,
+    /// and the literals to go whose negation is a disjunction; none if nothing is left.
     fn without_excluded(&self, cube: &Cube) -> Option<(Cube, Vec<CubeLit>)> {
         let symmetric = self.context.system.symmetric;
         let mut cube = cube.clone();

@@ -41,8 +41,8 @@ pub fn satisfiable(constraints: &[(LinOp, Form)]) -> bool {
     }
 }
 
-/// What the constraints say of everything but an atom: exact over the reals, weaker where a limit is hit, over the integers and for
-/// disequalities of the atom.
+/// What the constraints say of everything but an atom: exact over the reals, weaker where a limit is hit, over the
+/// integers and for disequalities of the atom.
 pub fn project(constraints: Vec<(LinOp, Form)>, atom: Atom) -> Vec<(LinOp, Form)> {
     let coefficient = |form: &Form| form.terms.iter().find(|t| t.0 == atom).map_or(0, |t| t.1);
     let (about, mut rest): (Vec<_>, Vec<_>) =

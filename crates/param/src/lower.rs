@@ -22,8 +22,8 @@ pub fn lower(file: &File, weak: bool) -> Result<(System, Vec<Diagnostic>), Vec<D
     Ok((lower.system, lower.warnings))
 }
 
-/// What no transition assigns is a constant, and what `init` says of numbers that are constants holds in every reachable state: guards
-/// say it too, so that it is known wherever a constant is used.
+/// What no transition assigns is a constant, and what `init` says of numbers that are constants holds in every
+/// reachable state: guards say it too, so that it is known wherever a constant is used.
 fn settle_constants(system: &mut System) {
     let assigned: Vec<SymId> =
         system.transitions.iter().flat_map(|t| t.updates.iter().map(|u| u.sym)).collect();

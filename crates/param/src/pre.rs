@@ -90,7 +90,8 @@ impl<'a> Context<'a> {
     }
 
     /// The same, with cubes that say nothing of constants that are numbers: `Clock[p] + Tick <= Clock[q]` with `0 < Tick` becomes
-    /// `Clock[p] < Clock[q]`. The cubes are larger, so what is proved holds, and they do not count how often a clock was moved on.
+    /// `Clock[p] < Clock[q]`. The cubes are larger, so what is proved holds, and they do not count how often a clock
+    /// was moved on.
     pub fn forgetting(self, forget: bool) -> Context<'a> {
         let forgotten = if forget { self.system.number_constants() } else { vec![] };
         Context { forgotten, ..self }

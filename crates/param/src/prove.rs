@@ -138,8 +138,8 @@ impl Prover<'_, '_> {
         Some((procs, std::iter::once(run.initial).chain(states).collect()))
     }
 
-    /// The machine that a trace from a node is replayed on. Where numbers are open, those that the cubes on the way ask for are tried
-    /// first.
+    /// The machine that a trace from a node is replayed on. Where numbers are open, those that the cubes on the way
+    /// ask for are tried first.
     fn machine_for(&self, search: &Search, id: usize, procs: u8) -> Machine<'_> {
         let mut machine = Machine::new(self.system, self.options.model, procs);
         let mut numbers = Vec::new();

@@ -1,9 +1,10 @@
 //! Ways to search that take turns: the plain search, inference from two and from three processes, and, as a by-product of the
 //! instances that inference explores, the search forwards for a run to a bad state. The first that ends wins.
 //!
-//! A turn is an amount of work, not of time, so that the answer does not depend on the machine or on the number of threads. A search
-//! whose turn is over goes on in its next one where it stopped. Turns grow from round to round, and so do the instances that were not
-//! explored to the end.
+//! A turn is an amount of work, not of time, so that the answer does not depend on the machine or on the number of
+//! threads. A search
+//! whose turn is over goes on in its next one where it stopped. Turns grow from round to round, and so do the
+//! instances that were not explored to the end.
 
 use crate::backward::{Control, End, Search, Stop};
 use crate::brab::Brab;
@@ -24,8 +25,8 @@ const MAX_SPURIOUS: usize = 20;
 const MAX_RESTARTS: usize = 1_000;
 /// Work of a restart: what is learnt from it.
 const RESTART: u64 = 1_000;
-/// Work of the first turn, see [`Search::work`]; under a weak model, where an instance has many states and each costs more, the search
-/// comes before inference for longer.
+/// Work of the first turn, see [`Search::work`]; under a weak model, where an instance has many states and each costs
+/// more, the search comes before inference for longer.
 const FIRST_WORK: (u64, u64) = (20_000, 600_000);
 /// So many times more of everything in the next round.
 const GROWTH: u64 = 4;

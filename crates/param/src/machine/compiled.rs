@@ -250,8 +250,8 @@ impl<'m, 'a> Compiled<'m, 'a> {
         shares
     }
 
-    /// Different states of random runs, at most so many, and the first run to a bad state. `stream` tells one sequence of runs from
-    /// another.
+    /// Different states of random runs, at most so many, and the first run to a bad state. `stream` tells one sequence
+    /// of runs from another.
     pub fn walk(
         &self,
         max_states: usize,

@@ -145,8 +145,8 @@ pub(super) fn pieces(range: Range<usize>) -> Vec<Range<usize>> {
     range.clone().step_by(length).map(|start| start..range.end.min(start + length)).collect()
 }
 
-/// The run of the machine along these states, each of which stands for all that differ only in which process is which; none if the
-/// machine has no such run.
+/// The run of the machine along these states, each of which stands for all that differ only in which process is which;
+/// none if the machine has no such run.
 pub fn run_along(machine: &Machine, states: &[State]) -> Option<Run> {
     let renamings = renamings(machine);
     let (first, rest) = states.split_first()?;

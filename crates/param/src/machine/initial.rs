@@ -149,8 +149,8 @@ impl Machine<'_> {
         true
     }
 
-    /// All states that satisfy the literals: candidates per cell, and their product, the last cell first; a literal is looked at as
-    /// soon as all its cells have values.
+    /// All states that satisfy the literals: candidates per cell, and their product, the last cell first; a literal is
+    /// looked at as soon as all its cells have values.
     fn enumerate(
         &self,
         lits: &[Instance],

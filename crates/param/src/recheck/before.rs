@@ -338,8 +338,8 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an instance assigns something that the cube speaks of: a plain cell of its literals, or a cell that it reads. If not, the
-/// state before has all literals, all reads and all order of the cube, and lies within it.
+/// Whether an instance assigns something that the cube speaks of: a plain cell of its literals, or a cell that it
+/// reads. If not, the state before has all literals, all reads and all order of the cube, and lies within it.
 fn changes(cube: &Cube, t: &Transition, args: &[u8]) -> bool {
     t.updates.iter().any(|update| {
         let is_assigned = |sym: SymId, cell: [u8; MAX_ARITY]| {
