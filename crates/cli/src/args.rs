@@ -112,8 +112,8 @@ pub struct ProveArgs {
     /// Memory model: sc, tso or pso
     #[arg(short, long, default_value = "tso")]
     pub model: String,
-    /// Infer invariants with a forward run of N processes only [default: 2 and 3, in turn with the plain search]
-    #[arg(long, value_name = "N")]
+    /// Infer invariants with a forward run of N processes, 1 to 5, only [default: 2 and 3, in turn with the plain search]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     pub brab: Option<u8>,
     /// Say the invariant, or the run that was found, in words
     #[arg(long)]

@@ -4,12 +4,12 @@ use crate::args::{ProveArgs, workers};
 use crate::check::{INTERRUPT, handle_interrupts};
 use crate::input::{self, Trouble};
 use crate::{exit, print, progress};
-use fencepost_answer::{Explanation, Limit, Outcome, Step, StopReason, Verdict};
-use fencepost_diag::{SourceFile, SourceMap, Span};
+use fencepost_answer::{Explanation, Limit, Outcome, StopReason, Verdict};
+use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::Failure;
 use fencepost_models::registry;
 use fencepost_param::model::Model;
-use fencepost_param::{Options, Progress, prove};
+use fencepost_param::{Missed, Options, Progress, prove};
 use fencepost_report::format::Printed;
 use fencepost_report::report::{Failed, Report, exit_code};
 use std::path::Path;
@@ -57,13 +57,16 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         let known = known.join(", ");
         format!("error: there is no model `{}` for systems\n{hint}  known models: {known}", options.model)
     })?;
-    let text = input::read_text(name)?;
+    if let Some(error) = input::for_another_command(name, &["cub"]) {
+        return Err(error.into());
+    }
+    let text = input::text_of(name)?;
     let source = SourceFile::new(name, text);
     let mut sources = SourceMap::default();
     sources.add(source.clone());
     let settings = Options {
         model,
-        brab: options.brab.map(|n| n.clamp(1, 5)),
+        brab: options.brab,
         jobs: workers(options.jobs),
         max_nodes: options.max_nodes,
         timeout: options.timeout,
@@ -86,7 +89,7 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
     write(options.search_svg.as_deref(), || found.search_svg())?;
     write(options.certificate.as_deref(), || found.certificate())?;
     let mut outcome = found.answer();
-    explain(&mut outcome, &source);
+    explain(&mut outcome, found.missed());
     let report = Report {
         expectation: None,
         known: None,
@@ -108,54 +111,16 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
     Ok((printed, exit_code(&outcome)))
 }
 
-/// Says which read of the run missed what, and where the bad states are described.
-fn explain(outcome: &mut Outcome, source: &SourceFile) {
-    let Some(finding) = outcome.findings.first_mut() else { return };
+/// Says which read of the run missed what.
+fn explain(outcome: &mut Outcome, missed: Option<&Missed>) {
+    let Some(finding) = outcome.findings.first() else { return };
     let last = finding.trace.iter().map(|step| step.thread).max().unwrap_or(0);
     let threads =
         std::iter::once("the system".to_string()).chain((1..=last).map(|process| format!("#{process}")));
-    let explanation = Explanation {
-        sentence: missed(&finding.trace),
-        threads: threads.collect(),
-        ..Explanation::default()
-    };
-    // Of several descriptions it is not known which.
-    let mut found = source.text.match_indices("\nunsafe");
-    if let (Some((at, _)), None, [place]) = (found.next(), found.next(), finding.places.as_mut_slice()) {
-        let start = at + 1;
-        let length = source.text[start..].find('\n').unwrap_or(source.text.len() - start);
-        place.span = Span { start: start as u32, end: (start + length) as u32 };
-        place.label = "such a state".into();
-    }
-    outcome.explanations.push(explanation);
-}
-
-/// The last read from memory of what waited in the buffer of another process.
-fn missed(trace: &[Step]) -> String {
-    for step in trace.iter().rev() {
-        for detail in step.details.iter().rev() {
-            let read = detail
-                .split_once(" reads ")
-                .and_then(|(who, rest)| Some((who, rest.strip_suffix(" from memory")?)));
-            let Some((who, (cell, value))) =
-                read.and_then(|(who, rest)| Some((who, rest.split_once(" = ")?)))
-            else {
-                continue;
-            };
-            for (other, buffer) in
-                step.buffers.iter().enumerate().filter(|(other, _)| *other != step.thread as usize)
-            {
-                let waiting =
-                    buffer.split(", ").find_map(|entry| entry.strip_prefix(cell)?.strip_prefix(" := "));
-                if let Some(waiting) = waiting {
-                    return format!(
-                        "{who} read {cell} = {value} while {cell} := {waiting} of #{other} still waited in its buffer"
-                    );
-                }
-            }
-        }
-    }
-    String::new()
+    let sentence = missed.map_or_else(String::new, |Missed { reader, cell, value, writer, waiting }| {
+        format!("#{reader} read {cell} = {value} while {cell} := {waiting} of #{writer} still waited in its buffer")
+    });
+    outcome.explanations.push(Explanation { sentence, threads: threads.collect(), ..Explanation::default() });
 }
 
 /// What to try next, if there is no verdict.

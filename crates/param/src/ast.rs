@@ -87,8 +87,10 @@ pub struct Quantified {
     pub params: Vec<Ident>,
     /// The formula.
     pub body: Expr,
-    /// The whole declaration.
+    /// The declaration without its formula.
     pub span: Span,
+    /// All of it.
+    pub whole: Span,
 }
 
 /// `transition name ([p] q) requires { guard } { updates }`.

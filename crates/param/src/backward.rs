@@ -22,6 +22,7 @@ use crate::subsume::{Pattern, Profile};
 use crate::system::{Bad, SrcAtom};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How a cube came about.
@@ -101,7 +102,7 @@ pub enum End {
 pub enum Stop {
     /// A limit of the user.
     Limit(StopReason),
-    /// It was to process so many nodes and no more.
+    /// It was to do so much work and no more; it can go on later.
     Turn,
     /// A cube has more pending reads or processes than fit.
     TooLarge,
@@ -109,8 +110,8 @@ pub enum Stop {
 
 /// Limits, and who is told of progress.
 pub struct Control<'a> {
-    /// Says why to stop, if so; asked once per batch with the number of nodes made and processed.
-    pub stop: &'a mut dyn FnMut(usize, usize) -> Option<Stop>,
+    /// Says why to stop, if so; asked once per batch with the number of nodes made and the work done.
+    pub stop: &'a mut dyn FnMut(usize, u64) -> Option<Stop>,
     /// Told now and then.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// A larger cube to go on with instead.
@@ -189,11 +190,17 @@ impl<'a> Search<'a> {
         self.enqueue(id);
     }
 
-    /// Runs to the end.
+    /// What the search has cost, roughly in microseconds. It depends on what is computed alone, not on the machine or
+    /// the number of threads.
+    pub fn work(&self) -> u64 {
+        self.context.work.load(Ordering::Relaxed)
+    }
+
+    /// Runs to the end, or goes on after a stop.
     pub fn run(&mut self, control: &mut Control) -> End {
         while let Some(batch) = self.next_batch() {
-            if let Some(reason) = (control.stop)(self.nodes.len(), self.processed) {
-                // Nobody goes on from here, so the batch need not go back.
+            if let Some(reason) = (control.stop)(self.nodes.len(), self.work()) {
+                batch.iter().for_each(|&id| self.enqueue(id));
                 return End::Stopped(reason);
             }
             let looks = parallel::map(self.jobs, &batch, |id| self.look(*id));
@@ -219,7 +226,7 @@ impl<'a> Search<'a> {
                 new.push(id);
             }
             if let Err(TooLarge) = self.expand(&new, control) {
-                let reason = (control.stop)(self.nodes.len(), self.processed);
+                let reason = (control.stop)(self.nodes.len(), 0);
                 return End::Stopped(reason.unwrap_or(Stop::TooLarge));
             }
             if let Some(id) = reached {
@@ -333,10 +340,15 @@ impl<'a> Search<'a> {
 
     fn covers_from(&self, from: usize, cube: &Cube, profile: &Profile) -> bool {
         let has = profile.features();
-        (from..self.visited.len()).any(|v| {
-            self.features[v] & !has == 0
-                && self.visited[v].1.covers(self.general(v), cube, profile, self.permute)
-        })
+        let mut compared = 0;
+        let covered = (from..self.visited.len()).any(|v| {
+            self.features[v] & !has == 0 && {
+                compared += 1;
+                self.visited[v].1.covers(self.general(v), cube, profile, self.permute)
+            }
+        });
+        self.context.note_work(compared + (self.visited.len() - from) as u64 / 256);
+        covered
     }
 
     /// Adds a node to the visited ones and deletes those that lie within it.
@@ -415,6 +427,7 @@ impl Context<'_> {
             memory.everyone.write = u64::from(self.model.write_before(crate::model::EventKind::Read));
         }
         let lits = self.simplify(&memory, lits)?;
+        let lits = self.forget_constants(&memory, lits)?;
         let mut cube = Cube { procs, lits, memory };
         cube.compact(self.system.number_procs.is_some());
         Some(cube)

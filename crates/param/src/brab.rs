@@ -14,7 +14,7 @@ use crate::literal::{LinOp, Lit};
 use crate::machine::State;
 use crate::memory::{Entry, Memory};
 use crate::model::Model;
-use crate::oracle::Oracle;
+use crate::oracle::{Effort, Oracle};
 use crate::parts::{Part, Piece, Wanted, unseen_parts};
 use crate::pre::Context;
 use crate::subsume::{Pattern, Profile};
@@ -23,6 +23,8 @@ use rustc_hash::FxHashMap;
 
 /// Wrong parts of a family, after which the family is given up.
 const MAX_OF_FAMILY: usize = 2;
+/// Words of sets of states that are a unit of work, see [`crate::backward::Search::work`].
+const WORDS_PER_UNIT: u64 = 2_000;
 /// Literals of a cube that parts are made of.
 const MAX_LITERALS: usize = 16;
 
@@ -48,11 +50,11 @@ impl<'a> Brab<'a> {
         system: &'a System,
         model: Model,
         procs: u8,
-        max_states: usize,
+        effort: Effort,
         jobs: usize,
         enough: &mut dyn FnMut() -> bool,
     ) -> Brab<'a> {
-        let oracle = Oracle::new(system, model, procs, max_states, jobs, enough);
+        let oracle = Oracle::new(system, model, procs, effort, jobs, enough);
         let max_literals = 2.max(usize::from(oracle.procs()) + 1);
         Brab {
             oracle,
@@ -62,6 +64,18 @@ impl<'a> Brab<'a> {
             max_literals,
             made: 0,
         }
+    }
+
+    /// Takes over what was learnt with an oracle that knew fewer states.
+    pub fn remember(&mut self, before: Brab<'a>) {
+        self.wrong = before.wrong;
+        self.families = before.families;
+        self.oracle.take_learnt(before.oracle);
+    }
+
+    /// The oracle.
+    pub fn oracle(&mut self) -> &mut Oracle<'a> {
+        &mut self.oracle
     }
 
     /// Never makes that approximation again, nor one that it shows to be wrong too. `run` is a run to it.
@@ -114,7 +128,8 @@ impl<'a> Brab<'a> {
         let most = self.max_literals.min(wanted.flexible.len());
         for size in 1..=most {
             self.oracle.main().make_room();
-            let found = unseen_parts(self.oracle.main(), cube, &wanted, size);
+            let (found, words) = unseen_parts(self.oracle.main(), cube, &wanted, size);
+            context.note_work(words / WORDS_PER_UNIT);
             let mut parts: Vec<Cube> =
                 found.into_iter().filter_map(|part| self.part(context, cube, &wanted, part)).collect();
             parts.sort_by_key(|c| (c.size(), c.procs));

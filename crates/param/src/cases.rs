@@ -46,21 +46,46 @@ impl Search<'_> {
         if cases == 0 {
             return false;
         }
-        let symmetric = self.context.system.symmetric;
-        self.assumed().iter().flat_map(|general| missing(general, cube, symmetric)).any(|lit| {
+        let Some((rest, split)) = self.without_excluded(cube) else { return true };
+        if rest.lits != cube.lits && self.is_covered_at_once(&rest, &Profile::new(&rest)) {
+            return true;
+        }
+        split.iter().any(|lit| {
             lit.negate().into_iter().all(|negation| {
-                let mut lits = cube.lits.clone();
-                match negation {
-                    Fact::False => return true,
-                    Fact::True => return false,
-                    Fact::Lit(lit) => lits.push(lit),
-                }
-                let Some(lits) = self.context.simplify(&cube.memory, lits) else { return true };
-                let rest = Cube { procs: cube.procs, lits, memory: cube.memory.clone() };
+                let Fact::Lit(negation) = negation else { return negation == Fact::False };
+                let Some(rest) = self.with(&rest, [negation]) else { return true };
                 let profile = Profile::new(&rest);
                 self.is_covered_by_cases(&rest, &profile, cases - 1)
             })
         })
+    }
+
+    /// The part of a cube that no instance of an invariant with one literal to go excludes, as far as it is a cube,
+    /// and the literals to go whose negation is a disjunction; none if nothing is left.
+    fn without_excluded(&self, cube: &Cube) -> Option<(Cube, Vec<CubeLit>)> {
+        let symmetric = self.context.system.symmetric;
+        let mut cube = cube.clone();
+        loop {
+            let (mut more, mut split) = (Vec::new(), Vec::new());
+            for lit in self.assumed().iter().flat_map(|general| missing(general, &cube, symmetric)) {
+                match &lit.negate()[..] {
+                    [Fact::False] => return None,
+                    [Fact::Lit(negation)] => more.push(negation.clone()),
+                    _ => split.push(lit),
+                }
+            }
+            more.retain(|lit| !entails(&cube.lits, lit));
+            if more.is_empty() {
+                return Some((cube, split));
+            }
+            cube = self.with(&cube, more)?;
+        }
+    }
+
+    fn with(&self, cube: &Cube, more: impl IntoIterator<Item = CubeLit>) -> Option<Cube> {
+        let lits = cube.lits.iter().cloned().chain(more).collect();
+        let lits = self.context.simplify(&cube.memory, lits)?;
+        Some(Cube { procs: cube.procs, lits, memory: cube.memory.clone() })
     }
 }
 

@@ -11,7 +11,7 @@
 //! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parts`, `parallel` | section 4 |
 //! | search without events | `counted` | - |
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
-//! | answer | `prove`, `outcome`, `report`, `words`, `picture`, `show` | - |
+//! | answer | `prove`, `turns`, `limits`, `outcome`, `report`, `words`, `picture`, `show` | - |
 //!
 //! [`prove`] is the whole of it. Nothing here prints. Deviations from the paper are in `docs/adr/009` to `013`.
 
@@ -26,6 +26,7 @@ pub mod cube;
 mod fourier;
 mod init;
 mod lexer;
+mod limits;
 pub mod literal;
 pub mod lower;
 pub mod machine;
@@ -50,8 +51,9 @@ pub mod solver;
 mod subsume;
 pub mod system;
 mod trace;
+mod turns;
 pub mod typing;
 mod words;
 
-pub use outcome::{Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};
+pub use outcome::{Missed, Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};
 pub use prove::{Options, prove};

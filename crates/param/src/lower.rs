@@ -1,6 +1,7 @@
 //! From the syntax tree to a checked [`System`]: declarations, transitions, and the bookkeeping of parameters.
 
 use crate::ast::{self, Decl, File, Ident, SymbolKind, UpdateValue};
+use crate::cube::Atom;
 use crate::literal::{Fact, Lit, Term};
 use crate::normal::{Conj, Formula, Full, Refused, conjoin_lits, dnf, lift_exists, rename_all, rename_atom};
 use crate::system::*;
@@ -14,7 +15,35 @@ pub fn lower(file: &File, weak: bool) -> Result<(System, Vec<Diagnostic>), Vec<D
     let mut lower = Lower::new(file, weak);
     lower.declare();
     lower.declarations();
-    if lower.errors.is_empty() { Ok((lower.system, lower.warnings)) } else { Err(lower.errors) }
+    if !lower.errors.is_empty() {
+        return Err(lower.errors);
+    }
+    settle_constants(&mut lower.system);
+    Ok((lower.system, lower.warnings))
+}
+
+/// What no transition assigns is a constant, and what `init` says of numbers that are constants holds in every
+/// reachable state: guards say it too, so that it is known wherever a constant is used.
+fn settle_constants(system: &mut System) {
+    let assigned: Vec<SymId> =
+        system.transitions.iter().flat_map(|t| t.updates.iter().map(|u| u.sym)).collect();
+    for (sym, symbol) in (0..).zip(&mut system.symbols) {
+        symbol.rigid |= !symbol.weak && !assigned.contains(&sym);
+    }
+    let constants = system.number_constants();
+    let is_constant = |a: SrcAtom| match a {
+        SrcAtom::Sym(sym, _) => constants.contains(&Atom::Cell(sym, [NONE; MAX_ARITY])),
+        SrcAtom::View(..) | SrcAtom::Proc(_) => false,
+    };
+    let certain = system.init.iter().filter(|clause| clause.dnf.len() == 1).flat_map(|clause| &clause.dnf[0]);
+    let mut known: Vec<SrcLit> =
+        certain.filter(|l| matches!(l, Lit::Lin(..)) && !l.mentions(|a| !is_constant(a))).cloned().collect();
+    known.sort();
+    known.dedup();
+    for Transition { guard, .. } in &mut system.transitions {
+        let new: Vec<SrcLit> = known.iter().filter(|lit| !guard.contains(lit)).cloned().collect();
+        guard.extend(new);
+    }
 }
 
 struct Lower<'a> {
@@ -340,7 +369,7 @@ impl<'a> Lower<'a> {
                 let rename = |p: ProcRef| if p.0 < 128 { ProcRef(map[p.0 as usize]) } else { p };
                 if let Some(lits) = rename_all(&conj.lits, &rename) {
                     self.note_constants(lits.iter());
-                    result.push(Bad { name: name.clone(), params, lits, span: q.span });
+                    result.push(Bad { name: name.clone(), params, lits, span: q.whole });
                 }
             }
         }

@@ -10,19 +10,20 @@
 
 use crate::cube::{Atom, Cube, CubeLit};
 use crate::literal::{AtomKind, Fact, LinOp, Lit};
-use crate::machine::{Compiled, Machine, Rows, State, explore_reduced, tuples, walk};
+use crate::machine::{Compiled, Machine, Rows, State, explore, explore_reduced, run_along, tuples, walk};
 use crate::model::Model;
 use crate::parallel;
+use crate::replay::Run;
 use crate::system::{MAX_ARITY, NONE, ProcRef, System};
 use rustc_hash::FxHashMap;
 
-/// Of one and of two processes more the oracle knows the states of random runs: they rule out parts that only look
-/// unreachable because the instance that was explored has no process left. So many where the instance is not compiled.
+/// Most states of random runs where the instance is not compiled. Of one and of two processes more the oracle knows the states of
+/// random runs: they rule out parts that only look unreachable because the instance that was explored has no process left.
 const RUN_STATES: usize = 5_000;
 /// States of random runs, at least, where there are so many.
 const MIN_RUN_STATES: usize = 1_000;
-/// A compiled instance may have so many times more states.
-const FASTER: usize = 5;
+/// Work per state, see [`crate::backward::Search::work`]: compiled, and not.
+const COST: (u64, u64) = (3, 60);
 /// Longest buffer in the oracle.
 const MAX_BUFFER: usize = 2;
 /// Most words in the index; it starts afresh beyond.
@@ -51,6 +52,15 @@ pub enum Known {
     Always,
     /// In the set of that number.
     Set(usize),
+}
+
+/// How many states an oracle explores at most: of an instance that can be compiled, and of one that cannot.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// States of a compiled instance.
+    pub compiled: usize,
+    /// States of any other one.
+    pub general: usize,
 }
 
 /// States: of any kind, or of small values only, one column per cell.
@@ -97,12 +107,20 @@ pub struct Instance<'a> {
     sets: Vec<Vec<u64>>,
     /// Its states are those of runs to approximations that were wrong.
     learnt: bool,
+    /// A run to a bad state, if one was met.
+    bad_run: Option<Vec<State>>,
 }
 
 /// The oracle.
 pub struct Oracle<'a> {
     /// The instance that was explored; then those that runs were found in, one for each number of processes.
     instances: Vec<Instance<'a>>,
+    /// States that were explored at most.
+    max_states: usize,
+    /// There are more.
+    pub is_cut: bool,
+    /// What it cost.
+    pub work: u64,
 }
 
 impl<'a> Oracle<'a> {
@@ -111,7 +129,7 @@ impl<'a> Oracle<'a> {
         system: &'a System,
         model: Model,
         procs: u8,
-        max_states: usize,
+        effort: Effort,
         jobs: usize,
         enough: &mut dyn FnMut() -> bool,
     ) -> Oracle<'a> {
@@ -121,14 +139,22 @@ impl<'a> Oracle<'a> {
             machine
         };
         let first = machine(system.number_procs.unwrap_or(procs));
-        let states = match Compiled::new(&first) {
-            Some(compiled) => States::Small(columns(compiled.explore(FASTER * max_states, jobs, enough))),
-            None => States::Any(explore_reduced(&first, max_states, jobs, enough)),
+        let (max_states, states) = match Compiled::new(&first) {
+            Some(compiled) => {
+                let rows = compiled.explore(effort.compiled, jobs, enough);
+                let mut states = States::Small(columns(rows));
+                if states.count() >= effort.compiled {
+                    let (rows, _) = compiled.walk(effort.compiled, 2, enough);
+                    states = states.with(States::Small(columns(rows)));
+                }
+                (effort.compiled, states)
+            }
+            None => (effort.general, States::Any(explore_reduced(&first, effort.general, jobs, enough))),
         };
         let mut instances = vec![Instance::new(first, states)];
         if system.number_procs.is_none() {
             // As many as the instance itself has: a small one needs few to tell what one process more changes.
-            let enough_states = instances[0].states.count().min(FASTER * max_states / 2).max(MIN_RUN_STATES);
+            let enough_states = instances[0].states.count().min(max_states / 2).max(MIN_RUN_STATES);
             let stop = enough();
             let larger = parallel::map_few(jobs, &[2, 1], |more| machine(procs + more));
             let streams: Vec<(usize, u64)> = (0..larger.len()).flat_map(|i| [(i, 0), (i, 1)]).collect();
@@ -138,20 +164,54 @@ impl<'a> Oracle<'a> {
                 let mut enough = || stop;
                 match Compiled::new(larger) {
                     Some(compiled) => {
-                        States::Small(columns(compiled.walk(enough_states / 2, *stream, &mut enough)))
+                        let (rows, bad_run) = compiled.walk(enough_states / 2, *stream, &mut enough);
+                        (States::Small(columns(rows)), bad_run)
                     }
                     None if *stream == 0 => {
-                        States::Any(walk(larger, RUN_STATES.min(enough_states), &mut enough))
+                        let (states, bad_run) = walk(larger, RUN_STATES.min(enough_states), &mut enough);
+                        (States::Any(states), bad_run)
                     }
-                    None => States::Any(Vec::new()),
+                    None => (States::Any(Vec::new()), None),
                 }
             });
             for larger in larger.into_iter().rev() {
-                let (second, first) = (found.pop(), found.pop());
-                instances.extend(first.zip(second).map(|(a, b)| Instance::new(larger, a.with(b))));
+                if let (Some((b, other)), Some((a, bad_run))) = (found.pop(), found.pop()) {
+                    let bad_run = bad_run.or(other);
+                    instances.push(Instance { bad_run, ..Instance::new(larger, a.with(b)) });
+                }
             }
         }
-        Oracle { instances }
+        let is_cut = instances[0].states.count() >= max_states;
+        let work = instances.iter().map(Instance::cost).sum();
+        Oracle { instances, max_states, is_cut, work }
+    }
+
+    /// Takes over the states of runs that another one learnt.
+    pub fn take_learnt(&mut self, other: Oracle<'a>) {
+        self.instances.extend(other.instances.into_iter().filter(|instance| instance.learnt));
+    }
+
+    /// A run to one of the bad states among those that are known, on the machine of so many processes.
+    pub fn run_to_bad(&mut self, bad: &[Cube], enough: &mut dyn FnMut() -> bool) -> Option<(u8, Run)> {
+        let max_states = self.max_states;
+        if bad.iter().any(|cube| self.main().is_seen(cube)) {
+            let machine = &self.instances[0].machine;
+            let run = match Compiled::new(machine) {
+                Some(compiled) => run_along(machine, &compiled.run_to_bad(max_states, enough)?)?,
+                None => {
+                    // Not one of those that differ only in which process is which, but all: there are more of them.
+                    let renamings: usize = (1..=usize::from(machine.procs)).product();
+                    let exploration = explore(machine, max_states.saturating_mul(renamings), true, enough);
+                    let (initial, steps) = exploration.run_to(exploration.bad?);
+                    Run { initial, steps }
+                }
+            };
+            return ends_badly(machine, &run).then_some((machine.procs, run));
+        }
+        self.instances.iter().find_map(|instance| {
+            let run = run_along(&instance.machine, instance.bad_run.as_ref()?)?;
+            ends_badly(&instance.machine, &run).then_some((instance.machine.procs, run))
+        })
     }
 
     /// The instance that was explored.
@@ -187,7 +247,13 @@ impl<'a> Oracle<'a> {
 
 impl<'a> Instance<'a> {
     fn new(machine: Machine<'a>, states: States) -> Instance<'a> {
-        Instance { machine, states, index: FxHashMap::default(), sets: Vec::new(), learnt: false }
+        let index = FxHashMap::default();
+        Instance { machine, states, index, sets: Vec::new(), learnt: false, bad_run: None }
+    }
+
+    fn cost(&self) -> u64 {
+        let each = if matches!(self.states, States::Small(_)) { COST.0 } else { COST.1 };
+        self.states.count() as u64 * each
     }
 
     /// How many processes it has.
@@ -321,6 +387,13 @@ impl<'a> Instance<'a> {
             }
         }
     }
+}
+
+/// Whether the run ends in a bad state, and no state on it is excluded by a declared invariant.
+fn ends_badly(machine: &Machine, run: &Run) -> bool {
+    let states = || std::iter::once(&run.initial).chain(run.steps.iter().map(|step| &step.1));
+    states().last().is_some_and(|state| machine.is_bad(state))
+        && !states().any(|state| machine.is_assumed_away(state))
 }
 
 /// Marks the positions at which the iterator says so.

@@ -5,7 +5,7 @@ use crate::cube::Cube;
 use crate::model::Model;
 use crate::system::System;
 pub use fencepost_answer::{Limit, StopReason, Verdict};
-use fencepost_diag::Diagnostic;
+use fencepost_diag::{Diagnostic, Span};
 
 /// How far the search is.
 #[derive(Clone, Debug)]
@@ -33,6 +33,23 @@ pub struct TraceStep {
     pub values: Vec<(String, String)>,
     /// The buffer of each process, oldest entry first.
     pub buffers: Vec<Vec<String>>,
+    /// A read from memory of a cell for which a write of another process waits.
+    pub missed: Option<Missed>,
+}
+
+/// A read that did not see a write which another process has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// Who reads, counted from one.
+    pub reader: u32,
+    /// The cell.
+    pub cell: String,
+    /// What is read.
+    pub value: String,
+    /// Who has written, counted from one.
+    pub writer: u32,
+    /// What waits in its buffer.
+    pub waiting: String,
 }
 
 /// How the invariant of a safe answer was checked again.
@@ -95,6 +112,8 @@ pub struct Outcome {
     pub statistics: Statistics,
     /// The run that reaches a bad state.
     pub trace: Vec<TraceStep>,
+    /// The declaration of the bad states that the run ends in.
+    pub bad: Option<Span>,
     /// Cubes that no reachable state satisfies, together closed under pre-images: the invariant is their negation.
     pub invariant: Vec<Cube>,
     /// How the invariant was checked.

@@ -325,7 +325,8 @@ impl Parser {
         self.expect("{")?;
         let body = self.expr()?;
         self.expect("}")?;
-        Ok(Quantified { name, params, body, span })
+        let whole = start.to(self.previous());
+        Ok(Quantified { name, params, body, span, whole })
     }
 
     fn predicate(&mut self) -> Parsed<Quantified> {
@@ -336,7 +337,8 @@ impl Parser {
         self.expect("{")?;
         let body = self.expr()?;
         self.expect("}")?;
-        Ok(Quantified { name, params, body, span })
+        let whole = start.to(self.previous());
+        Ok(Quantified { name, params, body, span, whole })
     }
 
     fn transition(&mut self) -> Parsed<Transition> {

@@ -48,6 +48,9 @@ struct Level {
     states: Vec<u64>,
 }
 
+/// A choice of processes costs as much as so many words.
+const EACH_CHOICE: usize = 100;
+
 struct Walk<'w, 'c, 'a> {
     instance: &'w Instance<'a>,
     wanted: &'w Wanted<'c>,
@@ -56,20 +59,23 @@ struct Walk<'w, 'c, 'a> {
     levels: Vec<Level>,
     size: usize,
     found: Vec<Part>,
+    /// Words that were computed.
+    words: u64,
 }
 
-/// The parts of that many flexible literals that no state of the instance satisfies.
-pub fn unseen_parts(instance: &mut Instance, cube: &Cube, wanted: &Wanted, size: usize) -> Vec<Part> {
+/// The parts of that many flexible literals that no state of the instance satisfies, and how much was done to find them, in
+/// machine words.
+pub fn unseen_parts(instance: &mut Instance, cube: &Cube, wanted: &Wanted, size: usize) -> (Vec<Part>, u64) {
     let mut tables = |pieces: &[Piece]| -> Vec<Table> {
         pieces.iter().map(|piece| table(instance, cube, piece)).collect()
     };
     let (flexible, rigid) = (tables(&wanted.flexible), tables(&wanted.rigid));
     let levels = (0..=size).map(|_| Level::default()).collect();
-    let mut walk = Walk { instance, wanted, flexible, rigid, levels, size, found: Vec::new() };
+    let mut walk = Walk { instance, wanted, flexible, rigid, levels, size, found: Vec::new(), words: 0 };
     walk.levels[0].images.push(Images::new());
     walk.levels[0].states = instance.all_states();
     walk.extend(0, 0, 0, 0, None);
-    walk.found
+    (walk.found, walk.words)
 }
 
 fn table(instance: &mut Instance, cube: &Cube, piece: &Piece) -> Table {
@@ -152,6 +158,7 @@ impl Walk<'_, '_, '_> {
                 }
                 choices = next;
             }
+            self.words += (choices.len() * (words + EACH_CHOICE)) as u64;
             for images in choices {
                 let start = after.states.len();
                 match self.flexible[at].known(&images, count) {

@@ -7,6 +7,7 @@
 //! whose old value nobody uses is locked all the same.
 
 use crate::cube::{Atom, Cell, Cube, CubeLit, Idx, sort_of};
+use crate::fourier::project;
 use crate::literal::{Fact, LinOp, Lit, Term};
 use crate::memory::{Event, MAX_NODES, MAX_READS, Memory, Read};
 use crate::model::MemoryModel;
@@ -14,7 +15,7 @@ use crate::parallel;
 use crate::solver::{Theory, entails, simplify};
 use crate::system::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A cube before another one.
 #[derive(Clone, Debug)]
@@ -41,6 +42,10 @@ pub struct Context<'a> {
     overflow: AtomicBool,
     /// Says that a limit was hit, so that a pre-image need not be finished.
     stop: &'a (dyn Fn() -> bool + Sync),
+    /// Work done so far.
+    pub(crate) work: AtomicU64,
+    /// Numbers that no transition assigns and that cubes are to forget, see [`Context::forgetting`].
+    forgotten: Vec<Atom>,
 }
 
 /// A cube has more pending reads or processes than fit.
@@ -80,7 +85,16 @@ impl<'a> Context<'a> {
     /// A context.
     pub fn new(system: &'a System, model: &'a dyn MemoryModel) -> Context<'a> {
         let reorderable = reorderable(system, model).into();
-        Context { system, model, reorderable, overflow: AtomicBool::new(false), stop: &|| false }
+        let (overflow, work) = (AtomicBool::new(false), AtomicU64::new(0));
+        Context { system, model, reorderable, overflow, stop: &|| false, work, forgotten: vec![] }
+    }
+
+    /// The same, with cubes that say nothing of constants that are numbers: `Clock[p] + Tick <= Clock[q]` with `0 < Tick` becomes
+    /// `Clock[p] < Clock[q]`. The cubes are larger, so what is proved holds, and they do not count how often a clock
+    /// was moved on.
+    pub fn forgetting(self, forget: bool) -> Context<'a> {
+        let forgotten = if forget { self.system.number_constants() } else { vec![] };
+        Context { forgotten, ..self }
     }
 
     /// A context whose pre-images are given up, as too large, as soon as `stop` says so.
@@ -122,8 +136,15 @@ pub(crate) fn reorderable(system: &System, model: &dyn MemoryModel) -> Vec<SymId
 }
 
 impl Context<'_> {
+    /// Counts work.
+    pub(crate) fn note_work(&self, units: u64) {
+        self.work.fetch_add(units, Ordering::Relaxed);
+    }
+
     /// Simplifies the literals of a cube with the given events.
     pub fn simplify(&self, memory: &Memory, lits: Vec<CubeLit>) -> Option<Vec<CubeLit>> {
+        let numbers = lits.iter().filter(|l| matches!(l, Lit::Lin(..))).count() as u64;
+        self.note_work(2 + lits.len() as u64 / 4 + numbers / 2);
         let full = |atom: Atom| self.system.full_mask(sort_of(self.system, memory, atom));
         simplify(&Theory { full: &full, ordered_procs: self.system.number_procs.is_some() }, lits)
     }
@@ -535,7 +556,28 @@ impl Context<'_> {
             }
         }
         let lits = self.simplify(memory, lits)?;
-        if chosen.any == 0 { Some(lits) } else { self.eliminate_any(memory, lits) }
+        let lits = if chosen.any == 0 { lits } else { self.eliminate_any(memory, lits)? };
+        self.forget_constants(memory, lits)
+    }
+
+    /// The literals without the constants that are to be forgotten.
+    pub(crate) fn forget_constants(&self, memory: &Memory, lits: Vec<CubeLit>) -> Option<Vec<CubeLit>> {
+        let is_forgotten = |a: Atom| self.forgotten.contains(&a);
+        if !lits.iter().any(|l| l.mentions(is_forgotten)) {
+            return Some(lits);
+        }
+        let (mut forms, mut rest) = (Vec::new(), Vec::new());
+        for lit in lits {
+            match lit {
+                Lit::Lin(op, form) => forms.push((op, form)),
+                lit => rest.push(lit),
+            }
+        }
+        for atom in &self.forgotten {
+            forms = project(forms, *atom);
+        }
+        rest.extend(forms.into_iter().map(|(op, form)| Lit::Lin(op, form)));
+        self.simplify(memory, rest)
     }
 
     /// Removes values that may be anything: by an equality if there is one, else by forgetting.

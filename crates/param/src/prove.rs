@@ -1,15 +1,18 @@
 //! The whole of `prove`, in order: read, check, search, replay or re-check, answer.
 
-use crate::backward::{Control, End, Search, Status, Stop};
-use crate::brab::Brab;
+use crate::backward::{Search, Status};
+use crate::init::numbers_of;
+use crate::limits::Limits;
 use crate::machine::{Machine, State};
 use crate::model::Model;
 use crate::outcome::*;
 use crate::pre::Context;
+use crate::replay::Run;
 use crate::system::System;
-use crate::{counted, lower, parser, recheck, replay, show, trace};
+use crate::turns::{Ended, Why};
+use crate::{lower, parser, recheck, replay, show, trace};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// What the user asked for.
@@ -54,18 +57,6 @@ impl Default for Options {
     }
 }
 
-/// Why a search gives up on a cube.
-const TOO_LARGE: &str = "a cube has more pending reads or processes than the search can hold";
-/// Traces that no instance has, after which the search gives up.
-const MAX_SPURIOUS: usize = 20;
-/// Restarts of inference, after which it is switched off.
-const MAX_RESTARTS: usize = 100;
-/// Nodes that the plain search may process before inference is tried.
-const FIRST_NODES: usize = 250;
-/// States that the oracle explores for each node that its turn may process.
-const STATES_PER_NODE: usize = 50;
-/// States that it explores when inference is asked for.
-const MAX_STATES: usize = 60_000;
 /// Most processes of an instance whose runs are learnt from.
 const MAX_LEARNING_PROCESSES: u8 = 6;
 
@@ -92,7 +83,7 @@ pub fn prove(
     let limits = Limits::new(options, started);
     let mut prover = Prover { system: &system, options, limits: &limits, progress };
     let mut outcome = match options.brab {
-        Some(procs) => prover.run(Some(procs), None).0,
+        Some(procs) => prover.run_inference(procs),
         None => prover.run_in_turn(),
     };
     outcome.statistics.seconds = started.elapsed().as_secs_f64();
@@ -105,205 +96,87 @@ pub fn prove(
     Ok(outcome)
 }
 
-struct Prover<'a> {
-    system: &'a System,
-    options: &'a Options,
-    limits: &'a Limits<'a>,
-    progress: &'a mut dyn FnMut(&Progress),
+/// A question that is being answered.
+pub(crate) struct Prover<'a, 'p> {
+    pub(crate) system: &'a System,
+    pub(crate) options: &'a Options,
+    pub(crate) limits: &'a Limits<'a>,
+    pub(crate) progress: &'p mut dyn FnMut(&Progress),
 }
 
-/// One way to search, and how many nodes it may process before another one is tried.
-type Turn = (Option<u8>, Option<usize>);
-
-impl Prover<'_> {
-    fn context(&self) -> Context<'_> {
+impl Prover<'_, '_> {
+    pub(crate) fn context(&self) -> Context<'_> {
         Context::new(self.system, self.options.model.memory())
     }
 
-    /// The plain search and inference with two and three processes in turn (besides those that constants name), each for so many nodes, and again for more.
-    /// The number of nodes, not time, decides, so that the answer does not depend on the machine.
-    fn run_in_turn(&mut self) -> Outcome {
-        // Processes that constants name come on top: what is inferred is about the others.
-        let named = self.system.process_constants().count() as u8;
-        let inferred: &[u8] = match self.system.number_procs {
-            Some(_) => &[2],
-            None => &[2 + named, 3 + named],
-        };
-        let mut nodes = FIRST_NODES;
-        // Where coherence is a choice the plain search drowns in choices that a smaller cube does not have.
-        let plain_last = !crate::pre::reorderable(self.system, self.options.model.memory()).is_empty();
-        let mut counted = counted::counted(self.system).filter(|_| plain_last);
-        loop {
-            if let Some(system) = &counted {
-                match self.run_counted(&system.system, nodes) {
-                    (Some(outcome), _) => return outcome,
-                    (None, Why::Turn) => {}
-                    // A run of it, or a limit: it has nothing to say.
-                    (None, _) => counted = None,
-                }
-            }
-            let mut turns: Vec<Turn> = vec![(None, Some(nodes))];
-            turns.extend(inferred.iter().map(|procs| (Some(*procs), Some(4 * nodes))));
-            if plain_last {
-                turns.rotate_left(1);
-            }
-            let mut endless = false;
-            let mut first: Option<Outcome> = None;
-            for (brab, budget) in turns {
-                let (outcome, why) = self.run(brab, budget);
-                match why {
-                    Why::Decided => return outcome,
-                    Why::Turn => endless = true,
-                    Why::Stuck if first.is_none() => first = Some(outcome),
-                    Why::Stuck => {}
-                }
-            }
-            match first {
-                // More nodes would not help any of them.
-                Some(outcome) if !endless => return outcome,
-                _ => nodes *= 4,
-            }
-        }
-    }
-
-    /// The same with store buffers counted, for so many nodes; only a proof counts. Its invariant is checked as any other
-    /// one of a system without weak memory is, and the system itself against the machine of small instances.
-    fn run_counted(&mut self, system: &System, nodes: usize) -> (Option<Outcome>, Why) {
-        let options = Options { model: Model::Sc, ..self.options.clone() };
-        let mut prover =
-            Prover { system, options: &options, limits: self.limits, progress: &mut *self.progress };
-        let mut last = Why::Stuck;
-        for brab in [Some(2), Some(3), None] {
-            let (mut outcome, why) = prover.run(brab, Some(nodes));
-            if outcome.verdict == Verdict::Safe {
-                outcome.model = self.options.model;
-                if outcome.recheck == Recheck::Inductive {
-                    outcome.recheck = Recheck::Counted;
-                    let Options { model, jobs, .. } = *self.options;
-                    let stop = || self.limits.is_hit();
-                    self.confirm(&mut outcome, recheck::recheck(self.system, model, &[], jobs, &stop));
-                }
-                return (Some(outcome), Why::Decided);
-            }
-            match why {
-                Why::Decided => return (None, Why::Decided),
-                Why::Turn => last = Why::Turn,
-                Why::Stuck => {}
-            }
-        }
-        (None, last)
-    }
-
-    fn run(&mut self, brab: Option<u8>, budget: Option<usize>) -> (Outcome, Why) {
-        let (system, limits) = (self.system, self.limits);
-        let stop = || limits.is_hit();
-        let max_states = budget.map_or(MAX_STATES, |nodes| nodes * STATES_PER_NODE);
-        let Options { model, jobs, .. } = *self.options;
-        let mut oracle =
-            brab.map(|procs| Brab::new(system, model, procs, max_states, jobs, &mut || limits.is_hit()));
-        let mut restarts = 0;
-        let mut processed = 0;
-        loop {
-            let context = Context::with_limit(system, self.options.model.memory(), &stop);
-            let mut search = Search::new(context, self.options.jobs);
-            let left = budget.map(|budget| budget.saturating_sub(processed));
-            let ended = self.search(&mut search, &mut oracle, left);
-            processed += search.processed;
-            match ended {
-                Ended::Restart(reached, approximated) => {
-                    restarts += 1;
-                    match &mut oracle {
-                        Some(oracle) if restarts <= MAX_RESTARTS => {
-                            let run = self.run_to(&search, reached, approximated);
-                            oracle.forbid(search.nodes[approximated].cube.clone(), run);
-                        }
-                        _ => oracle = None,
-                    }
-                }
-                Ended::Answer(mut outcome, why) => {
-                    outcome.statistics.restarts = restarts;
-                    outcome.statistics.approximations = oracle.as_ref().map_or(0, |o| o.made);
-                    outcome.inference = brab.filter(|_| oracle.is_some());
-                    return (*outcome, why);
-                }
-            }
-        }
-    }
-
-    fn search(&mut self, search: &mut Search, oracle: &mut Option<Brab>, budget: Option<usize>) -> Ended {
-        let mut spurious = 0;
-        loop {
-            let limits = self.limits;
-            let mut control = Control {
-                stop: &mut |made, processed| {
-                    let turn = || budget.is_some_and(|b| processed >= b).then_some(Stop::Turn);
-                    limits.hit(made).map(Stop::Limit).or_else(turn)
-                },
-                progress: self.progress,
-                approximate: &mut |context, cube| oracle.as_mut()?.approximate(context, cube),
-            };
-            let end = search.run(&mut control);
-            match end {
-                End::Fixpoint if spurious > 0 => {
-                    return self.unknown(search, StopReason::Spurious(spurious), Why::Stuck);
-                }
-                End::Fixpoint => return self.safe(search),
-                End::Stopped(Stop::Limit(reason)) => return self.unknown(search, reason, Why::Decided),
-                End::Stopped(Stop::Turn) => {
-                    let reason = StopReason::Unsupported("another way to search is tried".into());
-                    return self.unknown(search, reason, Why::Turn);
-                }
-                End::Stopped(Stop::TooLarge) => {
-                    let reason = StopReason::Unsupported(TOO_LARGE.into());
-                    return self.unknown(search, reason, Why::Stuck);
-                }
-                End::Reached(id) => {
-                    if let Some(approximated) = search.nodes[id].approximated {
-                        return Ended::Restart(id, approximated);
-                    }
-                    if let Some(outcome) = self.replay(search, id) {
-                        return outcome;
-                    }
-                    spurious += 1;
-                    if spurious >= MAX_SPURIOUS {
-                        return self.unknown(search, StopReason::Spurious(spurious), Why::Stuck);
-                    }
-                    search.go_on_past(id);
-                }
-            }
-        }
-    }
-
     /// The states of a run from the initial states to an approximation that was wrong, if an instance has one.
-    fn run_to(&self, search: &Search, reached: usize, approximated: usize) -> Option<(u8, Vec<State>)> {
+    pub(crate) fn run_to(
+        &self,
+        search: &Search,
+        reached: usize,
+        approximated: usize,
+    ) -> Option<(u8, Vec<State>)> {
         let (firings, procs) = trace::firings(search, reached);
         let steps = search.nodes[reached].depth - search.nodes[approximated].depth;
         if procs > MAX_LEARNING_PROCESSES && self.system.number_procs.is_none() {
             return None;
         }
-        let machine = Machine::new(self.system, self.options.model, procs);
-        let mut tries = 0;
-        let run = replay::fire(&machine, &firings[..steps], &mut || {
-            tries += 1;
-            tries > 20 || self.limits.is_hit()
-        })?;
+        let machine = self.machine_for(search, reached, procs);
+        // The last state shows best what is wrong if it satisfies the approximation; cells that nothing assigns may be such that
+        // this one does not.
+        let cube = &search.nodes[approximated].cube;
+        let most = if self.system.has_weak() { 2 } else { 20 };
+        let ends_in = |wanted: &dyn Fn(&State) -> bool| {
+            let mut tries = 0;
+            replay::run(&machine, &firings[..steps], wanted, &mut || {
+                tries += 1;
+                tries > most || self.limits.is_hit()
+            })
+        };
+        let run = ends_in(&|state| machine.satisfies_cube(state, cube)).or_else(|| ends_in(&|_| true))?;
         let states = run.steps.into_iter().map(|(_, state)| state);
         Some((procs, std::iter::once(run.initial).chain(states).collect()))
     }
 
-    fn replay(&self, search: &Search, id: usize) -> Option<Ended> {
+    /// The machine that a trace from a node is replayed on. Where numbers are open, those that the cubes on the way
+    /// ask for are tried first.
+    fn machine_for(&self, search: &Search, id: usize, procs: u8) -> Machine<'_> {
+        let mut machine = Machine::new(self.system, self.options.model, procs);
+        let mut numbers = Vec::new();
+        let mut at = Some(id);
+        while let Some(node) = at.map(|at| &search.nodes[at]) {
+            numbers.extend(numbers_of(&node.cube.lits).into_iter().map(|(_, value)| value));
+            at = node.origin.as_ref().map(|origin| origin.parent);
+        }
+        machine.suggest(search.context.initial_values(&search.nodes[id].cube), numbers);
+        machine
+    }
+
+    pub(crate) fn replay(&self, search: &Search, id: usize) -> Option<Ended> {
         let (firings, procs) = trace::firings(search, id);
-        let machine = Machine::new(self.system, self.options.model, procs);
+        let machine = self.machine_for(search, id, procs);
         let run = replay::replay(&machine, &firings, &mut || self.limits.is_hit())?;
-        let mut outcome = self.outcome(search, Verdict::Unsafe);
-        outcome.scope = format!("an instance with {procs} process{}", if procs == 1 { "" } else { "es" });
-        outcome.statistics.processes = procs;
-        outcome.trace = trace::describe(&machine, &run);
+        let outcome = self.unsafe_outcome(Some(search), procs, &run);
         Some(Ended::Answer(Box::new(outcome), Why::Decided))
     }
 
-    fn safe(&self, search: &Search) -> Ended {
-        let mut outcome = self.outcome(search, Verdict::Safe);
+    /// The answer that a run of an instance shows.
+    pub(crate) fn unsafe_outcome(&self, search: Option<&Search>, procs: u8, run: &Run) -> Outcome {
+        let machine = Machine::new(self.system, self.options.model, procs);
+        let mut outcome = self.outcome(search, Verdict::Unsafe);
+        outcome.scope = format!("an instance with {procs} process{}", if procs == 1 { "" } else { "es" });
+        outcome.statistics.processes = procs;
+        if search.is_none() {
+            outcome.statistics.depth = run.steps.len();
+        }
+        outcome.trace = trace::describe(&machine, run);
+        let last = run.steps.last().map_or(&run.initial, |step| &step.1);
+        outcome.bad = self.system.bad.iter().find(|bad| machine.satisfies(last, bad)).map(|bad| bad.span);
+        outcome
+    }
+
+    pub(crate) fn safe(&self, search: &Search) -> Ended {
+        let mut outcome = self.outcome(Some(search), Verdict::Safe);
         outcome.invariant = search.fixpoint();
         if self.options.recheck {
             let Options { model, jobs, .. } = *self.options;
@@ -317,7 +190,11 @@ impl Prover<'_> {
     }
 
     /// How the check succeeded; if it did not, the answer is unknown.
-    fn confirm(&self, outcome: &mut Outcome, checked: Result<Recheck, recheck::Failure>) -> Option<Recheck> {
+    pub(crate) fn confirm(
+        &self,
+        outcome: &mut Outcome,
+        checked: Result<Recheck, recheck::Failure>,
+    ) -> Option<Recheck> {
         let reason = match checked {
             Ok(how) => return Some(how),
             Err(recheck::Failure::Stopped) => self.limits.hit(0),
@@ -330,13 +207,17 @@ impl Prover<'_> {
         None
     }
 
-    fn unknown(&self, search: &Search, reason: StopReason, why: Why) -> Ended {
-        let mut outcome = self.outcome(search, Verdict::Unknown);
-        outcome.stop_reason = Some(reason);
-        Ended::Answer(Box::new(outcome), why)
+    pub(crate) fn unknown(&self, search: &Search, reason: StopReason, why: Why) -> Ended {
+        Ended::Answer(Box::new(self.unknown_outcome(search, reason)), why)
     }
 
-    fn outcome(&self, search: &Search, verdict: Verdict) -> Outcome {
+    pub(crate) fn unknown_outcome(&self, search: &Search, reason: StopReason) -> Outcome {
+        let mut outcome = self.outcome(Some(search), Verdict::Unknown);
+        outcome.stop_reason = Some(reason);
+        outcome
+    }
+
+    fn outcome(&self, search: Option<&Search>, verdict: Verdict) -> Outcome {
         let mut scope = match self.system.number_procs {
             Some(n) => format!("{n} processes"),
             None => "any number of processes".to_string(),
@@ -344,9 +225,9 @@ impl Prover<'_> {
         if !self.system.assumed.is_empty() {
             scope += ", assuming the declared invariants";
         }
-        let nodes = &search.nodes;
+        let nodes = search.map_or(&[][..], |search| &search.nodes);
         let statistics = Statistics {
-            nodes: search.processed,
+            nodes: search.map_or(0, |search| search.processed),
             made: nodes.len(),
             depth: nodes.iter().map(|n| n.depth).max().unwrap_or(0),
             processes: nodes.iter().map(|n| n.cube.procs).max().unwrap_or(0),
@@ -359,11 +240,12 @@ impl Prover<'_> {
             stop_reason: None,
             statistics,
             trace: vec![],
+            bad: None,
             invariant: vec![],
             recheck: Recheck::Skipped,
             inference: None,
             warnings: vec![],
-            search: if self.options.keep_search { self.picture(search) } else { vec![] },
+            search: search.filter(|_| self.options.keep_search).map_or(vec![], |s| self.picture(s)),
             system: self.system.clone(),
         }
     }
@@ -390,75 +272,4 @@ impl Prover<'_> {
         }
         result
     }
-}
-
-/// Whether another way to search could help.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
-    /// There is an answer, or a limit of the user was hit.
-    Decided,
-    /// So many nodes were not enough.
-    Turn,
-    /// More nodes would not help.
-    Stuck,
-}
-
-enum Ended {
-    Answer(Box<Outcome>, Why),
-    /// A node that meets the initial states, and the approximation that led there.
-    Restart(usize, usize),
-}
-
-/// The user's limits. Once one is hit it stays hit, so that everybody hears of the same one.
-struct Limits<'a> {
-    options: &'a Options,
-    started: Instant,
-    /// Questions so far: memory is not looked at every time.
-    asked: AtomicUsize,
-    out_of_memory: AtomicBool,
-}
-
-impl<'a> Limits<'a> {
-    fn new(options: &'a Options, started: Instant) -> Limits<'a> {
-        Limits { options, started, asked: AtomicUsize::new(0), out_of_memory: AtomicBool::new(false) }
-    }
-
-    fn is_hit(&self) -> bool {
-        self.hit(0).is_some()
-    }
-
-    fn hit(&self, nodes: usize) -> Option<StopReason> {
-        if let Some(max) = self.options.max_nodes
-            && nodes > max
-        {
-            return Some(reached(Limit::MaxNodes, max as f64));
-        }
-        if let Some(time) = self.options.timeout
-            && self.started.elapsed() >= time
-        {
-            return Some(reached(Limit::Timeout, time.as_secs_f64()));
-        }
-        if self.options.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
-            return Some(StopReason::limit(Limit::Interrupted));
-        }
-        let megabytes = self.options.max_memory?;
-        if self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(64)
-            && resident_megabytes().is_some_and(|used| used > megabytes)
-        {
-            self.out_of_memory.store(true, Ordering::Relaxed);
-        }
-        let out_of_memory = self.out_of_memory.load(Ordering::Relaxed);
-        out_of_memory.then(|| reached(Limit::MaxMemory, megabytes as f64))
-    }
-}
-
-fn reached(limit: Limit, value: f64) -> StopReason {
-    StopReason::Limit { limit, value: Some(value) }
-}
-
-/// Memory of this process, where the system tells.
-fn resident_megabytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * 4096 / 1_000_000)
 }

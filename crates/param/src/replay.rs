@@ -25,21 +25,22 @@ const MAX_INITIAL: usize = 20_000;
 
 /// A run that fires the transitions and ends in a bad state.
 pub fn replay(machine: &Machine, trace: &[Firing], enough: &mut dyn FnMut() -> bool) -> Option<Run> {
-    run(machine, trace, true, enough)
+    run(machine, trace, &|state| machine.is_bad(state), enough)
 }
 
-/// A run that fires the transitions, wherever it ends.
-pub fn fire(machine: &Machine, trace: &[Firing], enough: &mut dyn FnMut() -> bool) -> Option<Run> {
-    run(machine, trace, false, enough)
-}
-
-fn run(machine: &Machine, trace: &[Firing], to_bad: bool, enough: &mut dyn FnMut() -> bool) -> Option<Run> {
+/// A run that fires the transitions and ends in a state of that kind.
+pub fn run(
+    machine: &Machine,
+    trace: &[Firing],
+    wanted: &dyn Fn(&State) -> bool,
+    enough: &mut dyn FnMut() -> bool,
+) -> Option<Run> {
     let mut cut = false;
     let sequences = sequences(machine, trace);
     let mut seen: FxHashSet<(Vec<usize>, State)> = FxHashSet::default();
     for initial in machine.initial_states(MAX_INITIAL, &mut cut) {
         let mut search =
-            Replay { machine, sequences: &sequences, seen: &mut seen, steps: Vec::new(), to_bad, enough };
+            Replay { machine, sequences: &sequences, seen: &mut seen, steps: Vec::new(), wanted, enough };
         if search.run(vec![0; sequences.len()], initial.clone()) {
             return Some(Run { initial, steps: search.steps });
         }
@@ -66,8 +67,8 @@ struct Replay<'a> {
     sequences: &'a [Vec<Firing>],
     seen: &'a mut FxHashSet<(Vec<usize>, State)>,
     steps: Vec<(Step, State)>,
-    /// The last state must be a bad one.
-    to_bad: bool,
+    /// What the last state must be.
+    wanted: &'a dyn Fn(&State) -> bool,
     enough: &'a mut dyn FnMut() -> bool,
 }
 
@@ -102,8 +103,7 @@ impl Replay<'_> {
     }
 
     fn is_goal(&self, at: &[usize], state: &State) -> bool {
-        at.iter().zip(self.sequences).all(|(a, s)| *a == s.len())
-            && (!self.to_bad || self.machine.is_bad(state))
+        at.iter().zip(self.sequences).all(|(a, s)| *a == s.len()) && (self.wanted)(state)
     }
 
     /// Next steps; those to try first come last.

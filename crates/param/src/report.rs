@@ -1,6 +1,6 @@
 //! The answer that all engines give, made of what the search found.
 
-use crate::outcome::{Outcome, Recheck, TraceStep, Verdict};
+use crate::outcome::{Missed, Outcome, Recheck, TraceStep, Verdict};
 use crate::show;
 use fencepost_answer::{Finding, FindingKind, Place, Proof, Statistics, Step};
 use fencepost_diag::Span;
@@ -19,7 +19,11 @@ impl Outcome {
             findings.push(Finding {
                 kind: FindingKind::Assertion,
                 message: "an unsafe state is reachable".into(),
-                places: vec![Place::default()],
+                places: vec![self.bad.map_or_else(Place::default, |span| Place {
+                    span,
+                    label: "such a state".into(),
+                    ..Place::default()
+                })],
                 trace: self.steps(),
             });
         }
@@ -44,6 +48,11 @@ impl Outcome {
             }),
             ..fencepost_answer::Outcome::new(findings, self.stop_reason.clone(), Vec::new())
         }
+    }
+
+    /// The last read of the run from memory of what waited in the buffer of another process.
+    pub fn missed(&self) -> Option<&Missed> {
+        self.trace.iter().rev().find_map(|step| step.missed.as_ref())
     }
 
     /// The run: per step the action, its events, the cells that changed, and all buffers that are not empty.

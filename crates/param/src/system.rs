@@ -5,6 +5,7 @@
 //! quantifiers added, then the bound ones of universal guards and whole-array updates. Parameters are pairwise
 //! distinct processes.
 
+use crate::cube::Atom;
 use crate::literal::{AtomKind, Lit, Term};
 use fencepost_diag::Span;
 
@@ -88,7 +89,7 @@ pub struct Symbol {
     pub sort: Sort,
     /// Accessed through the memory model.
     pub weak: bool,
-    /// Never assigned.
+    /// Never assigned: a constant, or a variable or array without weak memory that no transition assigns.
     pub rigid: bool,
 }
 
@@ -253,6 +254,13 @@ impl System {
     pub fn process_constants(&self) -> impl Iterator<Item = SymId> + '_ {
         let is_constant = |s: &Symbol| s.rigid && s.arity == 0 && s.sort == Sort::Proc;
         (0..self.symbols.len() as SymId).filter(move |sym| is_constant(self.symbol(*sym)))
+    }
+
+    /// Variables and constants that are numbers and are never assigned.
+    pub fn number_constants(&self) -> Vec<Atom> {
+        let is_constant = |s: &Symbol| s.rigid && s.arity == 0 && matches!(s.sort, Sort::Int | Sort::Real);
+        let symbols = (0..self.symbols.len() as SymId).filter(|sym| is_constant(self.symbol(*sym)));
+        symbols.map(|sym| Atom::Cell(sym, [NONE; MAX_ARITY])).collect()
     }
 
     /// Whether any access goes through the memory model.

@@ -3,7 +3,7 @@
 use crate::backward::Search;
 use crate::literal::Term;
 use crate::machine::{Machine, State, Step};
-use crate::outcome::TraceStep;
+use crate::outcome::{Missed, TraceStep};
 use crate::replay::{Firing, Run};
 use crate::system::{NONE, SrcAtom, Target, Transition};
 
@@ -45,8 +45,11 @@ pub fn describe(machine: &Machine, run: &Run) -> Vec<TraceStep> {
                 let names: Vec<String> =
                     args[..t.declared as usize].iter().map(|p| format!("#{}", p + 1)).collect();
                 let acting = t.acting.map(|a| args[a as usize]);
-                let events = acting.map(|p| events(machine, t, args, p, before, state)).unwrap_or_default();
-                step(machine, format!("{}({})", t.name, names.join(", ")), acting, events, state)
+                let reads = acting.map(|_| reads(machine, t, args)).unwrap_or_default();
+                let events = acting.map(|p| events(machine, t, p, &reads, before, state)).unwrap_or_default();
+                let missed = acting.and_then(|p| missed(machine, p, &reads, before, state));
+                let action = format!("{}({})", t.name, names.join(", "));
+                TraceStep { missed, ..step(machine, action, acting, events, state) }
             }
             Step::Flush { proc, entry } => {
                 let entry = &before.buffers[*proc as usize][*entry];
@@ -72,7 +75,8 @@ fn step(
         .collect();
     let buffers =
         state.buffers.iter().map(|b| b.iter().map(|entry| show_entry(machine, entry)).collect()).collect();
-    TraceStep { action, process: process.map(|p| u32::from(p) + 1), events, values, buffers }
+    let process = process.map(|p| u32::from(p) + 1);
+    TraceStep { action, process, events, values, buffers, missed: None }
 }
 
 fn show_entry(machine: &Machine, entry: &[(u32, i64)]) -> String {
@@ -83,15 +87,8 @@ fn show_entry(machine: &Machine, entry: &[(u32, i64)]) -> String {
     writes.join(", ")
 }
 
-/// The events of a transition: what it read and from where, its fence, what it wrote and where to.
-fn events(
-    machine: &Machine,
-    t: &Transition,
-    args: &[u8],
-    p: u8,
-    before: &State,
-    after: &State,
-) -> Vec<String> {
+/// The weak cells that a transition of the process reads.
+fn reads(machine: &Machine, t: &Transition, args: &[u8]) -> Vec<u32> {
     let mut vars = args.to_vec();
     vars.resize(usize::from(t.variables).max(args.len()), 0);
     let mut cells: Vec<u32> = Vec::new();
@@ -131,12 +128,46 @@ fn events(
     }
     cells.sort();
     cells.dedup();
+    cells
+}
+
+/// Whether the process finds a cell in its own buffer.
+fn is_own(before: &State, p: u8, cell: u32) -> bool {
+    before.buffers[p as usize].iter().flatten().any(|w| w.0 == cell)
+}
+
+/// The last of the reads that takes from memory what another process has written and not yet given to it.
+fn missed(machine: &Machine, p: u8, reads: &[u32], before: &State, after: &State) -> Option<Missed> {
+    reads.iter().rev().filter(|cell| !is_own(before, p, **cell)).find_map(|&cell| {
+        let others = after.buffers.iter().enumerate().filter(|(other, _)| *other != usize::from(p));
+        let (writer, waiting) = others
+            .flat_map(|(other, buffer)| buffer.iter().flatten().map(move |write| (other, write)))
+            .find_map(|(other, write)| (write.0 == cell).then_some((other, write.1)))?;
+        Some(Missed {
+            reader: u32::from(p) + 1,
+            cell: machine.show_cell(cell),
+            value: machine.show_value(cell, machine.view(before, p, cell)),
+            writer: writer as u32 + 1,
+            waiting: machine.show_value(cell, waiting),
+        })
+    })
+}
+
+/// The events of a transition: what it read and from where, its fence, what it wrote and where to.
+fn events(
+    machine: &Machine,
+    t: &Transition,
+    p: u8,
+    reads: &[u32],
+    before: &State,
+    after: &State,
+) -> Vec<String> {
     let mut result = Vec::new();
     if t.fence || t.is_rmw() {
         result.push(format!("{} of #{}", if t.is_rmw() { "locked" } else { "fence" }, p + 1));
     }
-    for cell in cells {
-        let own = before.buffers[p as usize].iter().flatten().any(|w| w.0 == cell);
+    for &cell in reads {
+        let own = is_own(before, p, cell);
         let value = machine.show_value(cell, machine.view(before, p, cell));
         let place = if own { "its buffer" } else { "memory" };
         result.push(format!("#{} reads {} = {value} from {place}", p + 1, machine.show_cell(cell)));

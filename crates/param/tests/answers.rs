@@ -82,6 +82,42 @@ fn a_run_shows_values_buffers_and_events() {
 }
 
 #[test]
+fn the_declaration_of_the_bad_states_is_carried_as_a_place() {
+    let text = "(* a lock\nunsafe is what follows *)
+type loc = Idle | Crit | Lost
+array PC[proc] : loc
+init (p) { PC[p] = Idle }
+unsafe (p) { PC[p] = Lost }
+unsafe (p q) {
+  PC[p] = Crit && PC[q] = Crit }
+transition enter (p) requires { PC[p] = Idle } { PC[p] := Crit }
+";
+    let outcome = answer(&SourceFile::new("lock.cub", text), &Options::default());
+    let span = outcome.answer().findings[0].places[0].span;
+    let place = &text[span.start as usize..span.end as usize];
+    assert_eq!(place, "unsafe (p q) {\n  PC[p] = Crit && PC[q] = Crit }");
+}
+
+#[test]
+fn a_read_that_missed_a_write_is_carried_as_data() {
+    let outcome = answer(&corpus("dekker"), &Options { model: Model::Tso, ..Options::default() });
+    let missed = outcome.missed().expect("store buffering");
+    assert_eq!((missed.value.as_str(), missed.waiting.as_str()), ("False", "True"));
+    assert_eq!(missed.cell, format!("Want[#{}]", missed.writer));
+    assert_ne!(missed.reader, missed.writer);
+    assert_eq!(answer(&corpus("german_bug"), &Options::default()).missed(), None);
+}
+
+/// The plain search needs seconds and more for these; a run of a small instance is found at once.
+#[test]
+fn bad_states_are_found_forwards() {
+    let options = Options { timeout: Some(Duration::from_secs(60)), ..Options::default() };
+    let outcome = answer(&corpus("german_data_bug"), &options);
+    assert_eq!(outcome.verdict, Verdict::Unsafe);
+    assert!(outcome.trace.len() > 5 && outcome.bad.is_some());
+}
+
+#[test]
 fn a_read_from_the_own_buffer_is_shown_as_such() {
     let text = "type loc = L0 | L1 | L2
 array PC[proc] : loc

@@ -31,7 +31,7 @@ fn a_compiled_instance_has_the_states_of_the_machine() {
         assert!(expected == found, "{}: {} and {} states", path.display(), expected.len(), found.len());
         let all = explore(&machine, 10 * MANY, false, &mut || false);
         let all: BTreeSet<Vec<i64>> = all.states.into_iter().map(|s| s.0.cells.into_vec()).collect();
-        for state in rows(&compiled.walk(500, 0, &mut || false)) {
+        for state in rows(&compiled.walk(500, 0, &mut || false).0) {
             assert!(all.contains(&state), "{}: a random run reaches {state:?}", path.display());
         }
         compared += 1;

@@ -9,6 +9,7 @@ use crate::literal::{Lit, Term};
 use crate::parallel;
 use crate::system::*;
 use rustc_hash::{FxHashSet, FxHasher};
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 
@@ -56,6 +57,12 @@ struct Action {
 pub struct Compiled<'m, 'a> {
     machine: &'m Machine<'a>,
     actions: Vec<Action>,
+    /// Cells with, for each value, the actions that are possible only with it: most are ruled out by one look.
+    decisive: Vec<(u16, Vec<Vec<u32>>)>,
+    /// Actions without such a cell.
+    others: Vec<u32>,
+    /// A bad state satisfies all tests of one of these.
+    bad: Vec<Vec<Test>>,
     width: usize,
 }
 
@@ -105,14 +112,10 @@ fn all_hold(tests: &[Test], row: &[u8]) -> bool {
 
 /// Steps of one random run.
 const MAX_STEPS: usize = 150;
-/// Tries to find a step, after which the run ends.
-const MAX_TRIES: usize = 5_000;
 /// States whose successors are computed at a time; the order of what is found does not depend on it.
 const COMPILED_BATCH: usize = 32_768;
 /// Runs that may find little, after which there are no more.
 const MAX_VAIN: usize = 20;
-/// Initial states that runs start from.
-const MAX_INITIAL: usize = 64;
 
 impl<'m, 'a> Compiled<'m, 'a> {
     /// Compiles an instance; none if it has numbers or weak cells.
@@ -128,21 +131,70 @@ impl<'m, 'a> Compiled<'m, 'a> {
                 actions.extend(action(machine, t, args)?);
             }
         }
-        Some(Compiled { machine, actions, width: machine.cell_count() as usize })
+        let mut bad = Vec::new();
+        for declared in &system.bad {
+            for vars in tuples(machine.procs, declared.params, &[]) {
+                bad.extend(conjunction(machine, &declared.lits, &vars)?);
+            }
+        }
+        let width = machine.cell_count() as usize;
+        let mut compiled = Compiled { machine, actions, decisive: vec![], others: vec![], bad, width };
+        compiled.sort_actions();
+        Some(compiled)
     }
 
-    fn initial(&self, limit: usize) -> Vec<Vec<u8>> {
-        let states = self.machine.initial_states(limit, &mut false);
-        states.into_iter().map(|s| s.cells.iter().map(|v| *v as u8).collect()).collect()
+    /// Files each action under the cell that leaves it the smallest part of its values.
+    fn sort_actions(&mut self) {
+        let machine = self.machine;
+        let values =
+            |cell: u16| machine.pool(machine.system.symbol(machine.cell_name(u32::from(cell)).0).sort).len();
+        let mut cells: BTreeMap<u16, Vec<Vec<u32>>> = BTreeMap::new();
+        for (number, action) in (0u32..).zip(&self.actions) {
+            let choices = action.tests.iter().filter_map(|test| match *test {
+                Test::In(cell, mask) => Some((cell, mask)),
+                Test::Eq(Operand::Cell(cell), Operand::Value(v))
+                | Test::Eq(Operand::Value(v), Operand::Cell(cell)) => Some((cell, 1 << v)),
+                _ => None,
+            });
+            let share = |(cell, mask): &(u16, u64)| {
+                let all = values(*cell).clamp(1, 64);
+                (mask & (u64::MAX >> (64 - all))).count_ones() as usize * 1_000 / all
+            };
+            match choices.min_by_key(share) {
+                Some((cell, mask)) => {
+                    let filed =
+                        cells.entry(cell).or_insert_with(|| vec![Vec::new(); values(cell).clamp(1, 64)]);
+                    let fitting = filed.iter_mut().enumerate().filter(|(v, _)| mask >> v & 1 == 1);
+                    fitting.for_each(|(_, actions)| actions.push(number));
+                }
+                None => self.others.push(number),
+            }
+        }
+        self.decisive = cells.into_iter().collect();
+    }
+
+    /// The actions that one look does not rule out.
+    fn candidates<'s>(&'s self, row: &'s [u8]) -> impl Iterator<Item = u32> + 's {
+        let filed = self.decisive.iter().flat_map(|(cell, by_value)| {
+            by_value.get(usize::from(row[usize::from(*cell)])).into_iter().flatten()
+        });
+        filed.chain(&self.others).copied()
+    }
+
+    /// Appends the states after all actions that are possible.
+    fn fire_all(&self, row: &[u8], out: &mut Vec<u8>) {
+        self.candidates(row).for_each(|number| self.actions[number as usize].fire(row, out));
+    }
+
+    fn initial(&self) -> Vec<u8> {
+        self.machine.starts().few(self.machine).iter().flat_map(row_of).collect()
     }
 
     fn is_assumed_away(&self, row: &[u8]) -> bool {
         if self.machine.system.assumed.is_empty() {
             return false;
         }
-        let cells = row.iter().map(|v| i64::from(*v)).collect();
-        let buffers = vec![Vec::new(); usize::from(self.machine.procs)].into_boxed_slice();
-        self.machine.is_assumed_away(&State { cells, buffers })
+        self.machine.is_assumed_away(&self.state(row))
     }
 
     /// All reachable states up to `max_states`; where processes are interchangeable, one of those that differ only in
@@ -152,7 +204,7 @@ impl<'m, 'a> Compiled<'m, 'a> {
         let renamings = renamings(self.machine);
         let mut found: Vec<Rowset> = vec![FxHashSet::default(); jobs.max(1)];
         let mut rows = Rows { values: Vec::new(), width: self.width };
-        let mut first = self.initial(max_states).concat();
+        let mut first = self.initial();
         let shares = self.settle(&mut first, &renamings, &found);
         let mut pending = vec![(first, shares)];
         let mut at = 0;
@@ -172,7 +224,7 @@ impl<'m, 'a> Compiled<'m, 'a> {
             pending = parallel::map(jobs, &pieces(batch), |piece| {
                 let mut out = Vec::new();
                 for row in piece.clone().map(|at| rows.row(at)) {
-                    self.actions.iter().for_each(|action| action.fire(row, &mut out));
+                    self.fire_all(row, &mut out);
                 }
                 let shares = self.settle(&mut out, &renamings, &found);
                 (out, shares)
@@ -198,28 +250,40 @@ impl<'m, 'a> Compiled<'m, 'a> {
         shares
     }
 
-    /// Different states of random runs, at most so many. `stream` tells one sequence of runs from another.
-    pub fn walk(&self, max_states: usize, stream: u64, enough: &mut dyn FnMut() -> bool) -> Rows {
+    /// Different states of random runs, at most so many, and the first run to a bad state. `stream` tells one sequence
+    /// of runs from another.
+    pub fn walk(
+        &self,
+        max_states: usize,
+        stream: u64,
+        enough: &mut dyn FnMut() -> bool,
+    ) -> (Rows, Option<Vec<State>>) {
         let mut rows = Rows { values: Vec::new(), width: self.width };
-        let initial = self.initial(MAX_INITIAL);
-        if initial.is_empty() || self.actions.is_empty() {
-            return rows;
+        let starts = self.machine.starts();
+        if starts.is_empty() || self.actions.is_empty() {
+            return (rows, None);
         }
         let mut random = Random(u64::from(self.machine.procs) + (stream << 8));
         let mut found: Rowset = FxHashSet::default();
-        let mut out = Vec::new();
+        let (mut out, mut candidates) = (Vec::new(), Vec::new());
         // A run that finds little that is new is a run in vain: a small instance has only so many states.
         let mut vain = 0;
         while rows.count() < max_states && vain < MAX_VAIN && !enough() {
-            let mut row = initial[random.below(initial.len())].clone();
+            let mut row: Vec<u8> = row_of(&self.machine.random_start(&starts, &mut random)).collect();
             let before = rows.count();
+            let mut run = row.clone();
+            if found.insert(row.as_slice().into()) {
+                rows.values.extend_from_slice(&row);
+            }
             for _ in 0..MAX_STEPS {
                 out.clear();
-                let tries = (0..MAX_TRIES).any(|_| {
-                    self.actions[random.below(self.actions.len())].fire(&row, &mut out);
-                    !out.is_empty()
-                });
-                if !tries {
+                candidates.clear();
+                candidates.extend(self.candidates(&row));
+                while out.is_empty() && !candidates.is_empty() {
+                    let number = candidates.swap_remove(random.below(candidates.len()));
+                    self.actions[number as usize].fire(&row, &mut out);
+                }
+                if out.is_empty() {
                     break;
                 }
                 let choice = random.below(out.len() / self.width);
@@ -227,15 +291,74 @@ impl<'m, 'a> Compiled<'m, 'a> {
                 if self.is_assumed_away(&row) {
                     break;
                 }
+                run.extend_from_slice(&row);
                 if !found.contains(&*row) {
                     found.insert(row.as_slice().into());
                     rows.values.extend_from_slice(&row);
+                    if self.is_bad(&row) {
+                        let states = run.chunks_exact(self.width).map(|row| self.state(row)).collect();
+                        return (rows, Some(states));
+                    }
                 }
             }
             vain += usize::from(rows.count() - before < MAX_STEPS / 10);
         }
-        rows
+        (rows, None)
     }
+
+    /// The states of a shortest run to a bad state, among so many states; as in [`Compiled::explore`], each stands for all that
+    /// differ only in which process is which.
+    pub fn run_to_bad(&self, max_states: usize, enough: &mut dyn FnMut() -> bool) -> Option<Vec<State>> {
+        let renamings = renamings(self.machine);
+        let width = self.width.max(1);
+        let mut rows = Rows { values: Vec::new(), width: self.width };
+        let mut origins: Vec<usize> = Vec::new();
+        let mut found: Rowset = FxHashSet::default();
+        let (mut next, mut from) = (self.initial(), None);
+        let mut at = 0;
+        loop {
+            for row in next.chunks_exact_mut(width) {
+                make_smallest(row, &renamings);
+                if found.contains(&*row) || self.is_assumed_away(row) {
+                    continue;
+                }
+                found.insert((&*row).into());
+                rows.values.extend_from_slice(row);
+                origins.push(from.unwrap_or(origins.len()));
+                if self.is_bad(row) {
+                    // Initial states are their own origin.
+                    let mut run = vec![origins.len() - 1];
+                    while let Some(&last) = run.last()
+                        && origins[last] != last
+                    {
+                        run.push(origins[last]);
+                    }
+                    return Some(run.into_iter().rev().map(|at| self.state(rows.row(at))).collect());
+                }
+            }
+            if at >= rows.count() || rows.count() >= max_states || enough() {
+                return None;
+            }
+            next.clear();
+            from = Some(at);
+            self.fire_all(rows.row(at), &mut next);
+            at += 1;
+        }
+    }
+
+    fn state(&self, row: &[u8]) -> State {
+        let cells = row.iter().map(|v| i64::from(*v)).collect();
+        let buffers = vec![Vec::new(); usize::from(self.machine.procs)].into_boxed_slice();
+        State { cells, buffers }
+    }
+
+    fn is_bad(&self, row: &[u8]) -> bool {
+        self.bad.iter().any(|tests| all_hold(tests, row))
+    }
+}
+
+fn row_of(state: &State) -> impl Iterator<Item = u8> + '_ {
+    state.cells.iter().map(|v| *v as u8)
 }
 
 /// Whose share of the states a row is.

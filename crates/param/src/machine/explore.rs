@@ -2,6 +2,7 @@
 
 use super::{Machine, State, Step, tuples};
 use crate::parallel;
+use crate::replay::Run;
 use crate::system::Sort;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
@@ -84,7 +85,7 @@ pub fn explore_reduced(
     let hash = |state: &State| FxBuildHasher.hash_one(state);
     let mut states: Vec<State> = Vec::new();
     let mut found: FxHashMap<u64, u32> = FxHashMap::default();
-    let initial = machine.initial_states(max_states, &mut false).into_iter();
+    let initial = machine.starts().few(machine).into_iter();
     let initial = initial.map(|state| smallest(state, &renamings)).map(|state| (hash(&state), state));
     let mut pending = vec![initial.collect::<Vec<(u64, State)>>()];
     let mut at = 0;
@@ -142,6 +143,25 @@ const BATCH: usize = 8192;
 pub(super) fn pieces(range: Range<usize>) -> Vec<Range<usize>> {
     let length = (range.len() / 16).max(16);
     range.clone().step_by(length).map(|start| start..range.end.min(start + length)).collect()
+}
+
+/// The run of the machine along these states, each of which stands for all that differ only in which process is which;
+/// none if the machine has no such run.
+pub fn run_along(machine: &Machine, states: &[State]) -> Option<Run> {
+    let renamings = renamings(machine);
+    let (first, rest) = states.split_first()?;
+    let kind = |state: &State| smallest(state.clone(), &renamings);
+    if !machine.is_initial(first) {
+        return None;
+    }
+    let mut run = Run { initial: first.clone(), steps: Vec::new() };
+    for state in rest {
+        let wanted = kind(state);
+        let at = run.steps.last().map_or(&run.initial, |step| &step.1);
+        let next = machine.successors(at, &mut false).into_iter().find(|(_, s)| kind(s) == wanted)?;
+        run.steps.push(next);
+    }
+    Some(run)
 }
 
 /// A renaming of processes under which the machine is the same.

@@ -13,14 +13,18 @@ mod step;
 mod walk;
 
 pub use compiled::{Compiled, Rows};
-pub use explore::{Exploration, explore, explore_reduced};
+pub use explore::{Exploration, explore, explore_reduced, run_along};
+pub use initial::Starts;
 pub use step::Step;
 pub use walk::walk;
 
-use crate::literal::{LinOp, Linear, Lit, Term};
+use crate::cube::{Atom, Cell, Cube};
+use crate::literal::{Fact, LinOp, Linear, Lit, Term};
+use crate::memory::Read;
 use crate::model::Model;
 use crate::system::*;
-use rustc_hash::FxHashSet;
+use fencepost_diag::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
 /// One buffered transition: cells and values.
@@ -34,6 +38,9 @@ pub struct State {
     /// Buffers, oldest entry first.
     pub buffers: Box<[Vec<Entry>]>,
 }
+
+/// Most numbers that are suggested.
+const MAX_SUGGESTED: usize = 16;
 
 /// A machine for a fixed number of processes.
 pub struct Machine<'a> {
@@ -53,6 +60,8 @@ pub struct Machine<'a> {
     tuples: OnceLock<Vec<Vec<Vec<u8>>>>,
     /// Numbers tried where the system leaves a number open.
     numbers: Vec<i64>,
+    /// Values that cells are to have first in initial states, see [`Machine::suggest`].
+    suggested: FxHashMap<u32, i64>,
     /// Longest buffer.
     pub max_buffer: usize,
 }
@@ -73,7 +82,8 @@ impl<'a> Machine<'a> {
             .flat_map(|s| std::iter::repeat_n(s.weak, usize::from(procs).pow(s.arity as u32)))
             .collect();
         let tuples = OnceLock::new();
-        Machine { system, model, procs, offsets, cell_count, weak, tuples, numbers, max_buffer: 8 }
+        let suggested = FxHashMap::default();
+        Machine { system, model, procs, offsets, cell_count, weak, tuples, numbers, suggested, max_buffer: 8 }
     }
 
     /// The cell of a symbol.
@@ -82,6 +92,23 @@ impl<'a> Machine<'a> {
         let index =
             idx[..arity].iter().fold(0, |n, p| n * u32::from(self.procs) + u32::from(p.resolve(vars)));
         self.offsets[sym as usize] + index
+    }
+
+    /// Tries a value of a cell before others where `init` leaves it open, and numbers where any is allowed.
+    pub fn suggest(
+        &mut self,
+        cells: impl IntoIterator<Item = (Cell, i64)>,
+        numbers: impl IntoIterator<Item = i64>,
+    ) {
+        for ((sym, idx), value) in cells {
+            let idx = &idx[..self.system.symbol(sym).arity];
+            if idx.iter().all(|p| *p < self.procs) {
+                self.suggested.insert(self.cell_at(sym, idx), value);
+            }
+        }
+        let new: Vec<i64> =
+            numbers.into_iter().filter(|n| !self.numbers.contains(n)).take(MAX_SUGGESTED).collect();
+        self.numbers.splice(0..0, new);
     }
 
     /// All tuples of distinct processes for that many parameters.
@@ -213,6 +240,37 @@ impl<'a> Machine<'a> {
             }
         }
         false
+    }
+
+    /// Whether some processes of the state satisfy a cube, its reads taken for what their processes see now.
+    pub fn satisfies_cube(&self, state: &State, cube: &Cube) -> bool {
+        let fixed = self.system.number_procs.is_some();
+        let process = |p: u8| match p {
+            NONE => ProcRef(NONE),
+            p if fixed => ProcRef::constant(u32::from(p) + 1),
+            p => ProcRef(p),
+        };
+        let lits = cube.lits.iter().map(|lit| {
+            lit.rename(&mut |atom| match atom {
+                Atom::Cell(sym, idx) => SrcAtom::Sym(sym, idx.map(process)),
+                Atom::Read(r) => {
+                    let Read { proc, cell, .. } = cube.memory.reads[r as usize];
+                    SrcAtom::View(process(proc), cell.0, cell.1.map(process))
+                }
+                Atom::Proc(p) => SrcAtom::Proc(process(p)),
+                Atom::Any(_) => SrcAtom::Proc(process(0)),
+            })
+        });
+        let mut known = Vec::new();
+        for fact in lits {
+            match fact {
+                Fact::True => {}
+                Fact::False => return false,
+                Fact::Lit(lit) => known.push(lit),
+            }
+        }
+        let params = if fixed { 0 } else { cube.procs };
+        self.satisfies(state, &Bad { name: String::new(), params, lits: known, span: Span::new(0, 0) })
     }
 
     /// Whether the state is one that the system must not reach.

@@ -9,8 +9,6 @@ use rustc_hash::FxHashSet;
 const MAX_STEPS: usize = 150;
 /// Tries to find a step, after which the run ends.
 const MAX_TRIES: usize = 2_000;
-/// Initial states that runs start from.
-const MAX_INITIAL: usize = 64;
 
 /// A small random number generator (splitmix64).
 pub(super) struct Random(pub(super) u64);
@@ -29,33 +27,42 @@ impl Random {
 /// Runs at most.
 const MAX_RUNS: usize = 300;
 
-/// Different states of random runs, at most so many.
-pub fn walk(machine: &Machine, max_states: usize, enough: &mut dyn FnMut() -> bool) -> Vec<State> {
+/// Different states of random runs, at most so many, and the first run to a bad state.
+pub fn walk(
+    machine: &Machine,
+    max_states: usize,
+    enough: &mut dyn FnMut() -> bool,
+) -> (Vec<State>, Option<Vec<State>>) {
     let mut random = Random(u64::from(machine.procs));
-    let initial = machine.initial_states(MAX_INITIAL, &mut false);
+    let starts = machine.starts();
     let mut found: FxHashSet<State> = FxHashSet::default();
     let mut states = Vec::new();
     for _ in 0..MAX_RUNS {
-        if initial.is_empty() || states.len() >= max_states || enough() {
+        if starts.is_empty() || states.len() >= max_states || enough() {
             break;
         }
-        let mut at = initial[random.below(initial.len())].clone();
+        let mut at = machine.random_start(&starts, &mut random);
+        let mut run = vec![at.clone()];
         for _ in 0..MAX_STEPS {
             // A step may take thousands of tries where buffers are full.
             if enough() {
-                return states;
+                return (states, None);
             }
             let Some(next) = random_step(machine, &at, &mut random) else { break };
             at = next;
             if machine.is_assumed_away(&at) {
                 break;
             }
+            run.push(at.clone());
             if found.insert(at.clone()) {
                 states.push(at.clone());
+                if machine.is_bad(&at) {
+                    return (states, Some(run));
+                }
             }
         }
     }
-    states
+    (states, None)
 }
 
 fn random_step(machine: &Machine, state: &State, random: &mut Random) -> Option<State> {

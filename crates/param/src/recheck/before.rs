@@ -54,6 +54,9 @@ impl Checker<'_> {
     pub(super) fn check_closed(&self, number: usize, cube: &Cube) -> Result<(), Failure> {
         for t in &self.system.transitions {
             for args in instances(cube.procs, t.params, self.system.number_procs.is_some()) {
+                if !changes(cube, t, &args) {
+                    continue;
+                }
                 let fresh = args.iter().filter(|a| **a >= cube.procs).count() as u8;
                 let procs = cube.procs + fresh;
                 let groups = self.groups(cube, t, &args, procs);
@@ -333,6 +336,23 @@ impl Checker<'_> {
         let memory = Memory { reads: graph.reads.clone(), ..Default::default() };
         self.normal(&memory, lits)
     }
+}
+
+/// Whether an instance assigns something that the cube speaks of: a plain cell of its literals, or a cell that it
+/// reads. If not, the state before has all literals, all reads and all order of the cube, and lies within it.
+fn changes(cube: &Cube, t: &Transition, args: &[u8]) -> bool {
+    t.updates.iter().any(|update| {
+        let is_assigned = |sym: SymId, cell: [u8; MAX_ARITY]| {
+            sym == update.sym
+                && match update.target {
+                    Target::Cell(idx) => idx.map(|p| p.resolve(args)) == cell,
+                    Target::Every(_) => true,
+                }
+        };
+        let plain = |a: Atom| matches!(a, Atom::Cell(sym, idx) if is_assigned(sym, idx));
+        cube.lits.iter().any(|l| l.mentions(plain))
+            || cube.memory.reads.iter().any(|read| is_assigned(read.cell.0, read.cell.1))
+    })
 }
 
 /// Distinct processes for the parameters: known ones, and fresh ones in the order in which they are needed.

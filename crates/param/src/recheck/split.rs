@@ -28,14 +28,35 @@ impl Checker<'_> {
             return false;
         }
         let memory = Memory { reads: graph.reads.clone(), ..Memory::default() };
-        self.assumed.iter().flat_map(|general| self.missing(general, lits, procs, graph)).any(|missing| {
-            missing.negate().into_iter().all(|negation| {
-                let mut with = lits.to_vec();
-                match negation {
-                    Fact::False => return true,
-                    Fact::True => return false,
-                    Fact::Lit(l) => with.push(l),
+        // Where the negation of what is missing is one literal, it holds in all that is left.
+        let mut known = lits.to_vec();
+        let mut split = Vec::new();
+        loop {
+            split.clear();
+            let before = known.len();
+            for general in &self.assumed {
+                for missing in self.missing(general, &known, procs, graph) {
+                    match &missing.negate()[..] {
+                        [Fact::False] => return true,
+                        [Fact::Lit(negation)] if !known.contains(negation) => known.push(negation.clone()),
+                        [Fact::Lit(_)] => {}
+                        _ => split.push(missing),
+                    }
                 }
+                match self.normal(&memory, known) {
+                    Some(normal) => known = normal,
+                    None => return true,
+                }
+            }
+            if known.len() <= before {
+                break;
+            }
+        }
+        let more = known != lits && self.is_covered_at_once(&known, procs, graph, first);
+        more || split.into_iter().any(|missing| {
+            missing.negate().into_iter().all(|negation| {
+                let Fact::Lit(negation) = negation else { return negation == Fact::False };
+                let with = known.iter().cloned().chain([negation]).collect();
                 self.normal(&memory, with)
                     .is_none_or(|with| self.is_covered_by_cases(&with, procs, graph, first, depth - 1))
             })
