@@ -96,6 +96,7 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
         promises: given.promises.map_or(0, usize::from),
         views: given.views.map(usize::from),
         certify: encoding::Certify::Loosely,
+        narrow: None,
         without: None,
     };
     let options = encoding::Options {
