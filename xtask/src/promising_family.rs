@@ -63,7 +63,8 @@ fn translated(text: &str, most: u16) -> Result<Compared, String> {
         for promises in 0..=bound.min(2) {
             let bounds = Bounds { total: Some(bound), promises: Some(promises), ..Bounds::default() };
             let Some(machine) = support::by_machine(&program, bounds) else { return Ok(Compared::Skipped) };
-            let reduction = Reduction { bound: u32::from(bound), promises: u32::from(promises) };
+            let reduction =
+                Reduction { bound: u32::from(bound), promises: u32::from(promises), without: None };
             let reduced = straighten(&program, 1)
                 .and_then(|straight| reduce_promising(&straight, &reduction))
                 .map_err(|e| format!("{text}: {e:?}"))?;

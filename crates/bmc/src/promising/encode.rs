@@ -515,7 +515,8 @@ impl<'u> Encoder<'u> {
 
     /// Where the literal holds there is a message with this value.
     pub fn note_large(&mut self, message: Lit, value: &Word) {
-        let high = self.narrow.map_or(Vec::new(), |narrow| high_bits(value, narrow));
+        let narrow = self.narrow.filter(|_| self.keeps(Rule::LargeIsWrong));
+        let high = narrow.map_or(Vec::new(), |narrow| high_bits(value, narrow));
         let high = self.graph.or_all(&high);
         let large = self.graph.and(message, high);
         self.large.push(large);

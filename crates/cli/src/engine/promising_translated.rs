@@ -39,7 +39,7 @@ pub fn translate(
 ) -> Result<Translated, Trouble> {
     let bound = u32::from(bound.unwrap_or(DEFAULT_BOUND));
     let promises = u32::from(promises.unwrap_or(promising_encoding::DEFAULT_PROMISES)).min(bound);
-    let bounds = Reduction { bound, promises };
+    let bounds = Reduction { bound, promises, without: None };
     let refuse = |e: Unsupported| {
         let error = fencepost_diag::Diagnostic::error(e.span, format!("{} cannot be reduced", e.what));
         Trouble::about(&question.compiled.sources, error)

@@ -27,7 +27,7 @@ mod ghost;
 mod steps;
 mod thread;
 
-use super::{Options, Shared, cells, observe};
+use super::{Options, Rule, Shared, cells, observe};
 use crate::Unsupported;
 use fencepost_ir::{Function, FunctionId, Instr, ObjectId, Operand, Program, Property, Value};
 use thread::translate;
@@ -65,6 +65,8 @@ struct Data {
     made: ObjectId,
     pending: ObjectId,
     active: ObjectId,
+    /// A rule that is left out.
+    without: Option<Rule>,
 }
 
 /// Reduces a program.
@@ -107,6 +109,7 @@ pub fn reduce(program: &Program, options: &Options) -> Result<Program, Unsupport
         pending: array("ps_pending", vec![0]),
         active: array("ps_active", vec![-1]),
         cells: layout,
+        without: options.without,
     };
     let mut reduced = program.clone();
     reduced.objects = shared.0;

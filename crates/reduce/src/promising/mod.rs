@@ -33,6 +33,38 @@ pub struct Options {
     pub bound: u32,
     /// Most promises. Without them the program is much smaller.
     pub promises: u32,
+    /// A rule that is left out, for tests of the tests.
+    pub without: Option<Rule>,
+}
+
+/// The rules of the translation with promises by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Rule {
+    /// What is read is not older than the view.
+    ReadsNewer,
+    /// A read-modify-write takes the timestamp right behind what it reads.
+    UpdateTouches,
+    /// What fulfils a promise has its value.
+    FulfilsValue,
+    /// What is promised is certified at once.
+    CertifiesPromise,
+    /// What is open is certified after every step.
+    CertifiesStep,
+    /// View switches of a certification count where the thread leaves.
+    CountsCertification,
+    /// A certification reads only what is newer.
+    GhostReadsNewer,
+    /// A certification writes behind all messages, or uses a promise.
+    GhostWritesLast,
+    /// A read-modify-write in a certification uses a promise.
+    GhostUpdatesByPromise,
+    /// The promise that it uses touches what it reads.
+    GhostTouches,
+    /// What fulfils a promise in a certification has its value.
+    GhostFulfilsValue,
+    /// A certification ends at fences.
+    GhostStopsAtFence,
 }
 
 /// Reduces a program, as [`straighten`] makes it.

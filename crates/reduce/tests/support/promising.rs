@@ -8,7 +8,7 @@ use fencepost_ir::Value;
 use fencepost_machine::promising::{self, Bounds};
 use fencepost_machine::search::Options as Search;
 use fencepost_machine::{Model, Options, check};
-use fencepost_reduce::promising::{Options as Reduction, reduce_promising, straighten};
+use fencepost_reduce::promising::{Options as Reduction, Rule, reduce_promising, straighten};
 #[allow(unused_imports)]
 pub use programs::{SIX, biased, family, of_six, random, text};
 use std::time::{Duration, Instant};
@@ -29,11 +29,21 @@ fn ended(outcome: &fencepost_answer::Outcome) -> bool {
 
 /// The final states of machine and reduction within K and that many promises; nothing if one of them takes too long.
 pub fn both_soon(text: &str, bound: u16, promises: u16) -> Option<(States, States)> {
+    both_without(text, bound, promises, None)
+}
+
+/// The same with a rule of the reduction left out.
+pub fn both_without(
+    text: &str,
+    bound: u16,
+    promises: u16,
+    without: Option<Rule>,
+) -> Option<(States, States)> {
     let program = fencepost_lang::parse(text).expect("parses");
     let bounds = Bounds { total: Some(bound), promises: Some(promises), ..Bounds::default() };
     let options = promising::Options { bounds, search: search(), ..promising::Options::default() };
     let machine = promising::check(&program, &options).expect("supported");
-    let reduction = Reduction { bound: u32::from(bound), promises: u32::from(promises) };
+    let reduction = Reduction { bound: u32::from(bound), promises: u32::from(promises), without };
     let straight = straighten(&program, 1).expect("supported");
     let reduced = reduce_promising(&straight, &reduction).expect("supported");
     // What `reduce -o` writes is what is compared.
@@ -68,7 +78,7 @@ pub fn both_straightened(text: &str, bound: u16, unroll: u32) -> (States, States
     let options = promising::Options { bounds, ..promising::Options::default() };
     let machine = promising::check(&program, &options).expect("supported").final_states;
     let straight = straighten(&program, unroll).expect("supported");
-    let reduction = Reduction { bound: u32::from(bound), promises: 0 };
+    let reduction = Reduction { bound: u32::from(bound), promises: 0, without: None };
     let reduced = reduce_promising(&straight, &reduction).expect("supported");
     let options = fencepost_bmc::Options { symbolic: Default::default(), progress: None };
     let (solved, _) = fencepost_bmc::final_states(&reduced, &options).expect("supported");

@@ -1,8 +1,9 @@
 //! A certification: a copy of what is left of the thread, with registers of its own, up to where all promises are fulfilled.
 
 use super::successors;
-use super::thread::{Translator, is_fence};
+use super::thread::Translator;
 use crate::Unsupported;
+use crate::promising::Rule;
 use crate::promising::code::{Jumps, number};
 use crate::promising::updates::Target;
 use fencepost_ir::{BinaryOp, Extend, Instr, Label, Operand, Reg, Rvalue};
@@ -13,7 +14,7 @@ impl Translator<'_> {
     fn region(&self, from: usize) -> BTreeSet<usize> {
         let (mut region, mut open) = (BTreeSet::new(), vec![from]);
         while let Some(at) = open.pop() {
-            if self.hopeful[at] && region.insert(at) && !is_fence(&self.source.body[at]) {
+            if self.hopeful[at] && region.insert(at) {
                 open.extend(successors(self.source, at));
             }
         }
@@ -125,6 +126,7 @@ impl Translator<'_> {
                 let cell = self.cell(*addr)?;
                 self.ghost_update(cell, *value, new, done);
             }
+            Instr::Fence(_) if !self.keeps(Rule::GhostStopsAtFence) => {}
             _ => {
                 self.code.assume(number(0));
             }
@@ -138,9 +140,11 @@ impl Translator<'_> {
         }
         let view = self.ghost_views[cell];
         let stamp = self.code.choose(0, self.data.cells[cell].stamps);
-        let behind = self.code.op(BinaryOp::LeS, view.time, stamp);
-        self.code.assume(behind);
-        let switches = self.code.less(view.time, stamp);
+        if self.keeps(Rule::GhostReadsNewer) {
+            let behind = self.code.op(BinaryOp::LeS, view.time, stamp);
+            self.code.assume(behind);
+        }
+        let switches = self.code.op(BinaryOp::Ne, view.time, stamp);
         let at = self.code.open(switches);
         let place = self.place(cell, stamp);
         self.assume_readable(place);
@@ -173,15 +177,22 @@ impl Translator<'_> {
         self.use_promise(cell, stamp, new, done);
         let jump = self.code.close(at);
         // Behind all messages.
-        self.code.set(view.time, number(self.data.cells[cell].stamps));
+        if self.keeps(Rule::GhostWritesLast) {
+            self.code.set(view.time, number(self.data.cells[cell].stamps));
+        }
         self.code.land(jump);
     }
 
     fn ghost_update(&mut self, cell: usize, value: Operand, new: bool, done: &mut Vec<usize>) {
+        if !self.keeps(Rule::GhostUpdatesByPromise) {
+            return self.ghost_write(cell, value, new, done);
+        }
         let view = self.ghost_views[cell];
         self.code.set_extended(view.value, Extend::Sign, value);
         let stamp = self.open_promise(cell);
-        self.keep_between(cell, stamp);
+        if self.keeps(Rule::GhostTouches) {
+            self.keep_between(cell, stamp);
+        }
         self.use_promise(cell, stamp, new, done);
     }
 
@@ -193,9 +204,11 @@ impl Translator<'_> {
         self.code.set(view.time, stamp);
         let place = self.place(cell, stamp);
         let compare = |t: &mut Self| {
-            let promised = t.code.get(data.value, place);
-            let same = t.code.eq(promised, view.value);
-            t.code.assume(same);
+            if t.keeps(Rule::GhostFulfilsValue) {
+                let promised = t.code.get(data.value, place);
+                let same = t.code.eq(promised, view.value);
+                t.code.assume(same);
+            }
         };
         if new {
             let first = self.code.eq(self.wanted, place);

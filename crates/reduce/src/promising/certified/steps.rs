@@ -1,6 +1,7 @@
 //! Reads, writes, promises and fences of the run.
 
 use super::thread::Translator;
+use crate::promising::Rule;
 use crate::promising::code::number;
 use fencepost_ir::{BinaryOp, Extend, Operand, Reg};
 
@@ -44,9 +45,11 @@ impl Translator<'_> {
         }
         let view = self.views[cell];
         let stamp = self.code.choose(0, self.data.cells[cell].stamps);
-        let behind = self.code.op(BinaryOp::LeS, view.time, stamp);
-        self.code.assume(behind);
-        let switches = self.code.less(view.time, stamp);
+        if self.keeps(Rule::ReadsNewer) {
+            let behind = self.code.op(BinaryOp::LeS, view.time, stamp);
+            self.code.assume(behind);
+        }
+        let switches = self.code.op(BinaryOp::Ne, view.time, stamp);
         let at = self.code.open(switches);
         self.spend_one();
         let place = self.place(cell, stamp);
@@ -69,7 +72,7 @@ impl Translator<'_> {
     /// Writes a new message, or what was promised; `touches`: right behind what was read.
     pub(super) fn write(&mut self, cell: usize, value: Operand, touches: bool) {
         let (data, view) = (self.data, self.views[cell]);
-        let stamp: Operand = match touches {
+        let stamp: Operand = match touches && self.keeps(Rule::UpdateTouches) {
             true => {
                 let stamps = data.cells[cell].stamps;
                 let exists = self.code.less(view.time, number(stamps));
@@ -85,9 +88,11 @@ impl Translator<'_> {
         let fulfils = self.code.eq(state, self.promised());
         let owes = self.owes;
         let at = self.code.open(fulfils);
-        let promised = self.code.get(data.value, place);
-        let same = self.code.eq(promised, view.value);
-        self.code.assume(same);
+        if self.keeps(Rule::FulfilsValue) {
+            let promised = self.code.get(data.value, place);
+            let same = self.code.eq(promised, view.value);
+            self.code.assume(same);
+        }
         let fewer = self.code.down(owes, data.promises);
         self.code.set(owes, fewer);
         let jump = self.code.close(at);

@@ -4,7 +4,7 @@ use super::{Data, successors};
 use crate::Unsupported;
 use crate::promising::code::{Code, Jumps, mask, number};
 use crate::promising::updates::Updates;
-use crate::promising::{is_relaxed, refused};
+use crate::promising::{Rule, is_relaxed, refused};
 use fencepost_ir::{BinaryOp, Fence, Function, Instr, Operand, Order, Reg};
 
 /// What a thread sees of a cell: a timestamp and the value of that message.
@@ -53,7 +53,7 @@ pub(super) fn translate(source: &Function, data: &Data, thread: usize) -> Result
         code,
         views: own,
         owes,
-        hopeful: hopeful(source),
+        hopeful: hopeful(source, data.without != Some(Rule::GhostStopsAtFence)),
         ghost_views,
         ghost_regs,
         left,
@@ -69,17 +69,23 @@ pub(super) fn is_fence(instr: &Instr) -> bool {
     matches!(instr, Instr::Fence(Fence::C11(Order::SeqCst) | Fence::Mfence | Fence::Sync))
 }
 
-fn hopeful(source: &Function) -> Vec<bool> {
+fn hopeful(source: &Function, stops: bool) -> Vec<bool> {
     let mut hopeful = vec![false; source.body.len() + 1];
     for at in (0..source.body.len()).rev() {
         let instr = &source.body[at];
         let writes = matches!(instr, Instr::Store { .. } | Instr::StoreExclusive { .. });
-        hopeful[at] = writes || !is_fence(instr) && successors(source, at).into_iter().any(|to| hopeful[to]);
+        hopeful[at] =
+            writes || !(stops && is_fence(instr)) && successors(source, at).into_iter().any(|to| hopeful[to]);
     }
     hopeful
 }
 
 impl Translator<'_> {
+    /// The rule is not left out.
+    pub fn keeps(&self, rule: Rule) -> bool {
+        self.data.without != Some(rule)
+    }
+
     fn run(&mut self) -> Result<(), Unsupported> {
         for (view, cell) in self.views.clone().into_iter().zip(&self.data.cells) {
             self.code.set(view.value, Operand::Const(cell.init));
@@ -163,7 +169,9 @@ impl Translator<'_> {
                 made.push(self.code.open(make));
                 self.enter();
                 self.promise(at);
-                self.certify(at, true)?;
+                if self.keeps(Rule::CertifiesPromise) {
+                    self.certify(at, true)?;
+                }
                 self.code.push(Instr::AtomicEnd);
             }
             for at in made.into_iter().rev() {
@@ -185,7 +193,10 @@ impl Translator<'_> {
         code.when(other, |code| {
             let pending = code.get(data.pending, number(0));
             let spent = code.get(data.spent, number(0));
-            let spent = code.op(BinaryOp::Add, spent, pending);
+            let spent = match data.without {
+                Some(Rule::CountsCertification) => spent,
+                _ => code.op(BinaryOp::Add, spent, pending),
+            };
             let within = code.op(BinaryOp::LeS, spent, number(data.bound));
             code.assume(within);
             let spent = code.op(BinaryOp::And, spent, number(mask(data.bound)));
@@ -198,7 +209,8 @@ impl Translator<'_> {
     /// A step ends: what is open is certified.
     fn end(&mut self, next: usize) -> Result<(), Unsupported> {
         self.code.put(self.data.pending, number(0), number(0));
-        if self.hopeful[next] {
+        if self.hopeful[next] && !self.keeps(Rule::CertifiesStep) {
+        } else if self.hopeful[next] {
             let at = self.code.open(self.owes);
             self.certify(next, false)?;
             let jump = self.code.close(at);
