@@ -16,7 +16,7 @@ mod support;
 
 use fencepost_machine::promising::Bounds;
 use fencepost_machine::{Model, Options as SearchOptions, check};
-use fencepost_reduce::promising::{Options as Reduction, reduce_promising};
+use fencepost_reduce::promising::{Options as Reduction, reduce_promising, straighten};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -60,18 +60,20 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 fn translated(text: &str, most: u16) -> Result<Compared, String> {
     let program = fencepost_lang::parse(text).map_err(|_| "does not parse")?;
     for bound in 0..=most {
-        for promises in [false, true] {
-            let limit = if promises { None } else { Some(0) };
-            let bounds = Bounds { total: Some(bound), promises: limit, ..Bounds::default() };
+        for promises in 0..=bound.min(2) {
+            let bounds = Bounds { total: Some(bound), promises: Some(promises), ..Bounds::default() };
             let Some(machine) = support::by_machine(&program, bounds) else { return Ok(Compared::Skipped) };
-            let reduction = Reduction { bound: u32::from(bound), promises };
-            let reduced = reduce_promising(&program, &reduction).map_err(|e| format!("{text}: {e:?}"))?;
+            let reduction =
+                Reduction { bound: u32::from(bound), promises: u32::from(promises), without: None };
+            let reduced = straighten(&program, 1)
+                .and_then(|straight| reduce_promising(&straight, &reduction))
+                .map_err(|e| format!("{text}: {e:?}"))?;
             let reached =
                 check(&reduced, &SearchOptions::new(Model::Sc)).map_err(|e| format!("{text}: {e:?}"))?;
             let states: BTreeSet<_> = reached.final_states.into_iter().collect();
             if machine != states {
                 return Err(format!(
-                    "{text}\nK = {bound}, promises {promises}: the machine has {machine:?}, the translation {states:?}"
+                    "{text}\nK = {bound}, {promises} promises: the machine has {machine:?}, the translation {states:?}"
                 ));
             }
         }

@@ -145,3 +145,25 @@ fn a_message_may_touch_a_promise_from_below() {
         assert_eq!(support::by_encoding(&program, bounds), Ok(machine), "K = {total}");
     }
 }
+
+/// Values of more bits than the first formula has: written, promised, and written by a certification alone.
+#[test]
+fn large_values() {
+    let other = "process Q { reg b; b := z; x := b; }";
+    for (first, wrong) in [
+        ("a := x; z := 300; assert a != 300;", true),
+        ("a := x; z := 300; assert a != 301;", false),
+        ("a := x; y := 300; b := y; z := b - 299; assert a != 1;", true),
+        ("a := x; if (a == 0) { y := 300; b := y; z := b - 299; } else { z := 1; } assert a != 1;", true),
+        ("a := x; if (a == 0) { y := 300; b := y; z := b - 298; } else { z := 1; } assert a != 1;", false),
+        // What was promised as 300 would have to be written as 600.
+        ("a := x; z := a + 300; assert a == 0;", false),
+    ] {
+        let text = format!("shared x, y, z; process P {{ reg a, b; {first} }} {other}");
+        for promises in 1..=2 {
+            support::same_verdicts(&text, 4, &[promises]).unwrap_or_else(|difference| panic!("{difference}"));
+            let found = support::check(&text, 10, promises);
+            assert_eq!(found.verdict == Verdict::Unsafe, wrong, "{text} with {promises} promises");
+        }
+    }
+}

@@ -132,6 +132,14 @@ fn fences_are_noticed() {
     assert_eq!(support::check_without(&text, 6, 1, None).verdict, Verdict::Safe);
 }
 
+/// Values of many bits: without the rule, what is wrong is not found.
+#[test]
+fn large_values_are_noticed() {
+    let text = "shared x, y; process P { reg a; a := x; y := 300; assert a != 300; } process Q { reg b; b := y; x := b; }";
+    assert_eq!(support::check_without(text, 5, 1, None).verdict, Verdict::Unsafe);
+    assert_ne!(support::check_without(text, 5, 1, Some(Rule::LargeIsWrong)).verdict, Verdict::Unsafe);
+}
+
 /// Every rule is in one of these tests.
 #[test]
 fn no_rule_is_forgotten() {
@@ -143,6 +151,7 @@ fn no_rule_is_forgotten() {
         Rule::ReadsByTime,
         Rule::LeavesAtLast,
         Rule::GhostStopsAtFence,
+        Rule::LargeIsWrong,
     ];
     for rule in Rule::ALL {
         assert!(

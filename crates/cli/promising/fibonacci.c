@@ -10,8 +10,10 @@
 #define LARGEST 8
 #elif N == 3
 #define LARGEST 21
-#else
+#elif N == 4
 #define LARGEST 55
+#elif N == 5
+#define LARGEST 144
 #endif
 #ifdef WRONG
 #define WITHIN(v) ((v) < LARGEST)

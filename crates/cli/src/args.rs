@@ -92,7 +92,7 @@ pub struct ReduceArgs {
     /// At most this many promises and view switches together [default: 4] (ps)
     #[arg(long, value_name = "K", value_parser = promising_bound())]
     pub bound: Option<u16>,
-    /// 0: no promises, and a much smaller program (ps)
+    /// At most this many promises [default: 1]; 0: none, and a much smaller program (ps)
     #[arg(long, value_name = "P", value_parser = promising_bound())]
     pub promises: Option<u16>,
     /// Take the back edge of a loop at most N times

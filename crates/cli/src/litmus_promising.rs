@@ -56,6 +56,7 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
         promises: PROMISES.into(),
         views: None,
         certify: Certify::Always,
+        narrow: None,
         without: None,
     };
     let symbolic = symbolic::Options { unroll: settings.unroll, limits, ..symbolic::Options::default() };

@@ -47,18 +47,20 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Two threads of up to four statements over two cells, and a condition about how they end.
-fn program(dice: &mut Dice, fence: &str) -> String {
+fn program(dice: &mut Dice, fence: &str, updates: bool) -> String {
     let mut text = String::from("shared x, y;\n");
     for name in ["P", "Q"] {
         text += &format!("process {name} {{ reg a, b;");
         for _ in 0..2 + dice.roll(3) {
             let cell = ["x", "y"][dice.roll(2) as usize];
             let register = ["a", "b"][dice.roll(2) as usize];
-            text += &match dice.roll(8) {
+            text += &match dice.roll(if updates { 10 } else { 8 }) {
                 0..3 => format!(" {cell} := {};", 1 + dice.roll(2)),
                 3..6 => format!(" {register} := {cell};"),
                 6 => format!(" {fence};"),
-                _ => format!(" if ({register} == 1) {{ {cell} := 2; }}"),
+                7 => format!(" if ({register} == 1) {{ {cell} := 2; }}"),
+                8 => format!(" {register} := fetch_add({cell}, 1);"),
+                _ => format!(" {register} := cas({cell}, 0, 1);"),
             };
         }
         text += " }\n";
@@ -109,8 +111,9 @@ fn compare(name: &str, fence: &str, model: &[&str], machine: &[&str], cases: u64
     let (folder, cbmc) = (Folder::new(name), has_cbmc());
     let mut dice = Dice(number("FENCEPOST_SEED", 11));
     let mut unsafe_ones = 0;
+    let updates = model.contains(&"ps");
     for case in 0..number("FENCEPOST_CASES", cases) {
-        let text = program(&mut dice, fence);
+        let text = program(&mut dice, fence, updates);
         let source = folder.file("program.fp", &text);
         let expected = is_wrong(&[&[source.as_str(), "--engine", "states"], machine].concat());
         unsafe_ones += u64::from(expected);
@@ -167,5 +170,33 @@ fn power_by_contexts() {
     for contexts in ["2", "3"] {
         let bound = ["-m", "power", "--contexts", contexts];
         compare(&format!("power-{contexts}"), "fence", &bound, &bound, 3);
+    }
+}
+
+/// With promises and without, read-modify-writes among the statements.
+#[test]
+fn promising_by_bound() {
+    for (bound, promises) in [("2", "0"), ("2", "1"), ("3", "1"), ("3", "2")] {
+        let bound = ["-m", "ps", "--bound", bound, "--promises", promises];
+        compare(&format!("ps-{}-{promises}", bound[3]), "fence", &bound, &bound, 2);
+    }
+}
+
+/// Load buffering needs a promise and two view switches, which CBMC finds.
+#[test]
+fn cbmc_finds_load_buffering() {
+    if !has_cbmc() {
+        return;
+    }
+    let folder = Folder::new("load-buffering");
+    let file = folder.file(
+        "lb.fp",
+        "shared x, y; process P { reg a; a := x; y := 1; } process Q { reg b; b := y; x := b; } \
+         observe P.a, Q.b; never P.a == 1 && Q.b == 1;",
+    );
+    for (bound, wrong) in [("2", false), ("3", true)] {
+        let question =
+            [file.as_str(), "-m", "ps", "--engine", "reduce", "--backend", "cbmc", "--bound", bound];
+        assert_eq!(is_wrong(&question), wrong, "K = {bound}");
     }
 }

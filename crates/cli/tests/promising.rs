@@ -147,7 +147,7 @@ fn the_translation_is_written() {
         let output = fencepost(&arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = std::fs::read_to_string(&out).expect("written");
-        assert!(text.contains("ps_time"), "{text}");
+        assert!(text.contains("ps_state"), "{text}");
         assert_eq!(text.contains("pthread_create"), threads, "{text}");
     }
 }

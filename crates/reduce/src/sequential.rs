@@ -229,20 +229,57 @@ impl Printer<'_> {
     fn steps_alone(&mut self, thread: usize) -> Result<(), Unsupported> {
         let code = &self.flat.threads[thread].code;
         let targets = targets(code);
-        for (at, step) in code.iter().enumerate() {
-            if targets[at] {
-                let _ = writeln!(self.out, "L{thread}_{at}:;");
-            }
-            let text = self.step(thread, step)?;
-            let _ = writeln!(self.out, "  {text}");
-            if step.next as usize != at + 1 && !matches!(step.op, Op::Branch { .. }) {
-                let _ = writeln!(self.out, "  goto L{thread}_{};", step.next);
-            }
+        if targets[0] {
+            let _ = writeln!(self.out, "L{thread}_0:;");
         }
+        self.steps(thread, 0..code.len(), &targets)?;
         if targets[code.len()] {
             let _ = writeln!(self.out, "L{thread}_{}:;", code.len());
         }
         Ok(())
+    }
+
+    /// Steps that nobody interrupts, without the label of the first.
+    fn steps(
+        &mut self,
+        thread: usize,
+        range: std::ops::Range<usize>,
+        targets: &[bool],
+    ) -> Result<(), Unsupported> {
+        for at in range.clone() {
+            let step = &self.flat.threads[thread].code[at];
+            if targets[at] && at != range.start {
+                let _ = writeln!(self.out, "L{thread}_{at}:;");
+            }
+            let text = self.step(thread, step)?;
+            if text != ";" {
+                let _ = writeln!(self.out, "  {text}");
+            }
+            if step.next as usize != at + 1 && !matches!(step.op, Op::Branch { .. }) {
+                let _ = writeln!(self.out, "  goto L{thread}_{};", step.next);
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of the section that begins with a step, if all ways through it end there, none goes back, and none comes in elsewhere.
+    fn whole_section(&self, code: &[Step], begin: usize) -> Option<usize> {
+        if !matches!(code[begin].op, Op::AtomicBegin) || self.stores.is_some() {
+            return None;
+        }
+        let end = begin + code[begin..].iter().position(|step| matches!(step.op, Op::AtomicEnd))? + 1;
+        let nexts = |step: &Step| match step.op {
+            Op::Branch { other, .. } => [step.next as usize, other as usize],
+            _ => [step.next as usize; 2],
+        };
+        let inside = |at: usize| begin < at && at < end;
+        let stays = (begin..end).all(|at| nexts(&code[at]).into_iter().all(|to| at < to && to <= end));
+        let leaves_by_end = (begin..end - 1).all(|at| nexts(&code[at]).into_iter().all(inside));
+        let enters = code
+            .iter()
+            .enumerate()
+            .any(|(at, step)| !(begin..end).contains(&at) && nexts(step).into_iter().any(inside));
+        (stays && leaves_by_end && !enters).then_some(end)
     }
 
     /// Steps are done while `on`: from the point where the thread was interrupted up to the one where it is interrupted again. What
@@ -273,7 +310,11 @@ impl Printer<'_> {
                 condition.replace('#', &points.to_string())
             );
         };
+        let mut skip = 0;
         for (at, step) in code.iter().enumerate() {
+            if at < skip {
+                continue;
+            }
             if targets[at] {
                 let _ = writeln!(self.out, "L{thread}_{at}:;");
             }
@@ -282,6 +323,14 @@ impl Printer<'_> {
                 let outside =
                     if sections[at] == Section::Outside { "" } else { &format!("!t{thread}_section && ") };
                 point(&mut self.out, format!("{outside}{stops}"));
+            }
+            if let Some(end) = self.whole_section(code, at) {
+                // Nobody interrupts it, so it is done as a whole or not at all.
+                self.out += "  if (on) {\n";
+                self.steps(thread, at..end, &targets)?;
+                self.out += "  }\n";
+                skip = end;
+                continue;
             }
             let text = self.step(thread, step)?;
             if text != ";" {

@@ -19,7 +19,7 @@ fn a_slice_of_the_family() {
 fn load_buffering_needs_three() {
     let text = support::text(&[2, 1], &[3, 7]);
     for bound in 0..=4 {
-        let (machine, reduced) = support::both(&text, bound, true);
+        let (machine, reduced) = support::both(&text, bound, bound);
         assert_eq!(machine, reduced, "K = {bound}");
         let one = fencepost_ir::Value(1);
         assert_eq!(reduced.iter().any(|state| state[2] == one), bound >= 3, "K = {bound}");

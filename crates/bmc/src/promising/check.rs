@@ -76,6 +76,10 @@ pub struct Outcome {
     pub unconfirmed: Option<String>,
     /// It was one of a formula that may have runs too many, so that it is no mistake.
     pub loose: bool,
+    /// A run comes to a message with more bits than the formula has.
+    large: bool,
+    /// Nothing goes wrong with as many promises, for any K.
+    any_total: bool,
     /// Figures of the last formula.
     pub statistics: Statistics,
 }
@@ -98,6 +102,8 @@ pub fn check(
         run: None,
         unconfirmed: None,
         loose: false,
+        large: false,
+        any_total: false,
         statistics: Statistics::default(),
     };
     if find_in_few(program, options, confirm, &mut outcome)? {
@@ -106,12 +112,12 @@ pub fn check(
     let (most, mut unroll) = (options.symbolic.unroll, options.symbolic.unroll.min(FIRST_UNROLL));
     let rungs = ladder(options.bounds);
     for (number, rung) in rungs.iter().enumerate() {
-        let mut certify = options.bounds.certify;
+        let (mut certify, mut narrow) = (options.bounds.certify, (rung[0].promises > 0).then_some(NARROW));
         loop {
             // What has promised may have to go on to fulfil that, so it is not seen so easily whether loops are cut.
             unroll = if rung[0].promises > 0 { most } else { unroll };
             let mut options = options.unrolled(unroll);
-            options.bounds.certify = certify;
+            (options.bounds.certify, options.bounds.narrow) = (certify, narrow);
             let last = rung[rung.len() - 1];
             let mut query = match Query::new(program, &options, last, Active::All) {
                 Ok(query) => query,
@@ -122,6 +128,10 @@ pub fn check(
                 Err(Failed::Unsupported { what, span }) => return Err(Unsupported { what, span }),
             };
             let mut done = query.answer_all(rung, &options, confirm, &mut outcome);
+            if outcome.large {
+                (outcome.large, outcome.any_total, narrow) = (false, false, None);
+                continue;
+            }
             if outcome.unconfirmed.is_some() && certify == Certify::Loosely && last.promises > 0 {
                 // It may be one of the runs that a loose formula has too many; so the whole formula is asked.
                 (outcome.unconfirmed, outcome.reason) = (None, None);
@@ -147,6 +157,10 @@ pub fn check(
     outcome.conclude(program);
     Ok(outcome)
 }
+
+/// Bits of values that a formula with promises has at first. If no run comes to a message with more, it has all runs: the first such message of a run would be its
+/// last step in the formula. That says nothing about what a certification writes and nobody reads, so that has any number of bits.
+const NARROW: u32 = 8;
 
 /// How often loops are unrolled at first, and how much more often if that cuts something: within a small K, threads that wait rarely
 /// go round often.
@@ -337,12 +351,40 @@ impl<'p> Query<'p> {
         confirm: &mut Confirm<'_>,
         outcome: &mut Outcome,
     ) -> bool {
-        rung.iter().any(|&asked| {
+        rung.iter().enumerate().any(|(number, &asked)| {
             if let Some(progress) = options.progress {
                 progress(asked, self.statistics());
             }
+            // With promises the formula has every K, and a proof without one is not longer than those for many.
+            if number == 1
+                && asked.promises > 0
+                && options.bounds.views.is_none()
+                && self.is_right(asked.promises)
+            {
+                outcome.any_total = true;
+            }
+            if outcome.any_total && number > 0 && number + 1 < rung.len() {
+                return false;
+            }
             self.answer(asked, options.bounds.views, confirm, outcome)
         })
+    }
+
+    /// True if nothing goes wrong with so many promises, whatever K is, and nothing that cannot be followed is met. If there is no time to tell, or if
+    /// something does, or if a state is asked for, K is asked for.
+    fn is_right(&mut self, promises: usize) -> bool {
+        if matches!(&self.program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
+        {
+            return false;
+        }
+        let within = [!self.encoding.promises.at_least(promises + 1)];
+        let bad = self.unrolled.graph.or_all(&[self.bad, self.encoding.large, self.limit]);
+        let right = matches!(self.solve(&within, bad), Answer::Unsat);
+        if right {
+            // So it need not be found out again within K.
+            self.solver.require(&self.unrolled.graph, &[!within[0], !bad]);
+        }
+        right
     }
 
     /// Asks about one pair of bounds. True if the outcome is final.
@@ -354,13 +396,18 @@ impl<'p> Query<'p> {
         outcome: &mut Outcome,
     ) -> bool {
         let within = self.within(asked, views);
-        let values = match self.solve(&within, self.bad) {
+        let bad = self.unrolled.graph.or(self.bad, self.encoding.large);
+        let values = match self.solve(&within, bad) {
             Answer::Stopped(reason) => return outcome.stopped(reason),
             Answer::Unsat => {
                 return self.meets_limit(&within, outcome) || self.look_for_wanted(&within, confirm, outcome);
             }
             Answer::Sat(values) => values,
         };
+        if values.of(self.encoding.large) {
+            outcome.large = true;
+            return true;
+        }
         // Several things may go wrong in a model; which of them comes first in a run is not said there.
         let mut faults: Vec<Option<Fault>> = self.faults(&values).into_iter().map(Some).collect();
         if faults.is_empty() {
@@ -457,9 +504,11 @@ impl<'p> Query<'p> {
         let writes: usize = self.count(|kind| matches!(kind, EventKind::Write { .. })).sum();
         let most = if asked.promises > 0 { reads.max(1) } else { 1 };
         let near = (asked.total + 1).saturating_sub(most);
-        match self.solve(&within, self.encoding.total.at_least(near)) {
-            Answer::Stopped(reason) => return outcome.stopped(reason),
-            answer => outcome.spent = matches!(answer, Answer::Sat(_)),
+        if !outcome.any_total {
+            match self.solve(&within, self.encoding.total.at_least(near)) {
+                Answer::Stopped(reason) => return outcome.stopped(reason),
+                answer => outcome.spent = matches!(answer, Answer::Sat(_)),
+            }
         }
         if asked.promises == 0 || asked.promises >= writes {
             outcome.promised = asked.promises == 0 && asked.total > 0 && writes > 0;

@@ -82,6 +82,8 @@ pub struct Encoding {
     pub alive: Vec<Lit>,
     /// All threads did all that they can.
     pub complete: Lit,
+    /// Some message has more bits than `narrow` says. What is read has not, so that in a run that comes to such a message, this is the last step.
+    pub large: Lit,
     /// At the ends of threads.
     ends: Vec<Option<State>>,
 }
@@ -114,6 +116,9 @@ pub(super) struct Encoder<'u> {
     pub starts: Vec<Option<State>>,
     ends: Vec<Option<State>>,
     pub switches: Vec<Lit>,
+    /// Bits of values that are read, and where there are more.
+    pub narrow: Option<u32>,
+    pub large: Vec<Lit>,
     /// Views are compared at the ends of threads.
     settles_ends: bool,
     /// A rule that is left out.
@@ -219,6 +224,8 @@ impl<'u> Encoder<'u> {
             ends: vec![None; unrolled.threads.len()],
             switches: Vec::new(),
             settles_ends,
+            narrow: bounds.narrow.filter(|&bits| starts_narrow(unrolled, bits)),
+            large: Vec::new(),
             without: bounds.without,
         };
         if bounds.promises > 0 {
@@ -482,6 +489,7 @@ impl<'u> Encoder<'u> {
         self.formula.equal_if(local, &value.pairs(&seen.value));
         self.formula.equal_if(local, &[(undefined, seen.unset)]);
         self.formula.clause(&[!switched, !undefined]);
+        self.require_narrow(&[], value);
         let read = Seen {
             stamp: Unary::mux(&mut self.graph, switched, &stamp, &seen.stamp),
             value: value.clone(),
@@ -496,6 +504,22 @@ impl<'u> Encoder<'u> {
         self.records[id.0 as usize].seen = Some(read);
         self.charge(id, switched);
         self.records[id.0 as usize].reads = reads;
+    }
+
+    /// A value that is read has few bits, if that is asked for, or one of the literals holds.
+    pub fn require_narrow(&mut self, unless: &[Lit], value: &Word) {
+        for bit in self.narrow.into_iter().flat_map(|narrow| high_bits(value, narrow)).collect::<Vec<_>>() {
+            self.formula.clause(&[unless, &[!bit]].concat());
+        }
+    }
+
+    /// Where the literal holds there is a message with this value.
+    pub fn note_large(&mut self, message: Lit, value: &Word) {
+        let narrow = self.narrow.filter(|_| self.keeps(Rule::LargeIsWrong));
+        let high = narrow.map_or(Vec::new(), |narrow| high_bits(value, narrow));
+        let high = self.graph.or_all(&high);
+        let large = self.graph.and(message, high);
+        self.large.push(large);
     }
 
     /// The time after one of the slots.
@@ -579,6 +603,7 @@ impl<'u> Encoder<'u> {
             self.formula.clause(&[!done, placed]);
         }
         self.enter(placed, cells, &stamp, value, publishes.as_deref());
+        self.note_large(done, value);
         Unary::require_greater(&mut self.formula, placed, &stamp, &seen.stamp);
         self.take(placed, thread.0, cells, &stamp);
         let written = Seen {
@@ -691,6 +716,7 @@ impl<'u> Encoder<'u> {
         let lasts = self.unrolled.threads.iter().filter_map(last);
         let all: Vec<Lit> = lasts.map(|event| self.alive[event as usize]).collect();
         let complete = graph.and_all(&all);
+        let large = graph.or_all(&self.large);
         let cells =
             (0u32..).zip(&self.places).filter(|(_, place)| place.is_some()).map(|(cell, _)| CellId(cell));
         let encoding = Encoding {
@@ -709,6 +735,7 @@ impl<'u> Encoder<'u> {
             total,
             alive: self.alive,
             complete,
+            large,
             ends: self.ends,
         };
         (encoding, self.graph)
@@ -739,6 +766,19 @@ impl Encoding {
         }
         newest.value
     }
+}
+
+/// True if no shared cell begins with a value of more bits.
+fn starts_narrow(unrolled: &Unrolled, bits: u32) -> bool {
+    let narrow = |word: &Word| high_bits(word, bits).into_iter().all(|bit| bit == Lit::FALSE);
+    unrolled.cells.iter().filter(|cell| cell.shared).all(|cell| cell.initial.as_ref().is_none_or(narrow))
+}
+
+/// The bits of a word from that one on.
+fn high_bits(word: &Word, from: u32) -> Vec<Lit> {
+    let mut bits: Vec<Lit> = (from as usize..word.len()).map(|bit| word.bit(bit)).collect();
+    bits.push(word.fill());
+    bits
 }
 
 /// True if a thread accesses memory after it has joined another.

@@ -292,6 +292,10 @@ impl Encoder<'_> {
         self.formula.equal_if(local, &value.pairs(&seen.value));
         self.formula.equal_if(local, &[(undefined, seen.unset)]);
         self.formula.clause(&[!switched, !undefined]);
+        // What it has written itself may have more bits.
+        let foreign = self.graph.or(switched, !seen.own);
+        let foreign = self.graph.and(alone, foreign);
+        self.require_narrow(&[!foreign], value);
         let counts = self.graph.and(switched, ghost.leaves);
         if self.keeps(Rule::CountsCertification) {
             self.switches.push(counts);

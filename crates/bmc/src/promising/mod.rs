@@ -101,6 +101,8 @@ pub struct Bounds {
     pub views: Option<usize>,
     /// Where promises are certified.
     pub certify: Certify,
+    /// Runs end where a message has a value of more than so many bits ([`encode::Encoding::large`]).
+    pub narrow: Option<u32>,
     /// A rule that is left out, for tests of the tests.
     pub without: Option<Rule>,
 }

@@ -126,6 +126,7 @@ impl Encoder<'_> {
             self.take(here, of.0, &[(number, Lit::TRUE)], &stamp);
             self.enter(here, &[(number, Lit::TRUE)], &stamp, &value, None);
         }
+        self.note_large(made, &value);
         self.promises.push(Promise {
             of,
             slot,
@@ -286,7 +287,9 @@ impl Encoder<'_> {
             self.leave_at_last();
         }
         for thread in (0..self.unrolled.threads.len() as u32).map(InstanceId) {
-            if !self.promises_of(thread).is_empty() && !self.updated.contains(&true) {
+            // A run that comes to a large value ends there.
+            let goes_on = !self.updated.contains(&true) && self.narrow.is_none();
+            if goes_on && !self.promises_of(thread).is_empty() {
                 self.stop_with_promises(thread);
             }
         }

@@ -44,6 +44,8 @@ pub enum Rule {
     GhostFulfilsValue,
     /// A certification ends at fences that release.
     GhostStopsAtFence,
+    /// A message with many bits counts as wrong where values have few.
+    LargeIsWrong,
     /// An acquiring read learns what the message publishes.
     Acquires,
     /// A releasing write publishes what the thread sees.
@@ -56,7 +58,7 @@ pub enum Rule {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 24] = [
+    pub const ALL: [Rule; 25] = [
         Rule::Newer,
         Rule::SlotAfterTime,
         Rule::UpdateTouches,
@@ -77,6 +79,7 @@ impl Rule {
         Rule::GhostTouchesOthers,
         Rule::GhostFulfilsValue,
         Rule::GhostStopsAtFence,
+        Rule::LargeIsWrong,
         Rule::Acquires,
         Rule::Releases,
         Rule::PassesOn,

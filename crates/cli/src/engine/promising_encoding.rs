@@ -22,7 +22,7 @@ pub const DEFAULT_BOUND: u16 = 10;
 pub const DEFAULT_PROMISES: u16 = 1;
 
 /// Options of other reductions.
-const FOREIGN: &[&str] = &["rounds", "age", "contexts", "backend"];
+const FOREIGN: &[&str] = &["rounds", "age", "contexts"];
 /// Options of this one alone.
 const OWN: &[&str] = &["bound", "promises", "views", "consistency"];
 
@@ -57,6 +57,9 @@ fn bounds(question: &Question<'_>) -> Bounds {
 /// With read-modify-writes the standard notion quantifies over future memories, which a formula cannot. What the strong one allows it allows, too
 /// `[AAGKV, Theorem 3.1]`; the rest is the machine's.
 pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
+    if question.options.given.iter().any(|given| given == "backend") {
+        return super::promising_translated::run(question);
+    }
     let outcome = by_strong_notion(question)?;
     let standard = question.options.consistency == Consistency::Standard;
     if !standard || outcome.verdict == Verdict::Unsafe || !has_updates(&question.compiled.program) {
@@ -67,7 +70,8 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     Ok(outcome)
 }
 
-fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
+/// Deepens over K by the strong notion of consistency.
+pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
     // The encoding bounds loops itself, and takes choices of any range.
     let prepared = question.prepare(Form { bound_loops: false, divide_choices: false, ..FORM })?;
     let program = &prepared.program;
@@ -92,6 +96,7 @@ fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
         promises: given.promises.map_or(0, usize::from),
         views: given.views.map(usize::from),
         certify: encoding::Certify::Loosely,
+        narrow: None,
         without: None,
     };
     let options = encoding::Options {

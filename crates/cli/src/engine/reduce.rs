@@ -1,5 +1,6 @@
 //! A reduction of TSO to SC, then the states of the SC machine or another back end; and `fencepost reduce`, which writes the SC program.
 
+use super::promising_translated::{self, Translated};
 use super::states::{search, with_limits};
 use super::{Engine, Fit, Question};
 use crate::args::{Backend, CheckArgs, ReduceArgs};
@@ -9,13 +10,12 @@ use fencepost_ir::{Language, Program, Property, Quantifier};
 use fencepost_machine::buffers::Move;
 use fencepost_machine::code::Code;
 use fencepost_machine::guided::{self, Visit};
-use fencepost_machine::promising::prepare::has_updates;
 use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 use fencepost_reduce::{
-    self as reduction, Moved, NO_ROOM, Origins, is_enough, moved, print_c, print_sequential,
-    reduce_promising, reduce_tso, reduce_with_origins, start_at_once,
+    self as reduction, Moved, NO_ROOM, Origins, is_enough, moved, print_c, print_sequential, reduce_tso,
+    reduce_with_origins, start_at_once,
 };
 use reduction::sequential::{Contexts, Sequential, print_as_it_is};
 use std::time::Instant;
@@ -278,9 +278,6 @@ fn sequential(
     Ok(printed)
 }
 
-/// K of a program that is written if the user names none.
-const WRITTEN_BOUND: u16 = 4;
-
 /// Writes the SC program that `fencepost reduce` asks for.
 pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let name = options.path.display().to_string();
@@ -300,37 +297,34 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
         _ => Err("-o takes a file whose name ends in .c or .fp".into()),
     };
     let text = text.map_err(|error| format!("error: {error}"))?;
-    let promising = question.model.name == super::promising::MODEL;
-    if promising && options.promises != Some(0) && has_updates(&compiled.program) {
-        crate::print::err(
-            "warning: the written program lacks some promises that read-modify-writes fulfil or split: that it is safe does not \
-             mean that yours is\n  `fencepost check -m ps` has all of them\n",
-        );
-    }
     std::fs::write(&out, text).map_err(|error| format!("error: cannot write {out}: {error}").into())
 }
 
 /// The reduction of the model as sequential C.
 fn sequential_program(question: &Question<'_>, options: &ReduceArgs) -> Result<Sequential, Trouble> {
-    let (power, promising) = (super::power::takes(question), question.model.name == super::promising::MODEL);
-    if !power && !promising {
+    let (power, promising) = (super::power::takes(question), promising_translated::is_asked(question));
+    if promising {
+        return written_promising(question, options)?.sequential(question, options.contexts);
+    }
+    if !power {
         let bound = bound(&options.model, options.rounds, options.age)?;
         return sequential(question, bound, options.contexts, options.unroll);
     }
-    // Threads of the promising semantics are let on once each, and once more for each promise and each view switch.
-    let more = u32::from(options.bound.unwrap_or(WRITTEN_BOUND));
-    let contexts =
-        options.contexts.filter(|_| promising).map_or(Contexts::BesideThreads(more), Contexts::Total);
-    let reduced = reduced_program(
-        question,
-        &ReduceArgs { contexts: options.contexts.filter(|_| power), ..options.clone() },
-    )?;
-    print_as_it_is(&reduced, contexts).map_err(|e| question.refuse(&e.what, e.span))
+    let once = Contexts::Total(1);
+    print_as_it_is(&reduced_program(question, options)?, once).map_err(|e| question.refuse(&e.what, e.span))
+}
+
+/// The translation of the promising semantics.
+fn written_promising(question: &Question<'_>, options: &ReduceArgs) -> Result<Translated, Trouble> {
+    if options.rounds.is_some() || options.age.is_some() {
+        return Err("error: --rounds and --age are for tso".to_string().into());
+    }
+    promising_translated::translate(question, options.bound, options.promises, options.unroll)
 }
 
 /// The reduction of the model.
 fn reduced_program(question: &Question<'_>, options: &ReduceArgs) -> Result<Program, Trouble> {
-    let promising = question.model.name == super::promising::MODEL;
+    let promising = promising_translated::is_asked(question);
     let power = super::power::takes(question);
     if options.contexts.is_some() && !power {
         return Err(format!("error: --contexts is for power, not for {}", question.model.name).into());
@@ -358,18 +352,5 @@ fn reduced_program(question: &Question<'_>, options: &ReduceArgs) -> Result<Prog
         let options = reduction::Options::new(bound);
         return reduce_tso(&start_at_once(&prepared.program), &options).map_err(refuse);
     }
-    if options.rounds.is_some() || options.age.is_some() {
-        return Err("error: --rounds and --age are for tso".to_string().into());
-    }
-    if options.promises.is_some_and(|most| most > 0) {
-        return Err("error: the written program bounds promises by K only; --promises 0 leaves them out"
-            .to_string()
-            .into());
-    }
-    let most = options.bound.unwrap_or(WRITTEN_BOUND);
-    let settings =
-        reduction::promising::Options { bound: u32::from(most), promises: options.promises != Some(0) };
-    let prepared = question.prepare(Form { bound_loops: false, ..super::promising::FORM })?;
-    let straight = reduction::promising::straighten(&prepared.program, options.unroll);
-    straight.and_then(|straight| reduce_promising(&straight, &settings)).map_err(refuse)
+    Ok(written_promising(question, options)?.program)
 }

@@ -66,7 +66,7 @@ pub fn reduce_power(program: &Program, options: &Options) -> Result<Program, Uns
         layout: &layout,
         complete,
         observes: matches!(program.property, Property::Final(_)),
-        code: Code { function: Function::default(), span: Span::default() },
+        code: Code::like(&Function::default()),
         bases: Vec::new(),
         failures: Vec::new(),
         edges: Vec::new(),

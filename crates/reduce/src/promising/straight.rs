@@ -1,15 +1,13 @@
 //! A program as [`super::reduce_promising`] wants it: one function per thread, calls inlined, loops unrolled, threads that run from the start.
 //!
-//! A read-modify-write comes back from [`fencepost_ir::flat`] as a load and a store that belongs to it. It becomes a load and a
-//! compare-exchange for the value that was loaded. Both may read different messages of that value, but then the second one is the message
-//! that the read-modify-write could have read in the first place; where they read the same, nothing more is spent.
+//! A read-modify-write comes back from [`fencepost_ir::flat`] as a load and a store that belongs to it, and so it stays: an exclusive load and a
+//! store-exclusive with nothing but computation between them. The translations make them one step, because what is between them is no state of the machine: there
+//! nobody else moves, nothing is promised and nothing has to be certified.
 
 use super::is_relaxed;
 use crate::{Unsupported, start_at_once};
 use fencepost_ir::flat::{self, FlatThread, Op, flatten};
-use fencepost_ir::{
-    Ann, FailKind, Function, FunctionId, Instr, Label, Operand, Order, Program, Reg, Thread, Width,
-};
+use fencepost_ir::{Ann, FailKind, Function, FunctionId, Instr, Label, Order, Program, Thread};
 
 /// Makes the program, with loops unrolled that often.
 pub fn straighten(program: &Program, unroll: u32) -> Result<Program, Unsupported> {
@@ -53,8 +51,16 @@ fn relaxed_only(program: &Program) -> Result<(), Unsupported> {
                 Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => {
                     vec![read.order, write.order]
                 }
+                Instr::CompareExchange { weak: true, .. } => {
+                    let what = "a compare-exchange that may fail without a reason".into();
+                    return Err(Unsupported { what, span: *span });
+                }
                 Instr::CompareExchange { read, write, failure, .. } => {
                     vec![read.order, write.order, failure.order]
+                }
+                Instr::StoreExclusive { .. } => {
+                    let what = "a store-exclusive".into();
+                    return Err(Unsupported { what, span: *span });
                 }
                 Instr::Lock(_) | Instr::TryLock { .. } | Instr::Unlock(_) => vec![Order::Acquire],
                 _ => Vec::new(),
@@ -70,12 +76,22 @@ fn relaxed_only(program: &Program) -> Result<(), Unsupported> {
 
 const RELAXED: Ann = Ann { order: Order::Relaxed, ..Ann::PLAIN };
 
+/// The store of the read-modify-write that begins with this load: what is between them computes and waits. A compare-exchange that is known to fail
+/// has none.
+fn store_of(thread: &FlatThread, load: usize) -> Option<usize> {
+    let mut later = thread.code.iter().enumerate().skip(load + 1);
+    let (at, step) = later.find(|(_, step)| {
+        !matches!(step.op, Op::Assign { .. } | Op::Assume(_) | Op::Branch { .. } | Op::Skip)
+    })?;
+    matches!(step.op, Op::Store { paired: true, .. }).then_some(at)
+}
+
 /// A flat thread as a function. Steps take one or two instructions, so jumps are put right at the end.
 fn function(thread: &FlatThread) -> Result<Function, Unsupported> {
     let regs = (0..thread.regs.max(thread.outer)).map(|n| format!("r{n}")).collect();
     let mut function = Function { name: thread.name.clone(), regs, ..Function::default() };
     let mut begins = Vec::new();
-    let mut loaded: Option<(Reg, Width)> = None;
+    let unused = function.new_reg("unused");
     for (number, step) in thread.code.iter().enumerate() {
         begins.push(function.next_label());
         let span = step.span;
@@ -91,35 +107,21 @@ fn function(thread: &FlatThread) -> Result<Function, Unsupported> {
             Op::Assign { dst, value } => Some(Instr::Assign { dst: *dst, value: *value }),
             Op::Nondet { dst, first, last } => Some(Instr::Nondet { dst: *dst, first: *first, last: *last }),
             Op::Load { dst, addr, width, extend, reserve } => {
-                if *reserve {
-                    loaded = Some((*dst, *width));
-                }
-                Some(Instr::Load { dst: *dst, addr: *addr, width: *width, extend: *extend, ann: RELAXED })
+                let exclusive = *reserve && store_of(thread, number).is_some();
+                let ann = Ann { exclusive, ..RELAXED };
+                Some(Instr::Load { dst: *dst, addr: *addr, width: *width, extend: *extend, ann })
             }
             Op::Store { addr, value, width, paired: false } => {
                 Some(Instr::Store { addr: *addr, value: *value, width: *width, ann: RELAXED })
             }
-            Op::Store { addr, value, width, paired: true } => {
-                let Some((expected, _)) = loaded else {
-                    return refuse("a store-exclusive without its load")?;
-                };
-                let success = function.new_reg("success");
-                let exchange = Instr::CompareExchange {
-                    dst: None,
-                    success: Some(success),
-                    addr: *addr,
-                    width: *width,
-                    extend: fencepost_ir::Extend::Sign,
-                    expected: Operand::Reg(expected),
-                    desired: *value,
-                    read: RELAXED,
-                    write: RELAXED,
-                    failure: RELAXED,
-                    weak: false,
-                };
-                function.push(exchange, span);
-                Some(Instr::Assume(Operand::Reg(success)))
-            }
+            Op::Store { addr, value, width, paired: true } => Some(Instr::StoreExclusive {
+                status: unused,
+                success: 1,
+                addr: *addr,
+                value: *value,
+                width: *width,
+                ann: RELAXED,
+            }),
             Op::Fence(fence) => Some(Instr::Fence(*fence)),
             Op::Branch { condition, other } => Some(Instr::Branch {
                 condition: *condition,
