@@ -7,7 +7,7 @@
 use super::is_relaxed;
 use crate::{Unsupported, start_at_once};
 use fencepost_ir::flat::{self, FlatThread, Op, flatten};
-use fencepost_ir::{Ann, FailKind, Function, FunctionId, Instr, Label, Order, Program, Thread};
+use fencepost_ir::{Ann, Function, FunctionId, Instr, Label, Order, Program, Thread};
 
 /// Makes the program, with loops unrolled that often.
 pub fn straighten(program: &Program, unroll: u32) -> Result<Program, Unsupported> {
@@ -129,7 +129,7 @@ fn function(thread: &FlatThread) -> Result<Function, Unsupported> {
                 else_to: Label(*other),
             }),
             Op::Assume(condition) => Some(Instr::Assume(*condition)),
-            Op::Assert { condition, kind: FailKind::Unsupported, .. } => Some(Instr::Assume(*condition)),
+            // What cannot be followed fails as well: left out, it could hide what is wrong.
             Op::Assert { condition, message, .. } => {
                 Some(Instr::Assert { condition: *condition, message: message.clone() })
             }
