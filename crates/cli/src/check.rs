@@ -380,10 +380,7 @@ pub fn answer_about(
     if options.suggest {
         outcome.suggestion = suggest::suggest(name, &compiled, model, options, &outcome)?;
         let wrong = outcome.findings.iter().position(|finding| finding.kind.severity() == Severity::Error);
-        // What makes the whole program safe, wherever it is compiled, says more than what does so under this model.
-        let told = outcome.suggestion.as_ref().is_some_and(|suggestion| !suggestion.changes.is_empty());
         let remedy = suggest::remedy(name, &compiled, model, options, &outcome)?;
-        let remedy = remedy.filter(|remedy| !told || remedy.verdict != Verdict::Safe);
         if let Some(explanation) = wrong.and_then(|wrong| outcome.explanations.get_mut(wrong)) {
             explanation.remedy = remedy;
         }

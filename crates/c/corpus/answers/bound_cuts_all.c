@@ -1,6 +1,6 @@
 /*
- * The bound cuts every execution of a loop on shared data: there is no answer.
- * expect: all=unknown
+ * The bound cuts every execution of a loop on shared data: it is raised until one comes to its end.
+ * expect: all=safe
  */
 #include <assert.h>
 #include <pthread.h>
