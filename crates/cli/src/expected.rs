@@ -63,7 +63,7 @@ pub struct Comment(Vec<(String, Expected)>);
 impl Comment {
     /// Reads the first comment that says `expect:`. Prose that happens to begin so expects nothing; a word that is nearly right is a
     /// mistake, and the error shows it.
-    pub fn read(file: &SourceFile) -> Result<Comment, Diagnostic> {
+    pub fn read(file: &SourceFile) -> Result<Comment, Box<Diagnostic>> {
         let mut found = Vec::new();
         let mut start = 0;
         for line in file.text.split_inclusive('\n') {
@@ -111,19 +111,20 @@ fn is_prose(list: &str) -> bool {
 }
 
 /// `safe`, or `tso=safe`, at an offset of the text.
-fn entry(word: &str, offset: usize) -> Result<(String, Expected), Diagnostic> {
+fn entry(word: &str, offset: usize) -> Result<(String, Expected), Box<Diagnostic>> {
     let (name, wanted) = word.split_once('=').unwrap_or(("all", word));
     let span = |start: usize, text: &str| Span::new(start, start + text.len());
     if name != "all" && registry::find(name).is_none() {
         let hint = unknown_model(name);
-        return Err(Diagnostic::error(span(offset, name), format!("there is no model `{name}`")).hint(hint));
+        let error = Diagnostic::error(span(offset, name), format!("there is no model `{name}`"));
+        return Err(Box::new(error.hint(hint)));
     }
     let at = offset + word.len() - wanted.len();
     match Expected::parse(wanted) {
         Some(expected) => Ok((name.to_string(), expected)),
         None => {
             let message = format!("`{wanted}` is nothing that can be expected");
-            Err(Diagnostic::error(span(at, wanted), message).hint(help(wanted)))
+            Err(Box::new(Diagnostic::error(span(at, wanted), message).hint(help(wanted))))
         }
     }
 }

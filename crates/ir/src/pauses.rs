@@ -93,14 +93,13 @@ impl<'f> Keeping<'f> {
         loop {
             let mut changed = false;
             let live = self.live_after();
-            for at in 0..self.kept.len() {
+            for (at, live) in live.iter().enumerate() {
                 if self.kept[at] {
                     continue;
                 }
                 let keep = match &self.function.body[at] {
-                    Instr::Assign { dst, .. } => live[at][dst.0 as usize],
-                    // A call without an effect whose result is used.
-                    Instr::Call { dst: Some(dst), .. } => live[at][dst.0 as usize],
+                    // A call without an effect stays if its result is used.
+                    Instr::Assign { dst, .. } | Instr::Call { dst: Some(dst), .. } => live[dst.0 as usize],
                     Instr::Branch { .. } => {
                         let inside = self.between[at].as_deref().unwrap_or(&[]);
                         inside.iter().any(|&other| self.kept[other as usize])

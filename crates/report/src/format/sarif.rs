@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 pub fn document(parts: Vec<Value>) -> String {
     let (mut results, mut notes, mut answers, mut successful) = (Vec::new(), Vec::new(), Vec::new(), true);
     for mut part in parts {
-        let mut take = |name: &str, to: &mut Vec<Value>| match part[name].take() {
-            Value::Array(all) => to.extend(all),
-            _ => {}
+        let mut take = |name: &str, to: &mut Vec<Value>| {
+            if let Value::Array(all) = part[name].take() {
+                to.extend(all);
+            }
         };
         take("results", &mut results);
         take("notes", &mut notes);
