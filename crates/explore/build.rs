@@ -1,4 +1,5 @@
-//! A number for the sources of the explorer: where a work item leads depends on them, so that an item of another build is refused.
+//! A number for the sources of the explorer: where a work item leads depends on them, so that an item of another build is
+//! refused.
 //! And how many forms of rows there are: each is a copy of the whole explorer.
 
 use std::path::{Path, PathBuf};

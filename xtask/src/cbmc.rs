@@ -1,7 +1,9 @@
 //! `cargo xtask cbmc FOLDER`: an unpacked CBMC for the tests of emitted code, on a Debian whose own release has none.
 //!
-//! The package and the libraries that it needs are taken from Debian 13 by the machine's own package source, unpacked into a folder and
-//! started by the loader that comes with them; nothing is installed. `FOLDER/cbmc` is the command: put the folder first on the path.
+//! The package and the libraries that it needs are taken from Debian 13 by the machine's own package source, unpacked into a
+//! folder and
+//! started by the loader that comes with them; nothing is installed. `FOLDER/cbmc` is the command: put the folder first on the
+//! path.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -1,4 +1,5 @@
-//! `cargo xtask csmith`: random sequential C programs with the checksum that the machine's C compiler computes asserted, and again
+//! `cargo xtask csmith`: random sequential C programs with the checksum that the machine's C compiler computes asserted, and
+//! again
 //! with a wrong one. The first must be safe, the second unsafe.
 //!
 //!     cargo xtask csmith --bin target/release/fencepost --include DIR [--first SEED] [--count N] [--seconds S]

@@ -1,8 +1,10 @@
 //! `cargo xtask growth [--bin PATH] [--only WORD] [--seconds S]`: programs whose cost says something.
 //!
 //! Every row of `../shared/c/growth.tsv` is run and printed beside what was measured when the table was written and what a peer
-//! takes: the number of executions must be that of the table, and blocked executions, CPU seconds and memory within its limits. The
-//! exit code is 1 if any row misses. CPU seconds are user and system time of the process as the shell tells them (bash), memory is
+//! takes: the number of executions must be that of the table, and blocked executions, CPU seconds and memory within its limits.
+//! The
+//! exit code is 1 if any row misses. CPU seconds are user and system time of the process as the shell tells them (bash), memory
+//! is
 //! the peak that Linux tells while it runs.
 
 use serde_json::Value;

@@ -1,12 +1,18 @@
-//! `cargo xtask power PART [--bin PATH] [--seconds S] [--most K] [--every N] [--litmus FOLDER]`: the figures and comparisons of the operational POWER.
+//! `cargo xtask power PART [--bin PATH] [--seconds S] [--most K] [--every N] [--litmus FOLDER]`: the figures and comparisons of
+//! the operational POWER.
 //!
-//! * `tables`: Tables 3 to 8 of paper 000 beside ours, as they stand in `docs/BENCHMARKS.md`. CPU seconds are user and system time of the process.
-//! * `confirm`: every bug of these programs: found by the encoding (which replays it on the machine) and by the explorer under the axiomatic model, whose execution is followed on the
+//! * `tables`: Tables 3 to 8 of paper 000 beside ours, as they stand in `docs/BENCHMARKS.md`. CPU seconds are user and system
+//!   time of the process.
+//! * `confirm`: every bug of these programs: found by the encoding (which replays it on the machine) and by the explorer under
+//!   the axiomatic model, whose execution is followed on the
 //!   machine, each with how many contexts at least; see `confirm.rs`.
-//! * `litmus`: the PPC litmus tests: final states of the machine and of the encoding with 1 to `--most` contexts, verdicts of the encoding with the most, of the
+//! * `litmus`: the PPC litmus tests: final states of the machine and of the encoding with 1 to `--most` contexts, verdicts of the
+//!   encoding with the most, of the
 //!   machine without a bound and of the axiomatic model. `--seconds` limits each search of the machine.
-//! * `random [--cases N] [--from N] [--states N]`: random programs of up to three threads: the same states on the machine and in the encoding; see `random.rs`.
-//! * `questions [--cases N] [--from N] [--states N] [--every N] [--seconds S]`: random programs with assertions, final conditions and accesses that hit no cell, through the machine, the encoding and (every Nth) the
+//! * `random [--cases N] [--from N] [--states N]`: random programs of up to three threads: the same states on the machine and in
+//!   the encoding; see `random.rs`.
+//! * `questions [--cases N] [--from N] [--states N] [--every N] [--seconds S]`: random programs with assertions, final conditions
+//!   and accesses that hit no cell, through the machine, the encoding and (every Nth) the
 //!   translation; see `questions.rs`.
 //!
 //! The exit code is 1 if machine and encoding differ, or a table misses what is expected.

@@ -1,8 +1,10 @@
 //! `cargo xtask promising [--bin PATH] [--only WORD] [--seconds S]`: the tables of the paper on the promising semantics, with
 //! programs of our own.
 //!
-//! Every row of `crates/cli/promising/tables.tsv` is answered by `fencepost check -m ps`, with the engine that `auto` picks, and printed beside the
-//! times of the paper and of the published tool. The exit code is 1 if an answer is another than that of the table, takes more than
+//! Every row of `crates/cli/promising/tables.tsv` is answered by `fencepost check -m ps`, with the engine that `auto` picks, and
+//! printed beside the
+//! times of the paper and of the published tool. The exit code is 1 if an answer is another than that of the table, takes more
+//! than
 //! its limit of CPU seconds, or more than 1 GB.
 
 use crate::growth::{Options, binary, options, watch};

@@ -1,4 +1,5 @@
-//! `cargo xtask promising-family [PART] [--random N] [--first N] [--every N] [--bound K] [--promises P]`: engines of the promising semantics
+//! `cargo xtask promising-family [PART] [--random N] [--first N] [--every N] [--bound K] [--promises P]`: engines of the
+//! promising semantics
 //! against each other.
 //!
 //! | part | what is compared |
@@ -8,7 +9,8 @@
 //! | `assertions` | verdicts of machine and encoding on random programs with an assertion |
 //! | `translation` | final states of the machine and of the translation to SC on the SC machine |
 //!
-//! The programs are those of two threads with at most four instructions in total, or N random larger ones. Programs on which the machine does not
+//! The programs are those of two threads with at most four instructions in total, or N random larger ones. Programs on which the
+//! machine does not
 //! end in 20 s are left out and counted. The exit code is 1 if any two answers differ.
 
 #[path = "../../crates/bmc/tests/support/promising.rs"]

@@ -22,7 +22,8 @@ pub struct Checked {
     pub added: usize,
 }
 
-/// Checks the proof that a solver, which has found that there is no solution, has written to a file. Returns what was checked, in words.
+/// Checks the proof that a solver, which has found that there is no solution, has written to a file. Returns what was checked, in
+/// words.
 pub fn checked_proof(solver: Solver, path: &Path) -> Result<String, String> {
     let formula = solver.into_recorded();
     let text =

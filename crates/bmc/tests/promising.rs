@@ -1,4 +1,5 @@
-//! Machine and encoding of the promising semantics reach the same final states at the same bound: here on a slice of the family of all
+//! Machine and encoding of the promising semantics reach the same final states at the same bound: here on a slice of the family
+//! of all
 //! small programs and on random larger ones; `cargo xtask promising-family` runs it all.
 
 #[path = "support/promising.rs"]
@@ -48,7 +49,8 @@ proptest! {
     }
 }
 
-/// The certification fulfils the promise by the compare-exchange, behind the store of the other thread, and the run does so by the store.
+/// The certification fulfils the promise by the compare-exchange, behind the store of the other thread, and the run does so by
+/// the store.
 #[test]
 fn a_promise_may_touch_for_its_certification_only() {
     let text = "shared x, y; process P { reg a, b; a := y; b := cas(x, 0, 1); x := 1; } \
@@ -119,7 +121,8 @@ fn a_bound_that_cuts_nothing_is_known() {
     assert_eq!((found.verdict, found.spent, found.cut), (Verdict::Safe, false, false));
 }
 
-/// A promise that is certified by being split, by the compare-exchange; and one that nobody reads, without which no other is certified.
+/// A promise that is certified by being split, by the compare-exchange; and one that nobody reads, without which no other is
+/// certified.
 #[test]
 fn promises_that_are_split_or_unread() {
     let split = "shared x, y; process P { reg a, c; a := x; c := cas(y, 0, 1); assume(c); y := 2; assert(a == 0); } \
@@ -131,7 +134,8 @@ fn promises_that_are_split_or_unread() {
     assert_eq!(check(unread, 6, 1).verdict, Verdict::Safe);
 }
 
-/// The message of a third thread comes to touch the promise from below, so that the owner's read-modify-write may read it and fulfil the promise.
+/// The message of a third thread comes to touch the promise from below, so that the owner's read-modify-write may read it and
+/// fulfil the promise.
 #[test]
 fn a_message_may_touch_a_promise_from_below() {
     let text = "shared x, y, z; process P { reg r, c; r := y; if (r == 0) { x := 1; } c := fetch_add(x, 1); } \

@@ -1,7 +1,9 @@
-//! Machine and encoding of the promising semantics on the family of six instructions with read-modify-writes, and on random programs with a
+//! Machine and encoding of the promising semantics on the family of six instructions with read-modify-writes, and on random
+//! programs with a
 //! read-modify-write behind writes that were not done yet.
 //!
-//! `FENCEPOST_PROGRAMS=N` compares N programs of each kind, spread over all of them, each at one pair of K = 0..=5 and 0..=3 promises in turn, and prints figures; without it a
+//! `FENCEPOST_PROGRAMS=N` compares N programs of each kind, spread over all of them, each at one pair of K = 0..=5 and 0..=3
+//! promises in turn, and prints figures; without it a
 //! slice of a few seconds. `FENCEPOST_FIRST=N` begins elsewhere.
 
 #[path = "support/promising.rs"]

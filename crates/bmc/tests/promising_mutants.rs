@@ -1,4 +1,5 @@
-//! Mutants of the promising encoding: each rule is left out once, and a program of the families must notice, that is, have other final states than
+//! Mutants of the promising encoding: each rule is left out once, and a program of the families must notice, that is, have other
+//! final states than
 //! the machine, or a run that the machine does not confirm.
 
 #[path = "support/promising.rs"]
@@ -9,7 +10,8 @@ use fencepost_bmc::promising::Rule;
 use fencepost_ir::{Instr, Order, Program};
 use fencepost_machine::promising::Bounds;
 
-/// Programs by number, of the families, with orders of their own each second time; and the shapes that random programs rarely have.
+/// Programs by number, of the families, with orders of their own each second time; and the shapes that random programs rarely
+/// have.
 fn program(index: u64) -> Program {
     let text = match index {
         0 => SPLIT.into(),

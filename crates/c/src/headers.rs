@@ -71,7 +71,8 @@ const HEADERS: &[(&str, &str)] = &[
     ("xmmintrin.h", include_str!("headers/immintrin.h")),
 ];
 
-/// The words of C23 that C17 has not, as a header that is read where they are used; programs may have names of their own like that.
+/// The words of C23 that C17 has not, as a header that is read where they are used; programs may have names of their own like
+/// that.
 pub const C23: &str = "c23.h";
 
 /// The declared name that differs least from another one, if that is little: for mistakes in typing.

@@ -82,7 +82,8 @@ impl Types {
         }
     }
 
-    /// Lays out the members of a struct or union; `pack` is the largest alignment that a member gets by itself. An error is a message about one member.
+    /// Lays out the members of a struct or union; `pack` is the largest alignment that a member gets by itself. An error is a
+    /// message about one member.
     pub fn complete_record(
         &mut self,
         id: RecordId,

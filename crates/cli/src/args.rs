@@ -83,7 +83,8 @@ pub struct ReduceArgs {
     /// Stores wait at most this many rounds [default: 2] (tso)
     #[arg(long, value_name = "K")]
     pub age: Option<u32>,
-    /// At most this many contexts: of the machine (power) [default: 5], or of all threads together in a sequential program (tso, ps)
+    /// At most this many contexts: of the machine (power) [default: 5], or of all threads together in a sequential program (tso,
+    /// ps)
     #[arg(long, value_name = "K")]
     pub contexts: Option<u32>,
     /// Keep the threads: C with pthreads and atomic sections, for tools that interleave themselves (tso, ps)
@@ -600,7 +601,8 @@ pub struct LitmusArgs {
     /// Give a test up after this many seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub timeout: Option<Duration>,
-    /// Find fences or orderings that make what the test asks about impossible, as few and as weak as possible, by running it again
+    /// Find fences or orderings that make what the test asks about impossible, as few and as weak as possible, by running it
+    /// again
     #[arg(long)]
     pub suggest: bool,
     /// Draw an execution that satisfies the condition; where the model has none, the one that it forbids, with the axiom

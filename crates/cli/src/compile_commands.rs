@@ -1,4 +1,5 @@
-//! `compile_commands.json`, which build systems write: the flags that each file of a project is compiled with. It is looked for in the
+//! `compile_commands.json`, which build systems write: the flags that each file of a project is compiled with. It is looked for
+//! in the
 //! folder of a file and in those above it, also under `build`.
 
 use crate::args::CheckArgs;

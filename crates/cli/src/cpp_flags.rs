@@ -61,7 +61,8 @@ const TAKES_VALUE: &[&str] =
 /// How flags of compilers begin that mean nothing here: every compiler is assumed to keep what the standard says.
 const BEGIN: &[&str] = &["-W", "-O", "-g", "-f", "-std=", "-M", "-L", "-l", "-march=", "-mtune=", "-mcpu="];
 
-/// Whether a word is a flag of compilers that changes nothing here. Those that would change what a program means, such as `-m32`, are
+/// Whether a word is a flag of compilers that changes nothing here. Those that would change what a program means, such as `-m32`,
+/// are
 /// not among them.
 pub fn is_of_compilers(word: &str) -> bool {
     let whole = [
@@ -87,7 +88,8 @@ pub fn ignored(options: &CheckArgs) -> Vec<&str> {
     options.flags.iter().map(String::as_str).filter(|word| is_of_compilers(word)).collect()
 }
 
-/// The words of a command line with the flags of compilers that stand before `--` put behind it, where they belong. Options of ours
+/// The words of a command line with the flags of compilers that stand before `--` put behind it, where they belong. Options of
+/// ours
 /// begin with two dashes, or have one letter.
 pub fn sorted_out(words: Vec<String>) -> Vec<String> {
     let checks =

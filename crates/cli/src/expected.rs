@@ -61,7 +61,8 @@ pub fn help(word: &str) -> String {
 pub struct Comment(Vec<(String, Expected)>);
 
 impl Comment {
-    /// Reads the first comment that says `expect:`. Prose that happens to begin so expects nothing; a word that is nearly right is a
+    /// Reads the first comment that says `expect:`. Prose that happens to begin so expects nothing; a word that is nearly right
+    /// is a
     /// mistake, and the error shows it.
     pub fn read(file: &SourceFile) -> Result<Comment, Box<Diagnostic>> {
         let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! Runs on a cluster: what is asked, as a text that another machine makes the same program of.
 //!
-//! The text has the sources themselves, with all files that they include. A worker opens no file for it: what is not in the text is
+//! The text has the sources themselves, with all files that they include. A worker opens no file for it: what is not in the text
+//! is
 //! not there. What comes over the network is bad input like any other, and goes through the same front ends.
 
 use crate::args::{CheckArgs, Dependencies, OutliveArgs, RetriesArg, RunsArgs, WorkerArgs, workers};

@@ -1,5 +1,7 @@
-//! Waits that end without a signal. They are left out of an exploration because they multiply it, and hardly a test wants them; but
-//! a program that is right only without them is wrong. So what is safe without them is explored with them for a little while, and the
+//! Waits that end without a signal. They are left out of an exploration because they multiply it, and hardly a test wants them;
+//! but
+//! a program that is right only without them is wrong. So what is safe without them is explored with them for a little while, and
+//! the
 //! answer says what came of that.
 
 use crate::args::{CheckArgs, EngineChoice};

@@ -11,7 +11,8 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use support::{fencepost, run};
 
-/// Explores with four workers, and kills one of them, the server, the coordinator, and more workers, one after the other; how many were
+/// Explores with four workers, and kills one of them, the server, the coordinator, and more workers, one after the other; how
+/// many were
 /// killed before it ended.
 fn killed(server: &mut Server, threads: &str) -> u32 {
     let program = "crates/c/corpus/count_fetch_add.c";

@@ -1,4 +1,5 @@
-//! The C that `fencepost reduce` writes says what the machine says: read again and checked by `bmc`, and by a real CBMC where one is installed
+//! The C that `fencepost reduce` writes says what the machine says: read again and checked by `bmc`, and by a real CBMC where one
+//! is installed
 //! (`cargo xtask cbmc FOLDER` unpacks one), on random small programs.
 //!
 //! `FENCEPOST_CASES` sets how many programs there are, `FENCEPOST_SEED` which ones.

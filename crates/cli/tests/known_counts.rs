@@ -126,7 +126,8 @@ fn indexer() {
     holds("table1_indexer.c", &["sc", "tso", "rc11"], 12, &[8, 64], 13);
 }
 
-/// *Fitted*, but for `fib_true_join` (*literature*): [AAJL16, Table 1], the fenced programs under POWER. What is counted there are complete executions and those that end in
+/// *Fitted*, but for `fib_true_join` (*literature*): [AAJL16, Table 1], the fenced programs under POWER. What is counted there
+/// are complete executions and those that end in
 /// an assumption; a loop is unrolled as often as the paper says, and what would go on then ends in an assumption too.
 #[test]
 fn programs_of_table_1() {
@@ -149,7 +150,8 @@ fn programs_of_table_1() {
     }
 }
 
-/// *Combinatorics* for what gives the critical section away in order (N!), *our own* for the others: threads that wait under POWER and ARMv8 sleep,
+/// *Combinatorics* for what gives the critical section away in order (N!), *our own* for the others: threads that wait under
+/// POWER and ARMv8 sleep,
 /// and what is blocked does not multiply.
 #[test]
 fn locks_of_three_threads_under_hardware_models() {

@@ -1,5 +1,6 @@
 //! Limits hold everywhere: inside a computation that touches nothing shared, in a replay, with any number of workers and at
-//! any depth. Each test has a deadline of its own: a second late at most, on a machine that has nothing else to do. On one that is busy
+//! any depth. Each test has a deadline of its own: a second late at most, on a machine that has nothing else to do. On one that
+//! is busy
 //! the processor time is what counts.
 #![cfg(unix)]
 

@@ -1,4 +1,5 @@
-//! Mistakes on the command line: what each is told, as one snapshot. Those of `fencepost.toml` and of expectations are in `batches.rs`.
+//! Mistakes on the command line: what each is told, as one snapshot. Those of `fencepost.toml` and of expectations are in
+//! `batches.rs`.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Programs as people write them (`crates/contexts/corpus/natural`: locks, condition variables, barriers, pointers, allocated memory, arguments and results of threads, inputs) through the reductions of TSO and POWER:
+//! Programs as people write them (`crates/contexts/corpus/natural`: locks, condition variables, barriers, pointers, allocated
+//! memory, arguments and results of threads, inputs) through the reductions of TSO and POWER:
 //! answered as `expected.tsv` says, or refused with a reason, and not many of those.
 
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! The promising semantics from the command line: the programs of the paper's tables (small ones; `cargo xtask promising` runs all), the
+//! The promising semantics from the command line: the programs of the paper's tables (small ones; `cargo xtask promising` runs
+//! all), the
 //! engines for them, and what is refused.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Tries and iterations that are left out, from end to end: how many executions are left of loops that read, and findings that only
+//! Tries and iterations that are left out, from end to end: how many executions are left of loops that read, and findings that
+//! only
 //! a read which could have been left out shows.
 
 use std::path::Path;

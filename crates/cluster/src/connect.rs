@@ -28,7 +28,8 @@ pub struct Login {
 }
 
 impl Login {
-    /// What the environment says, and a file that the user names: `NATS_CREDS`, `NATS_USER`, `NATS_PASSWORD`, `NATS_CA`, `NATS_CERT` and
+    /// What the environment says, and a file that the user names: `NATS_CREDS`, `NATS_USER`, `NATS_PASSWORD`, `NATS_CA`,
+    /// `NATS_CERT` and
     /// `NATS_KEY`, as the tools of NATS have them.
     pub fn of(creds: Option<PathBuf>) -> Login {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -97,7 +98,8 @@ impl Refused {
     }
 }
 
-/// Connects. With `patience`, a server that is not there yet is waited for, and whoever waits is told so once. The error is a whole
+/// Connects. With `patience`, a server that is not there yet is waited for, and whoever waits is told so once. The error is a
+/// whole
 /// message.
 pub fn connect(
     server: &str,

@@ -7,14 +7,17 @@
 //! worker ------------- takes items, puts results and items
 //! ```
 //!
-//! **Each item counts once.** A result is written under the name of its item, on the condition that there is none yet, so that of two
-//! workers that had the same item one wins. The result has the items that came of it in full, and they are put into the queue after
+//! **Each item counts once.** A result is written under the name of its item, on the condition that there is none yet, so that of
+//! two
+//! workers that had the same item one wins. The result has the items that came of it in full, and they are put into the queue
+//! after
 //! that; whoever gets the item again, because a worker died in between, puts them there once more. Names are made of
 //! the name of the parent and a number, so that what is in the queue twice is one item. A run is complete when every item
 //! that a result names has a result: all that is known about a run is in the streams, and a coordinator that comes back
 //! reads it.
 //!
-//! **Nobody is trusted.** What comes out of a stream is decoded as any input is, and findings are found again by whoever shows them.
+//! **Nobody is trusted.** What comes out of a stream is decoded as any input is, and findings are found again by whoever shows
+//! them.
 //!
 //! Everything here that waits for the network is in this crate: callers see no futures.
 

@@ -1,7 +1,9 @@
 //! A worker: takes items of any run, explores each for a while, and says what came of it.
 //!
-//! An item that runs long gives part of itself back when somebody waits for work, and not otherwise: the number of items grows with
-//! the work and the workers, not with the executions. What is not split is written down from time to time all the same, so that a worker
+//! An item that runs long gives part of itself back when somebody waits for work, and not otherwise: the number of items grows
+//! with
+//! the work and the workers, not with the executions. What is not split is written down from time to time all the same, so that a
+//! worker
 //! that dies loses no more than that.
 
 use crate::connect::{AGAIN, Cluster};
@@ -199,7 +201,8 @@ impl Cluster {
         }
     }
 
-    /// This worker cannot go on with an item: somebody else may. It is put into the queue anew, so that it does not seem to kill its workers.
+    /// This worker cannot go on with an item: somebody else may. It is put into the queue anew, so that it does not seem to kill
+    /// its workers.
     fn leave_to_others(&self, delivery: &Delivery, why: News, duty: &Duty<'_>) {
         if self.is_interrupted() {
             let _ = self.runtime.block_on(delivery.acker.ack_with(AckKind::Nak(None)));

@@ -227,11 +227,14 @@ fn observe(power: &mut Power, formula: &mut Formula, cells: &Cells, observed: &[
 /// Bounds that first, small formulas are for: they are there soon, and much is found with few contexts.
 const FIRST: u32 = 4;
 
-/// The unroll bound of first, small formulas: most of what is wrong is found with it, and whoever has little time learns how far that came.
+/// The unroll bound of first, small formulas: most of what is wrong is found with it, and whoever has little time learns how far
+/// that came.
 const FIRST_UNROLL: u32 = 2;
 
-/// Checks the assertions of a program, as compiled for POWER, in all runs with at most so many contexts: first few of them, and more until
-/// something goes wrong, which is then the least number. A small unroll bound comes first; what it finds leaves only fewer contexts to be looked at with the whole bound.
+/// Checks the assertions of a program, as compiled for POWER, in all runs with at most so many contexts: first few of them, and
+/// more until
+/// something goes wrong, which is then the least number. A small unroll bound comes first; what it finds leaves only fewer
+/// contexts to be looked at with the whole bound.
 ///
 /// A run that is found has to be replayed on the machine by the caller, with the unroll bound of the outcome.
 pub fn check(
@@ -262,7 +265,8 @@ pub fn check(
     })
 }
 
-/// The same with one unroll bound. A formula is for several numbers of contexts: those beyond the bound are switched off by assumptions.
+/// The same with one unroll bound. A formula is for several numbers of contexts: those beyond the bound are switched off by
+/// assumptions.
 fn check_unrolled(
     program: &Program,
     options: &Options<'_>,
@@ -309,7 +313,8 @@ fn check_unrolled(
     Ok(outcome)
 }
 
-/// So many contexts are enough for every run: each has something that changes what can be done next, the initialisation or commitment of a read, or the commitment or arrival of a store or
+/// So many contexts are enough for every run: each has something that changes what can be done next, the initialisation or
+/// commitment of a read, or the commitment or arrival of a store or
 /// fence. Neighbouring contexts are of different threads, so that those of the busiest one are at most one more than all others.
 fn enough_contexts(flat: &Flat) -> u64 {
     let phases = flat::phases(flat).unwrap_or_default();
@@ -417,7 +422,8 @@ impl Outcome {
     }
 }
 
-/// Refutes once more, from nothing and without assumptions, that something goes wrong with so many contexts in a program that was found safe; writes the proof to a file and
+/// Refutes once more, from nothing and without assumptions, that something goes wrong with so many contexts in a program that was
+/// found safe; writes the proof to a file and
 /// checks it. Returns what was checked, in words.
 pub fn prove(program: &Program, options: &Options<'_>, contexts: u32, path: &Path) -> Result<String, String> {
     let failed = |failed: Failed| match failed {

@@ -1,17 +1,23 @@
-//! POWER with `K` contexts, encoded directly: each event of a thread is unrolled once, and has for each context the bit "done by now".
+//! POWER with `K` contexts, encoded directly: each event of a thread is unrolled once, and has for each context the bit "done by
+//! now".
 //!
-//! The specification is the operational machine; this is the set of its complete runs with at most `K` contexts, seen from the events:
+//! The specification is the operational machine; this is the set of its complete runs with at most `K` contexts, seen from the
+//! events:
 //!
-//! * `by(e)[k]`: monotone, changes only in contexts of the event's own thread. A read is initialised (`I`) and committed (`C`), a store and a fence
-//!   committed; a store is initialised as soon as it can be. A `sync` is acknowledged (`A`), an `lwsync` or `eieio` reaches each other thread (`D`).
-//! * Along a thread, merged where ways meet: `control`, `fences` (what the next initialisation waits for), per cell the last own store, the last read, and what later accesses of it wait for.
+//! * `by(e)[k]`: monotone, changes only in contexts of the event's own thread. A read is initialised (`I`) and committed (`C`), a
+//!   store and a fence
+//!   committed; a store is initialised as soon as it can be. A `sync` is acknowledged (`A`), an `lwsync` or `eieio` reaches each
+//!   other thread (`D`).
+//! * Along a thread, merged where ways meet: `control`, `fences` (what the next initialisation waits for), per cell the last own
+//!   store, the last read, and what later accesses of it wait for.
 //! * `co`: for stores of different threads to one cell, which comes first; monotone in program order on both sides.
 //! * `cov(w, q)[k]`: the store `w`, or one behind it in coherence order, has reached thread `q` by context `k`.
 //!     - it is closed: `co(w, v) & cov(v, q)[k] => cov(w, q)[k]`;
 //!     - what is new in a context of `r` is a store of `r` that may be propagated, or is before such a one.
 //! * A read reads the last store that was there when it was initialised, or the own one if that is later.
 //!
-//! Nothing is said about what arrives at a thread that does nothing, such as `main` while it waits: all that is committed can arrive there at once, and nobody notices.
+//! Nothing is said about what arrives at a thread that does nothing, such as `main` while it waits: all that is committed can
+//! arrive there at once, and nobody notices.
 //!
 //! `order.rs` has the clauses about coherence and propagation, `reads.rs` those about reads, `lift.rs` makes a run of a solution.
 

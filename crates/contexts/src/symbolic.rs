@@ -1,7 +1,8 @@
 //! Flat threads run once with symbolic values: guards, addresses and values of all events. What orders the events is the business
 //! of a [`Memory`].
 //!
-//! Every step is visited once, in the order of the list, with the merge of all ways that lead to it. Reads return what the memory says, usually new
+//! Every step is visited once, in the order of the list, with the merge of all ways that lead to it. Reads return what the memory
+//! says, usually new
 //! variables; how many bits they need is found by running again until no cell gets wider ([`Shapes`]).
 
 use fencepost_bmc::aig::{Graph, Lit};

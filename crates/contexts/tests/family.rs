@@ -1,4 +1,5 @@
-//! All programs of two threads with at most two instructions each, over two variables: the encoding has the machine's final states with one to four contexts.
+//! All programs of two threads with at most two instructions each, over two variables: the encoding has the machine's final
+//! states with one to four contexts.
 //!
 //! The test takes every 97th of them; `FENCEPOST_STRIDE=1` takes all.
 

@@ -1,4 +1,5 @@
-//! Assertions: the encoding and the machine agree on whether one fails with so many contexts, and what the encoding finds is a run of the machine.
+//! Assertions: the encoding and the machine agree on whether one fails with so many contexts, and what the encoding finds is a
+//! run of the machine.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! A slice of the shared PPC litmus tests: the encoding has the machine's final states with one to three contexts. `cargo xtask power litmus` compares all of them,
+//! A slice of the shared PPC litmus tests: the encoding has the machine's final states with one to three contexts.
+//! `cargo xtask power litmus` compares all of them,
 //! with up to six, and with the axiomatic model.
 
 use fencepost_contexts::{Options, states_up_to};

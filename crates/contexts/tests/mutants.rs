@@ -1,4 +1,5 @@
-//! Each rule of the encoding is left out once: some small program has other final states then, so that a rule that is lost would be noticed by the comparisons with the machine. The rules of which that is not so are listed.
+//! Each rule of the encoding is left out once: some small program has other final states then, so that a rule that is lost would
+//! be noticed by the comparisons with the machine. The rules of which that is not so are listed.
 
 mod support;
 
@@ -18,12 +19,15 @@ fn states(program: &Program, without: Option<Rule>) -> Option<Vec<BTreeSet<Vec<V
     states_up_to(program, &options, 2..=4).ok()?.ok()
 }
 
-/// Rules that nobody notices here: others seem to imply them. They stay, because they are the machine's; a program that needs one belongs into [`SHAPES`].
+/// Rules that nobody notices here: others seem to imply them. They stay, because they are the machine's; a program that needs one
+/// belongs into [`SHAPES`].
 ///
-/// * When a read is committed matters to fences, which wait for all accesses anyway, and to what depends on it, which waits for the branches and addresses before it itself.
+/// * When a read is committed matters to fences, which wait for all accesses anyway, and to what depends on it, which waits for
+///   the branches and addresses before it itself.
 /// * A store is initialised after its operands and arrives after its `eieio`s, so that its commitment may as well be early.
 /// * A fence waits for all accesses, and these for the branches and fences before them.
-/// * What is covered is closed under coherence, and arrives only behind what is there, so that a coherence order that is none has no run.
+/// * What is covered is closed under coherence, and arrives only behind what is there, so that a coherence order that is none has
+///   no run.
 /// * A read-modify-write has its reservation for its own cell; only a lone store-conditional has not.
 const UNNOTICED: &[Rule] = &[
     Rule::ReadCommitAfterControl,

@@ -1,4 +1,5 @@
-//! Assertions, final conditions and accesses that hit no cell: the encoding and the machine give the same answer with each number of contexts, and every run that the encoding shows is one of
+//! Assertions, final conditions and accesses that hit no cell: the encoding and the machine give the same answer with each number
+//! of contexts, and every run that the encoding shows is one of
 //! the machine. `cargo xtask power questions` asks 20,000 of them.
 
 mod support;

@@ -1,6 +1,7 @@
 //! Read-modify-writes are atomic: nobody else's write comes between what one reads and what it writes.
 //!
-//! A violation is final, and its branch is left at once, only where nothing that comes later can mend it; that is so among *pure* ones, whose
+//! A violation is final, and its branch is left at once, only where nothing that comes later can mend it; that is so among *pure*
+//! ones, whose
 //! write needs nothing but what its read needs (`docs/EXPLORATION.md`). The others are filtered at the end.
 
 use crate::code::Half;
@@ -13,7 +14,8 @@ use crate::row::{Row, RowWidth};
 use crate::visit::Explorer;
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
-    /// Whether nothing can come of the read of a read-modify-write that reads `source`, which `next` follows in coherence, before it is added: see
+    /// Whether nothing can come of the read of a read-modify-write that reads `source`, which `next` follows in coherence, before
+    /// it is added: see
     /// [`Explorer::fits_nowhere`]. Whether a compare-exchange writes at all is known only afterwards.
     #[inline(always)]
     pub(crate) fn is_hopeless(
@@ -83,7 +85,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             && !self.makes_room(graph, node.loc(), &prefix, next)
     }
 
-    /// Whether no canonical revisit deletes the write: there is a revisited read that needs it and is older. If that stays, it needs
+    /// Whether no canonical revisit deletes the write: there is a revisited read that needs it and is older. If that stays, it
+    /// needs
     /// what goes; if it goes, the write was not there when it was added, and is not kept.
     #[inline(always)]
     fn must_stay(&self, graph: &Graph<M, W>, write: usize) -> bool {

@@ -1,12 +1,15 @@
 //! Where cells lie that only accesses decide: those of unions and of memory that is made at run time (`memory.rs`).
 //!
-//! The first access of the *search* decides, not that of an execution. Whoever goes on with a search from a place, without having seen
-//! what came before, may decide otherwise; then the events of an execution are others, and so are the places of the search. Two things
+//! The first access of the *search* decides, not that of an execution. Whoever goes on with a search from a place, without having
+//! seen
+//! what came before, may decide otherwise; then the events of an execution are others, and so are the places of the search. Two
+//! things
 //! make the answer that of one worker all the same:
 //!
 //! - every part of a search says which cells it has met. Cells of two parts that overlap without being the same *contradict* each
 //!   other; without a contradiction all parts have decided alike, and with one the search starts over with one worker at a time;
-//! - one worker at a time begins each part with the cells of all parts before it, which is what it would know if it had not stopped.
+//! - one worker at a time begins each part with the cells of all parts before it, which is what it would know if it had not
+//!   stopped.
 
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::memory::{Identity, Storage};

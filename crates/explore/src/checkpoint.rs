@@ -94,7 +94,8 @@ impl From<Unsupported> for NotKept {
     }
 }
 
-/// Explores all executions of a program whose loops are bounded, and keeps what is left from time to time, when a limit is hit, and
+/// Explores all executions of a program whose loops are bounded, and keeps what is left from time to time, when a limit is hit,
+/// and
 /// at the end. The answer is that of [`crate::explore`], however often it was interrupted.
 pub fn explore_keeping(
     program: &Program,

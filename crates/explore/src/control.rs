@@ -143,7 +143,8 @@ pub struct Control {
     has_error: AtomicBool,
     /// What needs more room.
     need: Mutex<Option<Need>>,
-    /// Whether the first execution ends the search, which is made to see how many events its threads have; and how many they have.
+    /// Whether the first execution ends the search, which is made to see how many events its threads have; and how many they
+    /// have.
     measures: bool,
     measured: Mutex<Option<Vec<usize>>>,
     /// Workers that wait and are not promised anything yet.

@@ -1,7 +1,9 @@
-//! Which accesses, assertions and calls some execution has come to. A test that never comes to the code at fault is safe, and its author
+//! Which accesses, assertions and calls some execution has come to. A test that never comes to the code at fault is safe, and its
+//! author
 //! should know.
 //!
-//! An operation is noted when a path of a thread first has it, so what is *not* noted was reached by no execution. What is noted may have
+//! An operation is noted when a path of a thread first has it, so what is *not* noted was reached by no execution. What is noted
+//! may have
 //! been reached on a path that no execution has to its end.
 
 use crate::code::{Code, Op, Pc};

@@ -1,7 +1,8 @@
 //! Whether committing events in program order is enough, under models that do not ask for it.
 //!
 //! POWER and ARMv8 let a write be read by what comes before it in (po | rf): a load may be done after a later store of its
-//! thread. Most programs have no use for that: between their loads and the later stores there are branches, dependencies or fences. An
+//! thread. Most programs have no use for that: between their loads and the later stores there are branches, dependencies or
+//! fences. An
 //! exploration in program order has no choices to make in advance, and its reads can wait (`waiting.rs`). So that is
 //! tried first, until some graph has an *early pair*:
 //!
@@ -10,7 +11,8 @@
 //!
 //! `r` before `z` in (po | rf)+ (but not because `z` itself reads from there), and not commit-before it.
 //!
-//! Then the exploration starts over and commits out of order. `docs/EXPLORATION.md` shows that a program that never has such a pair has
+//! Then the exploration starts over and commits out of order. `docs/EXPLORATION.md` shows that a program that never has such a
+//! pair has
 //! no execution with a cycle in po | rf.
 
 use crate::code::Half;
@@ -41,7 +43,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             || graph.co(loc).iter().any(|&w| early.meets(graph.readers(w as usize)))
     }
 
-    /// Whether the read of a read-modify-write, which is about to be added, might have read what one has taken that it comes after.
+    /// Whether the read of a read-modify-write, which is about to be added, might have read what one has taken that it comes
+    /// after.
     pub(crate) fn could_take_early(&self, graph: &Graph<M, W>, node: NodeId) -> bool {
         let node = self.trie.node(node);
         if node.half == Half::None || graph.rmw_writes().is_empty() {

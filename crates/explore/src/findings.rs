@@ -60,7 +60,8 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Action {
-    /// `id` is the cell, `cell` its name, which may not be its own alone; `value` is for people, `raw` is it. `from`: thread and step of the write; `None` is
+    /// `id` is the cell, `cell` its name, which may not be its own alone; `value` is for people, `raw` is it. `from`: thread and
+    /// step of the write; `None` is
     /// the initial value, whose `place` in the coherence order is 0.
     Read {
         id: u32,
@@ -95,7 +96,8 @@ pub enum Action {
     },
 }
 
-/// All findings of a graph that no thread can extend; `failed`: something went wrong in a thread; `waiting`: threads wait for ever, which is a finding of that kind; `left`: all threads have ended by
+/// All findings of a graph that no thread can extend; `failed`: something went wrong in a thread; `waiting`: threads wait for
+/// ever, which is a finding of that kind; `left`: all threads have ended by
 /// themselves, and neither `exit` nor the return of `main` ended the process, so that what is left on the heap is lost.
 pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     view: &View<'_, M, W>,

@@ -117,7 +117,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
     }
 
-    /// How many events each thread has in an execution whose threads have all ended. Joins that were left to the end may still come, and
+    /// How many events each thread has in an execution whose threads have all ended. Joins that were left to the end may still
+    /// come, and
     /// nothing is known of a thread that was not started.
     fn events_of_threads(&self, graph: &Graph<M, W>) -> Option<Vec<usize>> {
         let layout = self.subject.layout;
@@ -129,7 +130,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         (0..layout.threads()).map(events).collect()
     }
 
-    /// Goes on with the joins of a tail because there is something to show. Whether that is new is a matter of what was found before,
+    /// Goes on with the joins of a tail because there is something to show. Whether that is new is a matter of what was found
+    /// before,
     /// so it is not counted.
     fn show_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let nodes = self.collector.stats.nodes;

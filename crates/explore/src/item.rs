@@ -7,7 +7,8 @@
 //! item = all places within that subtree that are not before `path` in the order of the search
 //! ```
 //!
-//! With `n` the whole length it is one subtree; with less, it is what is left of a larger one that was interrupted. The visits on the
+//! With `n` the whole length it is one subtree; with less, it is what is left of a larger one that was interrupted. The visits on
+//! the
 //! way are made again by whoever takes the item, without being counted; what a graph looks like follows from the program.
 //! `docs/adr/021-work-items.md` says why this, and not the graph.
 

@@ -103,7 +103,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         (step.settled == graph.settled(thread)).then_some(step)
     }
 
-    /// Whether it is known already that a thread waits if it reads from `source` by the node that it stands before: then the read need
+    /// Whether it is known already that a thread waits if it reads from `source` by the node that it stands before: then the read
+    /// need
     /// not be added to see it.
     #[inline(always)]
     pub(crate) fn is_known_to_wait(

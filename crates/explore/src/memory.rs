@@ -464,7 +464,8 @@ impl Memory {
         loc
     }
 
-    /// The cell that has the byte `at` of an access within an object, and what the access has of it. Where there is none, one is made.
+    /// The cell that has the byte `at` of an access within an object, and what the access has of it. Where there is none, one is
+    /// made.
     pub fn piece(&mut self, address: u64, width: Width, at: u32) -> Option<Piece> {
         let (object, start) = Value(address).as_pointer()?;
         let info = self.objects.get(object.0 as usize)?;

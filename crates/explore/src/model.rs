@@ -128,7 +128,8 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
         None
     }
 
-    /// What is commit-before an event, where that is not what it needs: events are committed in program order by a model that does not ask for it.
+    /// What is commit-before an event, where that is not what it needs: events are committed in program order by a model that
+    /// does not ask for it.
     #[inline(always)]
     fn in_rows<'g>(&self, _rows: &'g Self::Rows) -> Option<&'g CommitBefore<W>> {
         None
@@ -150,7 +151,8 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
         Row::EMPTY
     }
 
-    /// What is commit-before a committed event whatever reads that are not would have read: where events are committed in program order.
+    /// What is commit-before a committed event whatever reads that are not would have read: where events are committed in program
+    /// order.
     #[inline(always)]
     fn surely_before<'g>(&self, graph: &'g Graph<Self, W>, event: usize) -> &'g Row<W> {
         self.in_rows(graph.rows(event)).map_or(graph.pre(event), |before| &before.sure)

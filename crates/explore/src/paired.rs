@@ -1,14 +1,17 @@
 //! Load- and store-exclusives that are one read-modify-write.
 //!
-//! A compiler's loop around a load- and a store-exclusive is one round and an assumption that it succeeded (`docs/adr/006-mapping-llsc.md`).
-//! A store-exclusive that fails then leads nowhere, so there is no choice to make: the store is there, and belongs to its load as in a
+//! A compiler's loop around a load- and a store-exclusive is one round and an assumption that it succeeded
+//! (`docs/adr/006-mapping-llsc.md`).
+//! A store-exclusive that fails then leads nowhere, so there is no choice to make: the store is there, and belongs to its load as
+//! in a
 //! read-modify-write by one instruction. The pattern is
 //!
 //! ```text
 //! old = load-exclusive;  assignments, perhaps a branch that goes on or leaves;  status = store-exclusive;  assume status
 //! ```
 //!
-//! with nothing else that jumps into it. Where the load acquires and the store releases the two differ from one instruction by what
+//! with nothing else that jumps into it. Where the load acquires and the store releases the two differ from one instruction by
+//! what
 //! they order under ARMv8, and are left alone.
 
 use fencepost_ir::{Function, Instr, Operand};

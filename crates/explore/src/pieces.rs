@@ -1,7 +1,8 @@
 //! Accesses that hit no cell as it is: one thread may see the bytes of an int, give memory another type by use, copy structures
 //! word by word.
 //!
-//! Such an access, if it is not atomic, goes in *pieces*: it reads the cells that it overlaps one after the other, whole, and takes
+//! Such an access, if it is not atomic, goes in *pieces*: it reads the cells that it overlaps one after the other, whole, and
+//! takes
 //! its bytes from them; to write, it puts its bytes into what it has read and writes the cell back, unless it covers
 //! the whole cell. To a thread that is alone with the cells, that is the same.
 //!

@@ -1,4 +1,5 @@
-//! Tries that could have been left out: what a thread has read last is all that it keeps of them, and it could have read that at once.
+//! Tries that could have been left out: what a thread has read last is all that it keeps of them, and it could have read that at
+//! once.
 //!
 //! A compare-exchange fails, and the next try expects what it read. A section of reads finds that the version has changed, and is
 //! tried again with the new one. No state comes back, and yet the try was for nothing: had the thread read what it read last
@@ -18,7 +19,8 @@ use fencepost_ir::{Order, Value};
 /// How many reads at the end of a try may stand for those before it.
 const MOST_READS: usize = 16;
 
-/// The reads in slots `from..from + reads` of a thread, in place of which those in slots `to..to + reads` could have been: all before
+/// The reads in slots `from..from + reads` of a thread, in place of which those in slots `to..to + reads` could have been: all
+/// before
 /// the latter would not be there.
 #[derive(Clone, Copy)]
 struct Try {
@@ -29,7 +31,8 @@ struct Try {
 }
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
-    /// Where the thread stands, if it is before the read of `node` in slot `index` and has made a try that could be left out. If it
+    /// Where the thread stands, if it is before the read of `node` in slot `index` and has made a try that could be left out. If
+    /// it
     /// has come back with the values that it had, it spins: only what they depend on is not what it was.
     pub(crate) fn retries(
         &mut self,
@@ -148,7 +151,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         true
     }
 
-    /// Lets the thread read by the node `at` what it read by `event`, if that may stand in its place, and go on to its next event.
+    /// Lets the thread read by the node `at` what it read by `event`, if that may stand in its place, and go on to its next
+    /// event.
     fn read_instead(
         &mut self,
         graph: &Graph<M, W>,
@@ -181,7 +185,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         (next.next == Next::Event && !machine.needs_room).then_some(next.node)
     }
 
-    /// Whether the read `event`, at the place of the node `at`, is ordered no more than it is: it is of the same cell, its order is no weaker,
+    /// Whether the read `event`, at the place of the node `at`, is ordered no more than it is: it is of the same cell, its order
+    /// is no weaker,
     /// and the node is no load- or store-exclusive.
     fn may_replace(&self, graph: &Graph<M, W>, at: NodeId, event: usize, shift: &Shift) -> bool {
         let (a, b) = (self.trie.node(at), self.trie.node(graph.node(event)));

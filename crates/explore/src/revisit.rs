@@ -12,7 +12,8 @@ use crate::row::{Row, RowWidth};
 use crate::visit::Explorer;
 
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
-    /// Reads that were committed before `z` although they could have read it. There may be no place for `z` as long as another write
+    /// Reads that were committed before `z` although they could have read it. There may be no place for `z` as long as another
+    /// write
     /// stays.
     #[inline(never)]
     pub(crate) fn revisit_readers(
@@ -38,7 +39,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
     }
 
-    /// Reads that a write with that prefix may revisit, at first sight: none that was not added maximally, and none that is younger
+    /// Reads that a write with that prefix may revisit, at first sight: none that was not added maximally, and none that is
+    /// younger
     /// than what must go.
     #[inline(always)]
     fn rereaders(&self, graph: &Graph<M, W>, loc: LocId, pre: &Row<W>, taken_by: Option<EventId>) -> Row<W> {
@@ -58,7 +60,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         readers & reads
     }
 
-    /// What is deleted if `r` reads `z`, and what `r` then needs, if this is the parent from which that is to be reached and the write
+    /// What is deleted if `r` reads `z`, and what `r` then needs, if this is the parent from which that is to be reached and the
+    /// write
     /// that takes the place of `z` goes. `prefix` is what `r` needs in any case.
     fn canonical_deletion(
         &self,
@@ -85,7 +88,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         self.canonical(graph, r, z, &deleted, &prefix).then_some((deleted, prefix))
     }
 
-    /// Whether a read-modify-write that reads what another one has read will make room for itself: its write, which comes next and needs
+    /// Whether a read-modify-write that reads what another one has read will make room for itself: its write, which comes next
+    /// and needs
     /// what the read needs, revisits a read so that the other one goes. `prefix` is what they need, and they themselves.
     pub(crate) fn makes_room(
         &self,
@@ -150,7 +154,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     }
 
     /// Whether each event of `gone` comes after its prefix and is coherence-maximal among what is older and `prefix`;
-    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case. All of `gone` are younger than `older`.
+    /// `perhaps` may or may not be kept too, and the answer is false only if it is so in any case. All of `gone` are younger than
+    /// `older`.
     pub(crate) fn was_added_maximally(
         &self,
         graph: &Graph<M, W>,

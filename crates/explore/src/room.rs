@@ -102,14 +102,16 @@ impl Room {
         self.events() > MAX_EVENTS
     }
 
-    /// Whether rows could be narrower if there was only as much room as is needed. Room grows by about a half, so a third of it may be too
+    /// Whether rows could be narrower if there was only as much room as is needed. Room grows by about a half, so a third of it
+    /// may be too
     /// much; one word is the least, and with very many events rows are ranges, which do not get narrower.
     pub fn may_be_too_wide(&self) -> bool {
         let widest = RowForm::Words16.events();
         (RowForm::Words1.events() + 1..=widest + widest / 2).contains(&self.events())
     }
 
-    /// An execution has been seen whose threads have so many events. If narrower rows do for it, there is as much room from now on as
+    /// An execution has been seen whose threads have so many events. If narrower rows do for it, there is as much room from now
+    /// on as
     /// these rows have; an execution that needs more gets it as always.
     pub fn fit(&mut self, measured: &[usize]) {
         let threads = self.capacity.len();

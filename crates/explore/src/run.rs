@@ -175,7 +175,8 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
     explore_in(program, options, &*twin, room, false)
 }
 
-/// Explores with the room that there is, and with more when that is too small; `moved`: on a stack for large explorations, if there is memory for
+/// Explores with the room that there is, and with more when that is too small; `moved`: on a stack for large explorations, if
+/// there is memory for
 /// one.
 fn explore_in(
     program: &Program,

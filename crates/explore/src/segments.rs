@@ -15,7 +15,8 @@ use crate::item::{Item, Position};
 /// One in so many steps on the way to a visit is given away with all that comes behind it there.
 const SHARE: usize = 4;
 
-/// Whoever takes work makes the visits on the way to it once more: so many visits are made for each of them before more is given away.
+/// Whoever takes work makes the visits on the way to it once more: so many visits are made for each of them before more is given
+/// away.
 const WORTH: u64 = 8;
 
 /// A node that has made so many visits may make many more.
@@ -173,7 +174,8 @@ impl<'a> Progression<'a> {
             && self.position.len() > self.root + 1
     }
 
-    /// Takes what comes last off the work of this worker: the visits that are still to come at the steps nearest to its root. Most of
+    /// Takes what comes last off the work of this worker: the visits that are still to come at the steps nearest to its root.
+    /// Most of
     /// the work is there. How many there are at a step is not known before they are made, and there may be none: a
     /// quarter of the steps goes, so that whoever asks again and again has soon got some that have. Of a node that has made
     /// many visits as many more are kept, where `ranges` may be shared out; otherwise two workers would hand them

@@ -101,7 +101,8 @@ fn is_done_by<S, W: RowWidth>(code: &Code, event: &Node<S, W>, next: &Node<S, W>
     event.loc() == next.loc() && does
 }
 
-/// Whether a read before the node may read what is written only because of a later write of its thread. The read that comes next could
+/// Whether a read before the node may read what is written only because of a later write of its thread. The read that comes next
+/// could
 /// read that, too; but what is read with it may be something else by then, so that it does not stand for this one.
 pub(crate) fn may_be_early<M: MemoryModel<W>, W: RowWidth>(
     trie: &Trie<M, W>,
@@ -271,7 +272,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     }
 
     /// Whether a loop whose bound is used up at `pc` is followed all the same: nobody else has a say in how long it is. Either
-    /// no other thread runs, or all that the thread has read since it entered the loop is constant, or in objects that threads make and
+    /// no other thread runs, or all that the thread has read since it entered the loop is constant, or in objects that threads
+    /// make and
     /// that nobody else has written or read so far. `registers` are the thread's, `index` its next event.
     pub(crate) fn reads_its_own(
         &self,

@@ -14,7 +14,8 @@ pub const LEVELS: usize = 4096;
 /// Levels that any stack has room for.
 const FEW: usize = 64;
 
-/// Executions with at most so many events are explored on the caller's stack: a new one would take as long, and few enough are within
+/// Executions with at most so many events are explored on the caller's stack: a new one would take as long, and few enough are
+/// within
 /// each other. Nine read-modify-writes have 18 events and go deeper than [`FEW`] all the time.
 const SMALL: usize = 10;
 

@@ -185,7 +185,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         graph.drop_registers(words);
     }
 
-    /// Fills the first gap of the thread whose turn it is. What comes of it is within this call, and so on for each event: what is not needed
+    /// Fills the first gap of the thread whose turn it is. What comes of it is within this call, and so on for each event: what
+    /// is not needed
     /// until then is in functions of their own, so that the stack of a deep search stays in the cache.
     fn visit_next(&mut self, graph: &mut Graph<M, W>) {
         if self.progression.tracked {
@@ -244,7 +245,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         !stops
     }
 
-    /// There is too little room. What a worker looks at on the way back from where it was interrupted does not count: it is looked at again.
+    /// There is too little room. What a worker looks at on the way back from where it was interrupted does not count: it is
+    /// looked at again.
     #[cold]
     pub(crate) fn needs(&self, need: Need) {
         if !self.progression.interrupted {
@@ -252,7 +254,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
     }
 
-    /// Notes that the search is interrupted before the current visit, and which cells it has met by now: on the way back it meets more, which
+    /// Notes that the search is interrupted before the current visit, and which cells it has met by now: on the way back it meets
+    /// more, which
     /// would be others if it went on.
     #[cold]
     pub(crate) fn interrupt(&mut self) {
@@ -294,7 +297,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.tail = (NO_NODE, Vec::new());
     }
 
-    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32; large ones would take too long.
+    /// In debug builds: what must hold of a graph holds. The first graphs are looked at, then one in 32; large ones would take
+    /// too long.
     #[inline(always)]
     pub(crate) fn check(&self, graph: &Graph<M, W>, when: &str) {
         let nodes = self.collector.stats.nodes;
@@ -341,7 +345,8 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         None
     }
 
-    /// Those of a set of threads that stand before a join of a thread that has ended. They go on at once: the executions above then share it.
+    /// Those of a set of threads that stand before a join of a thread that has ended. They go on at once: the executions above
+    /// then share it.
     #[inline(always)]
     fn can_join_now(&self, graph: &Graph<M, W>, first: usize, mut set: u64) -> u64 {
         let layout = self.subject.layout;
@@ -406,8 +411,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
     }
 
-    /// The oldest source that a read may have, as its place in coherence counted from the initial write: an older one would be read
-    /// although something newer comes before the read. Asked for beforehand, so that no row is kept while its sources are explored.
+    /// The oldest source that a read may have, as its place in coherence counted from the initial write: an older one would be
+    /// read
+    /// although something newer comes before the read. Asked for beforehand, so that no row is kept while its sources are
+    /// explored.
     #[inline(always)]
     fn oldest_source(&self, graph: &Graph<M, W>, node: &Node<M::Static, W>) -> usize {
         let writes = graph.co(node.loc());

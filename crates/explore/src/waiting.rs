@@ -17,7 +17,8 @@
 //!
 //! A read that is not added cannot race. So the cell must be a global one, which is always initialised and never freed; and in
 //! models with races it must be written atomically only, from when there is more than one thread; if an exchange waits, whose
-//! write is not added either, read too (`watching.rs`). Under every model that holds of accesses in pieces (`pieces.rs`). Otherwise the exploration starts over with caution for that cell: every
+//! write is not added either, read too (`watching.rs`). Under every model that holds of accesses in pieces (`pieces.rs`).
+//! Otherwise the exploration starts over with caution for that cell: every
 //! value is then read, and a write that comes later revisits.
 
 use crate::code::Half;
@@ -95,7 +96,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         self.advance_thread(graph, thread);
     }
 
-    /// At the end, a thread that still sleeps has read the newest value and waits. If that would let it go on, it does not come of
+    /// At the end, a thread that still sleeps has read the newest value and waits. If that would let it go on, it does not come
+    /// of
     /// the revisit that put the thread to sleep, and the execution is one of another branch.
     pub(crate) fn finish_asleep(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let layout = self.subject.layout;

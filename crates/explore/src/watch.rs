@@ -1,6 +1,7 @@
 //! What a worker notes of cells that reads which are not there are of: see `watching.rs`.
 //!
-//! A finding that needs such a read is one of a pair: the other access, or the end of the object, is not ordered with it. What the
+//! A finding that needs such a read is one of a pair: the other access, or the end of the object, is not ordered with it. What
+//! the
 //! other threads do without the help of the thread that reads is in the graph that ends with the read, and is seen there. What
 //! they do with its help comes after the read in (po | rf)+; where that is what findings go by, nothing can be lost.
 
@@ -92,7 +93,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
     }
 
-    /// Whether it matters under any model that a read is left out which is not ordered with the event: nobody else may see the cell
+    /// Whether it matters under any model that a read is left out which is not ordered with the event: nobody else may see the
+    /// cell
     /// of a piece meanwhile (`pieces.rs`).
     fn is_piece(&self, node: &Node<M::Static, W>) -> bool {
         let code = self.subject.code;
@@ -140,7 +142,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
     }
 
-    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race or a conflict of sizes.
+    /// Notes that a thread waits for the cell that the node reads; caution is needed if that could hide a race or a conflict of
+    /// sizes.
     pub(crate) fn note_waiting(&mut self, node: NodeId) {
         let node = self.trie.node(node);
         let (loc, thread, half) = (node.loc(), node.thread as usize, node.half);
@@ -166,7 +169,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
                 && self.watch.knows(node.loc(), waits_by(node.half), node.thread as usize))
     }
 
-    /// Notes the threads that a write comes after: reads of theirs that were left out could have read it, if it was committed before them.
+    /// Notes the threads that a write comes after: reads of theirs that were left out could have read it, if it was committed
+    /// before them.
     pub(crate) fn note_late(&mut self, graph: &Graph<M, W>, event: usize, loc: LocId) {
         let Subject { code, layout } = *self.subject;
         if !M::OUT_OF_ORDER || !code.repeats_reads {
@@ -187,7 +191,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
     }
 
-    /// Whether something could be lost with events that changed nothing. `covers` says of an event that the thread accesses its cell
+    /// Whether something could be lost with events that changed nothing. `covers` says of an event that the thread accesses its
+    /// cell
     /// once more, so that what the event could mean that access means.
     pub(crate) fn would_lose(
         &self,

@@ -1,12 +1,14 @@
 //! What is done to cells that could mean something together with reads which are left out.
 //!
 //! Two kinds of reads are missing from the executions that are explored: those of threads that wait (`waiting.rs`), and those of
-//! iterations and tries that were left out (`spinning.rs`, `retrying.rs`). A read that is not there cannot race, nor come too late
+//! iterations and tries that were left out (`spinning.rs`, `retrying.rs`). A read that is not there cannot race, nor come too
+//! late
 //! for the life of its object; nor can it read what could be written before it is committed, where the model has that. So
 //! it is noted which cells such reads are of, and what other threads do to these; if the two could mean something together, the
 //! exploration starts over, and is careful with that cell from then on.
 //!
-//! Cells are named in words that mean the same to every worker, so that parts of a search that are explored elsewhere can be put together.
+//! Cells are named in words that mean the same to every worker, so that parts of a search that are explored elsewhere can be put
+//! together.
 
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::control::Need;
@@ -52,7 +54,8 @@ pub enum Watched {
     ForgetsWriting,
     /// An access was left out that must be over when its object ends.
     ForgetsUse,
-    /// A read was left out that later writes of its thread need not wait for. Here and in the next three the thread is that of the read.
+    /// A read was left out that later writes of its thread need not wait for. Here and in the next three the thread is that of
+    /// the read.
     ForgetsLoose,
     /// A read was left out that all later writes of its thread wait for.
     ForgetsSure,

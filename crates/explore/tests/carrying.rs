@@ -334,7 +334,8 @@ fn states(program: &Program, model: ModelName, retries: Retries, bound: u32) -> 
     explored.states.iter().map(|state| state.iter().map(|value| value.0).collect()).collect()
 }
 
-/// The thread that `write` writes, one that writes 2 behind the loop and then to a cell, and one that makes the loop go round. There
+/// The thread that `write` writes, one that writes 2 behind the loop and then to a cell, and one that makes the loop go round.
+/// There
 /// is a state with these values, in which the loop has gone round.
 fn only_by_another_try(write: impl Fn(&mut Writer), noticed: u32, is_meant: impl Fn(&[u64]) -> bool) {
     let mut program = program_with(&CELLS);
@@ -357,7 +358,8 @@ fn only_by_another_try(write: impl Fn(&mut Writer), noticed: u32, is_meant: impl
     }
 }
 
-/// Reads both cells of the loop until the second is what it was: `first` reads the first cell, `behind` stands before the loop, and
+/// Reads both cells of the loop until the second is what it was: `first` reads the first cell, `behind` stands before the loop,
+/// and
 /// `along` takes to the next try what was read of the first cell.
 fn reads_both(
     writer: &mut Writer,
@@ -445,7 +447,8 @@ fn a_value_depends_on_less_when_the_loop_comes_round() {
     only_by_another_try(write, BEFORE, |state| (state[0], state[3]) == (1, 0));
 }
 
-/// A read of an iteration that changes nothing reads what is written because of what its thread does later, and goes on to the next
+/// A read of an iteration that changes nothing reads what is written because of what its thread does later, and goes on to the
+/// next
 /// iteration. Its cell is read again there; but that one leaves the loop.
 #[test]
 fn a_read_is_early_although_its_cell_is_read_again() {

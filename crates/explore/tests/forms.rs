@@ -1,7 +1,8 @@
 //! How rows are kept, and how many workers there are, is nobody's business: on random programs every form of rows finds the
 //! same executions, and several workers find what one finds, down to the execution that is shown.
 //!
-//! Debug builds have few of the forms; `cargo test -p fencepost-explore --features forms --test forms` compares all, and so does a
+//! Debug builds have few of the forms; `cargo test -p fencepost-explore --features forms --test forms` compares all, and so does
+//! a
 //! release build.
 
 mod support;

@@ -2,7 +2,8 @@
 //! written can be seen of what `fencepost_ir::registers` makes of it.
 //!
 //! Threads try helper functions that read shared cells and write what they read through pointers, with several returns, calls of
-//! further helpers, parts of objects, objects that begin again in loops, reads of what has no value and uses after the end of a scope.
+//! further helpers, parts of objects, objects that begin again in loops, reads of what has no value and uses after the end of a
+//! scope.
 //! Where memory is in the order of the hardware, what a compiler keeps in registers orders less than what is in memory: there
 //! nothing may be missing.
 //!

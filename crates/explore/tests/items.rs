@@ -121,7 +121,8 @@ fn a_path_may_end_behind_the_last_visit_of_a_node() {
     assert!(ways > 100, "{ways}");
 }
 
-/// Bytes with a few changes and a checksum that fits: what somebody makes up. The answer is then whatever it is, but there is one, or an error.
+/// Bytes with a few changes and a checksum that fits: what somebody makes up. The answer is then whatever it is, but there is
+/// one, or an error.
 fn forged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     use sha2::{Digest, Sha256};
     let mut body = mutated(&bytes[..bytes.len() - 16], random);

@@ -1,4 +1,5 @@
-//! Findings that need a read of an iteration or of a try that is left out: a race with it, or the end of the life of what it reads.
+//! Findings that need a read of an iteration or of a try that is left out: a race with it, or the end of the life of what it
+//! reads.
 //!
 //! A thread waits, or tries, and reads data in between; then it writes something, and because of that another thread writes
 //! the data or frees it. The thread could have come there without the read.
@@ -21,7 +22,8 @@ use fencepost_ir::{
 use following::{compare, number};
 use writing::{WIDTH, Writer, add_thread, cell, constant, observe, program_with};
 
-/// What ends the loop, what is written behind it, what is read in the loop unless it is made at run time, and where it is put in the end.
+/// What ends the loop, what is written behind it, what is read in the loop unless it is made at run time, and where it is put in
+/// the end.
 const CELLS: [&str; 4] = ["ready", "seen", "data", "result"];
 const READY: u32 = 0;
 const SEEN: u32 = 1;

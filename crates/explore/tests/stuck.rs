@@ -1,4 +1,5 @@
-//! Threads that wait for ever, and final states, of programs whose loops are not bounded: the explorer, which leaves out iterations
+//! Threads that wait for ever, and final states, of programs whose loops are not bounded: the explorer, which leaves out
+//! iterations
 //! and tries, must say what the plain machines of SC, TSO and PSO say that visit every state.
 //!
 //! What the bound of the explorer's loops cuts it cannot know; then it must not say anything that the machine does not say.

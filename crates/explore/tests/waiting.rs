@@ -65,7 +65,8 @@ fn putting_reads_off_changes_nothing() {
                     eprintln!("extra {t:?}");
                 }
             }
-            // In program order more reads of iterations that changed nothing may be early ones, and such an iteration is kept once.
+            // In program order more reads of iterations that changed nothing may be early ones, and such an iteration is kept
+            // once.
             let hardware = matches!(model, ModelName::Power | ModelName::Armv8);
             if hardware && plain.len() > expected.len() {
                 kept += 1;

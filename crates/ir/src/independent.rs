@@ -1,11 +1,15 @@
 //! Inputs whose value cannot matter: few values stand for all of them.
 //!
-//! A program is data-independent in an input if the input is only copied and compared for equality `[Wolper, POPL 1986]`. Renaming the values of such an input by a bijection that
-//! keeps the constants which it may be compared with then makes a run of a run, whatever the memory model: the same accesses in the same order, with renamed values. So with `k` choices in a
+//! A program is data-independent in an input if the input is only copied and compared for equality `[Wolper, POPL 1986]`.
+//! Renaming the values of such an input by a bijection that
+//! keeps the constants which it may be compared with then makes a run of a run, whatever the memory model: the same accesses in
+//! the same order, with renamed values. So with `k` choices in a
 //! run, these constants and `k` other values are enough.
 //!
-//! Values of registers (what is set here and used there), results of functions and objects are put into one *class* where values are copied from one to another, or compared. A class is independent if it holds nothing but choices of one range
-//! and constants, and no copy or comparison is narrower than that range. Whatever else is done with a value spoils its class. An access may be to any object unless its address is a
+//! Values of registers (what is set here and used there), results of functions and objects are put into one *class* where values
+//! are copied from one to another, or compared. A class is independent if it holds nothing but choices of one range
+//! and constants, and no copy or comparison is narrower than that range. Whatever else is done with a value spoils its class. An
+//! access may be to any object unless its address is a
 //! constant, or a register that is set once, from a constant or where a local object is made.
 
 use crate::program::{
@@ -70,7 +74,8 @@ struct Classes {
     values: FxHashMap<(usize, usize, u32, bool), usize>,
     /// The function and instruction that are looked at.
     here: (usize, usize),
-    /// The first object, behind the results of functions; behind the global ones stand the local ones, by the place where they are made.
+    /// The first object, behind the results of functions; behind the global ones stand the local ones, by the place where they
+    /// are made.
     objects: usize,
     locals: BTreeMap<(usize, usize), usize>,
     count: usize,

@@ -1,7 +1,8 @@
 //! Local objects of `main` as global objects.
 //!
 //! `main` runs once, so an object that it makes outside loops and whose life does not end exists once; nothing tells it
-//! from a global one, unless `main` may end as a thread (`pthread_exit`) and its objects with it. Engines that have no objects made at run time can then run the usual C program, whose `main` keeps
+//! from a global one, unless `main` may end as a thread (`pthread_exit`) and its objects with it. Engines that have no objects
+//! made at run time can then run the usual C program, whose `main` keeps
 //! its threads in an array.
 
 use crate::program::{Callee, FunctionId, Instr, ObjectId, Operand, Program, Rvalue};

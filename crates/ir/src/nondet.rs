@@ -42,7 +42,8 @@ pub struct TooMany {
     pub values: u128,
 }
 
-/// The program with its large choices divided. Where too many values are left, inputs that are only copied and compared are narrowed first.
+/// The program with its large choices divided. Where too many values are left, inputs that are only copied and compared are
+/// narrowed first.
 pub fn split_choices(program: &Program) -> Result<Program, TooMany> {
     split(program, false).or_else(|_| split(program, true))
 }

@@ -1,14 +1,18 @@
-//! Computation that decides nothing but how long a thread pauses: a delay that doubles with every try, and the empty loop that runs so
+//! Computation that decides nothing but how long a thread pauses: a delay that doubles with every try, and the empty loop that
+//! runs so
 //! often. Nobody can notice it, and with it no two tries of a thread are alike. It is left out.
 //!
-//! What stays are instructions with an effect, what they use, and the branches that decide whether they run (Cytron et al., TOPLAS 1991,
+//! What stays are instructions with an effect, what they use, and the branches that decide whether they run (Cytron et al.,
+//! TOPLAS 1991,
 //! section 7.1). Beyond that stay:
 //! - branches on what was read from memory: they are dependencies, which hardware keeps;
-//! - loops that are not seen to end: a thread may hang there. A loop is seen to end if its one branch compares a register that goes up or
+//! - loops that are not seen to end: a thread may hang there. A loop is seen to end if its one branch compares a register that
+//!   goes up or
 //!   down by one with something that the loop does not change;
 //! - divisions, which may fail.
 //!
-//! A function that does nothing else is called by nobody, as long as its result is not used and what it gets was not read from memory.
+//! A function that does nothing else is called by nobody, as long as its result is not used and what it gets was not read from
+//! memory.
 //! What is left out becomes a jump to what comes next, so that places in the program stay what they were.
 
 use crate::annotation::Fence;

@@ -9,7 +9,8 @@
 //! it depends on the operand that was selected, while its condition gives a *pick* dependency only (AArch64 `CSEL`).
 //! What a read-modify-write stores depends on what it read, unless it is an exchange (`data`); a compare-exchange gives
 //! its write pick dependencies on what the expected value depends on, and its old value depends on the expected one if it
-//! succeeds and on the read if it fails, the other being a pick dependency (AArch64 `CAS`). The status of a store-exclusive depends on nothing.
+//! succeeds and on the read if it fails, the other being a pick dependency (AArch64 `CAS`). The status of a store-exclusive
+//! depends on nothing.
 
 use crate::annotation::{Ann, Fence};
 use crate::names::Names;

@@ -3,7 +3,8 @@
 //! C lets uninitialised bytes of arrays, structures and allocated memory be copied: a load of them gives
 //! [`crate::Value::UNDEFINED`], which registers, calls, stores and conversions between integers pass on. It is a mistake to
 //! *use* it: in a branch or an assertion, in arithmetic, as an address, a size, a thread, or what an exchange
-//! compares with, or as the result of the process. [`check_uses`] puts an [`Instr::Defined`] before each use of a register that may hold such a value,
+//! compares with, or as the result of the process. [`check_uses`] puts an [`Instr::Defined`] before each use of a register that
+//! may hold such a value,
 //! so that engines have one instruction to know and pay for it only where it can happen.
 //!
 //! The analysis goes forward over the registers of each function, and round all functions until nothing changes:

@@ -24,7 +24,8 @@ pub fn bound_loops(program: &Program, bound: u32) -> Program {
     })
 }
 
-/// The registers of a function that point into constants, whenever they have a value: all that is assigned to them is the address of a
+/// The registers of a function that point into constants, whenever they have a value: all that is assigned to them is the address
+/// of a
 /// constant, or such a register with a number added. An access through them that leaves the constant is an error of its own.
 fn constant_pointers(program: &Program, function: &Function) -> Vec<bool> {
     let params = function.params as usize;

@@ -5,9 +5,11 @@
 //! 32..46 and 48..64 and the offset in bits 0..32. Small integers, among them null, are therefore never pointers, pointer
 //! arithmetic within an object is plain addition, and an address that leaves its object keeps its object number, so
 //! that out-of-bounds accesses are seen. As on the usual targets addresses are below 2^47, as long as there are no more than
-//! 16,384 objects: programs keep counters in the bits above. The address of a function has the high word `0x8000_0001` and the function's number
+//! 16,384 objects: programs keep counters in the bits above. The address of a function has the high word `0x8000_0001` and the
+//! function's number
 //! in the low word, so it is neither a small integer nor a pointer to an object. One number stands for a value that nobody wrote
-//! ([`Value::UNDEFINED`]): a program that computes just this number is taken to have copied uninitialised memory. One machine word keeps thread snapshots small in the explorer.
+//! ([`Value::UNDEFINED`]): a program that computes just this number is taken to have copied uninitialised memory. One machine
+//! word keeps thread snapshots small in the explorer.
 
 use crate::program::{FunctionId, ObjectId};
 use std::fmt;

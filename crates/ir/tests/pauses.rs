@@ -1,5 +1,7 @@
-//! Leaving out pauses, against running functions step by step: what a thread does to memory, asks, asserts and returns is the same with
-//! and without them, and it hangs in neither if it does not in the other. The functions are random, and made for the shape: counters,
+//! Leaving out pauses, against running functions step by step: what a thread does to memory, asks, asserts and returns is the
+//! same with
+//! and without them, and it hangs in neither if it does not in the other. The functions are random, and made for the shape:
+//! counters,
 //! delays, branches and loops on both, some of them on what was read.
 
 use fencepost_ir::pauses::leave_out_pauses;

@@ -1,7 +1,8 @@
 //! The end of a test: `locations [...]`, `filter`, and `exists`, `~exists`, `forall` or `final` with a proposition.
 //!
 //! Precedence is herd7's: `not` binds tightest, then `=>`, `/\` and `\/`; a proposition in parentheses without a
-//! quantifier means `exists`. A name on the right of `=` is the address of that location. What the condition or `locations` mentions is shown in final states; what only the filter mentions
+//! quantifier means `exists`. A name on the right of `=` is the address of that location. What the condition or `locations`
+//! mentions is shown in final states; what only the filter mentions
 //! is not, but must be known to judge it, so it stands after the shown parts. A test without a condition asks for
 //! `forall true`, as in herd7: it holds, and all states are shown. What follows the condition (`with ...`, `<<...>>`)
 //! told older tools what to do with the result, and is ignored.

@@ -2,7 +2,8 @@
 //!
 //! A file has a header, an initial state, a program and a condition, each with a module of its own (`header`, `init`,
 //! `table` or `c`, `condition`) over one lexer. Instructions are lowered as they are read; what can only be known at
-//! the end (targets of branches, widths of locations, the order of a final state) is settled by [`parse`]. The format is that of the diy tool suite (herd7, litmus7); its semantics is the reference where the
+//! the end (targets of branches, widths of locations, the order of a final state) is settled by [`parse`]. The format is that of
+//! the diy tool suite (herd7, litmus7); its semantics is the reference where the
 //! architecture manuals leave a choice.
 //!
 //! Loops stay loops, as back edges: bounding them is another pass's task. A mistake gives a diagnostic, never a panic,

@@ -1,7 +1,8 @@
 //! PPC instructions.
 //!
 //! Registers hold 64 bits and arithmetic is done on all of them. A loaded word fills the rest with zeros, which
-//! [`crate::thread::ThreadBuilder::narrow_write`] turns into copies of the sign when nobody can tell, so that values come out as herd7
+//! [`crate::thread::ThreadBuilder::narrow_write`] turns into copies of the sign when nobody can tell, so that values come out as
+//! herd7
 //! prints them. Rotations are in [`rotate`].
 //!
 //! A field of the condition register is one hidden register that holds a number with the sign of the comparison: zero

@@ -7,7 +7,8 @@
 //!    bits wide, and accesses to it are widened: old PPC tests pass addresses through `stw` and `lwz`.
 //! 3. Otherwise a location is as wide as the accesses to it, and 32 bits wide if there is none.
 //! 4. Accesses of different widths to one location are an error: no model here defines them.
-//! 5. A location of 128 bits is a cell of 64 with the lower halves of its halves, see `aarch64::pair`; only accesses that know this touch it.
+//! 5. A location of 128 bits is a cell of 64 with the lower halves of its halves, see `aarch64::pair`; only accesses that know
+//!    this touch it.
 //!
 //! Which locations an instruction may access is found by following addresses through registers and memory: an
 //! abstract interpretation whose values are sets of locations, path-sensitive enough for straight-line code. Almost

@@ -1,4 +1,5 @@
-//! The engine `run` on random programs of one thread: its loop over decoded operations ends as one step after the other does, at the
+//! The engine `run` on random programs of one thread: its loop over decoded operations ends as one step after the other does, at
+//! the
 //! same place after as many steps, and a failed assertion is what the judge sees, which shares nothing with either.
 //!
 //! A program ends in one of 64 failures, chosen by all that it has computed, so that the place tells.

@@ -328,7 +328,8 @@ fn a_run_tells_of_promises_and_views() {
     assert_eq!(text, expected);
 }
 
-/// The promises of a thread are certified past its failed assertion: where the branch that fails never fulfils the promise that it
+/// The promises of a thread are certified past its failed assertion: where the branch that fails never fulfils the promise that
+/// it
 /// needs, the program is safe; where it does, it is not.
 #[test]
 fn certification_goes_on_past_a_failed_assertion() {

@@ -224,7 +224,8 @@ proptest! {
         compare_with_plain(&threads, Consistency::Standard, 1);
     }
 
-    /// [AAGKV, Theorem 3.1]: without read-modify-writes the notions are the same. The search uses this, so the plain machine says it.
+    /// [AAGKV, Theorem 3.1]: without read-modify-writes the notions are the same. The search uses this, so the plain machine says
+    /// it.
     #[test]
     fn without_updates_the_notions_are_equal(threads in support::threads(2, 2, 2)) {
         let program = program(&without_updates(&threads), &[]);
@@ -252,8 +253,10 @@ fn both_without_promises(text: &str) -> (BTreeSet<Vec<Value>>, BTreeSet<Vec<Valu
 /// Name, threads, what is observed, and the states that RC11 has and the machine has not.
 type Shape = (&'static str, &'static str, &'static str, &'static [&'static [u64]]);
 
-/// A fence passes on what its thread has seen to all fences that come later in a run, and without promises a run goes along program order and
-/// reads-from. RC11 compares two fences only where one happens before an access that is ordered by coherence with one before the other;
+/// A fence passes on what its thread has seen to all fences that come later in a run, and without promises a run goes along
+/// program order and
+/// reads-from. RC11 compares two fences only where one happens before an access that is ordered by coherence with one before the
+/// other;
 /// a way through relaxed accesses of a third thread orders nothing there.
 const FENCES: &[Shape] = &[
     ("SB", "{ x := 1; fence; a := y; } { y := 1; fence; a := x; }", "P0.a, P1.a", &[]),

@@ -1,7 +1,8 @@
 //! From a program as a front end made it to the program that an engine takes, in one place for the commands and for every
 //! test that compares engines: what `check` runs and what an oracle runs may not differ by accident.
 //!
-//! In this order, because each step relies on the one before: weak compare-exchanges, large choices, atomic sections, the mapping of the
+//! In this order, because each step relies on the one before: weak compare-exchanges, large choices, atomic sections, the mapping
+//! of the
 //! target, local objects, loops.
 
 use crate::mapping::{self, Mapping, Target};

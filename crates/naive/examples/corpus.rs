@@ -1,7 +1,8 @@
 //! Runs the naive enumerator over litmus tests with known results and reports every difference.
 //!
 //! `cargo run --release -p fencepost-naive --example corpus -- DIR/expected.jsonl [MODEL] [WORD] [FILE.cat]` runs the
-//! rows of the file, or those of one model whose file name contains a word, under that model or under another one. Verdict, `holds` and states are compared, and the
+//! rows of the file, or those of one model whose file name contains a word, under that model or under another one. Verdict,
+//! `holds` and states are compared, and the
 //! counts; rows on which the enumerator stops are listed apart. The loop bound is 2.
 
 #[path = "../tests/corpus/compare.rs"]

@@ -5,7 +5,8 @@
 //! branch on it goes both ways, and an access to an unknown address ends the run.
 //!
 //! A wait ([`Instr::Await`], [`Instr::AwaitRmw`], [`Instr::Lock`]) is one read; if it reads a value that it does not wait
-//! for, the thread waits for ever in this execution. An `assert` is no branch and orders nothing; a thread ends where one fails, except
+//! for, the thread waits for ever in this execution. An `assert` is no branch and orders nothing; a thread ends where one fails,
+//! except
 //! that on machines that run ahead of it what comes behind it may have happened already, so there it may also go on.
 
 use crate::events::Events;

@@ -1,7 +1,8 @@
 //! Which registers matter before an instruction: those that may be used before they are written.
 //!
 //! A thread that is back at a read, by the same calls and with the same values in these, and that has changed nothing since,
-//! has made an iteration for nothing: it spins, and the run ends there. The counters that bound loops do not matter, because a bound
+//! has made an iteration for nothing: it spins, and the run ends there. The counters that bound loops do not matter, because a
+//! bound
 //! must not hide that a thread spins.
 
 use fencepost_ir::{Callee, Function, Instr, Operand, Program, Reg, Rvalue};

@@ -1,4 +1,5 @@
-//! Accesses that hit no cell as it is. If they are not atomic, they go in pieces: one cell after the other is read, whole, and to write,
+//! Accesses that hit no cell as it is. If they are not atomic, they go in pieces: one cell after the other is read, whole, and to
+//! write,
 //! written back with the bytes that the access has in it. A thread that is alone with the cells cannot tell; nor can others, if
 //! what they do there is ordered before or after.
 //!

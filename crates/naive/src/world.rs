@@ -212,7 +212,8 @@ impl<'p> World<'p> {
         }
     }
 
-    /// The cell that has the byte `at` of an access, where the access hits none as it is: one that was met, a declared one, or else
+    /// The cell that has the byte `at` of an access, where the access hits none as it is: one that was met, a declared one, or
+    /// else
     /// the widest that is aligned and no longer than what is left before the next.
     pub fn cell_at(&self, address: Value, width: Width, at: u32) -> Option<(Location, Width)> {
         let (id, start) = address.as_pointer()?;

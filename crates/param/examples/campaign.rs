@@ -1,5 +1,6 @@
 //! The comparison of the search with the explicit machine on random systems:
-//! `campaign [FROM] [COUNT] [--show]`. With `--show` it prints the systems instead. Otherwise it prints a summary, and every system on which the two differ; exit code 1 if any does.
+//! `campaign [FROM] [COUNT] [--show]`. With `--show` it prints the systems instead. Otherwise it prints a summary, and every
+//! system on which the two differ; exit code 1 if any does.
 
 #[path = "../tests/common/differential.rs"]
 mod differential;

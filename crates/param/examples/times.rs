@@ -1,5 +1,6 @@
 //! Verdicts and times of systems without an option: `times [-m MODEL] [-j N] [--brab N] FILE...`. One line per system: the
-//! verdict, CPU seconds of all threads and of the main one, wall-clock seconds, nodes, restarts and from how many processes clauses were inferred.
+//! verdict, CPU seconds of all threads and of the main one, wall-clock seconds, nodes, restarts and from how many processes
+//! clauses were inferred.
 use fencepost_diag::SourceFile;
 use fencepost_param::{Options, model::Model, prove};
 use std::time::{Duration, Instant};

@@ -1,6 +1,7 @@
 //! When a bound on rounds or ages keeps no run away.
 //!
-//! A round of a thread has at least one of its steps that others can notice: an access, a fence, or the arrival of a store in memory. So a thread that makes at most `n` of them has at most `n` rounds, and no store
+//! A round of a thread has at least one of its steps that others can notice: an access, a fence, or the arrival of a store in
+//! memory. So a thread that makes at most `n` of them has at most `n` rounds, and no store
 //! of it waits for more than `n - 1`.
 
 use crate::tso::Bound;

@@ -3,7 +3,8 @@
 //! Deviations from the figures: a round ends and the next begins in one procedure, `switch`, as often as it likes, for
 //! a thread may have rounds in which its buffer does all the work (the figures allow one new round per statement);
 //! `r_TSO` is kept as its distance from `r_SC`; queues are cleared with their masks, so that states do not differ in
-//! values that nobody reads, and so are views at the end of a round; a thread that ends goes on until its last store is in memory.
+//! values that nobody reads, and so are views at the end of a round; a thread that ends goes on until its last store is in
+//! memory.
 
 use crate::layout::Layout;
 use crate::tso::Bound;

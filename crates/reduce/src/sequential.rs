@@ -1,16 +1,21 @@
 //! An SC program as a sequential C program, for checkers of C that know no threads, or are slow at them.
 //!
-//! Threads are flat (`ir::flat`): calls inlined, loops unrolled, every jump forward. Each becomes a function whose registers are static, that may
-//! return before any step which others can notice, and that goes on there when it is called again; so a run with a bounded number of
+//! Threads are flat (`ir::flat`): calls inlined, loops unrolled, every jump forward. Each becomes a function whose registers are
+//! static, that may
+//! return before any step which others can notice, and that goes on there when it is called again; so a run with a bounded number
+//! of
 //! contexts is a list of calls. This is the idea of lazy sequentialisation `[IMP14]`, with jumps in place of its guards.
 //!
-//! Nothing interrupts a thread in an atomic section, and a section is a flag that is set while the program runs: the translations of TSO and
-//! of the promising semantics begin sections on one path and end them on another. A read-modify-write is a load and a store with nothing
+//! Nothing interrupts a thread in an atomic section, and a section is a flag that is set while the program runs: the translations
+//! of TSO and
+//! of the promising semantics begin sections on one path and end them on another. A read-modify-write is a load and a store with
+//! nothing
 //! between them. What a bound cuts off is an assumption that fails.
 //!
 //! Types are as narrow as `ranges` shows, addresses are indices of arrays, and an address that may leave its object is checked.
 //!
-//! Reference: `[IMP14]` O. Inverso, E. Tomasco, B. Fischer, S. La Torre, G. Parlato, Bounded model checking of multi-threaded C programs via
+//! Reference: `[IMP14]` O. Inverso, E. Tomasco, B. Fischer, S. La Torre, G. Parlato, Bounded model checking of multi-threaded C
+//! programs via
 //! lazy sequentialization, CAV 2014.
 
 mod buffers;
@@ -59,7 +64,8 @@ pub struct Sequential {
     pub text: String,
     /// A loop was cut off, so that more unrolling may show more.
     pub cut: bool,
-    /// The assertion at the end fails if a state exists that the program asks for: that it fails is no mistake, that it does not is one.
+    /// The assertion at the end fails if a state exists that the program asks for: that it fails is no mistake, that it does not
+    /// is one.
     pub exists: bool,
     /// How often threads are let on; `None` if no run has more contexts.
     pub contexts: Option<u32>,
@@ -86,7 +92,8 @@ pub fn print_sequential(program: &Program, options: &Options) -> Result<Sequenti
     print_flat(program, &flat, options)
 }
 
-/// Prints a program whose threads have one function each and call no others, as the translations of POWER and of the promising semantics
+/// Prints a program whose threads have one function each and call no others, as the translations of POWER and of the promising
+/// semantics
 /// give it. Jumps back stay: how often they are taken is up to who reads the result.
 pub fn print_as_it_is(program: &Program, contexts: Contexts) -> Result<Sequential, Unsupported> {
     let flat = as_it_is(program)?;
@@ -262,7 +269,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The end of the section that begins with a step, if all ways through it end there, none goes back, and none comes in elsewhere.
+    /// The end of the section that begins with a step, if all ways through it end there, none goes back, and none comes in
+    /// elsewhere.
     fn whole_section(&self, code: &[Step], begin: usize) -> Option<usize> {
         if !matches!(code[begin].op, Op::AtomicBegin) || self.stores.is_some() {
             return None;
@@ -282,7 +290,8 @@ impl Printer<'_> {
         (stays && leaves_by_end && !enters).then_some(end)
     }
 
-    /// Steps are done while `on`: from the point where the thread was interrupted up to the one where it is interrupted again. What
+    /// Steps are done while `on`: from the point where the thread was interrupted up to the one where it is interrupted again.
+    /// What
     /// is not done is walked over, so that a point needs no merge of everything that two ways to it have done.
     fn steps_with_others(&mut self, thread: usize) -> Result<(), Unsupported> {
         let code = &self.flat.threads[thread].code;

@@ -1,4 +1,5 @@
-//! The translation of POWER to SC against the machine: the same final states with the same number of contexts. The sequential programs that come out are
+//! The translation of POWER to SC against the machine: the same final states with the same number of contexts. The sequential
+//! programs that come out are
 //! answered by `bmc`.
 //!
 //! `FENCEPOST_CASES` is the number of random programs of each kind.

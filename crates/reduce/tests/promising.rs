@@ -1,4 +1,5 @@
-//! Machine and reduction of the promising semantics reach the same final states at the same bound: here on a slice of the family of all
+//! Machine and reduction of the promising semantics reach the same final states at the same bound: here on a slice of the family
+//! of all
 //! small programs, and on random larger ones; `cargo xtask promising-family translation` runs more.
 
 #[path = "support/promising.rs"]

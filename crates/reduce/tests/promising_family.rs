@@ -1,7 +1,9 @@
-//! Machine and translation of the promising semantics on the family of six instructions with read-modify-writes, and on random programs with a
+//! Machine and translation of the promising semantics on the family of six instructions with read-modify-writes, and on random
+//! programs with a
 //! read-modify-write behind writes that were not done yet; and on the shapes that the translation once lacked.
 //!
-//! `FENCEPOST_PROGRAMS=N` compares N programs of each kind, each at one pair of K = 0..=5 and 0..=3 promises in turn, and prints figures; without it a slice of a
+//! `FENCEPOST_PROGRAMS=N` compares N programs of each kind, each at one pair of K = 0..=5 and 0..=3 promises in turn, and prints
+//! figures; without it a slice of a
 //! few seconds. `FENCEPOST_FIRST=N` begins elsewhere.
 
 #[path = "support/promising.rs"]
@@ -98,7 +100,8 @@ fn a_promise_that_nobody_reads() {
     }
 }
 
-/// Three threads: what is read from the promise leads another one to write below it, and the owner's read-modify-write reads that.
+/// Three threads: what is read from the promise leads another one to write below it, and the owner's read-modify-write reads
+/// that.
 #[test]
 fn a_message_of_another_thread_below_a_promise() {
     let text = "shared x, y; process P { reg a, b; a := x; b := fetch_add(y, 1); } process Q { reg a; a := y; if (a == 1) { x := 1; } } \

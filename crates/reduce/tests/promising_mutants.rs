@@ -1,4 +1,5 @@
-//! Mutants of the translation of the promising semantics: each rule is left out once, and a program must notice, that is, have other final states than on the
+//! Mutants of the translation of the promising semantics: each rule is left out once, and a program must notice, that is, have
+//! other final states than on the
 //! machine.
 
 #[path = "support/promising.rs"]

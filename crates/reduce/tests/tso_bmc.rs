@@ -1,4 +1,5 @@
-//! The reductions of TSO answered by bounded model checking: the final states of the TSO machine. Ways in different atomic sections meet at every switch of rounds.
+//! The reductions of TSO answered by bounded model checking: the final states of the TSO machine. Ways in different atomic
+//! sections meet at every switch of rounds.
 
 #[path = "support/mod.rs"]
 mod support;

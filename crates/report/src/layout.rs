@@ -1,7 +1,9 @@
-//! Where the boxes and arrows of a picture stand, so that no arrow and no name of one lies on a box, and no name on another arrow.
+//! Where the boxes and arrows of a picture stand, so that no arrow and no name of one lies on a box, and no name on another
+//! arrow.
 //!
 //! Each row has one box, so that a line along a row meets no other box. An arrow leaves its box along the row, goes up or down in
-//! a lane between two columns, and enters the other box along that box's row. Arrows whose rows overlap have different lanes. Between
+//! a lane between two columns, and enters the other box along that box's row. Arrows whose rows overlap have different lanes.
+//! Between
 //! two rows there are only lanes: there, in its own lane, stands the name of an arrow. Arrows may cross each other, at right
 //! angles.
 
@@ -80,7 +82,8 @@ pub fn fitting(width: usize) -> usize {
     ((width - 12) as f64 / CHARACTER) as usize
 }
 
-/// An arrow on its way: its gutter, which is the one before the column of that number, its lane in it, and the sides that it leaves and enters.
+/// An arrow on its way: its gutter, which is the one before the column of that number, its lane in it, and the sides that it
+/// leaves and enters.
 struct Planned {
     arrow: Arrow,
     gutter: usize,

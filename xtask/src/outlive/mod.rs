@@ -1,13 +1,16 @@
 //! `cargo xtask outlive PART`: explorations that are killed, resumed and shared out, for as long as it takes.
 //!
-//! - `kills [--kills N] [--model M] [--every S] [--small|--long]`: explorations of about a minute, killed at N random moments and taken up again each time, and
+//! - `kills [--kills N] [--model M] [--every S] [--small|--long]`: explorations of about a minute, killed at N random moments and
+//!   taken up again each time, and
 //!   how much work each kill has lost;
 //! - `cost [--runs N] [--small]`: processor time with checkpoints against without, alternating;
-//! - `speed [--runs N] [--small]`: two workers on a cluster against `-j 2`, and what the network costs, as tables for `docs/BENCHMARKS.md`;
+//! - `speed [--runs N] [--small]`: two workers on a cluster against `-j 2`, and what the network costs, as tables for
+//!   `docs/BENCHMARKS.md`;
 //! - `corpus [--every N] [--model M]`: the C corpus alone, interrupted several times, and on a cluster of two workers;
 //! - `mutants [--cases N]`: altered items and checkpoints.
 //!
-//! The binary is the one beside this: `cargo build --release -p fencepost -p xtask` makes both. Each part prints what it compared, and ends with 1
+//! The binary is the one beside this: `cargo build --release -p fencepost -p xtask` makes both. Each part prints what it
+//! compared, and ends with 1
 //! if something differs. `--small` takes programs of seconds, `--long` of minutes. What needs a cluster needs `nats-server`.
 
 mod corpus;

@@ -1,4 +1,5 @@
-//! Bugs of the table programs, both ways: what the encoding finds, the explorer finds at the same place; and the execution that the explorer shows is followed on the machine, with as
+//! Bugs of the table programs, both ways: what the encoding finds, the explorer finds at the same place; and the execution that
+//! the explorer shows is followed on the machine, with as
 //! few contexts as it needs, and the encoding finds something with as many.
 
 use super::{Options, ROWS, Row, reduce, source};
@@ -19,7 +20,8 @@ const MOST_CONTEXTS: u32 = 12;
 /// How often loops go back, as in the tables.
 const UNROLL: u32 = 8;
 
-/// A difference between the models: on the machine a thread stops at an assertion that fails; under the axioms it goes on, and others may read what it stores then.
+/// A difference between the models: on the machine a thread stops at an assertion that fails; under the axioms it goes on, and
+/// others may read what it stores then.
 const STOPS_THERE: &str = "refused: it reads a store behind the assertion that fails";
 
 /// Prints the table; returns the number of bugs that are not confirmed.
@@ -132,7 +134,8 @@ fn explored(row: &Row, options: &Options) -> Result<Vec<Bug>, String> {
     }
 }
 
-/// The least number of contexts with which the machine does what the execution does, and fails at the same place. The encoding finds the run, the machine does it again.
+/// The least number of contexts with which the machine does what the execution does, and fails at the same place. The encoding
+/// finds the run, the machine does it again.
 fn follow(program: &Program, finding: &Finding, span: Span, options: &Options) -> Result<u32, String> {
     let code = power::prepare(program, UNROLL, true).map_err(|e| e.what)?;
     let threads = accesses(finding);

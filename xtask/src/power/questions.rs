@@ -1,4 +1,5 @@
-//! Random programs of two and three threads with fences, dependencies, assertions, final conditions and accesses that hit no cell: the answers of the machine, of the encoding (its runs replayed rule by rule) and, for
+//! Random programs of two and three threads with fences, dependencies, assertions, final conditions and accesses that hit no
+//! cell: the answers of the machine, of the encoding (its runs replayed rule by rule) and, for
 //! every so manyth program, of the translation to SC, with each number of contexts.
 
 use super::random::support::{self, Said};

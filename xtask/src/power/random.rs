@@ -1,4 +1,5 @@
-//! Random programs of two and three threads with up to three statements each: final states of the POWER machine and of the encoding, for each number of contexts.
+//! Random programs of two and three threads with up to three statements each: final states of the POWER machine and of the
+//! encoding, for each number of contexts.
 
 #[path = "../../../crates/contexts/tests/support/mod.rs"]
 pub mod support;

@@ -158,11 +158,14 @@ pub fn check(
     Ok(outcome)
 }
 
-/// Bits of values that a formula with promises has at first. If no run comes to a message with more, it has all runs: the first such message of a run would be its
-/// last step in the formula. That says nothing about what a certification writes and nobody reads, so that has any number of bits.
+/// Bits of values that a formula with promises has at first. If no run comes to a message with more, it has all runs: the first
+/// such message of a run would be its
+/// last step in the formula. That says nothing about what a certification writes and nobody reads, so that has any number of
+/// bits.
 const NARROW: u32 = 8;
 
-/// How often loops are unrolled at first, and how much more often if that cuts something: within a small K, threads that wait rarely
+/// How often loops are unrolled at first, and how much more often if that cuts something: within a small K, threads that wait
+/// rarely
 /// go round often.
 const FIRST_UNROLL: u32 = 1;
 const MORE_UNROLL: u32 = 4;
@@ -180,7 +183,8 @@ const MANY_THREADS: usize = 2;
 /// Most pairs that are tried.
 const MOST_PAIRS: usize = 40;
 
-/// Where many threads have fences, most mistakes need one or two of the threads only, and those runs have much smaller formulas. True if
+/// Where many threads have fences, most mistakes need one or two of the threads only, and those runs have much smaller formulas.
+/// True if
 /// one was found; nothing else follows from this.
 fn find_in_few(
     program: &Program,
@@ -243,8 +247,10 @@ fn pairs(unrolled: &Unrolled) -> Vec<(InstanceId, InstanceId)> {
     pairs.into_iter().map(|(_, pair)| pair).take(MOST_PAIRS).collect()
 }
 
-/// The bounds to try, those of one formula together. What small ones allow is tried first, but not two large ones of about the same size: a
-/// formula that has no solution takes longest. A formula with promises covers the runs without, so the larger ones are asked with promises only;
+/// The bounds to try, those of one formula together. What small ones allow is tried first, but not two large ones of about the
+/// same size: a
+/// formula that has no solution takes longest. A formula with promises covers the runs without, so the larger ones are asked with
+/// promises only;
 /// its size does not depend on K.
 fn ladder(bounds: Bounds) -> Vec<Vec<Asked>> {
     let larger = std::iter::successors(Some(3 * SMALL), |k| Some(3 * k));
@@ -370,7 +376,8 @@ impl<'p> Query<'p> {
         })
     }
 
-    /// True if nothing goes wrong with so many promises, whatever K is, and nothing that cannot be followed is met. If there is no time to tell, or if
+    /// True if nothing goes wrong with so many promises, whatever K is, and nothing that cannot be followed is met. If there is
+    /// no time to tell, or if
     /// something does, or if a state is asked for, K is asked for.
     fn is_right(&mut self, promises: usize) -> bool {
         if matches!(&self.program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
@@ -429,7 +436,8 @@ impl<'p> Query<'p> {
         outcome.refused(refused, self.encoding.exact)
     }
 
-    /// Nothing is wrong. If the program is asked for a final state: is there one? True if that is the answer, because nothing can go wrong.
+    /// Nothing is wrong. If the program is asked for a final state: is there one? True if that is the answer, because nothing can
+    /// go wrong.
     fn look_for_wanted(&mut self, within: &[Lit], confirm: &mut Confirm<'_>, outcome: &mut Outcome) -> bool {
         let (Some(finals), Property::Final(condition)) = (&self.finals, &self.program.property) else {
             return false;
@@ -474,7 +482,8 @@ impl<'p> Query<'p> {
         true
     }
 
-    /// Nothing is wrong; was a loop cut off? True if there was no time to tell. A thread that cannot fulfil a promise because a loop is
+    /// Nothing is wrong; was a loop cut off? True if there was no time to tell. A thread that cannot fulfil a promise because a
+    /// loop is
     /// cut off is no run at all, so with promises every loop that may be cut off counts.
     fn look_at_loops(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {
         let cut = self.unrolled.rounds.last().cloned().unwrap_or_default();
@@ -493,8 +502,10 @@ impl<'p> Query<'p> {
 
     /// Nothing is wrong; do the bounds matter? True if there was no time to tell.
     ///
-    /// A bound matters not if no run comes so near to it that its next step could go beyond. View switches and promises are spent one by one,
-    /// those of a certification together, at most one for each read of a thread; and every beginning of a run is one: a thread can stop anywhere
+    /// A bound matters not if no run comes so near to it that its next step could go beyond. View switches and promises are spent
+    /// one by one,
+    /// those of a certification together, at most one for each read of a thread; and every beginning of a run is one: a thread
+    /// can stop anywhere
     /// if there are promises, and without promises go on without a switch, or stop at a read-modify-write. No thread promises
     /// more than it writes.
     fn look_at_bound(&mut self, asked: Asked, views: Option<usize>, outcome: &mut Outcome) -> bool {

@@ -82,7 +82,8 @@ pub struct Encoding {
     pub alive: Vec<Lit>,
     /// All threads did all that they can.
     pub complete: Lit,
-    /// Some message has more bits than `narrow` says. What is read has not, so that in a run that comes to such a message, this is the last step.
+    /// Some message has more bits than `narrow` says. What is read has not, so that in a run that comes to such a message, this
+    /// is the last step.
     pub large: Lit,
     /// At the ends of threads.
     ends: Vec<Option<State>>,

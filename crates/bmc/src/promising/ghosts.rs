@@ -1,7 +1,9 @@
-//! Strong consistency `[AAGKV, 3.1]`: after every step of a thread that has open promises, a copy of the thread, the *ghost*, goes on alone
+//! Strong consistency `[AAGKV, 3.1]`: after every step of a thread that has open promises, a copy of the thread, the *ghost*,
+//! goes on alone
 //! until it has fulfilled them.
 //!
-//! There is a ghost for each place where a thread may stand, and one for each promise. Up to its place it is the thread. From there on
+//! There is a ghost for each place where a thread may stand, and one for each promise. Up to its place it is the thread. From
+//! there on
 //!
 //! ```text
 //! read   the view's message | any slot that is filled by then and newer
@@ -9,11 +11,14 @@
 //! rmw    reads m, and splits or fulfils the promise that touches m
 //! ```
 //!
-//! and it ends at SC fences. Nothing has to be said about promises at fences, at the end of a thread, or past a failed assertion: there its ghost
+//! and it ends at SC fences. Nothing has to be said about promises at fences, at the end of a thread, or past a failed assertion:
+//! there its ghost
 //! has to go on.
 //!
-//! **What touches.** The interval of a promise with timestamp t begins at the newest message below t in the whole run that is not a later message of
-//! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an open promise.
+//! **What touches.** The interval of a promise with timestamp t begins at the newest message below t in the whole run that is not
+//! a later message of
+//! the same thread; those split it. So at any time m touches t if no timestamp between is somebody else's, ever, or that of an
+//! open promise.
 //! A message that comes later may end where a promise begins.
 
 use super::encode::Encoder;
@@ -141,7 +146,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Where a thread has come to in the end. When that was is not asked: later memory allows at least as much, at no higher cost.
+    /// Where a thread has come to in the end. When that was is not asked: later memory allows at least as much, at no higher
+    /// cost.
     fn ghost_of_end(&mut self, thread: InstanceId, copy: InstanceId) -> Ghost {
         let events = self.unrolled.threads[thread.0 as usize].events.clone();
         let end = EventId(events.end);
@@ -411,7 +417,8 @@ impl Encoder<'_> {
         self.note_written(id, alone, cells, state);
     }
 
-    /// The promise touches the message that the ghost sees: what is between them is nobody else's. It is no other promise of the thread either, because that
+    /// The promise touches the message that the ghost sees: what is between them is nobody else's. It is no other promise of the
+    /// thread either, because that
     /// one could not be fulfilled any more.
     fn require_touching(
         &mut self,

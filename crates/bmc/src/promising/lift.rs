@@ -1,4 +1,5 @@
-//! From a model of the clauses to a run: which thread does what when, which message it reads and where in its cell a message goes.
+//! From a model of the clauses to a run: which thread does what when, which message it reads and where in its cell a message
+//! goes.
 
 use super::encode::Encoding;
 use super::promises::Promise;
@@ -385,7 +386,8 @@ impl Lifter<'_> {
         });
     }
 
-    /// The message that a read-modify-write passes on when it fulfils the promise: the one that it reads, or what that one passes on if the
+    /// The message that a read-modify-write passes on when it fulfils the promise: the one that it reads, or what that one passes
+    /// on if the
     /// thread writes it later, too.
     fn passes_on(&self, number: usize) -> Option<Place> {
         let promise = &self.encoding.promised[number];

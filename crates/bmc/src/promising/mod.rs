@@ -1,8 +1,11 @@
-//! The promising semantics `[AAGKV]` with at most K promises and view switches: its runs encoded directly, without contexts and without a
+//! The promising semantics `[AAGKV]` with at most K promises and view switches: its runs encoded directly, without contexts and
+//! without a
 //! scheduler.
 //!
-//! Only messages that somebody reads by a view switch are of interest to others. There are at most K of them, and each has a *slot*; the number
-//! of the slot is the time at which the message appears. A thread knows the newest slot that it has read or filled, and fills later ones
+//! Only messages that somebody reads by a view switch are of interest to others. There are at most K of them, and each has a
+//! *slot*; the number
+//! of the slot is the time at which the message appears. A thread knows the newest slot that it has read or filled, and fills
+//! later ones
 //! only. That, and a timestamp per message, is all that orders threads:
 //!
 //! ```text
@@ -25,15 +28,19 @@
 //! | questions, growing bounds | [`mod@check`] |
 //! | a model as a run | [`lift`] |
 //!
-//! The clauses allow what the machine of `[AAGKV, 3]` with strong consistency does within K, and nothing else. A smaller formula that leaves most certifications out
-//! ([`Certify`]) is asked first: if it has no run, or one that the machine confirms, that is the answer. Who asks confirms each run on the machine; one of the whole formula that
+//! The clauses allow what the machine of `[AAGKV, 3]` with strong consistency does within K, and nothing else. A smaller formula
+//! that leaves most certifications out
+//! ([`Certify`]) is asked first: if it has no run, or one that the machine confirms, that is the answer. Who asks confirms each
+//! run on the machine; one of the whole formula that
 //! is not confirmed is a mistake of ours, and then there is no answer.
 //!
-//! Messages without a timestamp: a write that nobody else reads or compares with stays right behind the message that its thread has seen before. It
+//! Messages without a timestamp: a write that nobody else reads or compares with stays right behind the message that its thread
+//! has seen before. It
 //! gets a timestamp where views are compared: at a fence, where threads start or join, at the end if the last value of the cell
 //! matters. With read-modify-writes on its cell, a thread does not read anything newer before that, because there may be no room.
 //!
-//! Reference: `[AAGKV]` P. A. Abdulla, M. F. Atig, A. Godbole, S. Krishna, V. Vafeiadis, Verification of C11 programs with relaxed accesses.
+//! Reference: `[AAGKV]` P. A. Abdulla, M. F. Atig, A. Godbole, S. Krishna, V. Vafeiadis, Verification of C11 programs with
+//! relaxed accesses.
 
 pub mod check;
 pub mod encode;
@@ -55,7 +62,8 @@ pub use rules::Rule;
 use crate::check::Unsupported;
 use crate::symbolic::{EventKind, InstanceId, Unrolled};
 
-/// The threads that take part in a run; the others have not moved yet. What goes wrong in such a run goes wrong, and the formula is
+/// The threads that take part in a run; the others have not moved yet. What goes wrong in such a run goes wrong, and the formula
+/// is
 /// smaller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Active {

@@ -1,9 +1,13 @@
 //! Promises of a thread: what is promised, when, and which write fulfils it.
 //!
-//! A promise has a slot, a message and a place, the number of events of the thread before it. While a thread has open promises its *time* is exact: the
-//! number of slots that are filled when it moves. Then it reads slots up to its time, fills the next one, and where it stands it may *leave*: others
-//! go on, and its time grows. Leaving is the context switch at which `[AAGKV, 4]` counts the view switches of a certification; see [`super::ghosts`]. A
-//! thread needs no other contexts: what it does between two slots of its own is done right after the first one or right before the second one.
+//! A promise has a slot, a message and a place, the number of events of the thread before it. While a thread has open promises
+//! its *time* is exact: the
+//! number of slots that are filled when it moves. Then it reads slots up to its time, fills the next one, and where it stands it
+//! may *leave*: others
+//! go on, and its time grows. Leaving is the context switch at which `[AAGKV, 4]` counts the view switches of a certification;
+//! see [`super::ghosts`]. A
+//! thread needs no other contexts: what it does between two slots of its own is done right after the first one or right before
+//! the second one.
 
 use super::encode::Encoder;
 use super::slots::at_most_one;
@@ -254,7 +258,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// After a step of a thread that may promise: it stands there, and may leave if it has open promises. For a read-modify-write `done` is that of
+    /// After a step of a thread that may promise: it stands there, and may leave if it has open promises. For a read-modify-write
+    /// `done` is that of
     /// its read.
     pub fn stand(&mut self, id: EventId, done: Lit, state: &mut State) {
         let thread = self.unrolled.events[id.0 as usize].thread;
@@ -295,7 +300,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Without read-modify-writes a thread that has no open promise can always go on, or waits for one that it joins. That it need not stop
+    /// Without read-modify-writes a thread that has no open promise can always go on, or waits for one that it joins. That it
+    /// need not stop
     /// leaves the solver less to try.
     fn stop_with_promises(&mut self, thread: InstanceId) {
         let mut before = Lit::TRUE;
@@ -309,10 +315,12 @@ impl Encoder<'_> {
         }
     }
 
-    /// A promise is made right after a step that is done, or first of all; after the slots that the thread knows, and in the next one if it has
+    /// A promise is made right after a step that is done, or first of all; after the slots that the thread knows, and in the next
+    /// one if it has
     /// open promises, because otherwise it has left before.
     ///
-    /// If it is the only open one, the thread leaves, or makes another at the same place. Else it could do its next step first, for which nothing has to be
+    /// If it is the only open one, the thread leaves, or makes another at the same place. Else it could do its next step first,
+    /// for which nothing has to be
     /// certified then; it would spend the same, and there is less to try.
     fn place_promise(&mut self, number: usize) {
         let promise = self.promises[number].clone();

@@ -14,7 +14,8 @@ pub struct Seen {
     pub value: Word,
     /// There is no value: memory that nobody has written.
     pub unset: Lit,
-    /// The thread has written since then, a message without a timestamp: right behind the one with the timestamp, and nobody reads it.
+    /// The thread has written since then, a message without a timestamp: right behind the one with the timestamp, and nobody
+    /// reads it.
     pub dirty: Lit,
     /// In a certification: the thread's own message, which is not among those of the run.
     pub own: Lit,

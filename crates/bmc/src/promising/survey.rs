@@ -51,7 +51,8 @@ impl Survey {
         survey
     }
 
-    /// If one thread alone writes a cell, without read-modify-writes, its messages are in the order of the program, and their timestamps are
+    /// If one thread alone writes a cell, without read-modify-writes, its messages are in the order of the program, and their
+    /// timestamps are
     /// known; unless there are so many that they are to share a few.
     pub fn known_stamps(
         &self,

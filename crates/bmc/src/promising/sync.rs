@@ -1,6 +1,7 @@
 //! Release and acquire `[KHLVD, 4]`: what messages publish, and what threads learn from them.
 //!
-//! Each timestamp of a cell is at most one message, so there is a table with its value and what it publishes, a timestamp per cell. A thread has, besides what
+//! Each timestamp of a cell is at most one message, so there is a table with its value and what it publishes, a timestamp per
+//! cell. A thread has, besides what
 //! it sees, what it would see after an acquire fence, and per cell what its relaxed writes publish:
 //!
 //! ```text
@@ -11,10 +12,12 @@
 //!
 //! Nothing of this is there if no thread releases what another one could acquire. What is released has timestamps.
 //!
-//! What a promise publishes is chosen with it. The machine knows only what its thread has released by then, and what one message more publishes, so that with
+//! What a promise publishes is chosen with it. The machine knows only what its thread has released by then, and what one message
+//! more publishes, so that with
 //! promises the formula may have runs too many.
 //!
-//! Reference: `[KHLVD]` J. Kang, C.-K. Hur, O. Lahav, V. Vafeiadis, D. Dreyer, A promising semantics for relaxed-memory concurrency, POPL 2017.
+//! Reference: `[KHLVD]` J. Kang, C.-K. Hur, O. Lahav, V. Vafeiadis, D. Dreyer, A promising semantics for relaxed-memory
+//! concurrency, POPL 2017.
 
 use super::Rule;
 use super::encode::Encoder;
@@ -228,7 +231,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Learns from a message that was read: `wrote` is where the read-modify-write writes, true for an ordinary read. What it publishes.
+    /// Learns from a message that was read: `wrote` is where the read-modify-write writes, true for an ordinary read. What it
+    /// publishes.
     pub fn learn(
         &mut self,
         id: EventId,

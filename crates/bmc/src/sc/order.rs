@@ -5,7 +5,8 @@
 //! binary clauses for each pair, and unit propagation sees all that follows. With more threads the grids must agree: no
 //! cycle through three threads, and then there is none at all.
 //!
-//! Only units with accesses to shared memory, and those that are tied, take part. What spawning and joining order for certain is constant.
+//! Only units with accesses to shared memory, and those that are tied, take part. What spawning and joining order for certain is
+//! constant.
 
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;

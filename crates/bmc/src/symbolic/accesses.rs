@@ -107,7 +107,8 @@ impl Pass<'_> {
         }
     }
 
-    /// A thread that runs ahead may not be allowed to read and write in one step, even in memory that is its own: such memory has events.
+    /// A thread that runs ahead may not be allowed to read and write in one step, even in memory that is its own: such memory has
+    /// events.
     pub fn note_update(&mut self, target: &Target) {
         if self.options.copies > 0 {
             target.cells.iter().for_each(|(cell, _)| self.memory.seen[cell.0 as usize].1.mixed = true);

@@ -583,7 +583,8 @@ impl<'p> Pass<'p> {
         self.program.functions[function as usize].spans.get(pc as usize).copied().unwrap_or_default()
     }
 
-    /// The unit of what a state does next. Where it depends on the way which section that is in, it is a new unit, tied to those of the sections.
+    /// The unit of what a state does next. Where it depends on the way which section that is in, it is a new unit, tied to those
+    /// of the sections.
     pub fn unit(&mut self, state: &mut State) -> u32 {
         if let Some(unit) = state.section.unit() {
             return unit;

@@ -36,7 +36,8 @@ pub(super) struct Template {
     ends: bool,
 }
 
-/// What threads made in the passes so far. Threads are unrolled in the order of their starts, and one that is unrolled early may use what a
+/// What threads made in the passes so far. Threads are unrolled in the order of their starts, and one that is unrolled early may
+/// use what a
 /// later one makes: so a pass begins with the objects of the pass before, under the same numbers.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Made {

@@ -8,7 +8,8 @@
 //!    from, wherever the event is executed (its `guard` holds) and one of its cells is selected; and make `undefined` true
 //!    exactly where it reads a cell without an initial value before any write to it.
 //! 2. Respect [`Event::unit`]: events of one unit of a thread (the halves of a read-modify-write, an atomic section) have
-//!    nothing of another thread between them, nor have units that are tied ([`Unrolled::ties`]). Units of a thread are numbered in program order; [`ThreadInstance::spawned`]
+//!    nothing of another thread between them, nor have units that are tied ([`Unrolled::ties`]). Units of a thread are numbered
+//!    in program order; [`ThreadInstance::spawned`]
 //!    and [`EventKind::Join`] order threads among each other.
 //! 3. Require all clauses of [`Unrolled::constraints`].
 //! 4. Ask for one of [`Unrolled::faults`]; and, if there is none, whether a loop was cut ([`Unrolled::rounds`]) or something
@@ -349,7 +350,8 @@ pub struct Section {
     pub ended: Lit,
 }
 
-/// Two units of a thread that are parts of one atomic section, on some ways: nothing of another thread comes between them then. Units between them are of other ways.
+/// Two units of a thread that are parts of one atomic section, on some ways: nothing of another thread comes between them then.
+/// Units between them are of other ways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tie {
     /// Whose.

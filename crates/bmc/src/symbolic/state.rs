@@ -37,7 +37,8 @@ impl Own {
     }
 }
 
-/// Which atomic section a way is in. Where ways meet that are in different ones, or only some of which are in one, it depends on the way.
+/// Which atomic section a way is in. Where ways meet that are in different ones, or only some of which are in one, it depends on
+/// the way.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Inside {
     /// It is in none.

@@ -2,7 +2,8 @@
 //! answered and why.
 //!
 //! An engine that refuses the program or gives up for a reason of its own leaves it to the next. The first one gets a part of
-//! the user's time only, if there are others, and a second if the program chooses data and another engine takes it as symbols; other limits of the user's end the work, because the next engine would start
+//! the user's time only, if there are others, and a second if the program chooses data and another engine takes it as symbols;
+//! other limits of the user's end the work, because the next engine would start
 //! with what is left of them.
 
 use super::{ENGINES, Engine, Fit, Question, fit, ignored, promising, promising_auto};

@@ -17,7 +17,8 @@ const FAILED: i32 = 10;
 /// How much of what the tool says is shown.
 const SHOWN: usize = 600;
 
-/// Runs CBMC on a printed program. Loops that are left in it are unwound so often, and one that goes on is a failure, which the caller
+/// Runs CBMC on a printed program. Loops that are left in it are unwound so often, and one that goes on is a failure, which the
+/// caller
 /// does not find again.
 pub fn run(question: &Question<'_>, printed: &Sequential, unwind: u32) -> Result<Outcome, Trouble> {
     let path = std::env::temp_dir().join(format!("fencepost-{}-{}.c", std::process::id(), number()));

@@ -50,7 +50,8 @@ pub struct Question<'a> {
     /// When to give up, whatever the user's limit: another engine gets the rest of the time, or an answer is there and this would
     /// only be a better one.
     pub until: Option<Instant>,
-    /// A trial: give up after about so much work, counted in visited graphs or states, so that it does not matter how fast the machine is.
+    /// A trial: give up after about so much work, counted in visited graphs or states, so that it does not matter how fast the
+    /// machine is.
     pub work: Option<u64>,
 }
 

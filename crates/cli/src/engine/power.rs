@@ -74,7 +74,8 @@ pub fn states(question: &Question<'_>) -> Result<Outcome, Trouble> {
     Ok(describe(outcome, question))
 }
 
-/// The runs with few contexts, then with more until something is found or the last bound is reached: by the encoding, or by the back end that was asked for.
+/// The runs with few contexts, then with more until something is found or the last bound is reached: by the encoding, or by the
+/// back end that was asked for.
 pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let prepared = question.prepare(SYMBOLS)?;
     let given = |option: &str| question.options.given.iter().any(|given| given == option);
@@ -88,7 +89,8 @@ pub fn reduce(question: &Question<'_>) -> Result<Outcome, Trouble> {
     }
 }
 
-/// The translation to a sequential program, one for each number of contexts, and the back end for it. The run of what goes wrong is that of the encoding.
+/// The translation to a sequential program, one for each number of contexts, and the back end for it. The run of what goes wrong
+/// is that of the encoding.
 fn translated(question: &Question<'_>, program: &Program) -> Result<Outcome, Trouble> {
     let Contexts { first, last } = question.options.contexts.unwrap_or(DEFAULT);
     let owners = question.compiled.language == Language::C;

@@ -1,6 +1,7 @@
 //! `-m ps --engine auto`: no engine is the best for all programs of the promising semantics, so the cheap ones are tried first.
 //!
-//! Trials are measured in work, visited graphs and states, and not in time: which engine answers does not depend on what else the computer does.
+//! Trials are measured in work, visited graphs and states, and not in time: which engine answers does not depend on what else the
+//! computer does.
 
 use super::auto::{Picked, nobody};
 use super::promising::has_sc;
@@ -74,7 +75,8 @@ impl Trials<'_, '_> {
         self.judge(engine, why, answer)
     }
 
-    /// The explorer. Without promises it may leave out the bounds on view switches: what is safe without them is safe within them.
+    /// The explorer. Without promises it may leave out the bounds on view switches: what is safe without them is safe within
+    /// them.
     fn explore(&mut self, promises: bool) -> Option<Picked> {
         let graphs = if has_sc(&self.question.compiled.program) { GRAPHS_WITH_FENCES } else { GRAPHS };
         let why = match promises {

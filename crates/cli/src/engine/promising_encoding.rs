@@ -1,4 +1,5 @@
-//! `-m ps --engine reduce`: runs with at most K promises and view switches on a SAT solver, each confirmed by the promising machine.
+//! `-m ps --engine reduce`: runs with at most K promises and view switches on a SAT solver, each confirmed by the promising
+//! machine.
 
 use super::promising::{self, FORM, MODEL, assumptions};
 use super::states::with_limits;
@@ -54,7 +55,8 @@ fn bounds(question: &Question<'_>) -> Bounds {
 
 /// Deepens over K, first without promises.
 ///
-/// With read-modify-writes the standard notion quantifies over future memories, which a formula cannot. What the strong one allows it allows, too
+/// With read-modify-writes the standard notion quantifies over future memories, which a formula cannot. What the strong one
+/// allows it allows, too
 /// `[AAGKV, Theorem 3.1]`; the rest is the machine's.
 pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     if question.options.given.iter().any(|given| given == "backend") {

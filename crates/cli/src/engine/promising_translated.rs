@@ -1,4 +1,5 @@
-//! The translation of the promising semantics to SC: what `fencepost reduce -m ps` writes, and `--engine reduce --backend` checks.
+//! The translation of the promising semantics to SC: what `fencepost reduce -m ps` writes, and `--engine reduce --backend`
+//! checks.
 
 use super::promising::{FORM, MODEL};
 use super::states::{search, with_limits};
@@ -108,7 +109,8 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     Ok(with_limits(outcome, question))
 }
 
-/// Something is wrong with the translated program, or a state that is asked for is not there: the encoding says what, within the same bounds.
+/// Something is wrong with the translated program, or a state that is asked for is not there: the encoding says what, within the
+/// same bounds.
 fn confirmed(question: &Question<'_>, bounds: &Reduction) -> Result<Outcome, Trouble> {
     let mut options = question.options.clone();
     (options.bound, options.promises) = (Some(bounds.bound as u16), Some(bounds.promises as u16));

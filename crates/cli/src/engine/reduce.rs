@@ -1,4 +1,5 @@
-//! A reduction of TSO to SC, then the states of the SC machine or another back end; and `fencepost reduce`, which writes the SC program.
+//! A reduction of TSO to SC, then the states of the SC machine or another back end; and `fencepost reduce`, which writes the SC
+//! program.
 
 use super::promising_translated::{self, Translated};
 use super::states::{search, with_limits};

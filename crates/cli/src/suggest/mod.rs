@@ -119,7 +119,8 @@ impl Context {
     }
 }
 
-/// Where a change to a C program should hold as well, if it is asked for under a model of hardware: the language, and every other way to
+/// Where a change to a C program should hold as well, if it is asked for under a model of hardware: the language, and every other
+/// way to
 /// compile it.
 fn others(language: Language, model: &'static Entry, options: &CheckArgs) -> Vec<Context> {
     let (Language::C, Some(target)) = (language, model.target) else { return Vec::new() };
@@ -230,7 +231,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The verdict with these strengths, the worst of all contexts; `None` if time is over. Bounds count as they do for any *safe*.
+    /// The verdict with these strengths, the worst of all contexts; `None` if time is over. Bounds count as they do for any
+    /// *safe*.
     fn check(&mut self, places: &[Place]) -> Result<Option<Verdict>, Trouble> {
         for context in self.contexts.clone() {
             let verdict = self.solve(places, &context)?.map(|outcome| outcome.verdict);

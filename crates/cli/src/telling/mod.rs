@@ -1,7 +1,9 @@
 //! Counterexamples in words: from an execution or a run to a sentence, steps and a picture.
 //!
-//! [`teller`] has the names of a program, [`story`] the steps of an execution and [`runs`] those of a machine, [`fold`] leaves out
-//! what repeats and [`idle`] finds reads that nobody needs; [`cause`] finds the cycle that a weak model allows, [`waiting`] who waits for what,
+//! [`teller`] has the names of a program, [`story`] the steps of an execution and [`runs`] those of a machine, [`fold`] leaves
+//! out
+//! what repeats and [`idle`] finds reads that nobody needs; [`cause`] finds the cycle that a weak model allows, [`waiting`] who
+//! waits for what,
 //! [`signals`] whom signals woke, and [`sentence`] says what went wrong and why. [`words`] has the words for events and orders.
 
 pub mod cause;

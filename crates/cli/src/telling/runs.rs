@@ -20,7 +20,8 @@ use fencepost_models::Model;
 use fencepost_models::registry::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Explains the findings of a machine, draws the first, and leaves out of the runs what only one thread sees, unless all is wanted.
+/// Explains the findings of a machine, draws the first, and leaves out of the runs what only one thread sees, unless all is
+/// wanted.
 pub fn explain(program: &Program, sources: &SourceMap, model: &Entry, full: bool, outcome: &mut Outcome) {
     for finding in &mut outcome.findings {
         let run = Run::new(program, sources, model, finding);

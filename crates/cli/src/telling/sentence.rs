@@ -1,6 +1,7 @@
 //! A finding in one sentence, in the program's own names, and why the model allows it.
 //!
-//! What a weak model did is told from the cycle of [`crate::telling::cause`]: what the threads saw, and which two accesses of which
+//! What a weak model did is told from the cycle of [`crate::telling::cause`]: what the threads saw, and which two accesses of
+//! which
 //! thread were not kept in order. What needs no weak model is told as what it is.
 
 use crate::telling::cause::{Cause, EdgeKind, cause};
@@ -16,7 +17,8 @@ use fencepost_models::registry::Entry;
 use fencepost_naive::Rebuilt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt, and `under_sc` finds out whether the fault happens under SC.
+/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt, and `under_sc` finds out whether the fault happens
+/// under SC.
 pub fn explain(
     teller: &Teller<'_>,
     model: &Entry,

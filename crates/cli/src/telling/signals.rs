@@ -1,6 +1,7 @@
 //! Whom the signals of a condition variable woke.
 //!
-//! The runtime (`crates/c/src/runtime/cond.c`) keeps a bit for every ticket that waits in the low half of a variable's state and one
+//! The runtime (`crates/c/src/runtime/cond.c`) keeps a bit for every ticket that waits in the low half of a variable's state and
+//! one
 //! for every ticket that was woken in the high half: what a call has done is what it changed there.
 
 use crate::telling::story::StepId;

@@ -1,23 +1,30 @@
 //! When it is established that a store is before another one in coherence order.
 //!
-//! The machine's coherence order grows: a store comes after another once it arrives, or is committed, at a process where the other one is. A fence waits until what it has
-//! seen has arrived, or something that is *known by then* to be behind it. The order that there is in the end may let it go on earlier, which saves a context. So for a fence
+//! The machine's coherence order grows: a store comes after another once it arrives, or is committed, at a process where the
+//! other one is. A fence waits until what it has
+//! seen has arrived, or something that is *known by then* to be behind it. The order that there is in the end may let it go on
+//! earlier, which saves a context. So for a fence
 //!
 //! * `present(w, q)[k]`: `w` is committed at `q`, or new at `q` in a context of its own thread by `k`;
-//! * `known(w, v)[k]`, only if: it was before; or `v` is new in this context at a process where `w` is present; or there is one between;
-//!   or a committed store-conditional `s`, whose load-reserve read `f`, makes it known: nothing of another thread comes between the two, so that `f` before `v` puts `s` before `v`,
+//! * `known(w, v)[k]`, only if: it was before; or `v` is new in this context at a process where `w` is present; or there is one
+//!   between;
+//!   or a committed store-conditional `s`, whose load-reserve read `f`, makes it known: nothing of another thread comes between
+//!   the two, so that `f` before `v` puts `s` before `v`,
 //!   and `w` before `s` puts `w` before `f`;
 //! * `settled(w, q)[k]`, only if `w` is present at `q`, or some `v` is with `known(w, v)[k]`.
 //!
-//! "Only if" is enough: a fence wants `settled` to hold. What is between two stores is nearer to both, so that those reasons never go in circles. Those of store-conditionals could:
-//! `known` has a level for each, and these reasons are about the level below. So many levels are enough: what is known is a path from store to store on which each store-conditional is
+//! "Only if" is enough: a fence wants `settled` to hold. What is between two stores is nearer to both, so that those reasons
+//! never go in circles. Those of store-conditionals could:
+//! `known` has a level for each, and these reasons are about the level below. So many levels are enough: what is known is a path
+//! from store to store on which each store-conditional is
 //! left for what it read at most once.
 
 use super::{By, Power, Rule};
 use crate::symbolic::Formula;
 use fencepost_bmc::aig::Lit;
 
-/// Beyond so many triples of stores and contexts what is covered in the end counts as covered: the encoding has some runs more then, and the machine will not confirm them.
+/// Beyond so many triples of stores and contexts what is covered in the end counts as covered: the encoding has some runs more
+/// then, and the machine will not confirm them.
 const MOST_TRIPLES: usize = 400_000;
 
 impl Power {

@@ -1,4 +1,5 @@
-//! Following an execution of another model, such as the axiomatic one: reads read from the stores that they read from there, and stores come in its coherence order. Threads may stop
+//! Following an execution of another model, such as the axiomatic one: reads read from the stores that they read from there, and
+//! stores come in its coherence order. Threads may stop
 //! before they have done all of it.
 
 use super::{Last, Power};

@@ -297,7 +297,8 @@ impl Power {
         }
     }
 
-    /// Stores of third threads that had reached the fence's thread when it was committed. In the context in which the fence goes on, only own stores can cover them there: those before
+    /// Stores of third threads that had reached the fence's thread when it was committed. In the context in which the fence goes
+    /// on, only own stores can cover them there: those before
     /// the fence, for the others come after it.
     fn seen_stores(&mut self, formula: &mut Formula, at: usize, to: usize, reach: &By) {
         let (p, guard, commit) =

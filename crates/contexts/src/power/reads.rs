@@ -1,15 +1,19 @@
 //! What reads read.
 //!
-//! What a thread has received of a cell changes from context to context, not from read to read. So for each cell, thread and context `k` there is
+//! What a thread has received of a cell changes from context to context, not from read to read. So for each cell, thread and
+//! context `k` there is
 //!
-//! * `newest(w)[k]`: the foreign store `w` is the last in coherence order that has arrived by `k` (itself, or covered), `any[k]` if there is one, `value[k]` what it wrote;
+//! * `newest(w)[k]`: the foreign store `w` is the last in coherence order that has arrived by `k` (itself, or covered), `any[k]`
+//!   if there is one, `value[k]` what it wrote;
 //! * `changed[k]`: it is not the one that was the newest in the context before;
 //! * `over(o)[k]`: it comes after the own store `o`.
 //!
 //! A read that is initialised in context `k` sees what has arrived by `k - 1`. With `own` its last own store it reads
-//! `value[k - 1]` if `over(own)[k - 1]`, else what `own` wrote. `cov` is closed, so that all that is new in a context comes after what was the newest before; hence
+//! `value[k - 1]` if `over(own)[k - 1]`, else what `own` wrote. `cov` is closed, so that all that is new in a context comes after
+//! what was the newest before; hence
 //! "what an earlier read of the cell has seen, this one has seen, or it is before the own store" (RdCnd) is:
-//! in no context between this read and an earlier one that is initialised later is there something new that is over the own store.
+//! in no context between this read and an earlier one that is initialised later is there something new that is over the own
+//! store.
 
 use super::{By, Last, Power, Rule};
 use crate::symbolic::Formula;

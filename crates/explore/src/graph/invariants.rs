@@ -1,11 +1,13 @@
 //! What holds of a graph between two visits, and a check of it for debug builds.
 //!
-//! 1. Reads and writes are present and disjoint; revisited, nonmaximal, fenced, rmw and pure events are among what they should be.
+//! 1. Reads and writes are present and disjoint; revisited, nonmaximal, fenced, rmw and pure events are among what they should
+//!    be.
 //! 2. `before` is a total order of the present events: the time stamps.
 //! 3. `pre` of a present event is present, closed, and does not contain the event.
 //! 4. The coherence lists have the present writes, each in the list of its cell, once.
 //! 5. `readers` and `init_readers` invert `rf`, as far as the source is committed.
-//! 6. An access that is not marked as nonmaximal is the last write, or reads the last write, among what is older, unless reads may be
+//! 6. An access that is not marked as nonmaximal is the last write, or reads the last write, among what is older, unless reads
+//!    may be
 //!    there before their source; and only a revisited read needs something that is younger than itself.
 //! 7. What comes before a thread's first gap is present; where events are committed in program order nothing else is.
 

@@ -1,4 +1,5 @@
-//! Whose turn it is: the threads of a graph by how urgent their next steps are, so that the next one is found without a look at each
+//! Whose turn it is: the threads of a graph by how urgent their next steps are, so that the next one is found without a look at
+//! each
 //! of them. A thread is in the set of its urgency, or in none if it cannot go on.
 
 use crate::interpret::Snapshot;

@@ -374,7 +374,8 @@ impl Armv8 {
         true
     }
 
-    /// Direct predecessors of a committed event in obs | lob. `overtaken` are the writes that are coherence-before one of their thread
+    /// Direct predecessors of a committed event in obs | lob. `overtaken` are the writes that are coherence-before one of their
+    /// thread
     /// that was asked about: what observes before them was told then.
     #[inline(always)]
     fn ordered_before<W: RowWidth>(

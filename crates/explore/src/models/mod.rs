@@ -101,8 +101,10 @@ pub(crate) fn is_full_fence(fence: Fence) -> bool {
     matches!(fence, Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst))
 }
 
-/// What an event needs to exist and to mean what it does: a choice what its branches depend on, and each event the choices before it,
-/// which say what stands before it. As choices need nothing that later events do not, that keeps nobody from being committed early.
+/// What an event needs to exist and to mean what it does: a choice what its branches depend on, and each event the choices before
+/// it,
+/// which say what stands before it. As choices need nothing that later events do not, that keeps nobody from being committed
+/// early.
 pub(crate) fn existence<S, W: RowWidth>(place: &Place<'_, S, W>) -> Row<W> {
     let needs = match place.kind {
         Kind::Choice => &place.facts.ctrl | &place.facts.ctrl_pick,

@@ -327,9 +327,11 @@ fn is_light_fence(fence: Fence) -> bool {
         || matches!(fence, Fence::C11(Order::Consume | Order::Acquire | Order::Release | Order::AcqRel))
 }
 
-/// The least rows of an event above their bases, the rows of earlier events being final. What an event brings comes before it in the
+/// The least rows of an event above their bases, the rows of earlier events being final. What an event brings comes before it in
+/// the
 /// thread, so from the last one on each is looked at once. Rows are closed: what came by the row of an event that was
-/// looked at brings nothing that this one has not brought, as long as it is in no row for another reason as well. (What it brings by `ci`
+/// looked at brings nothing that this one has not brought, as long as it is in no row for another reason as well. (What it brings
+/// by `ci`
 /// it brings by `ii` and `cc`, too.)
 #[inline(always)]
 fn close<W: RowWidth>(base: Ppo<W>, graph: &Graph<Power, W>) -> Ppo<W> {
@@ -556,7 +558,8 @@ struct Propagated<W: RowWidth> {
     overtaken: Row<W>,
 }
 
-/// Adds the com* predecessors of a set: com* into a read comes through its source; into a write from all coherence-earlier ones and
+/// Adds the com* predecessors of a set: com* into a read comes through its source; into a write from all coherence-earlier ones
+/// and
 /// their reads.
 fn add_com_star_before<W: RowWidth>(
     trie: &Trie<Power, W>,

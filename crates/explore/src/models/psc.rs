@@ -208,7 +208,8 @@ impl<'a, W: RowWidth> Psc<'a, W> {
         (e - node.index as usize..e).rev().find(|&v| self.is_event(v) && !is_there(v))
     }
 
-    /// (po \ loc);hb;(po \ loc) before the access `y`, within hb. hb grows along po, so the last event elsewhere knows most; the start of the
+    /// (po \ loc);hb;(po \ loc) before the access `y`, within hb. hb grows along po, so the last event elsewhere knows most; the
+    /// start of the
     /// thread is one of them.
     fn through_others(&self, y: usize) -> Row<W> {
         let last = self.last_elsewhere(y);
@@ -229,7 +230,8 @@ impl<'a, W: RowWidth> Psc<'a, W> {
         through
     }
 
-    /// po \ loc into the events `first..=last` of a thread, from its start on: all up to the last event after which every event is of
+    /// po \ loc into the events `first..=last` of a thread, from its start on: all up to the last event after which every event
+    /// is of
     /// one cell.
     fn before_others(&self, first: usize, last: usize) -> Row<W> {
         let last = (first..=last).rev().find(|&u| self.is_event(u));

@@ -30,7 +30,8 @@ pub fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Compares random programs with and without iterations that changed nothing, under these models; loops go back at most `bound` times.
+/// Compares random programs with and without iterations that changed nothing, under these models; loops go back at most `bound`
+/// times.
 pub fn compare(cases: u64, models: &[ModelName], bound: u32, generate: fn(&mut Random) -> (Program, String)) {
     // A campaign that stopped goes on from where it was.
     let first = number("FENCEPOST_FIRST", 0);

@@ -1,8 +1,11 @@
 //! Threads that are started and joined anywhere, by memory: a start and an end are stores that the other side waits for.
 //!
-//! [`super::phases`] takes threads that `main` starts before it uses memory beside them, and joins when it does nothing else any more: these cost no steps. Any other start becomes `sync; started = 1` of
-//! the parent, and the child begins with `assume(started); isync`. Any other join becomes `assume(ended); isync`, and the child ends with `result = ...; sync; ended = 1`. That is what `pthread_create` and
-//! `pthread_join` promise: all that the one side did or saw before is there for the other. A thread that is started on some ways only may also find that it was not started, and do nothing.
+//! [`super::phases`] takes threads that `main` starts before it uses memory beside them, and joins when it does nothing else any
+//! more: these cost no steps. Any other start becomes `sync; started = 1` of
+//! the parent, and the child begins with `assume(started); isync`. Any other join becomes `assume(ended); isync`, and the child
+//! ends with `result = ...; sync; ended = 1`. That is what `pthread_create` and
+//! `pthread_join` promise: all that the one side did or saw before is there for the other. A thread that is started on some ways
+//! only may also find that it was not started, and do nothing.
 
 use super::{Flat, FlatThread, Op, Step, Unsupported};
 use crate::annotation::Fence;

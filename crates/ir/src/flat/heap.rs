@@ -1,7 +1,9 @@
 //! The cells of memory that is allocated while the program runs.
 //!
-//! Each allocation is a step that exists once, so it is an object of its own; but nobody has declared its cells. They are what may be accessed: a pass over all steps, until nothing changes, finds the
-//! values that registers and memory may hold, as far as these are few; a pointer plus what is not known is anywhere in the object. What is in memory is taken without regard to the order of stores, so that all that may be is found.
+//! Each allocation is a step that exists once, so it is an object of its own; but nobody has declared its cells. They are what
+//! may be accessed: a pass over all steps, until nothing changes, finds the
+//! values that registers and memory may hold, as far as these are few; a pointer plus what is not known is anywhere in the
+//! object. What is in memory is taken without regard to the order of stores, so that all that may be is found.
 //! Where an address may be anything at all the program is refused, and where accesses of different sizes overlap, too.
 
 use super::objects::{binary, unary};

@@ -5,13 +5,16 @@
 //!
 //! * `loops` finds the loops of a function, `unroll` walks the control-flow graph and lays the steps out, `lower` makes
 //!   small operations of instructions, `objects` knows memory that only one thread can reach,
-//!   `heap` finds the cells of memory that is allocated, `phases` tells what `main` does alone, and `handshakes` is for threads that are started and joined in other ways.
+//!   `heap` finds the cells of memory that is allocated, `phases` tells what `main` does alone, and `handshakes` is for threads
+//!   that are started and joined in other ways.
 //!
-//! What is known while the steps are laid out is used: a branch on a known value is no branch, and a loop that is left in one round only,
+//! What is known while the steps are laid out is used: a branch on a known value is no branch, and a loop that is left in one
+//! round only,
 //! because known values decide, runs as often as it runs. Any other loop goes back at most [`Options::unroll`] times and
 //! then ends in [`Op::Cut`], except that nothing goes back after a round that did nothing.
 //!
-//! Read-modify-writes are a load that takes a reservation and a store that needs it ([`Op::Store`] with `paired`); a store-exclusive
+//! Read-modify-writes are a load that takes a reservation and a store that needs it ([`Op::Store`] with `paired`); a
+//! store-exclusive
 //! that fails is no store at all. Waiting instructions are loads and assumptions. Local objects that nobody else can reach
 //! are registers; other local objects become global ones, which is the same because each step exists once.
 

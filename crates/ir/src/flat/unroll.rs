@@ -2,10 +2,13 @@
 //!
 //! A *place* is an instruction in a copy of a function in certain rounds of the loops around it. Its key is a list of
 //! numbers: for each frame and each loop around it the loop's head in reverse postorder and the round, then the
-//! instruction, then what was done on the way. All edges go to places with larger keys, so places are taken by increasing key, each once, when everything that leads there has been laid out.
+//! instruction, then what was done on the way. All edges go to places with larger keys, so places are taken by increasing key,
+//! each once, when everything that leads there has been laid out.
 //!
-//! A round of a loop that did nothing that others could notice, and that hands no register on to the next round, is *idle*. A run with idle rounds is a run
-//! without them: loads, fences and branches only ever hold others back. So nothing goes back after an idle round ([`Options::skip_idle`]). To know whether a round is
+//! A round of a loop that did nothing that others could notice, and that hands no register on to the next round, is *idle*. A run
+//! with idle rounds is a run
+//! without them: loads, fences and branches only ever hold others back. So nothing goes back after an idle round
+//! ([`Options::skip_idle`]). To know whether a round is
 //! idle, ways that have done something and ways that have not are kept apart to the end of the round.
 
 use super::heap::{Allocated, find_cells};

@@ -1,14 +1,16 @@
 //! Small operations for the usual instructions of a function, made once.
 //!
 //! The operation of an instruction stands at the instruction's own place, so that `step` and `compute` can take turns anywhere.
-//! An operation that does several instructions goes on behind them all; the others keep operations of their own, for jumps between them.
+//! An operation that does several instructions goes on behind them all; the others keep operations of their own, for jumps
+//! between them.
 //!
 //! A constant is a register that nobody writes: it stands behind the registers of the function.
 
 use fencepost_ir::{BinaryOp, Extend, Function, Instr, Operand, Program, Reg, Rvalue, UnaryOp, Value, Width};
 use std::collections::HashMap;
 
-/// How many registers and constants of a function an operation can name: all that a `u16` can, so that none is ever out of bounds.
+/// How many registers and constants of a function an operation can name: all that a `u16` can, so that none is ever out of
+/// bounds.
 pub(super) const WINDOW: usize = 1 << 16;
 
 /// How many instructions are looked at to see that a condition is not used again.

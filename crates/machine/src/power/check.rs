@@ -88,7 +88,8 @@ impl Checkable for PowerMachine<'_> {
     }
 }
 
-/// Finds what counts of a run, and replays it. What a process has fetched behind its last committed store, and behind what is wrong with it, was noticed by nobody and is
+/// Finds what counts of a run, and replays it. What a process has fetched behind its last committed store, and behind what is
+/// wrong with it, was noticed by nobody and is
 /// left out.
 fn confirm(code: &PowerCode<'_>, moves: &[Move], contexts: Option<u32>) -> Result<Finding, &'static str> {
     let all = vec![usize::MAX; code.flat.threads.len()];
@@ -155,7 +156,8 @@ pub fn replay_moves(
 
 /// Replays a run on the plain machine; an error if it is none.
 ///
-/// Of each process only the first `kept` events count: what was fetched behind them had no effect on anybody. If `contexts` is given, the run
+/// Of each process only the first `kept` events count: what was fetched behind them had no effect on anybody. If `contexts` is
+/// given, the run
 /// may have no more of them.
 pub fn ending(
     code: &PowerCode<'_>,

@@ -10,7 +10,8 @@ use fencepost_ir::flat::Op;
 use fencepost_ir::{FailKind, Value};
 use std::sync::Arc;
 
-/// The configuration in which a process does nothing from an event on. `None` if others may have noticed something behind it: a store. Without a fence
+/// The configuration in which a process does nothing from an event on. `None` if others may have noticed something behind it: a
+/// store. Without a fence
 /// that was committed there others have less to wait for.
 pub(super) fn stop_at(view: &View<'_>, index: usize, pc: u32) -> Option<Config> {
     let state = &view.config.processes[view.process];
@@ -89,7 +90,8 @@ impl Complete<'_> {
         matches!(self.rules.code.flat.threads[process].code[step as usize].op, Op::Assert { .. })
     }
 
-    /// What is wrong, if the run can be completed by leaving out what nobody has noticed: what each process has fetched behind its last committed store, or behind what is wrong with it.
+    /// What is wrong, if the run can be completed by leaving out what nobody has noticed: what each process has fetched behind
+    /// its last committed store, or behind what is wrong with it.
     pub(super) fn wrong(&self) -> Option<Wrong> {
         let n = self.config.processes.len();
         let stored = |p: usize| {

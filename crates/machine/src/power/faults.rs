@@ -1,8 +1,11 @@
 //! What is wrong at the end of a complete run.
 //!
-//! An assertion orders nothing: its process goes on behind it, and a run in which it is false is wrong whatever came after. A process stands still before an access that hits no cell: nothing
-//! behind it can be committed, because the address is not that of a cell. A read that gets the initial value of a cell without one is wrong, too; what determines it is
-//! determined before anything behind it is noticed, so that it is enough to look at runs in which its process has done nothing more.
+//! An assertion orders nothing: its process goes on behind it, and a run in which it is false is wrong whatever came after. A
+//! process stands still before an access that hits no cell: nothing
+//! behind it can be committed, because the address is not that of a cell. A read that gets the initial value of a cell without
+//! one is wrong, too; what determines it is
+//! determined before anything behind it is noticed, so that it is enough to look at runs in which its process has done nothing
+//! more.
 
 use super::alone::Alone;
 use super::code::PowerCode;

@@ -1,4 +1,5 @@
-//! Executions of another model, such as the axiomatic one, as steps of the flat program: from what each read reads follow the ways of all branches.
+//! Executions of another model, such as the axiomatic one, as steps of the flat program: from what each read reads follow the
+//! ways of all branches.
 
 use super::alone::{Alone, Halt};
 use super::code::PowerCode;

@@ -1,14 +1,18 @@
 //! The machine for the stateful search.
 //!
 //! Reductions, each of which [`super::plain`] is the oracle for:
-//! * What was fetched restricts nothing that comes before it, so steps are fetched as soon as the way is known; a branch whose condition
+//! * What was fetched restricts nothing that comes before it, so steps are fetched as soon as the way is known; a branch whose
+//!   condition
 //!   is not known is taken either way. A way that turns out wrong is given up, because the right one was taken too.
-//! * Initialising a store, and committing a read, a branch or a fence, only enables other steps, now as well as later (a fence that is committed
+//! * Initialising a store, and committing a read, a branch or a fence, only enables other steps, now as well as later (a fence
+//!   that is committed
 //!   earlier has seen less), so these steps are done at once, in the context in which they become possible.
-//! * A `sync` reaches all processes in one step: to have reached some of them enables nothing, and can hold up their stores. With two processes
+//! * A `sync` reaches all processes in one step: to have reached some of them enables nothing, and can hold up their stores. With
+//!   two processes
 //!   an `lwsync` reaches the other one at once.
 //!
-//! Assertions order nothing: they are fetched like all else, and one that is false is a finding if the run can be completed by leaving out what was fetched behind the last
+//! Assertions order nothing: they are fetched like all else, and one that is false is a finding if the run can be completed by
+//! leaving out what was fetched behind the last
 //! committed store of each process, or behind the assertion: nobody has noticed that.
 
 use super::alone::{Alone, Halt};
@@ -100,7 +104,8 @@ impl<'c> PowerMachine<'c> {
         }
     }
 
-    /// Leaves out states from which not all processes can end within the bound. Final states are the same; what goes wrong before the end is not looked for.
+    /// Leaves out states from which not all processes can end within the bound. Final states are the same; what goes wrong before
+    /// the end is not looked for.
     pub fn only_complete(self, only_complete: bool) -> PowerMachine<'c> {
         PowerMachine { only_complete, ..self }
     }

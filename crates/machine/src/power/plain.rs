@@ -1,7 +1,8 @@
 //! The rules once more, one at a time, as the paper writes them: sets and maps, no reduction, nothing in common with
 //! [`super::rules`]. Replays what the search or another engine reports, and enumerates all runs of small programs in the tests.
 //!
-//! Assignments are transparent: the rules of the paper let an assignment be initialised and committed whenever something that depends on it
+//! Assignments are transparent: the rules of the paper let an assignment be initialised and committed whenever something that
+//! depends on it
 //! wants it to be.
 
 use super::alone::Alone;

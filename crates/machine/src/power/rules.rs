@@ -90,7 +90,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// `ComCnd` for an access: what it depends on, branches, and earlier accesses of the cell, also those whose cell is not known.
+    /// `ComCnd` for an access: what it depends on, branches, and earlier accesses of the cell, also those whose cell is not
+    /// known.
     fn commit_condition(&self, index: usize) -> bool {
         let info = &self.walk.infos[index];
         let Some(cell) = self.cell(index) else { return false };

@@ -1,6 +1,7 @@
 //! Runs that another engine found, as a schedule: in which context each thing happens. They are done again here, rule by rule.
 //!
-//! Within a context the rules are applied as they become possible, in program order: what a process can see changes within its own context only by its own commits,
+//! Within a context the rules are applied as they become possible, in program order: what a process can see changes within its
+//! own context only by its own commits,
 //! and those are scheduled.
 
 use super::alone::{Alone, Halt};
@@ -165,7 +166,8 @@ impl Turn<'_> {
             }
         }
         for to in (0..state.events.len()).filter(|to| *to != self.process) {
-            // A store that arrives in another process's context is covered there by a store behind it, and does not arrive itself.
+            // A store that arrives in another process's context is covered there by a store behind it, and does not arrive
+            // itself.
             if self.schedule.reach.get(&(at.0, at.1, to)) == Some(&self.context) {
                 rules.push(Rule::Propagate(number, to as u8));
             }

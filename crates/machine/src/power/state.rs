@@ -111,7 +111,8 @@ impl Storage {
         }
     }
 
-    /// Keeps store-conditionals next to what their loads read, as far as other processes' stores to the cell (`writes`) are concerned.
+    /// Keeps store-conditionals next to what their loads read, as far as other processes' stores to the cell (`writes`) are
+    /// concerned.
     /// False if that cannot be.
     pub fn keep_pairs(&mut self, writes: &[(Write, u32)]) -> bool {
         loop {

@@ -51,7 +51,8 @@ pub fn candidates(
         for after in memory.seen(thread, cell)..messages.len() {
             if memory.has_gap(cell, after) {
                 places.push(Place::Gap { after, adjacent: false });
-                // A read-modify-write may use the promise, and then has to touch it: by fulfilling it, or by splitting it for a later write; one that the
+                // A read-modify-write may use the promise, and then has to touch it: by fulfilling it, or by splitting it for a
+                // later write; one that the
                 // thread comes to only when it has read what is not there yet.
                 if updated[cell] {
                     places.push(Place::Gap { after, adjacent: true });

@@ -1,11 +1,13 @@
 //! Consistency: can a thread, running alone, fulfil all its promises `[AAGKV, 3 and 3.1]`?
 //!
-//! *Strong*: from the memory as it is, adding writes only behind all others or below own promises, and no read-modify-write that is
+//! *Strong*: from the memory as it is, adding writes only behind all others or below own promises, and no read-modify-write that
+//! is
 //! not a promise. *Standard*: from every future memory. Which future memories have to be looked at is in
 //! [`super::future`]. In both, a thread promises nothing more and stops at SC fences.
 //!
 //! Only the thread that moved has to be checked: what others add takes nothing away from a certification, neither a
-//! message to read, nor the end of a cell, nor the interval of a promise. `plain` checks all threads, so every replayed run tests this.
+//! message to read, nor the end of a cell, nor the interval of a promise. `plain` checks all threads, so every replayed run tests
+//! this.
 //!
 //! The answer is the least number of view switches of a certifying run, because `[AAGKV, 4]` counts them.
 

@@ -4,7 +4,8 @@
 //! these numbers only two things can ever be seen: the order of the messages of a cell, and which neighbours touch
 //! (`m1.to == m2.frm`), because then nothing fits between them. So a cell is a list of messages, oldest first, each with one bit
 //! [`Message::adjacent`], and a timestamp is an index into that list. A new message never touches its neighbours unless
-//! it has to: a gap can only be of use to a later insertion (ADR `promising-timestamps` has the cases in which it has to). Messages that no thread can
+//! it has to: a gap can only be of use to a later insertion (ADR `promising-timestamps` has the cases in which it has to).
+//! Messages that no thread can
 //! read any more are dropped, so that states which differ only in such a past are one state.
 //!
 //! **Views in messages** (`[KHLVD, 4]`, beyond the paper): each thread has the view that it has, the one that it would have after
@@ -53,7 +54,8 @@ pub enum Place {
         /// Whether it touches.
         adjacent: bool,
     },
-    /// Additive insertion behind the message of that index and up to the promise above it, which it touches: a read-modify-write may
+    /// Additive insertion behind the message of that index and up to the promise above it, which it touches: a read-modify-write
+    /// may
     /// then read it and fulfil that promise.
     Fill {
         /// The index.

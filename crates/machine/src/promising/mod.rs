@@ -16,7 +16,8 @@
 //! goes on past a failed assertion; a read of the message that a fence raised the view to switches no view; the
 //! switches of certifications count at every context switch; other cells may be written freely while certifying.
 //!
-//! References: `[AAGKV]` P. A. Abdulla, M. F. Atig, A. Godbole, S. Krishna, V. Vafeiadis, Verification of C11 programs with relaxed accesses;
+//! References: `[AAGKV]` P. A. Abdulla, M. F. Atig, A. Godbole, S. Krishna, V. Vafeiadis, Verification of C11 programs with
+//! relaxed accesses;
 //! `[KHLVD]` J. Kang, C.-K. Hur, O. Lahav, V. Vafeiadis, D. Dreyer, A promising semantics for
 //! relaxed-memory concurrency, POPL 2017.
 

@@ -93,7 +93,8 @@ pub struct Plain<'c> {
     steps: Steps<'c>,
     consistency: Consistency,
     domain: &'c [Value],
-    /// Somebody may learn from what messages publish. If not, they publish nothing: SC fences release too, and a promise would have to say what a
+    /// Somebody may learn from what messages publish. If not, they publish nothing: SC fences release too, and a promise would
+    /// have to say what a
     /// read-modify-write passes on that nobody looks at.
     publishes: bool,
 }

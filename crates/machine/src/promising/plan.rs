@@ -1,9 +1,11 @@
 //! A run that somebody else has found, done again: messages are named by their timestamps, and the steps of the machine come out.
 //!
-//! Where the interval of a message begins follows from what it is: a read-modify-write begins where what it read ends, a write inside an own
+//! Where the interval of a message begins follows from what it is: a read-modify-write begins where what it read ends, a write
+//! inside an own
 //! promise splits it, a promise says where it begins, and any other write touches nothing below it.
 //!
-//! Which bounds the run keeps is counted here, too, as `[AAGKV, 4]` counts: promises, view switches, and the switches of the certifications
+//! Which bounds the run keeps is counted here, too, as `[AAGKV, 4]` counts: promises, view switches, and the switches of the
+//! certifications
 //! at context switches.
 
 use super::certify::{Certified, Certifier, Consistency};
@@ -20,7 +22,8 @@ use crate::step::{Next, Steps};
 use fencepost_answer::Finding;
 use fencepost_ir::{Program, Property, Value, Width};
 
-/// A timestamp: larger is newer; that of the initial message is 0. Those of writes that nobody compares with may be any that are free.
+/// A timestamp: larger is newer; that of the initial message is 0. Those of writes that nobody compares with may be any that are
+/// free.
 pub type Key = u64;
 
 /// A step of a run.
@@ -246,7 +249,8 @@ impl Order {
         self.number(cell, key)
     }
 
-    /// Adds a message of a thread, which splits an own promise if it is inside it. `from`: where it begins otherwise, unless that is of
+    /// Adds a message of a thread, which splits an own promise if it is inside it. `from`: where it begins otherwise, unless that
+    /// is of
     /// no interest; `promised`: it is a promise.
     fn add(
         &mut self,

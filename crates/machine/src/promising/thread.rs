@@ -11,7 +11,8 @@ use fencepost_ir::{Fence, Instr, Order, Value};
 pub enum Rule {
     /// All: a step of a run.
     Run,
-    /// In a check of strong consistency: a write goes to the end of its cell or uses a promise, a read-modify-write uses a promise.
+    /// In a check of strong consistency: a write goes to the end of its cell or uses a promise, a read-modify-write uses a
+    /// promise.
     Strong,
     /// In a check of standard consistency: all, but no fences.
     Standard,

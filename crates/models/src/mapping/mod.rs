@@ -9,7 +9,8 @@
 //! | `armv8` | AArch64 | what GCC and LLVM emit; Podkopaev, Lahav, Vafeiadis, POPL 2019 |
 //!
 //! A target is a table (`recipe::Convention`): for each order the fences around an access, the annotation that is
-//! left on it and what follows a read. `rewrite` applies the table to a function, `locks` says what mutexes are, and `llsc` splits read-modify-writes
+//! left on it and what follows a read. `rewrite` applies the table to a function, `locks` says what mutexes are, and `llsc`
+//! splits read-modify-writes
 //! where the machine has no single instruction for them (`docs/adr/006-mapping-llsc.md`). `options` are the choices where
 //! the literature has two mappings.
 //!

@@ -134,7 +134,8 @@ pub fn program(text: &str) -> Program {
     program
 }
 
-/// For the enumerator: locks as what they mean in C11, and waits as an operation and an assumption about what it read. An execution that
+/// For the enumerator: locks as what they mean in C11, and waits as an operation and an assumption about what it read. An
+/// execution that
 /// violates the assumption is not complete, so it does not matter that the operation was done.
 fn without_waits(source: &Program) -> Program {
     let mut program = source.clone();

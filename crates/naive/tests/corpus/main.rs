@@ -1,6 +1,7 @@
 //! The models and the enumerator against the shared litmus tests with known results, where they are present.
 //!
-//! Every third row, each with `FENCEPOST_FULL`. Verdict, `holds`, states and the numbers of executions must all agree. The example `corpus` does the same with an
+//! Every third row, each with `FENCEPOST_FULL`. Verdict, `holds`, states and the numbers of executions must all agree. The
+//! example `corpus` does the same with an
 //! expectation file of one's own.
 
 mod compare;

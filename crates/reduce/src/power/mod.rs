@@ -1,19 +1,28 @@
 //! From POWER with K contexts to SC: the translation of `[AABN17]`, repaired, for the language of its Fig. 6 and `eieio`.
 //!
-//! The result is one sequential program: the processes run one after the other, no scheduler is left. Who is active in which context is chosen first, and what each
-//! process has received of each cell when a context begins is guessed: `power_from` (the place in coherence order) and `power_value`. A process changes
-//! these for contexts in which it is active (`power_to`, `power_new`), and in the end each context must begin with what the one before left. So each process can be run alone:
+//! The result is one sequential program: the processes run one after the other, no scheduler is left. Who is active in which
+//! context is chosen first, and what each
+//! process has received of each cell when a context begins is guessed: `power_from` (the place in coherence order) and
+//! `power_value`. A process changes
+//! these for contexts in which it is active (`power_to`, `power_new`), and in the end each context must begin with what the one
+//! before left. So each process can be run alone:
 //! all it touches of others is indexed by its own contexts.
 //!
-//! An event chooses the contexts in which it is initialised, committed and propagated, and assumes what the rules of the machine demand of them. Where the
-//! paper's Algorithms 2 to 12 keep the coherence order as pairs of contexts, there are numbers here that each store chooses: the paper's pairs lose stores
-//! (`docs/adr/018-power-machine.md`). What a fence waits for must be known to be covered when it goes on: with two processes `power_got` (what has arrived from the other one) tells; with
-//! more, or with store-conditionals, the final order does, so that there may be a run more. A store-conditional keeps other processes' numbers out between what its load-reserve read and its own. The rest of the numbers mean what they mean there:
+//! An event chooses the contexts in which it is initialised, committed and propagated, and assumes what the rules of the machine
+//! demand of them. Where the
+//! paper's Algorithms 2 to 12 keep the coherence order as pairs of contexts, there are numbers here that each store chooses: the
+//! paper's pairs lose stores
+//! (`docs/adr/018-power-machine.md`). What a fence waits for must be known to be covered when it goes on: with two processes
+//! `power_got` (what has arrived from the other one) tells; with
+//! more, or with store-conditionals, the final order does, so that there may be a run more. A store-conditional keeps other
+//! processes' numbers out between what its load-reserve read and its own. The rest of the numbers mean what they mean there:
 //!
 //! * per register: the contexts by which what it depends on is initialised and committed;
-//! * per process and cell: value, number and initialisation of the last own store, commitment of the last access, initialisation of the last read, and when the addresses of
+//! * per process and cell: value, number and initialisation of the last own store, commitment of the last access, initialisation
+//!   of the last read, and when the addresses of
 //!   stores since the last own one were known;
-//! * per process: commitment of control, what fences and `eieio`s let through, commitment of all accesses and of all stores, knowledge and commitment of
+//! * per process: commitment of control, what fences and `eieio`s let through, commitment of all accesses and of all stores,
+//!   knowledge and commitment of
 //!   all addresses, and when own barriers have reached each other process;
 //! * per two processes and context: by when barriers that have reached the first have reached the second (`power_need`).
 //!
@@ -43,7 +52,8 @@ pub struct Options {
     pub owners: bool,
 }
 
-/// The sequential program that goes wrong, or ends in a state, if and only if the program does on the POWER machine within the bounds.
+/// The sequential program that goes wrong, or ends in a state, if and only if the program does on the POWER machine within the
+/// bounds.
 ///
 /// Processes may stop anywhere, but a final condition is about runs in which all have come to their ends.
 pub fn reduce_power(program: &Program, options: &Options) -> Result<Program, Unsupported> {
@@ -531,7 +541,8 @@ impl Translation<'_> {
         }
     }
 
-    /// It is followed what is known of coherence when a fence waits: with two processes and no store-conditionals. Otherwise the final order counts, which may let a fence go on earlier.
+    /// It is followed what is known of coherence when a fence waits: with two processes and no store-conditionals. Otherwise the
+    /// final order counts, which may let a fence go on earlier.
     fn is_established(&self) -> bool {
         let steps = self.flat.threads.iter().flat_map(|thread| &thread.code);
         let conditional = |step: &flat::Step| matches!(step.op, Op::Store { paired: true, .. });

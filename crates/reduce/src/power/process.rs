@@ -568,7 +568,8 @@ impl Translation<'_> {
         }
     }
 
-    /// With two processes: if the last store that a fence has seen is an own one, it or a later one has arrived at the other process, or one that is behind it has come from there.
+    /// With two processes: if the last store that a fence has seen is an own one, it or a later one has arrived at the other
+    /// process, or one that is behind it has come from there.
     fn is_known(&mut self, thread: usize, to: usize, cell: i64, by: Operand, here: Operand) {
         if !self.is_established() {
             return;

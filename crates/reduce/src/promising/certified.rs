@@ -1,7 +1,9 @@
 //! Programs with promises: every message is stored, and promises are certified by copies of the thread.
 //!
-//! Timestamps of a cell are 0..=T, where T is the largest number of its writes in a run, and the message with a timestamp is at that place of two arrays. So the order of
-//! messages is their place, and a read-modify-write that reads timestamp s takes s + 1. Which intervals touch is not stored: a place is *kept* for a thread
+//! Timestamps of a cell are 0..=T, where T is the largest number of its writes in a run, and the message with a timestamp is at
+//! that place of two arrays. So the order of
+//! messages is their place, and a read-modify-write that reads timestamp s takes s + 1. Which intervals touch is not stored: a
+//! place is *kept* for a thread
 //! once a certification relies on nobody else writing there.
 //!
 //! ```text
@@ -20,7 +22,8 @@
 //! fence    there is none
 //! ```
 //!
-//! A split takes the lower part of the interval of a promise. Why places between are enough to know what touches is said in `bmc::promising::ghosts` and
+//! A split takes the lower part of the interval of a promise. Why places between are enough to know what touches is said in
+//! `bmc::promising::ghosts` and
 //! in ADR `promising-timestamps`; these are the rules of that encoding, as code.
 
 mod ghost;

@@ -22,7 +22,8 @@ pub struct Code {
     pub function: Function,
     /// The place in the source that the next instructions belong to.
     pub span: Span,
-    /// Registers for results that are used at once, by what they hold: the next one, and all of them. They are used again from the next
+    /// Registers for results that are used at once, by what they hold: the next one, and all of them. They are used again from
+    /// the next
     /// [`Code::again`] on.
     spare: BTreeMap<String, (usize, Vec<Reg>)>,
 }

@@ -1,16 +1,22 @@
 //! The reduction of the promising semantics to SC `[AAGKV, 5 and C]`, IR to IR.
 //!
-//! A run with at most K promises and view switches becomes an SC run of a program in which every memory step is an atomic section. There are two
-//! translations. Both take the specification from section 3 where Algorithms 6 to 13 say something else (ADR `promising-reduction`).
+//! A run with at most K promises and view switches becomes an SC run of a program in which every memory step is an atomic
+//! section. There are two
+//! translations. Both take the specification from section 3 where Algorithms 6 to 13 say something else (ADR
+//! `promising-reduction`).
 //!
-//! **Without promises** (`essential`, `thread`) it is the paper's: only *essential* messages are stored, those that somebody reads, and a write that
+//! **Without promises** (`essential`, `thread`) it is the paper's: only *essential* messages are stored, those that somebody
+//! reads, and a write that
 //! nobody else compares with takes no timestamp. Deviations:
 //! - there is no bound on contexts: K + n are not enough when fences are ordered;
-//! - reading the message that a fence raised the view to costs nothing; a write that was given no timestamp gets one at the next fence, and at the end of
+//! - reading the message that a fence raised the view to costs nothing; a write that was given no timestamp gets one at the next
+//!   fence, and at the end of
 //!   its thread, so that the last value of each cell is known.
 //!
-//! **With promises** (`certified`) every message is stored, by cell and timestamp, because a certification may read, at no cost, what nobody else reads. After every
-//! step of a thread that has promises a copy of what is left of the thread certifies them: code of its own that only goes forward, in place of the paper's
+//! **With promises** (`certified`) every message is stored, by cell and timestamp, because a certification may read, at no cost,
+//! what nobody else reads. After every
+//! step of a thread that has promises a copy of what is left of the thread certifies them: code of its own that only goes
+//! forward, in place of the paper's
 //! check mode, which jumps back. What certifications cost is charged when another thread goes on, as section 4 counts it.
 
 mod certified;

@@ -1,7 +1,10 @@
-//! A program as [`super::reduce_promising`] wants it: one function per thread, calls inlined, loops unrolled, threads that run from the start.
+//! A program as [`super::reduce_promising`] wants it: one function per thread, calls inlined, loops unrolled, threads that run
+//! from the start.
 //!
-//! A read-modify-write comes back from [`fencepost_ir::flat`] as a load and a store that belongs to it, and so it stays: an exclusive load and a
-//! store-exclusive with nothing but computation between them. The translations make them one step, because what is between them is no state of the machine: there
+//! A read-modify-write comes back from [`fencepost_ir::flat`] as a load and a store that belongs to it, and so it stays: an
+//! exclusive load and a
+//! store-exclusive with nothing but computation between them. The translations make them one step, because what is between them
+//! is no state of the machine: there
 //! nobody else moves, nothing is promised and nothing has to be certified.
 
 use super::is_relaxed;
@@ -76,7 +79,8 @@ fn relaxed_only(program: &Program) -> Result<(), Unsupported> {
 
 const RELAXED: Ann = Ann { order: Order::Relaxed, ..Ann::PLAIN };
 
-/// The store of the read-modify-write that begins with this load: what is between them computes and waits. A compare-exchange that is known to fail
+/// The store of the read-modify-write that begins with this load: what is between them computes and waits. A compare-exchange
+/// that is known to fail
 /// has none.
 fn store_of(thread: &FlatThread, load: usize) -> Option<usize> {
     let mut later = thread.code.iter().enumerate().skip(load + 1);

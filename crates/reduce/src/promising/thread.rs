@@ -1,4 +1,5 @@
-//! The translation of one thread without promises: Algorithms 6 to 13 of `[AAGKV, C]` without check mode, with the deviations of [`super`].
+//! The translation of one thread without promises: Algorithms 6 to 13 of `[AAGKV, C]` without check mode, with the deviations of
+//! [`super`].
 
 mod steps;
 

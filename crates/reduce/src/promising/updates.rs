@@ -1,4 +1,5 @@
-//! Read-modify-writes of a straight thread: an exclusive load, computation, and a store-exclusive that some ways may pass by. Together they are one step.
+//! Read-modify-writes of a straight thread: an exclusive load, computation, and a store-exclusive that some ways may pass by.
+//! Together they are one step.
 
 use crate::Unsupported;
 use fencepost_ir::{Function, Instr, Label};

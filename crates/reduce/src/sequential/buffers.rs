@@ -1,7 +1,9 @@
 //! Stores that wait, as under TSO, in a sequential program: the masks and queues of `[ABP, Figures 2 to 5]`.
 //!
-//! A context of a thread is a round. Each thread has a view of memory, and for each of the next k rounds a mask and a queue of the stores
-//! that reach memory when that round begins; `lead` says how many rounds ahead the next store is. When a round begins, the first queue goes to
+//! A context of a thread is a round. Each thread has a view of memory, and for each of the next k rounds a mask and a queue of
+//! the stores
+//! that reach memory when that round begins; `lead` says how many rounds ahead the next store is. When a round begins, the first
+//! queue goes to
 //! memory, the others move down, and the view is renewed where nothing is pending.
 //!
 //! Reference: `[ABP]` M. F. Atig, A. Bouajjani, G. Parlato, Getting rid of store-buffers in TSO analysis, CAV 2011.

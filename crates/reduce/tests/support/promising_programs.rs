@@ -139,7 +139,8 @@ pub fn biased(seed: u64) -> String {
     format!("shared x, y; {} observe x, y, {}; exists true;", processes.join(" "), registers.join(", "))
 }
 
-/// A program of two threads with an assertion on what the first one has read, right behind the read: in a quarter of all seeds none has one to
+/// A program of two threads with an assertion on what the first one has read, right behind the read: in a quarter of all seeds
+/// none has one to
 /// read.
 #[allow(dead_code)]
 pub fn asserting(seed: u64) -> Option<String> {

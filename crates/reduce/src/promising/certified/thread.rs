@@ -26,7 +26,8 @@ pub(super) struct Translator<'a> {
     pub owes: Reg,
     /// For each instruction: a write that could fulfil a promise may come from there on, without a fence before.
     pub hopeful: Vec<bool>,
-    /// Registers of certifications: views, those of the source, promises that are left, view switches, and the place of a promise whose value is not known yet.
+    /// Registers of certifications: views, those of the source, promises that are left, view switches, and the place of a promise
+    /// whose value is not known yet.
     pub ghost_views: Vec<View>,
     pub ghost_regs: Vec<Reg>,
     pub left: Reg,
