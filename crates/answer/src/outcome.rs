@@ -4,7 +4,7 @@ use crate::bound::Bound;
 use crate::kind::{FindingKind, Severity};
 use crate::picture::Picture;
 use crate::stop::StopReason;
-use fencepost_diag::Span;
+use fencepost_diag::{Edit, Span};
 use serde::Serialize;
 
 /// The verdict.
@@ -190,6 +190,16 @@ pub struct Suggestion {
     pub nowhere_in: Vec<String>,
 }
 
+impl Suggestion {
+    /// All edits of the text; none if not all changes can be written so.
+    pub fn edits(&self) -> Vec<Edit> {
+        match self.changes.iter().any(|change| change.edits.is_empty()) {
+            true => Vec::new(),
+            false => self.changes.iter().flat_map(|change| change.edits.iter().cloned()).collect(),
+        }
+    }
+}
+
 /// One change of a memory order, or one fence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -199,6 +209,8 @@ pub struct Change {
     pub from: String,
     /// What should be.
     pub to: String,
+    /// How that is written; nothing where the text does not say the order, as behind a macro.
+    pub edits: Vec<Edit>,
 }
 
 /// What the executions of a program with a final condition end in.

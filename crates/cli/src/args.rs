@@ -450,6 +450,9 @@ pub struct CheckArgs {
     /// If it is unsafe, find memory orders or fences that make it safe, as weak as possible, by running it again
     #[arg(long)]
     pub suggest: bool,
+    /// Write what --suggest finds into the files
+    #[arg(long, requires = "suggest")]
+    pub apply: bool,
     /// Print one JSON object per file and line
     #[arg(long)]
     pub json: bool,

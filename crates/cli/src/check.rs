@@ -157,6 +157,11 @@ fn plan(options: &CheckArgs) -> Result<(Vec<Job>, Option<BTreeSet<Known>>), Stri
     if let Some(option) = options.outlive.asks().filter(|_| several) {
         return Err(format!("error: {option} takes one file under one model, not {}\n", jobs.len()));
     }
+    let twice = || jobs.iter().any(|job| job.file == jobs[0].file && job.model.name != jobs[0].model.name);
+    if options.apply && several && twice() {
+        let hint = "  what is found under one model may not be enough under another one: apply them one after the other\n";
+        return Err(format!("error: --apply takes one model\n{hint}"));
+    }
     if several && options.workers() > 1 {
         for job in &mut jobs {
             (job.options.jobs, job.options.quiet) = (Some(1), true);
@@ -442,6 +447,11 @@ fn check(job: &Job, format: &Format, baseline: Option<&BTreeSet<Known>>) -> Resu
         seconds: checked.seconds,
     };
     draw(&report, job)?;
+    if options.apply
+        && let Some(suggestion) = &outcome.suggestion
+    {
+        print::err(&suggest::apply(suggestion, sources)?);
+    }
     let is_wrong = |i: &usize| outcome.findings[*i].kind.severity() != Severity::Warning;
     let known = (0..known.len()).filter(is_wrong).filter(|&i| known[i]).count();
     let findings = (0..all.len()).filter(is_wrong).map(|i| all[i].clone()).collect();

@@ -167,3 +167,56 @@ fn fences_for_programs_in_the_small_language() {
         assert!(!changes.is_empty(), "{found}");
     }
 }
+
+/// `--apply` writes what is suggested, and the file is then safe; a sequence lock gets its two fences.
+#[test]
+fn what_is_applied_is_safe() {
+    let folder = Folder(std::env::temp_dir().join(format!("fencepost-apply-{}", std::process::id())));
+    std::fs::create_dir_all(&folder.0).expect("a folder");
+    let programs = [
+        ("../../../examples/message", &["armv8", "rc20"][..], 0),
+        ("seqlock_unfenced", &["rc20", "armv8"], 2),
+        ("treiber_rlx", &["rc20"], 0),
+        ("litmus_sb_rlx", &["tso"], 0),
+    ];
+    for (name, models, fences) in programs {
+        for model in models {
+            let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+            let text = std::fs::read_to_string(format!("{root}/crates/c/corpus/{name}.c"));
+            let text = text.expect("the program").replace("expect:", "");
+            let path = folder.0.join("applied.c");
+            std::fs::write(&path, &text).expect("written");
+            let file = path.display().to_string();
+            let found = answer(&file, model, &["--suggest", "--apply"]);
+            assert_eq!(found["verdict"], "unsafe", "{name} {model}");
+            assert_eq!(answer(&file, model, &[])["verdict"], "safe", "{name} {model}");
+            let now = std::fs::read_to_string(&path).expect("the program");
+            let count = |text: &str| text.matches("atomic_thread_fence").count();
+            assert_eq!(count(&now) - count(&text), fences, "{now}");
+        }
+    }
+}
+
+/// An order in a macro is not edited, and the file stays as it is.
+#[test]
+fn what_the_text_does_not_say_is_left_alone() {
+    let found = answer("crates/c/corpus/dekker_2_rlx.c", "rc20", &["--suggest"]);
+    let changes = found["suggestion"]["changes"].as_array().expect("a suggestion");
+    assert!(!changes.is_empty() && changes.iter().all(|c| c["edits"] == serde_json::json!([])), "{found}");
+}
+
+/// Services that take SARIF get the patch as a fix.
+#[test]
+fn sarif_has_the_fix() {
+    let arguments = ["check", "-j1", "--suggest", "--format", "sarif", "-m", "armv8", "examples/message.c"];
+    let output = fencepost(&arguments).output().expect("it runs");
+    let log: Value = serde_json::from_slice(&output.stdout).expect("a log");
+    let change = &log["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
+    assert_eq!(change["artifactLocation"]["uri"], "examples/message.c");
+    let replacements = change["replacements"].as_array().expect("replacements");
+    let texts: Vec<&str> =
+        replacements.iter().filter_map(|r| r["insertedContent"]["text"].as_str()).collect();
+    assert_eq!(texts, ["memory_order_acquire", "memory_order_release"]);
+    let region = &replacements[0]["deletedRegion"];
+    assert_eq!((&region["startLine"], &region["endLine"]), (&Value::from(17), &Value::from(17)));
+}

@@ -5,7 +5,7 @@
 
 mod source;
 
-pub use source::SourceMap;
+pub use source::{Edit, SourceMap};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt;

@@ -5,6 +5,15 @@
 
 use crate::{Diagnostic, SourceFile, Span};
 
+/// A piece of source text and what is to stand there instead; an empty span is a place where something is put in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What goes.
+    pub span: Span,
+    /// What comes.
+    pub text: String,
+}
+
 /// The files of a compilation, in the order in which they were read; the first one is the file that was asked for.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
@@ -71,6 +80,30 @@ impl SourceMap {
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let end = before.len() + after.find('\n').unwrap_or(after.len());
         file.text[start..end].trim()
+    }
+
+    /// The files that edits change, as they are and as they are then. Edits must not overlap; the same edit twice is one.
+    pub fn edited(&self, edits: &[Edit]) -> Vec<(&SourceFile, SourceFile)> {
+        let mut edits: Vec<&Edit> = edits.iter().collect();
+        edits.sort_by_key(|edit| (edit.span, &edit.text));
+        edits.dedup();
+        let mut changed = Vec::new();
+        for (base, file) in &self.files {
+            let mut text = file.text.clone();
+            for edit in edits.iter().rev() {
+                let local = |offset: u32| offset.checked_sub(*base).map(|offset| offset as usize);
+                let (Some(start), Some(end)) = (local(edit.span.start), local(edit.span.end)) else {
+                    continue;
+                };
+                if end <= file.text.len() && text.is_char_boundary(start) && text.is_char_boundary(end) {
+                    text.replace_range(start..end, &edit.text);
+                }
+            }
+            if text != file.text {
+                changed.push((file, SourceFile::new(file.name.as_str(), text)));
+            }
+        }
+        changed
     }
 
     /// The message with file, line, column and a snippet; related places in other files become hints.
@@ -142,6 +175,20 @@ mod tests {
         assert_eq!(map.text(Span { start: second, end: second + 1 }), "x");
         let shown = map.render(&Diagnostic::error(Span { start: second + 2, end: second + 3 }, "m"));
         assert!(shown.contains("b.h:2:1"), "{shown}");
+    }
+
+    #[test]
+    fn edits_change_the_files_they_are_in() {
+        let mut map = SourceMap::default();
+        map.add(SourceFile::new("a.c", "ab\ncd"));
+        let second = map.add(SourceFile::new("b.h", "x\ny"));
+        let edit = |start, end, text: &str| Edit { span: Span { start, end }, text: text.into() };
+        let edits =
+            [edit(second + 2, second + 3, "zz"), edit(second, second, "w"), edit(second, second, "w")];
+        let changed = map.edited(&edits);
+        assert_eq!(changed.len(), 1);
+        assert_eq!((changed[0].0.name.as_str(), changed[0].1.text.as_str()), ("b.h", "wx\nzz"));
+        assert!(map.edited(&[]).is_empty());
     }
 
     #[test]

@@ -115,6 +115,7 @@ const COMMON: &[&str] = &[
     "format",
     "quiet",
     "suggest",
+    "apply",
     "full",
     "report",
     "dot",

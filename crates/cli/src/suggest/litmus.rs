@@ -224,7 +224,7 @@ impl Search<'_> {
         let change = |&(place, way): &(usize, usize)| {
             let Place { span, ways, .. } = &self.places[place];
             let Way { from, to, .. } = &ways[way];
-            Change { span: *span, from: from.clone(), to: to.clone() }
+            Change { span: *span, from: from.clone(), to: to.clone(), edits: Vec::new() }
         };
         chosen.iter().map(change).collect()
     }

@@ -3,17 +3,22 @@
 //! Every place that could be stronger is made as strong as it can be. If the program is then safe, the places are taken one
 //! after the other and made as weak as the program stays safe with. A stronger program has fewer executions, so a place
 //! that could not be weakened then cannot be weakened later either: at the end no single change can be left out or be
-//! weaker. Those places come last that the counterexample visits, so that the others are given up first.
+//! weaker. Those places come last that the counterexample visits, so that the others are given up first. In C one fence may then
+//! do what several orders do (`fences.rs`). What is found is written into the text and checked once more as a program of its own.
 
+mod edit;
+mod fences;
 pub mod litmus;
 
 use crate::args::CheckArgs;
 use crate::check;
-use crate::input::Trouble;
+use crate::input::{self, Trouble};
 use fencepost_answer::{Change, Finding, Outcome, Remedy, Severity, Suggestion, Verdict};
-use fencepost_diag::Span;
+use fencepost_diag::{Edit, SourceFile, SourceMap, Span};
 use fencepost_ir::{Ann, Compiled, Fence, Instr, Language, Order, Program};
 use fencepost_models::registry::{self, Entry};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Without a time limit of the user's, nobody waits longer than this for a suggestion.
@@ -22,6 +27,8 @@ const MOST_TIME: Duration = Duration::from_secs(60);
 /// A place that could be stronger.
 struct Place {
     span: Span,
+    /// The first function that it is in.
+    function: usize,
     /// What it is, from what it was to the strongest.
     strengths: Vec<Strength>,
     /// The strength in use.
@@ -35,8 +42,8 @@ enum Strength {
     Order(Order),
     /// No fence before an access.
     NoFence,
-    /// A full fence before it.
-    Fence,
+    /// A fence before it.
+    Fence(Fence),
 }
 
 /// Looks for a suggestion; `None` if the program is not unsafe, or time is over.
@@ -84,19 +91,45 @@ pub fn suggest(
     if search.check(&places)? != Some(Verdict::Safe) {
         places.iter_mut().zip(strongest).for_each(|(place, chosen)| place.chosen = chosen);
     }
-    for index in 0..places.len() {
-        let strongest = places[index].chosen;
-        for chosen in 0..strongest {
-            places[index].chosen = chosen;
-            match search.check(&places)? {
-                Some(Verdict::Safe) => break,
-                Some(_) => places[index].chosen = strongest,
-                None => return Ok(None),
-            }
+    if !search.weaken(&mut places)? {
+        return Ok(None);
+    }
+    if compiled.language == Language::C && fences::instead_of_orders(&mut search, &mut places)? {
+        let weakest = search.weaken(&mut places)?;
+        debug_assert!(weakest || Instant::now() >= search.end || check::is_interrupted());
+        if !weakest {
+            return Ok(None);
         }
     }
     let also = search.contexts[1..].iter().map(Context::name).collect();
-    Ok(Some(Suggestion { changes: changes_of(&places), runs: search.runs, also, nowhere_in }))
+    let mut changes = changes_of(&places, compiled);
+    search.write(&mut changes)?;
+    Ok(Some(Suggestion { changes, runs: search.runs, also, nowhere_in }))
+}
+
+/// Writes the edits of a suggestion into their files: what was done, a line for each. Files that are no longer what was checked are
+/// left alone.
+pub fn apply(suggestion: &Suggestion, sources: &SourceMap) -> Result<String, Trouble> {
+    let edits = suggestion.edits();
+    if edits.is_empty() {
+        return Ok("note: --apply changed nothing: there is no patch\n".into());
+    }
+    let changed = sources.edited(&edits);
+    let mut told = String::new();
+    for (old, _) in &changed {
+        if input::read_text(&old.name).ok().as_ref() != Some(&old.text) {
+            let name = &old.name;
+            return Err(
+                format!("error: --apply changed nothing: {name} is not the file that was checked").into()
+            );
+        }
+    }
+    for (old, new) in changed {
+        std::fs::write(&old.name, new.text)
+            .map_err(|error| format!("error: cannot write {}: {error}", old.name))?;
+        told += &format!("note: {} is changed as suggested\n", old.name);
+    }
+    Ok(told)
 }
 
 /// A model, and how the program is compiled for it.
@@ -168,7 +201,7 @@ pub fn remedy(
         let Some(outcome) = search.solve(&places, &here)? else { return Ok(None) };
         let ended = outcome.stop_reason.is_none() && outcome.verdict != Verdict::Unknown;
         if ended && !outcome.findings.iter().any(|other| is_same(wrong, other)) {
-            return Ok(Some(Remedy { changes: changes_of(&places), verdict: outcome.verdict }));
+            return Ok(Some(Remedy { changes: changes_of(&places, compiled), verdict: outcome.verdict }));
         }
     }
     Ok(None)
@@ -202,12 +235,18 @@ fn is_same(one: &Finding, other: &Finding) -> bool {
     one.kind == other.kind && spans(one) == spans(other)
 }
 
-fn changes_of(places: &[Place]) -> Vec<Change> {
+fn changes_of(places: &[Place], compiled: &Compiled) -> Vec<Change> {
     let changed = places.iter().filter(|place| place.chosen > 0);
-    let change = |place: &Place| Change {
-        span: place.span,
-        from: place.strengths[0].name(),
-        to: place.strengths[place.chosen].name(),
+    let change = |place: &Place| {
+        let (from, to) = (place.strengths[0], place.strengths[place.chosen]);
+        let edits = match to {
+            Strength::Order(order) => edit::order(&compiled.sources, place.span, order),
+            Strength::Fence(fence) => {
+                edit::before(&compiled.sources, place.span, &statement(fence)).into_iter().collect()
+            }
+            Strength::NoFence => Vec::new(),
+        };
+        Change { span: place.span, from: from.name(), to: to.name(), edits }
     };
     changed.map(change).collect()
 }
@@ -243,6 +282,48 @@ impl Search<'_> {
         Ok(Some(Verdict::Safe))
     }
 
+    /// Makes each place as weak as the program stays safe with; false if time is over.
+    fn weaken(&mut self, places: &mut [Place]) -> Result<bool, Trouble> {
+        for index in 0..places.len() {
+            let strongest = places[index].chosen;
+            for chosen in 0..strongest {
+                places[index].chosen = chosen;
+                match self.check(places)? {
+                    Some(Verdict::Safe) => break,
+                    Some(_) => places[index].chosen = strongest,
+                    None => return Ok(false),
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Checks the text with the edits of all changes, compiled anew: they stay only if it is safe in all contexts.
+    fn write(&mut self, changes: &mut [Change]) -> Result<(), Trouble> {
+        let edits: Vec<Edit> = changes.iter().flat_map(|change| change.edits.iter().cloned()).collect();
+        let all = changes.iter().all(|change| !change.edits.is_empty());
+        if !all || !self.is_safe_as_text(&edits)? {
+            changes.iter_mut().for_each(|change| change.edits.clear());
+        }
+        Ok(())
+    }
+
+    fn is_safe_as_text(&mut self, edits: &[Edit]) -> Result<bool, Trouble> {
+        let sources = &self.compiled.sources;
+        let mut files: BTreeMap<String, String> =
+            sources.files().map(|file| (file.name.clone(), file.text.clone())).collect();
+        files.extend(sources.edited(edits).into_iter().map(|(_, file)| (file.name, file.text)));
+        let Some(text) = files.get(self.name) else { return Ok(false) };
+        let file = SourceFile::new(self.name, text.as_str());
+        let options = CheckArgs { sealed: Some(Arc::new(files)), ..self.options.clone() };
+        let [first, ..] = &self.contexts[..] else { return Ok(false) };
+        let Ok(compiled) = input::compile(&file, first.model, &options) else { return Ok(false) };
+        let mut search = Search { compiled: &compiled, contexts: self.contexts.clone(), ..*self };
+        let verdict = search.check(&[])?;
+        self.runs = search.runs;
+        Ok(verdict == Some(Verdict::Safe))
+    }
+
     /// The answer with these strengths in a context; `None` if time is over.
     fn solve(&mut self, places: &[Place], context: &Context) -> Result<Option<Outcome>, Trouble> {
         let now = Instant::now();
@@ -259,11 +340,22 @@ impl Search<'_> {
     }
 }
 
+/// A fence as a statement.
+fn statement(fence: Fence) -> String {
+    match fence {
+        Fence::C11(order) => {
+            format!("atomic_thread_fence(memory_order_{});", Strength::Order(order).name())
+        }
+        _ => "fence;".into(),
+    }
+}
+
 impl Strength {
     fn name(self) -> String {
         match self {
             Strength::NoFence => "no fence".into(),
-            Strength::Fence => "a fence before it".into(),
+            Strength::Fence(Fence::Sync) => "a fence before it".into(),
+            Strength::Fence(fence) => format!("{} before it", statement(fence).trim_end_matches(';')),
             Strength::Order(order) => match order {
                 Order::Relaxed => "relaxed",
                 Order::Consume => "consume",
@@ -281,7 +373,7 @@ impl Strength {
 /// The places that could be stronger; those that the counterexample visits come last.
 fn places(compiled: &Compiled, found: &Outcome) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
-    for function in &compiled.program.functions {
+    for (number, function) in compiled.program.functions.iter().enumerate() {
         for (instr, span) in function.body.iter().zip(&function.spans) {
             let written =
                 compiled.sources.position(span.start).is_some_and(|(file, ..)| !file.starts_with('<'));
@@ -290,7 +382,7 @@ fn places(compiled: &Compiled, found: &Outcome) -> Vec<Place> {
             }
             let strengths = strengths(instr, compiled.language);
             if strengths.len() > 1 {
-                places.push(Place { span: *span, strengths, chosen: 0 });
+                places.push(Place { span: *span, function: number, strengths, chosen: 0 });
             }
         }
     }
@@ -303,7 +395,9 @@ fn strengths(instr: &Instr, language: Language) -> Vec<Strength> {
     use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
     if language != Language::C {
         return match instr {
-            Instr::Load { .. } | Instr::Store { .. } => vec![Strength::NoFence, Strength::Fence],
+            Instr::Load { .. } | Instr::Store { .. } => {
+                vec![Strength::NoFence, Strength::Fence(Fence::Sync)]
+            }
             _ => Vec::new(),
         };
     }
@@ -348,21 +442,20 @@ fn joined(read: Ann, write: Ann) -> Order {
 /// The program with the chosen strengths.
 fn changed(program: &Program, places: &[Place]) -> Program {
     let mut program = program.clone();
-    let chosen = |span: Span| {
-        let place = places.iter().find(|place| place.span == span && place.chosen > 0)?;
-        Some(place.strengths[place.chosen])
-    };
     for function in &mut program.functions {
         let mut fences = Vec::new();
         for (pc, (instr, span)) in (0u32..).zip(function.body.iter_mut().zip(&function.spans)) {
-            match chosen(*span) {
-                Some(Strength::Order(order)) => strengthen(instr, order),
-                Some(Strength::Fence) => fences.push(pc),
-                Some(Strength::NoFence) | None => {}
+            for place in places.iter().filter(|place| place.span == *span && place.chosen > 0) {
+                match place.strengths[place.chosen] {
+                    Strength::Order(order) => strengthen(instr, order),
+                    Strength::Fence(fence) => fences.push((pc, fence)),
+                    Strength::NoFence => {}
+                }
             }
         }
-        if !fences.is_empty() {
-            *function = function.with_before(&fences, &Instr::Fence(Fence::Sync));
+        // From the last on, so that the numbers of those before them stay what they are.
+        for (pc, fence) in fences.into_iter().rev() {
+            *function = function.with_before(&[pc], &Instr::Fence(fence));
         }
     }
     program

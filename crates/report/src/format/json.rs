@@ -6,7 +6,7 @@ use fencepost_answer::{
     Bound, Change, Coverage, Explanation, Finding, Outcome, Place, Proof, Remedy, Step, StopReason,
     Suggestion,
 };
-use fencepost_diag::{Diagnostic, Severity, SourceMap, Span};
+use fencepost_diag::{Diagnostic, Edit, Severity, SourceMap, Span};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -139,6 +139,19 @@ fn change(change: &Change, sources: &SourceMap) -> Value {
         "text": sources.expression(change.span),
         "from": change.from,
         "to": change.to,
+        "edits": change.edits.iter().map(|edit| edited(edit, sources)).collect::<Vec<_>>(),
+    })
+}
+
+/// An edit: what stands from a place on, and what is to stand there.
+fn edited(edit: &Edit, sources: &SourceMap) -> Value {
+    let at = position(sources, edit.span);
+    json!({
+        "file": at.file,
+        "line": at.line,
+        "column": at.column,
+        "from": sources.text(edit.span),
+        "to": edit.text,
     })
 }
 

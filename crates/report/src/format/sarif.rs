@@ -6,8 +6,8 @@
 use super::Printed;
 use crate::report::{Expectation, Failed, Report, position};
 use fencepost_answer::kind::{Entry, TABLE};
-use fencepost_answer::{Severity, Step, Verdict};
-use fencepost_diag::{Diagnostic, SourceMap, Span};
+use fencepost_answer::{Severity, Step, Suggestion, Verdict};
+use fencepost_diag::{Diagnostic, Edit, SourceMap, Span};
 use serde_json::{Value, json};
 
 /// The whole log: one run, of its parts, which have results and notifications each.
@@ -121,6 +121,10 @@ fn result(number: usize, report: &Report<'_>) -> Value {
     if !finding.trace.is_empty() {
         value["codeFlows"] = json!([{ "threadFlows": thread_flows(&finding.trace, sources) }]);
     }
+    let fixed = outcome.suggestion.as_ref().map(Suggestion::edits).unwrap_or_default();
+    if !fixed.is_empty() && finding.kind.severity() == Severity::Error {
+        value["fixes"] = json!([fix(&fixed, report)]);
+    }
     if let Some(known) = report.known {
         value["baselineState"] = if known.get(number) == Some(&true) { "unchanged" } else { "new" }.into();
     }
@@ -129,6 +133,31 @@ fn result(number: usize, report: &Report<'_>) -> Value {
     }
     value["properties"] = json!({ "model": report.model });
     value
+}
+
+/// The suggestion: what is to be replaced in each file (SARIF 3.55).
+fn fix(edits: &[Edit], report: &Report<'_>) -> Value {
+    let sources = report.sources;
+    let mut files: Vec<(&str, Vec<Value>)> = Vec::new();
+    for edit in edits {
+        let (from, to) =
+            (position(sources, edit.span), position(sources, Span { start: edit.span.end, ..edit.span }));
+        let replacement = json!({
+            "deletedRegion": {
+                "startLine": from.line, "startColumn": from.column, "endLine": to.line, "endColumn": to.column,
+            },
+            "insertedContent": { "text": edit.text },
+        });
+        match files.iter_mut().find(|(file, _)| *file == from.file) {
+            Some((_, replacements)) => replacements.push(replacement),
+            None => files.push((from.file, vec![replacement])),
+        }
+    }
+    let change = |(file, replacements): (&str, Vec<Value>)| json!({ "artifactLocation": { "uri": uri(file) }, "replacements": replacements });
+    json!({
+        "description": { "text": format!("memory orders with which it is safe under {}", report.model) },
+        "artifactChanges": files.into_iter().map(change).collect::<Vec<_>>(),
+    })
 }
 
 /// One flow per thread; the order of the execution is in `executionOrder`.

@@ -1,6 +1,7 @@
 //! Answers for people.
 
 use super::Printed;
+use crate::diff;
 use crate::report::{Expectation, Failed, Report, position, show_seconds};
 use fencepost_answer::{
     Change, Coverage, Explanation, Finding, Outcome, Remedy, Scope, Severity, Step, Suggestion, Verdict,
@@ -102,6 +103,18 @@ pub(crate) fn show_suggestion(suggestion: &Suggestion, report: &Report<'_>) -> S
         "  safe under {model}{also}{not} with these changes, of which none can be left out or be weaker ({runs} runs):\n"
     );
     suggestion.changes.iter().for_each(|change| out.push_str(&show_change(change, report.sources)));
+    let edits = suggestion.edits();
+    match edits.is_empty() {
+        true => out.push_str(
+            "  there is no patch: the text does not say the order at all of these places (a macro has it)\n",
+        ),
+        false => {
+            out.push_str("  as a patch, with which it was checked again (--apply writes it):\n");
+            for line in diff::unified(report.sources, &edits).lines() {
+                let _ = writeln!(out, "    {line}");
+            }
+        }
+    }
     out
 }
 
