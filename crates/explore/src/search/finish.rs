@@ -1,0 +1,181 @@
+//! Graphs that no thread can extend: complete executions, blocked ones, and joins that were left to the end.
+
+use crate::findings::collect::Finished;
+use crate::findings::view::View;
+use crate::models::model::MemoryModel;
+use crate::search::graph::{Graph, Layout};
+use crate::search::row::RowWidth;
+use crate::search::visit::{Explorer, can_join};
+use crate::threads::code::DISAGREED;
+use crate::threads::interpret::{Machine, Next, Snapshot};
+use crate::threads::pieces::{asks, unordered};
+
+/// How the threads of a graph that none can extend have stopped.
+pub(crate) struct Ends {
+    /// Each has ended, but for joins, or was not started.
+    pub complete: bool,
+    /// How many stand before joins that were left to the end.
+    pub tails: usize,
+    /// Some thread has ended the process.
+    pub over: bool,
+    /// It has done so by `exit` and its kin, not by the return of `main`.
+    pub halted: bool,
+    /// A bound has cut one.
+    pub cut: bool,
+    /// Something went wrong in one.
+    pub failed: bool,
+}
+
+impl Ends {
+    fn of<M: MemoryModel<W>, W: RowWidth>(graph: &Graph<M, W>, layout: &Layout) -> Ends {
+        let mut ends =
+            Ends { complete: true, tails: 0, over: false, halted: false, cut: false, failed: false };
+        for next in graph.threads_next(layout) {
+            match next {
+                Next::Ended | Next::NotStarted => {}
+                Next::Halted | Next::Returned => {
+                    ends.over = true;
+                    ends.halted |= next == Next::Halted;
+                }
+                Next::Tail => ends.tails += 1,
+                _ => {
+                    ends.complete = false;
+                    ends.cut |= next == Next::Cut;
+                    ends.failed |= matches!(next, Next::Failed(_));
+                }
+            }
+        }
+        ends
+    }
+}
+
+impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+    /// No thread can go on: the graph is a complete execution, or a blocked one.
+    pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
+        let layout = self.subject.layout;
+        self.progression.finishing = true;
+        if self.control.measures() {
+            return self.control.has_measured(self.events_of_threads(graph));
+        }
+        if self.is_symmetric()
+            && let Some(t) = (0..layout.threads()).rev().find(|&t| self.was_held(graph, t))
+        {
+            return self.finish_asleep(graph, t);
+        }
+        if graph.has_sleepers()
+            && let Some(t) = (0..layout.threads()).find(|&t| graph.considered(t).is_some())
+        {
+            return self.finish_asleep(graph, t);
+        }
+        let ends = Ends::of(graph, layout);
+        for t in (0..layout.threads()).filter(|_| ends.tails > 0) {
+            if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t, &ends) {
+                return self.run_tail(graph, t);
+            }
+        }
+        // What a thread was computing just now may have been broken off: this graph is looked at again.
+        if self.progression.tracked && self.control.is_ended() {
+            self.collector.stats.nodes -= u64::from(!self.progression.replaying);
+            return self.interrupt();
+        }
+        let disagreed = |t: usize| {
+            graph.frontier(layout, t).next != Next::NotStarted
+                && graph.frontier_regs(layout, t)[DISAGREED] != 0
+        };
+        // A load- and a store-exclusive have a choice between them, so they are filtered here under every model.
+        if !self.is_atomic(graph) || (self.is_out_of_order() && (0..layout.threads()).any(disagreed)) {
+            self.collector.stats.blocked += 1;
+            return;
+        }
+        if self.subject.code.in_pieces {
+            let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
+            if let Some(need) = unordered(&view).and_then(|(piece, _)| asks(&view, piece)) {
+                return self.needs(need);
+            }
+        }
+        let races = self.model.races(&self.trie, graph, self.suspects.cells());
+        let stuck = !ends.complete && self.is_stuck_for_ever(graph);
+        let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
+        let finished = self.collector.finished(&view, &ends, races, stuck);
+        if self.progression.tracked {
+            self.collector.locate(self.progression.here());
+        }
+        match finished {
+            Finished::GoOn => {}
+            Finished::Stop => {
+                let here = self.progression.here();
+                self.collector.ended = Some(here.to_vec());
+                self.control.stop_behind(here);
+            }
+            Finished::NeedsTail => {
+                let mut tails =
+                    (0..layout.threads()).filter(|&t| graph.frontier(layout, t).next == Next::Tail);
+                if let Some(t) = tails.next() {
+                    self.show_tail(graph, t);
+                }
+            }
+        }
+    }
+
+    /// How many events each thread has in an execution whose threads have all ended. Joins that were left to the end may still
+    /// come, and
+    /// nothing is known of a thread that was not started.
+    fn events_of_threads(&self, graph: &Graph<M, W>) -> Option<Vec<usize>> {
+        let layout = self.subject.layout;
+        let events = |t: usize| match graph.frontier(layout, t).next {
+            next if next.is_end() => Some(graph.front(t) as usize),
+            Next::Tail | Next::NotStarted => Some(layout.capacity(t)),
+            _ => None,
+        };
+        (0..layout.threads()).map(events).collect()
+    }
+
+    /// Goes on with the joins of a tail because there is something to show. Whether that is new is a matter of what was found
+    /// before,
+    /// so it is not counted.
+    fn show_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let nodes = self.collector.stats.nodes;
+        let held = std::mem::replace(&mut self.progression.holds, true);
+        self.run_tail(graph, thread);
+        self.progression.holds = held;
+        self.collector.stats.nodes = nodes;
+    }
+
+    /// Whether a thread that has nothing left but joins can join them all. What its registers say is looked at once.
+    fn tail_ends(&mut self, graph: &Graph<M, W>, thread: usize, ends: &Ends) -> bool {
+        let layout = self.subject.layout;
+        let snapshot = graph.frontier(layout, thread);
+        let regs = graph.frontier_regs(layout, thread);
+        // All others have ended.
+        if !ends.complete || ends.over || ends.tails > 1 {
+            return false;
+        }
+        if self.tail.0 == snapshot.node && self.tail.1 == regs {
+            return true;
+        }
+        let mut copy = regs.to_vec();
+        let pc = self.trie.node(snapshot.node).pc();
+        let mut machine =
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
+        let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
+        if ends {
+            self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());
+        }
+        ends
+    }
+
+    /// Goes on with the joins of a tail after all, one by one.
+    fn run_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let layout = self.subject.layout;
+        let front = graph.front(thread);
+        let tail = *graph.frontier(layout, thread);
+        let join = Snapshot { next: Next::Event, urgency: Snapshot::JOIN, ..tail };
+        for snapshot in [join, tail] {
+            graph.set_snapshot(layout, thread, front as usize, snapshot);
+            graph.set_front(layout, thread, front);
+            if snapshot.next == Next::Event {
+                self.visit(graph);
+            }
+        }
+    }
+}
