@@ -12,7 +12,7 @@
 
 use crate::threads::memory::ObjectKey;
 use crate::work::codec::{DecodeError, Reader, Writer};
-use crate::work::control::Need;
+use crate::work::preparation::StartOver;
 use rustc_hash::FxHashMap;
 
 /// A cell: its object, and where it lies in it.
@@ -128,10 +128,10 @@ impl By {
     }
 }
 
-fn need(care: Care, cell: CellKey) -> Need {
+fn need(care: Care, cell: CellKey) -> StartOver {
     match care {
-        Care::Caution => Need::Caution(cell),
-        Care::Keep => Need::Keep(cell),
+        Care::Caution => StartOver::Caution(cell),
+        Care::Keep => StartOver::Keep(cell),
     }
 }
 
@@ -141,7 +141,7 @@ pub struct Watching([FxHashMap<CellKey, Who>; KINDS]);
 
 impl Watching {
     /// Notes what a thread does to a cell. What is needed if that could mean something, with what others did.
-    pub fn note(&mut self, cell: CellKey, what: Watched, by: Who) -> Option<Need> {
+    pub fn note(&mut self, cell: CellKey, what: Watched, by: Who) -> Option<StartOver> {
         *self.0[what as usize].entry(cell).or_default() |= by;
         CONFLICTS.iter().find_map(|&(a, b, whose, care)| {
             let other = if a == what {
@@ -166,7 +166,7 @@ impl Watching {
     }
 
     /// What only all that was noted together shows to be needed.
-    pub fn need(&self) -> Option<Need> {
+    pub fn need(&self) -> Option<StartOver> {
         CONFLICTS.iter().find_map(|&(a, b, whose, care)| {
             let others = &self.0[b as usize];
             let both = self.0[a as usize]

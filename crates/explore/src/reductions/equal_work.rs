@@ -9,6 +9,7 @@
 //! Nothing more is kept when there is no more room; states that are not kept are where they always were, in the graph.
 
 use crate::models::model::MemoryModel;
+use crate::reductions::Reduction;
 use crate::reductions::sleep::is_blocked;
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
@@ -57,6 +58,9 @@ impl Memo {
 impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     /// A thread stands before its first event.
     pub(crate) fn remember_start(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        if !self.control.caution.reductions.has(Reduction::EqualWork) {
+            return;
+        }
         let layout = self.subject.layout;
         let first = &mut self.memo.first;
         if first.len() <= thread {
@@ -66,7 +70,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             Some(state) if graph.is_state(layout, thread, state) => graph.set_state(layout, thread, 0, state),
             _ => {
                 first[thread] =
-                    graph.keep_registers(layout, thread, 0, words_of_a_worker(self.control.workers()))
+                    graph.keep_registers(layout, thread, 0, words_of_a_worker(self.control.queue.workers))
             }
         }
     }
@@ -148,7 +152,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if matches!(snapshot.next, Next::Cut | Next::Blocked) {
             return;
         }
-        let most = words_of_a_worker(self.control.workers());
+        let most = words_of_a_worker(self.control.queue.workers);
         if let Some(state) = graph.keep_registers(layout, thread, index + 1, most) {
             let settled = graph.settled(thread);
             self.memo.steps.insert((before, node, value), Step { settled, state, snapshot });

@@ -14,6 +14,7 @@
 //! explored.
 
 use crate::models::model::MemoryModel;
+use crate::reductions::Reduction;
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::search::visit::{Explorer, Subject};
@@ -127,7 +128,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let here = self.trie.node(node);
         let (pc, mut earlier) = (here.pc(), here.same_pc);
         code.live[pc as usize].as_ref()?;
-        if self.control.follows_all() {
+        if !self.control.caution.reductions.has(Reduction::Idle) {
             return None;
         }
         let base = layout.base[thread] as usize;
@@ -285,7 +286,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     ) -> bool {
         let Subject { code, layout } = *self.subject;
         let Op::Cut { entered } = code.ops[pc as usize] else { return false };
-        if entered == 0 || self.control.follows_all() {
+        if entered == 0 || !self.control.caution.reductions.has(Reduction::Idle) {
             return false;
         }
         let entered = registers[registers[FP] as usize + entered as usize] as usize;

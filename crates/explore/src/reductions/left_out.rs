@@ -14,7 +14,7 @@ use crate::threads::code::{Half, Op};
 use crate::threads::interpret::{END_OF_THREAD, Next};
 use crate::threads::memory::{LocId, Storage};
 use crate::threads::path::{Kind, Node, NodeId, Trie};
-use crate::work::control::Need;
+use crate::work::preparation::StartOver;
 use fencepost_ir::{ObjectId, Order};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -71,16 +71,16 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             return;
         }
         self.watch.add(loc, what, thread);
-        if let Some(need) = self.control.watch(self.memory.key(loc), what, who(thread)) {
-            self.needs(need);
+        if let Some(need) = self.control.caution.watch(self.memory.key(loc), what, who(thread)) {
+            self.start_over(need);
         }
     }
 
     fn note_object(&mut self, object: CellKey, what: Watched, thread: usize) {
         if self.watch.objects.insert((object, what as u8, thread))
-            && let Some(need) = self.control.watch(object, what, who(thread))
+            && let Some(need) = self.control.caution.watch(object, what, who(thread))
         {
-            self.needs(need);
+            self.start_over(need);
         }
     }
 
@@ -148,7 +148,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let node = self.trie.node(node);
         let (loc, thread, half) = (node.loc(), node.thread as usize, node.half);
         if M::RACES && node.ann.order == Order::Plain {
-            return self.needs(Need::Caution(self.memory.key(loc)));
+            return self.start_over(StartOver::Caution(self.memory.key(loc)));
         }
         if self.watches_waiting() {
             self.note(loc, waits_by(half), thread);
@@ -202,7 +202,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     ) -> bool {
         // What is read elsewhere is not watched then.
         let loses_writes = !M::RACES && Self::FINDS_BY_LESS && self.watches_all_writes();
-        if !Self::FINDS_BY_LESS || (self.control.kept().is_empty() && !loses_writes) {
+        if !Self::FINDS_BY_LESS || (self.control.caution.kept().is_empty() && !loses_writes) {
             return false;
         }
         let mut nodes = events.map(|e| self.trie.node(graph.node(e)));
@@ -272,7 +272,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
 
     /// Whether reads of a cell must not be lost.
     fn is_kept(&self, loc: LocId) -> bool {
-        let kept = self.control.kept();
+        let kept = self.control.caution.kept();
         !kept.is_empty()
             && (kept.contains(&self.memory.key(loc))
                 || self.lives_of(loc).iter().flatten().any(|object| kept.contains(object)))

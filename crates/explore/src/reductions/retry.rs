@@ -7,6 +7,7 @@
 //! (`sleep.rs`): the execution without the try stands for this one. `docs/EXPLORATION.md` has the argument.
 
 use crate::models::model::MemoryModel;
+use crate::reductions::Reduction;
 use crate::reductions::idle::{COMPARISONS, LOOK_BACK, is_same_state, may_be_early};
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
@@ -44,7 +45,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let Subject { code, layout } = *self.subject;
         let here = self.trie.node(node);
         let (pc, mut earlier) = (here.pc(), here.same_pc as usize);
-        if self.is_out_of_order() || code.live[pc as usize].is_none() || self.control.follows_all() {
+        if self.is_out_of_order()
+            || code.live[pc as usize].is_none()
+            || !self.control.caution.reductions.has(Reduction::Retry)
+        {
             return None;
         }
         let frontier = *graph.snapshot(layout, thread, index);
@@ -180,7 +184,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if dst != 0 {
             registers[fp + dst as usize] = undefined.taken(width.extend(extend, Value(value)).0);
         }
-        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
+        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
         let next = machine.advance(&mut self.trie, at, registers);
         (next.next == Next::Event && !machine.needs_room).then_some(next.node)
     }

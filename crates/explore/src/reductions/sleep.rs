@@ -22,6 +22,7 @@
 //! value is then read, and a write that comes later revisits.
 
 use crate::models::model::MemoryModel;
+use crate::reductions::Reduction;
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
 use crate::search::visit::Explorer;
@@ -43,7 +44,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let loc = node.loc();
         self.memory.storage(self.memory.location(loc).0.object) == Some(Storage::Global)
-            && !self.control.is_cautious(|| self.memory.key(loc))
+            && self.control.caution.reductions.has(Reduction::Sleep)
+            && !self.control.caution.is_cautious(|| self.memory.key(loc))
     }
 
     /// Whether the thread, which has just read by `event`, cannot go on with what it read: it waits, or is back where it was,

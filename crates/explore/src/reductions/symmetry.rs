@@ -22,7 +22,7 @@ use crate::threads::code::{Code, Op, Target};
 use crate::threads::interpret::{Machine, Next, Snapshot};
 use crate::threads::memory::LocId;
 use crate::threads::path::{EventId, INIT, Kind, Node};
-use crate::work::control::Need;
+use crate::work::preparation::StartOver;
 use fencepost_ir::{Function, Instr, Observable, Operand, Program, Property, private::private_objects};
 use smallvec::SmallVec;
 
@@ -217,7 +217,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if sets.entries[function as usize] == Entry::Distinct || is_distinct(thread) {
             return;
         }
-        let start = self.control.start(function, args);
+        let start = self.control.caution.start(function, args);
         let mut mate = NO_MATE;
         match graph.origin(thread) {
             INIT => {
@@ -287,7 +287,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let other = self.trie.node(graph.node(event as usize));
         let accesses = matches!(node.kind, Kind::Read | Kind::Write);
         if other.kind != node.kind || other.pc() != node.pc() || (accesses && other.loc() != node.loc()) {
-            self.control.overflow(Need::Distinct);
+            self.control.start_over(StartOver::Distinct);
         }
     }
 
@@ -315,7 +315,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             for event in self.lower_events(graph, node) {
                 let (e, f) = (event as usize, node.event as usize);
                 if graph.value(e) != graph.value(f) && !self.subject.code.symmetry.mutex[node.pc() as usize] {
-                    self.control.overflow(Need::Distinct);
+                    self.control.start_over(StartOver::Distinct);
                 }
                 before.insert(e);
             }
@@ -405,7 +405,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         let of_mutex = &self.subject.code.symmetry.mutex;
         let written_by = self.trie.node(graph.node(source as usize)).pc();
         if of_mutex[written_by as usize] && !of_mutex[node.pc() as usize] {
-            self.control.overflow(Need::Distinct);
+            self.control.start_over(StartOver::Distinct);
         }
     }
 
@@ -424,9 +424,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let mut registers = graph.frontier_regs(layout, thread).to_vec();
         let pc = node.pc();
-        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
+        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
         let joined = machine.joins_in_a_row(pc, &mut registers);
-        let is_given = |t: usize| matches!(self.control.started(graph.start(t)), Some(f) if code.symmetry.entries[f as usize] == Entry::Given);
+        let is_given = |t: usize| matches!(self.control.caution.started(graph.start(t)), Some(f) if code.symmetry.entries[f as usize] == Entry::Given);
         let has = |t: usize| joined.iter().any(|&(other, _)| other == t as u64);
         let apart = (0..layout.threads()).any(|t| {
             graph.mate(t).is_some_and(|mate| {
@@ -440,7 +440,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             })
         });
         if apart {
-            self.control.overflow(Need::Distinct);
+            self.control.start_over(StartOver::Distinct);
         }
     }
 

@@ -5,9 +5,9 @@ use crate::findings::view::View;
 use crate::models::model::MemoryModel;
 use crate::search::graph::{Graph, Layout};
 use crate::search::row::RowWidth;
-use crate::search::visit::{Explorer, can_join};
+use crate::search::visit::Explorer;
 use crate::threads::code::DISAGREED;
-use crate::threads::interpret::{Machine, Next, Snapshot};
+use crate::threads::interpret::Next;
 use crate::threads::pieces::{asks, unordered};
 
 /// How the threads of a graph that none can extend have stopped.
@@ -54,8 +54,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
         self.progression.finishing = true;
-        if self.control.measures() {
-            return self.control.has_measured(self.events_of_threads(graph));
+        if self.control.limits.measures {
+            return self.control.limits.has_measured(self.events_of_threads(graph));
         }
         if self.is_symmetric()
             && let Some(t) = (0..layout.threads()).rev().find(|&t| self.was_held(graph, t))
@@ -74,7 +74,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
         }
         // What a thread was computing just now may have been broken off: this graph is looked at again.
-        if self.progression.tracked && self.control.is_ended() {
+        if self.progression.tracked && self.control.limits.is_ended() {
             self.collector.stats.nodes -= u64::from(!self.progression.replaying);
             return self.interrupt();
         }
@@ -90,7 +90,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         if self.subject.code.in_pieces {
             let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
             if let Some(need) = unordered(&view).and_then(|(piece, _)| asks(&view, piece)) {
-                return self.needs(need);
+                return self.start_over(need);
             }
         }
         let races = self.model.races(&self.trie, graph, self.suspects.cells());
@@ -128,54 +128,5 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             _ => None,
         };
         (0..layout.threads()).map(events).collect()
-    }
-
-    /// Goes on with the joins of a tail because there is something to show. Whether that is new is a matter of what was found
-    /// before,
-    /// so it is not counted.
-    fn show_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
-        let nodes = self.collector.stats.nodes;
-        let held = std::mem::replace(&mut self.progression.holds, true);
-        self.run_tail(graph, thread);
-        self.progression.holds = held;
-        self.collector.stats.nodes = nodes;
-    }
-
-    /// Whether a thread that has nothing left but joins can join them all. What its registers say is looked at once.
-    fn tail_ends(&mut self, graph: &Graph<M, W>, thread: usize, ends: &Ends) -> bool {
-        let layout = self.subject.layout;
-        let snapshot = graph.frontier(layout, thread);
-        let regs = graph.frontier_regs(layout, thread);
-        // All others have ended.
-        if !ends.complete || ends.over || ends.tails > 1 {
-            return false;
-        }
-        if self.tail.0 == snapshot.node && self.tail.1 == regs {
-            return true;
-        }
-        let mut copy = regs.to_vec();
-        let pc = self.trie.node(snapshot.node).pc();
-        let mut machine =
-            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
-        let ends = machine.ends_by_joining(pc, &mut copy, |t| can_join(graph, layout, t));
-        if ends {
-            self.tail = (snapshot.node, graph.frontier_regs(layout, thread).to_vec());
-        }
-        ends
-    }
-
-    /// Goes on with the joins of a tail after all, one by one.
-    fn run_tail(&mut self, graph: &mut Graph<M, W>, thread: usize) {
-        let layout = self.subject.layout;
-        let front = graph.front(thread);
-        let tail = *graph.frontier(layout, thread);
-        let join = Snapshot { next: Next::Event, urgency: Snapshot::JOIN, ..tail };
-        for snapshot in [join, tail] {
-            graph.set_snapshot(layout, thread, front as usize, snapshot);
-            graph.set_front(layout, thread, front);
-            if snapshot.next == Next::Event {
-                self.visit(graph);
-            }
-        }
     }
 }

@@ -26,7 +26,8 @@ use crate::threads::code::{Arg, CasRead, Code, FP, Op, Pc, RESULT, Undefined};
 use crate::threads::interpret::{Machine, Next, Snapshot};
 use crate::threads::memory::{LocId, Memory};
 use crate::threads::path::{EventId, INIT, Key, Kind, NO_NODE, Node, NodeId, Outcomes, SEGMENT_CALL, Trie};
-use crate::work::control::{Control, Need};
+use crate::work::control::Control;
+use crate::work::preparation::StartOver;
 use crate::work::segments::{Progression, Share};
 use fencepost_ir::{Value, Width};
 
@@ -81,7 +82,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         collector: Collector<'a>,
     ) -> Explorer<'a, M, W> {
         let layout = subject.layout;
-        let trie = Trie::new(layout.threads(), &layout.base, model.clone(), control.workers());
+        let trie = Trie::new(layout.threads(), &layout.base, model.clone(), control.queue.workers);
         let tail = (NO_NODE, Vec::new());
         Explorer {
             subject,
@@ -99,7 +100,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             collector,
             left_out: 0,
             depth: stack::start(),
-            progression: Progression::new(control.is_tracked(), control.surveys),
+            progression: Progression::new(control.queue.is_tracked, control.queue.surveys),
         }
     }
 
@@ -116,13 +117,13 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// Does part of the work, from the root of the tree.
     pub fn visit_share(&mut self, share: &Share) {
-        self.control.look_at_memory();
+        self.control.limits.look_at_memory();
         self.progression.begin(&mut self.collector, share);
         let (mut graph, visits) = (self.start(), self.collector.stats.nodes);
         self.visit(&mut graph);
         self.progression.end();
         if self.collector.stats.nodes == visits {
-            self.control.take_in_vain();
+            self.control.queue.take_in_vain();
         }
     }
 
@@ -140,7 +141,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
         let regs = graph.first_registers(layout, thread);
         let mut machine =
-            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, &self.control.limits);
         let entry = machine.start(function, args, regs);
         if !machine.needs_room {
             let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
@@ -162,7 +163,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             graph.set_front(layout, thread, 0);
             self.remember_start(graph, thread);
         } else {
-            self.needs(Need::Registers(thread));
+            self.start_over(StartOver::Registers(thread));
         }
     }
 
@@ -195,7 +196,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             }
         } else {
             self.collector.stats.nodes += 1;
-            if self.control.stopped(&self.collector.stats) {
+            if self.control.limits.stopped(&self.collector.stats) {
                 self.collector.stats.nodes -= 1;
                 return;
             }
@@ -228,17 +229,17 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     fn may_go_on(&mut self) -> bool {
         self.progression.finishing = false;
         let stats = &mut self.collector.stats;
-        if self.control.is_behind_error(self.progression.here()) {
+        if self.control.limits.is_behind_error(self.progression.here()) {
             return false;
         }
         let counts = u64::from(!self.progression.replaying);
         stats.nodes += counts;
         let stops = match self.progression.replaying {
-            true => self.control.stopped_on_the_way(),
-            false => self.control.stopped(stats) || stats.nodes > self.control.pause_nodes,
+            true => self.control.limits.stopped_on_the_way(),
+            false => self.control.limits.stopped(stats) || stats.nodes > self.control.limits.pause_nodes,
         };
         if stops {
-            self.control.pause();
+            self.control.limits.pause();
             stats.nodes -= counts;
             self.interrupt();
         }
@@ -248,9 +249,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// There is too little room. What a worker looks at on the way back from where it was interrupted does not count: it is
     /// looked at again.
     #[cold]
-    pub(crate) fn needs(&self, need: Need) {
+    pub(crate) fn start_over(&self, why: StartOver) {
         if !self.progression.interrupted {
-            self.control.overflow(need);
+            self.control.start_over(why);
         }
     }
 
@@ -266,20 +267,20 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Notes which cells the worker has met, unless it was interrupted before.
     pub(crate) fn note_cells(&self) {
         if !self.progression.interrupted {
-            self.control.note_cells(&self.memory);
+            self.control.caution.note_cells(&self.memory);
         }
     }
 
     /// Whether the worker is on the way back from where it stopped.
     #[inline(always)]
     pub(crate) fn turns_back(&self) -> bool {
-        if self.progression.tracked { self.progression.interrupted } else { self.control.is_stopped() }
+        if self.progression.tracked { self.progression.interrupted } else { self.control.limits.is_stopped() }
     }
 
     /// Whether the search has ended while the worker passed visits that others make.
     #[inline(always)]
     fn passes_the_end(&mut self) -> bool {
-        let ends = self.progression.tracked && self.control.is_stopped();
+        let ends = self.progression.tracked && self.control.limits.is_stopped();
         if ends {
             self.note_cells();
             self.progression.interrupt_within();
@@ -373,7 +374,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
         if self.looks_for_early_pairs() && self.could_take_early(graph, snapshot.node) {
-            return self.control.overflow(Need::OutOfOrder);
+            return self.control.start_over(StartOver::OutOfOrder);
         }
         let node = self.trie.node(snapshot.node);
         let loc = node.loc();
@@ -568,13 +569,14 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             Arg::Const(c) => c,
         };
         let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
-        let machine = Machine::new(self.subject.code, &mut self.memory, &self.model, thread, self.control);
+        let machine =
+            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, &self.control.limits);
         let Some(function) = machine.callee(target, frame) else {
             self.collector.bad_spawn(self.subject, graph, thread, pc);
             return self.collector.locate(self.progression.here());
         };
         let Some(child) = layout.started_by(thread, snapshot.value) else {
-            return self.needs(Need::Thread(thread as u16, snapshot.value as u32, function));
+            return self.start_over(StartOver::Thread(thread as u16, snapshot.value as u32, function));
         };
         graph.set_origin(child, self.event_of(graph, thread));
         self.start_thread(graph, child, function, &args);
@@ -589,7 +591,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let loc = self.trie.node(snapshot.node).loc();
         if self.looks_for_early_pairs() && self.could_be_read_early(graph, event, loc) {
             graph.remove_write(event);
-            return self.needs(Need::OutOfOrder);
+            return self.start_over(StartOver::OutOfOrder);
         }
         let taken_by = self.place_taken_by(graph, event, loc);
         if taken_by.is_none() {
@@ -691,7 +693,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         if dst != 0 {
             registers[registers[FP] as usize + dst] = value;
         }
-        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
+        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
         let mut next = machine.advance(&mut self.trie, node, registers);
         let (mut needs_room, mut mixed) = (machine.needs_room, machine.mixed);
         let mut rounds = 0;
@@ -703,7 +705,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             if !self.reads_its_own(graph, thread, index + 1, at, registers) {
                 break;
             }
-            machine = Machine::new(code, &mut self.memory, &self.model, thread, self.control);
+            machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
             (machine.events, machine.cut_at) = (index + 1, cut_at);
             next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
             (needs_room, mixed) = (machine.needs_room, machine.mixed);
@@ -747,26 +749,26 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         index: usize,
         snapshot: Snapshot,
         needs_room: bool,
-        mixed: Option<Need>,
+        mixed: Option<StartOver>,
     ) -> Snapshot {
         if let Some(need) = mixed {
-            self.needs(need);
+            self.start_over(need);
         }
         if needs_room {
-            self.needs(Need::Registers(thread));
+            self.start_over(StartOver::Registers(thread));
         }
         // It may have been broken off when the time was up: what comes of it is not what the thread does.
         if snapshot.next == Next::Blocked
             && self.progression.tracked
             && !self.progression.finishing
-            && self.control.is_ended()
+            && self.control.limits.is_ended()
         {
             self.note_cells();
             self.progression.interrupt_within();
         }
         if matches!(snapshot.next, Next::Event | Next::Tail) && index >= self.subject.layout.capacity(thread)
         {
-            self.needs(Need::Events(thread));
+            self.start_over(StartOver::Events(thread));
             return Snapshot::stopped(Next::Cut);
         }
         snapshot
@@ -784,8 +786,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     #[inline(always)]
     pub(crate) fn descend(&mut self, graph: &mut Graph<M, W>) {
         let visits = self.collector.stats.nodes;
-        if self.control.is_hungry() && self.progression.may_give(visits, self.control.gave_in_vain()) {
-            self.control.give(|ranges| self.progression.part(ranges, visits));
+        if self.control.queue.is_hungry()
+            && self.progression.may_give(visits, self.control.queue.gave_in_vain())
+        {
+            self.control.queue.give(|ranges| self.progression.part(ranges, visits));
         }
         self.visit(graph);
     }

@@ -10,7 +10,7 @@ use crate::threads::code::{
 };
 use crate::threads::memory::{BadAccess, LocId, Memory, NO_LOC};
 use crate::threads::path::{Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_FULL, SEGMENT_PRIVATE, Trie};
-use crate::work::control::Need;
+use crate::work::preparation::StartOver;
 use fencepost_ir::{FailKind, Value, Width};
 
 /// What a thread does next.
@@ -204,7 +204,7 @@ pub struct Machine<'a, M> {
     /// Set when the registers need more words.
     pub needs_room: bool,
     /// Set when an access hits no cell as it is, and another layout, or going in pieces, would help.
-    pub mixed: Option<Need>,
+    pub mixed: Option<StartOver>,
     /// How many events the thread has made.
     pub events: usize,
     /// Where the unroll bound stopped the thread: the node and what led from there, so that it can go on after all.

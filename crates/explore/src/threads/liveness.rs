@@ -123,25 +123,6 @@ pub fn may_wait(code: &Code) -> Vec<bool> {
     code.ops.iter().enumerate().map(waits).collect()
 }
 
-/// The joins after which a function does nothing but compute, join more and return: nobody can tell when they happen.
-pub fn tails(code: &Code) -> Vec<bool> {
-    // What may follow: the greatest set that is closed under going on.
-    let mut quiet: Vec<bool> = code.ops.iter().map(|op| op.effect().quiet).collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (pc, op) in code.ops.iter().enumerate().rev() {
-            let goes_on = op.falls_through().then_some(pc + 1);
-            let mut next = op.targets().into_iter().flatten().map(|to| to as usize).chain(goes_on);
-            if quiet[pc] && !next.all(|to| quiet[to]) {
-                quiet[pc] = false;
-                changed = true;
-            }
-        }
-    }
-    quiet.iter().zip(&code.ops).map(|(&quiet, op)| quiet && matches!(op, Op::Join { .. })).collect()
-}
-
 /// The words of a private object in its frame.
 fn private_words(code: &Code, object: u16) -> std::ops::Range<usize> {
     let private = &code.privates[object as usize];

@@ -3,13 +3,13 @@
 mod exchange;
 
 use self::exchange::Cas;
+use crate::reductions::pairs::{Part, paired_exclusives};
 use crate::threads::code::{
     Arg, Code, FRAME, FunctionCode, Half, Op, Pc, PrivateObject, Target, Undefined, frame_reg,
 };
 use crate::threads::coverage::Reached;
-use crate::threads::liveness::{live_registers, may_wait, repeats_reads, tails};
+use crate::threads::liveness::{live_registers, may_wait, repeats_reads};
 use crate::threads::names::Debug;
-use crate::threads::paired::{Part, paired_exclusives};
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, Function, Instr, Label, Observable, Operand, Order, Program,
     Property, Reg, Rvalue, Until, Width, private::private_objects,
@@ -34,6 +34,8 @@ pub struct Purpose {
     pub dependencies: bool,
     /// The model has races.
     pub races: bool,
+    /// Load- and store-exclusives may be one read-modify-write.
+    pub pairs: bool,
     /// Whether a program with compare-exchanges by one instruction may be explored in program order.
     pub exchanges_in_order: bool,
 }
@@ -56,7 +58,11 @@ pub fn lower(
             starts: Vec::new(),
             private: Vec::new(),
             entered: FxHashMap::default(),
-            paired: if purpose.dependencies { paired_exclusives(function) } else { FxHashMap::default() },
+            paired: if purpose.dependencies && purpose.pairs {
+                paired_exclusives(function)
+            } else {
+                FxHashMap::default()
+            },
             purpose,
             ends_objects: ends_objects(program),
             marks_births: purpose.races && has_release_fence(program),
@@ -81,7 +87,7 @@ pub fn lower(
     code.defines = code.ops.iter().map(Op::defines).collect();
     code.live = live_registers(&code, &counters, &observed_registers(program));
     (code.repeats_reads, code.repeats_plain_reads) = repeats_reads(&code);
-    code.tails = tails(&code);
+    code.tails = vec![false; code.ops.len()];
     code.may_wait = may_wait(&code);
     for thread in &program.threads {
         code.threads.push((thread.function.0, thread.args.iter().map(|v| v.0).collect()));

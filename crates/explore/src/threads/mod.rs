@@ -19,6 +19,5 @@ pub mod liveness;
 pub mod lower;
 pub mod memory;
 pub mod names;
-pub mod paired;
 pub mod path;
 pub mod pieces;

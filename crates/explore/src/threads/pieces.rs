@@ -22,7 +22,7 @@ use crate::threads::interpret::{FaultKind, Machine, Stop};
 use crate::threads::lower::{Lowering, arg, undefined};
 use crate::threads::memory::{BadAccess, Piece};
 use crate::threads::path::{EventId, INIT, Kind};
-use crate::work::control::Need;
+use crate::work::preparation::StartOver;
 use fencepost_ir::{
     Ann, BinaryOp, Extend, FailKind, Instr, Operand, Order, Program, Reg, UnaryOp, Value, Width,
 };
@@ -153,14 +153,15 @@ impl<M> Machine<'_, M> {
     pub(crate) fn ask(&mut self, pc: Pc, address: u64, width: Width) {
         let at = self.code.source[pc as usize];
         let place = self.memory.may_ask(address);
-        self.mixed = place.map(|(object, offset)| Need::Mixed { at, place: Some((object, offset, width)) });
+        self.mixed =
+            place.map(|(object, offset)| StartOver::Mixed { at, place: Some((object, offset, width)) });
     }
 
     /// A mistake in an access to an object that nobody else can reach.
     #[cold]
     pub(crate) fn private_fault(&mut self, pc: Pc, kind: FaultKind) -> Stop {
         if let FaultKind::BadAccess(BadAccess::MixedSize(_)) = kind {
-            self.mixed = Some(Need::Mixed { at: self.code.source[pc as usize], place: None });
+            self.mixed = Some(StartOver::Mixed { at: self.code.source[pc as usize], place: None });
         }
         self.fault(pc, kind)
     }
@@ -263,7 +264,10 @@ pub(crate) fn unordered<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -
 }
 
 /// What the access of a piece may ask for, unless no layout will do.
-pub(crate) fn asks<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, piece: EventId) -> Option<Need> {
+pub(crate) fn asks<M: MemoryModel<W>, W: RowWidth>(
+    view: &View<'_, M, W>,
+    piece: EventId,
+) -> Option<StartOver> {
     let (graph, layout) = (view.graph, view.subject.layout);
     let node = view.trie.node(graph.node(piece as usize));
     let (Op::LoadPiece { addr, width, .. } | Op::StorePiece { addr, width, .. }) =
@@ -279,5 +283,5 @@ pub(crate) fn asks<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, piece:
     };
     let (object, offset) = view.memory.may_ask(address)?;
     let at = view.subject.code.source[node.pc() as usize];
-    Some(Need::Mixed { at, place: Some((object, offset, width)) })
+    Some(StartOver::Mixed { at, place: Some((object, offset, width)) })
 }

@@ -5,9 +5,10 @@
 
 use crate::threads::lower::Unsupported;
 use crate::work::codec::{DecodeError, Reader, Writer};
-use crate::work::control::Need;
 use crate::work::ledger::Ledger;
-use crate::work::run::{Exploration, Options};
+use crate::work::options::Options;
+use crate::work::preparation::StartOver;
+use crate::work::run::Exploration;
 use crate::work::session::{Broken, Pause, Session};
 use fencepost_ir::Program;
 use std::time::{Duration, Instant};
@@ -34,7 +35,7 @@ impl Checkpoint {
     fn encode(&self, session: &Session<'_>) -> Vec<u8> {
         let mut writer = Writer::new(b"FPC1", VERSION);
         writer.bytes(session.run_binding());
-        session.write_needs(&mut writer);
+        session.write_reasons(&mut writer);
         writer.number(self.alone.into());
         writer.number(self.spent.as_millis() as u64);
         self.ledger.write(&mut writer);
@@ -47,7 +48,7 @@ impl Checkpoint {
         if reader.bytes(run.len())? != run {
             return Err(DecodeError::OtherRun);
         }
-        session.read_needs(&mut reader)?;
+        session.read_reasons(&mut reader)?;
         let alone = reader.number()? != 0;
         let spent = Duration::from_millis(reader.number()?);
         let ledger = Ledger::read(&mut reader)?;
@@ -130,11 +131,11 @@ pub fn explore_keeping(
                 }
             }
             // Which need is met first is a matter of where workers begin, and so would be where cells are.
-            Err(Broken::Need(Need::Mixed { .. }) | Broken::Lost) if !state.alone => {
+            Err(Broken::StartOver(StartOver::Mixed { .. }) | Broken::Lost) if !state.alone => {
                 state = Checkpoint::one_at_a_time(state.spent);
             }
-            Err(Broken::Need(need)) => {
-                session.meet(need)?;
+            Err(Broken::StartOver(need)) => {
+                session.heed(need)?;
                 state = Checkpoint { alone: state.alone, spent: state.spent, ..Checkpoint::default() };
             }
             Err(Broken::Lost) => return Err(NotKept::Lost),

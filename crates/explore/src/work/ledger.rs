@@ -7,9 +7,9 @@ use crate::findings::collect::Stats;
 use crate::reductions::conflicts::Watching;
 use crate::work::cells::Cells;
 use crate::work::codec::{DecodeError, Reader, Writer};
-use crate::work::control::Need;
 use crate::work::found::Found;
 use crate::work::item::{Handed, Item, Position};
+use crate::work::preparation::StartOver;
 use crate::work::segments::in_order;
 use crate::work::session::{Others, Part};
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Ledger {
     }
 
     /// What only the parts together show to be needed: a cell that one thread waits for and that another accesses plainly.
-    pub fn need(&self) -> Option<Need> {
+    pub fn need(&self) -> Option<StartOver> {
         self.watching.need()
     }
 

@@ -1,41 +1,71 @@
 //! What an exploration has found out about a program that it must know before it begins: how many events, registers and threads
 //! there are, where cells lie, with which reads it is careful. It begins with a guess and starts over when that was too little.
 //!
-//! What was needed, in the order in which it was noticed, is all that there is to know: from the same needs comes the same room.
+//! The reasons to start over, in the order in which they came up, are all that there is to know: from the same reasons comes the same
+//! preparation.
 
 use crate::findings::collect::Question;
+use crate::reductions::Reduction;
 use crate::reductions::conflicts::{CellKey, read_cell, write_cell};
 use crate::reductions::symmetry::Sets;
+use crate::reductions::tails::tails;
 use crate::search::graph::Layout;
 use crate::search::row::RowForm;
 use crate::threads::code::{Code, HIDDEN};
 use crate::threads::lower::{Purpose, Unsupported, lower};
-use crate::threads::memory::{Layouts, Memory};
+use crate::threads::memory::{Layouts, Memory, ObjectKey};
 use crate::threads::pieces::goes_in_pieces;
+use crate::work::caution::Care;
 use crate::work::codec::{DecodeError, Reader, Writer};
-use crate::work::control::{Care, Need};
-use crate::work::run::{Commits, ModelName, Options};
+use crate::work::options::{ModelName, Options};
 use fencepost_ir::{Instr, Program, Width};
 use rustc_hash::FxHashSet;
 
 /// Events that an execution may have at most.
 pub(crate) const MAX_EVENTS: usize = 1_000_000;
 
-/// Most words of all registers. More than a program that is explored ever has; a need from elsewhere may ask for anything.
+/// Most words of all registers. More than a program that is explored ever has; a reason from elsewhere may ask for anything.
 const MAX_WORDS: usize = 1 << 24;
 
-/// Most needs: each makes something larger by a part of it, or is about a cell.
-const MAX_NEEDS: usize = 100_000;
+/// Most reasons: each makes something larger by a part of it, or is about a cell.
+const MAX_REASONS: usize = 100_000;
+
+/// Why an exploration starts over: something that it should have known before it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartOver {
+    /// There is no room for more events of a thread.
+    Events(usize),
+    /// There is none for a thread: started by whom, after how many others, and what it runs.
+    Thread(u16, u32, u32),
+    /// There is none for more registers of a thread.
+    Registers(usize),
+    /// Events must be committed out of program order: see `reductions::program_order`.
+    OutOfOrder,
+    /// Caution with the reads of a cell: see `reductions::sleep`.
+    Caution(CellKey),
+    /// Iterations that read a cell are not left out at once: see `reductions::idle`.
+    Keep(CellKey),
+    /// Threads that looked equal can be told apart: see `reductions::symmetry`.
+    Distinct,
+    /// An access in pieces, or a layout that has a cell there: see `threads::pieces`. The access is that of an
+    /// instruction; where it cannot go in pieces, or does already, the place is asked for.
+    Mixed {
+        /// Function and instruction.
+        at: (u32, u32),
+        /// Object, offset and width; nothing for an object that nobody else can reach.
+        place: Option<(ObjectKey, u32, Width)>,
+    },
+}
 
 /// The program as it is explored, with the room that there is.
-pub(crate) struct Room {
+pub(crate) struct Preparation {
     purpose: Purpose,
     pub code: Code,
     pub memory: Memory,
     pub question: Question,
     pub care: Care,
-    /// Everything that was needed so far.
-    pub needs: Vec<Need>,
+    /// Why it started over so far.
+    pub reasons: Vec<StartOver>,
     mixed: FxHashSet<(u32, u32)>,
     layouts: Layouts,
     stride: Vec<usize>,
@@ -49,17 +79,23 @@ pub(crate) struct Room {
     distinct: bool,
 }
 
-impl Room {
+impl Preparation {
     /// A guess, for a model that wants code for this purpose.
-    pub fn new(program: &Program, purpose: Purpose, options: &Options<'_>) -> Result<Room, Unsupported> {
+    pub fn new(
+        program: &Program,
+        purpose: Purpose,
+        options: &Options<'_>,
+    ) -> Result<Preparation, Unsupported> {
         let (mixed, layouts) = (FxHashSet::default(), Layouts::default());
         let shows_old = |instr: &Instr| matches!(instr, Instr::CompareExchange { dst: Some(_), .. });
         let exchanges = program.functions.iter().flat_map(|f| &f.body).any(shows_old);
-        let out_of_order = purpose.out_of_order
-            && (options.commits == Commits::OutOfOrder || (exchanges && !purpose.exchanges_in_order));
-        let purpose = Purpose { out_of_order, ..purpose };
+        let starts_out_of_order = !options.reductions.has(Reduction::ProgramOrder);
+        let out_of_order =
+            purpose.out_of_order && (starts_out_of_order || (exchanges && !purpose.exchanges_in_order));
+        let pairs = options.reductions.has(Reduction::Pairs);
+        let purpose = Purpose { out_of_order, pairs, ..purpose };
         let mut code = lower(program, purpose, &mixed)?;
-        code.section_lock = options.section_lock;
+        refine(&mut code, options);
         code.symmetry = sets(program, &code, options);
         let mut memory = Memory::new(program, &layouts);
         let question = Question::new(program, &mut memory);
@@ -67,15 +103,15 @@ impl Room {
         let stride = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
         let capacity = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
         let runs = code.threads.iter().map(|(f, _)| *f).collect();
-        let care = Care { awake: options.cautious, ..Care::default() };
-        let (needs, spawned) = (Vec::new(), Vec::new());
-        Ok(Room {
+        let care = Care::default();
+        let (reasons, spawned) = (Vec::new(), Vec::new());
+        Ok(Preparation {
             purpose,
             code,
             memory,
             question,
             care,
-            needs,
+            reasons,
             mixed,
             layouts,
             stride,
@@ -126,38 +162,43 @@ impl Room {
         }
     }
 
-    /// Whether a need that comes from elsewhere can be one of this program.
-    pub fn can_meet(&self, need: &Need) -> bool {
+    /// Whether a reason that comes from elsewhere can be one of this program.
+    pub fn can_heed(&self, why: &StartOver) -> bool {
         let functions = self.code.functions.len();
-        self.needs.len() < MAX_NEEDS
-            && match *need {
-                Need::Events(thread) => thread < self.capacity.len() && !self.is_too_large(),
-                Need::Registers(thread) => {
+        self.reasons.len() < MAX_REASONS
+            && match *why {
+                StartOver::Events(thread) => thread < self.capacity.len() && !self.is_too_large(),
+                StartOver::Registers(thread) => {
                     thread < self.stride.len() && self.stride.iter().sum::<usize>() < MAX_WORDS
                 }
-                Need::Thread(parent, _, function) => {
+                StartOver::Thread(parent, _, function) => {
                     usize::from(parent) < self.capacity.len()
                         && self.capacity.len() < usize::from(u16::MAX)
                         && (function as usize) < functions
                 }
-                Need::OutOfOrder => self.purpose.dependencies,
-                Need::Caution(_) | Need::Keep(_) | Need::Distinct => true,
-                Need::Mixed { at, .. } => (at.0 as usize) < functions,
+                StartOver::OutOfOrder => self.purpose.dependencies,
+                StartOver::Caution(_) | StartOver::Keep(_) | StartOver::Distinct => true,
+                StartOver::Mixed { at, .. } => (at.0 as usize) < functions,
             }
     }
 
-    /// Makes room.
-    pub fn meet(&mut self, program: &Program, options: &Options<'_>, need: Need) -> Result<(), Unsupported> {
-        self.needs.push(need);
-        match need {
+    /// Prepares better.
+    pub fn heed(
+        &mut self,
+        program: &Program,
+        options: &Options<'_>,
+        why: StartOver,
+    ) -> Result<(), Unsupported> {
+        self.reasons.push(why);
+        match why {
             // The fit was too tight: so that the search starts over only once for that, all is as it was.
-            Need::Events(thread)
+            StartOver::Events(thread)
                 if self.loose.get(thread).is_some_and(|&was| was > self.capacity[thread]) =>
             {
                 let was = std::mem::take(&mut self.loose);
                 self.capacity.iter_mut().zip(was).for_each(|(now, was)| *now = was.max(*now));
             }
-            Need::Events(thread) => {
+            StartOver::Events(thread) => {
                 // A thread of few events among many gets more than it has: to start over costs what was explored.
                 let more = (self.capacity[thread] / 2 + 4).max(self.events() / 16);
                 let events = self.capacity[thread] + more;
@@ -165,13 +206,13 @@ impl Room {
                     self.capacity[t] = self.capacity[t].max(events);
                 }
             }
-            Need::OutOfOrder => {
+            StartOver::OutOfOrder => {
                 self.purpose.out_of_order = true;
                 self.lower(program, options)?;
             }
-            Need::Caution(cell) => _ = self.care.cautious.insert(cell),
-            Need::Keep(cell) => _ = self.care.kept.insert(cell),
-            Need::Mixed { at, place } => {
+            StartOver::Caution(cell) => _ = self.care.cautious.insert(cell),
+            StartOver::Keep(cell) => _ = self.care.kept.insert(cell),
+            StartOver::Mixed { at, place } => {
                 match place {
                     // Objects that are made at run time get other numbers now.
                     None => {
@@ -188,19 +229,19 @@ impl Room {
                 self.memory = Memory::new(program, &self.layouts);
                 self.question = Question::new(program, &mut self.memory);
             }
-            Need::Distinct => {
+            StartOver::Distinct => {
                 self.distinct = true;
                 self.code.symmetry = Sets::default();
             }
-            Need::Registers(thread) => {
+            StartOver::Registers(thread) => {
                 // More each time, because a function that calls itself asks again at every call.
-                let times = self.needs.iter().filter(|&&earlier| earlier == need).count();
+                let times = self.reasons.iter().filter(|&&earlier| earlier == why).count();
                 let words = self.stride[thread] + times * times * self.stride[thread] / 4 + 2;
                 for t in self.like(thread) {
                     self.stride[t] = self.stride[t].max(words);
                 }
             }
-            Need::Thread(parent, number, function) => {
+            StartOver::Thread(parent, number, function) => {
                 self.spawned.push((parent, number));
                 let like = self.runs.iter().position(|&runs| runs == function);
                 let frame = self.code.functions[function as usize].frame as usize;
@@ -219,11 +260,19 @@ impl Room {
 
     fn lower(&mut self, program: &Program, options: &Options<'_>) -> Result<(), Unsupported> {
         self.code = lower(program, self.purpose, &self.mixed)?;
-        self.code.section_lock = options.section_lock;
+        refine(&mut self.code, options);
         if !self.distinct {
             self.code.symmetry = sets(program, &self.code, options);
         }
         Ok(())
+    }
+}
+
+/// What of the code is a matter of the options.
+fn refine(code: &mut Code, options: &Options<'_>) {
+    code.section_lock = options.section_lock;
+    if options.reductions.has(Reduction::Tails) {
+        code.tails = tails(code);
     }
 }
 
@@ -234,7 +283,7 @@ fn sets(program: &Program, code: &Code, options: &Options<'_>) -> Sets {
         return Sets::default();
     }
     let is_strong = matches!(options.model, ModelName::Sc | ModelName::Tso | ModelName::Pso);
-    Sets::of(program, code, options.symmetry, is_strong)
+    Sets::of(program, code, options.symmetry(), is_strong)
 }
 
 /// How many events a run of the function's own code has at most, if it has no loops and calls nothing.
@@ -246,27 +295,27 @@ fn events_of(code: &Code, function: u32) -> usize {
 
 const WIDTHS: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
 
-/// Writes a need.
-pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
+/// Writes a reason.
+pub(crate) fn write_reason(why: &StartOver, writer: &mut Writer) {
     let mut numbers = |numbers: &[u64]| numbers.iter().for_each(|&number| writer.number(number));
-    match *need {
-        Need::Events(thread) => numbers(&[0, thread as u64]),
-        Need::Registers(thread) => numbers(&[1, thread as u64]),
-        Need::Thread(parent, number, function) => {
+    match *why {
+        StartOver::Events(thread) => numbers(&[0, thread as u64]),
+        StartOver::Registers(thread) => numbers(&[1, thread as u64]),
+        StartOver::Thread(parent, number, function) => {
             numbers(&[2, parent.into(), number.into(), function.into()]);
         }
-        Need::OutOfOrder => numbers(&[3]),
-        Need::Distinct => numbers(&[4]),
-        Need::Caution(cell) => {
+        StartOver::OutOfOrder => numbers(&[3]),
+        StartOver::Distinct => numbers(&[4]),
+        StartOver::Caution(cell) => {
             numbers(&[5]);
             write_cell(&cell, writer);
         }
-        Need::Keep(cell) => {
+        StartOver::Keep(cell) => {
             numbers(&[6]);
             write_cell(&cell, writer);
         }
-        Need::Mixed { at, place: None } => numbers(&[7, at.0.into(), at.1.into()]),
-        Need::Mixed { at, place: Some((object, offset, width)) } => {
+        StartOver::Mixed { at, place: None } => numbers(&[7, at.0.into(), at.1.into()]),
+        StartOver::Mixed { at, place: Some((object, offset, width)) } => {
             numbers(&[8, at.0.into(), at.1.into()]);
             write_cell(&CellKey { object, offset }, writer);
             writer.number(WIDTHS.iter().position(|&w| w == width).unwrap_or_default() as u64);
@@ -274,22 +323,22 @@ pub(crate) fn write_need(need: &Need, writer: &mut Writer) {
     }
 }
 
-/// Reads a need.
-pub(crate) fn read_need(reader: &mut Reader<'_>) -> Result<Need, DecodeError> {
+/// Reads a reason.
+pub(crate) fn read_reason(reader: &mut Reader<'_>) -> Result<StartOver, DecodeError> {
     Ok(match reader.number()? {
-        0 => Need::Events(reader.small()?),
-        1 => Need::Registers(reader.small()?),
-        2 => Need::Thread(reader.small()?, reader.small()?, reader.small()?),
-        3 => Need::OutOfOrder,
-        4 => Need::Distinct,
-        5 => Need::Caution(read_cell(reader)?),
-        6 => Need::Keep(read_cell(reader)?),
-        7 => Need::Mixed { at: (reader.small()?, reader.small()?), place: None },
+        0 => StartOver::Events(reader.small()?),
+        1 => StartOver::Registers(reader.small()?),
+        2 => StartOver::Thread(reader.small()?, reader.small()?, reader.small()?),
+        3 => StartOver::OutOfOrder,
+        4 => StartOver::Distinct,
+        5 => StartOver::Caution(read_cell(reader)?),
+        6 => StartOver::Keep(read_cell(reader)?),
+        7 => StartOver::Mixed { at: (reader.small()?, reader.small()?), place: None },
         8 => {
             let at = (reader.small()?, reader.small()?);
             let CellKey { object, offset } = read_cell(reader)?;
             let width = WIDTHS.get(reader.small::<usize>()?).ok_or(DecodeError::Value)?;
-            Need::Mixed { at, place: Some((object, offset, *width)) }
+            StartOver::Mixed { at, place: Some((object, offset, *width)) }
         }
         _ => return Err(DecodeError::Value),
     })

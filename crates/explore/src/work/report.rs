@@ -3,10 +3,11 @@
 use crate::reductions::conflicts::Watching;
 use crate::work::cells::Cells;
 use crate::work::codec::{DecodeError, Reader, Writer};
-use crate::work::control::{Need, StopReason};
 use crate::work::found::Found;
 use crate::work::item::{Binding, Item};
-use crate::work::preparation::{read_need, write_need};
+use crate::work::limits::StopReason;
+use crate::work::preparation::StartOver;
+use crate::work::preparation::{read_reason, write_reason};
 use crate::work::session::Part;
 
 /// The version of the binary form.
@@ -22,7 +23,7 @@ pub enum Report {
     /// What was found, and what is left.
     Part(Part),
     /// There was too little room, and the run starts over.
-    Need(Need),
+    StartOver(StartOver),
     /// It was given up, with a message.
     Failed(String),
     /// There is no such place, as far as is known about cells: see `cells`.
@@ -59,9 +60,9 @@ impl Report {
                 let limit = part.stopped.and_then(|limit| LIMITS.iter().position(|&other| other == limit));
                 writer.number(limit.map_or(0, |at| at as u64 + 1));
             }
-            Report::Need(need) => {
+            Report::StartOver(need) => {
                 writer.number(1);
-                write_need(need, &mut writer);
+                write_reason(need, &mut writer);
             }
             Report::Lost => writer.number(3),
             Report::Failed(message) => {
@@ -85,7 +86,7 @@ impl Report {
         }
         let report = match reader.number()? {
             0 => Report::Part(read_part(&mut reader)?),
-            1 => Report::Need(read_need(&mut reader)?),
+            1 => Report::StartOver(read_reason(&mut reader)?),
             2 => {
                 let length = reader.count()?;
                 let text = std::str::from_utf8(reader.bytes(length)?).map_err(|_| DecodeError::Value)?;

@@ -1,16 +1,15 @@
 //! Runs an exploration: chooses the width of rows, starts workers, and starts over when the room for events was too
 //! small (which the first execution shows, so little is lost).
 
-use crate::findings::collect::{Collector, Question, Stats, Trace, Visitor};
+use crate::findings::collect::{Collector, Question, Stats, Trace};
 use crate::findings::judge::Finding;
 use crate::models::armv8::Armv8;
-use crate::models::clause::{Clause, Clauses};
+use crate::models::clause::Clauses;
 use crate::models::model::MemoryModel;
 use crate::models::order::{GlobalOrder, Which};
 use crate::models::power::Power;
 use crate::models::rc11::{Rc11, Variant};
 use crate::reductions::conflicts::Watching;
-use crate::reductions::symmetry::Symmetry;
 use crate::search::graph::Layout;
 use crate::search::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::search::stack;
@@ -18,136 +17,16 @@ use crate::search::visit::{Explorer, Subject};
 use crate::threads::coverage::Coverage;
 use crate::threads::lower::{Purpose, Unsupported};
 use crate::work::cells::Cells;
-use crate::work::control::{Control, Limits, Need, StopReason, Task};
+use crate::work::control::{Control, Task};
 use crate::work::found::Found;
 use crate::work::item::{Item, Position};
-use crate::work::preparation::Room;
+use crate::work::limits::StopReason;
+use crate::work::options::{ModelName, Options};
+use crate::work::preparation::Preparation;
+use crate::work::preparation::StartOver;
 use crate::work::progress;
 use crate::work::segments::{Ended, in_order};
-use fencepost_ir::{ObjectId, Program, Value};
-
-/// The models that this engine knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum ModelName {
-    Sc,
-    Tso,
-    Pso,
-    Ra,
-    Rc11,
-    Rc20,
-    Power,
-    Armv8,
-}
-
-impl ModelName {
-    /// All of them.
-    pub const ALL: [ModelName; 8] = [
-        ModelName::Sc,
-        ModelName::Tso,
-        ModelName::Pso,
-        ModelName::Ra,
-        ModelName::Rc11,
-        ModelName::Rc20,
-        ModelName::Power,
-        ModelName::Armv8,
-    ];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            ModelName::Sc => "sc",
-            ModelName::Tso => "tso",
-            ModelName::Pso => "pso",
-            ModelName::Ra => "ra",
-            ModelName::Rc11 => "rc11",
-            ModelName::Rc20 => "rc20",
-            ModelName::Power => "power",
-            ModelName::Armv8 => "armv8",
-        }
-    }
-
-    /// The model of that name.
-    pub fn from_name(name: &str) -> Option<ModelName> {
-        ModelName::ALL.into_iter().find(|model| model.name() == name)
-    }
-}
-
-/// Which iterations of loops are followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Retries {
-    /// Those that changed something (`docs/EXPLORATION.md`).
-    #[default]
-    Fold,
-    /// All up to the bound: slower, and the same final states; threads that spin for ever are cut.
-    All,
-}
-
-/// How events are committed by models that allow it out of program order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Commits {
-    /// In program order, unless a write shows that this does not do (`docs/EXPLORATION.md`).
-    #[default]
-    AsNeeded,
-    /// Out of order from the start: slower, and the same executions; for tests.
-    OutOfOrder,
-}
-
-/// How to explore.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    /// The memory model.
-    pub model: ModelName,
-    /// Number of workers.
-    pub jobs: usize,
-    /// Limits that end the exploration early.
-    pub limits: Limits<'static>,
-    /// Is shown every complete execution.
-    pub visitor: Option<Visitor<'a>>,
-    /// Is told when the exploration starts over with more room: the executions shown so far will come again.
-    pub restarted: Option<&'a (dyn Fn() + Sync)>,
-    /// Whether the first finding that is an error ends the exploration.
-    pub stop_at_error: bool,
-    /// The lock of the atomic sections, if `as_critical_sections` made them critical ones: accesses outside are looked for.
-    pub section_lock: Option<ObjectId>,
-    /// Whether reads that wait are added like all others: slower, and the same result; for tests.
-    pub cautious: bool,
-    /// Which iterations of loops are followed.
-    pub retries: Retries,
-    /// Which threads are taken for equal.
-    pub symmetry: Symmetry,
-    /// How events are committed.
-    pub commits: Commits,
-    /// Whether dependencies order accesses (POWER, ARMv8). Values do not come out of thin air in either case.
-    pub dependencies: bool,
-    /// The least form of rows that is used: for tests, which compare the forms.
-    pub rows: RowForm,
-    /// A clause of the model that is not in force: for tests that show that a test notices.
-    pub without: Option<Clause>,
-}
-
-impl Options<'_> {
-    /// One worker, no limits.
-    pub fn new(model: ModelName) -> Self {
-        let limits = Limits::default();
-        Options {
-            model,
-            jobs: 1,
-            limits,
-            visitor: None,
-            restarted: None,
-            stop_at_error: false,
-            section_lock: None,
-            dependencies: true,
-            cautious: false,
-            retries: Retries::default(),
-            symmetry: Symmetry::default(),
-            commits: Commits::default(),
-            rows: RowForm::Words1,
-            without: None,
-        }
-    }
-}
+use fencepost_ir::{Program, Value};
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -171,8 +50,8 @@ pub struct Exploration {
 /// Explores all executions of a program whose loops are bounded.
 pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, Unsupported> {
     let twin = twin(options);
-    let room = Room::new(program, twin.purpose(), options)?;
-    explore_in(program, options, &*twin, room, false)
+    let prepared = Preparation::new(program, twin.purpose(), options)?;
+    explore_in(program, options, &*twin, prepared, false)
 }
 
 /// Explores with the room that there is, and with more when that is too small; `moved`: on a stack for large explorations, if
@@ -182,23 +61,23 @@ fn explore_in(
     program: &Program,
     options: &Options<'_>,
     twin: &dyn Twin,
-    mut room: Room,
+    mut prepared: Preparation,
     moved: bool,
 ) -> Result<Exploration, Unsupported> {
     let mut jobs = options.jobs.max(1);
     // Narrower rows are worth one more execution.
     let mut fits = false;
     loop {
-        if !moved && !stack::suits(room.events()) {
+        if !moved && !stack::suits(prepared.events()) {
             // Once for all that follows: a new stack costs more than an attempt that turns out to need more room.
-            return stack::suited(room.events(), || explore_in(program, options, twin, room, true));
+            return stack::suited(prepared.events(), || explore_in(program, options, twin, prepared, true));
         }
-        if room.is_too_large() {
+        if prepared.is_too_large() {
             return Ok(stopped(StopReason::TooManyEvents));
         }
-        let measures = !fits && room.may_be_too_wide();
+        let measures = !fits && prepared.may_be_too_wide();
         match twin.attempt(&Run {
-            room: &room,
+            prepared: &prepared,
             options,
             jobs: if measures { 1 } else { jobs },
             task: None,
@@ -206,7 +85,7 @@ fn explore_in(
         }) {
             Ok(attempt) if measures => {
                 fits = true;
-                attempt.measured.iter().for_each(|measured| room.fit(measured));
+                attempt.measured.iter().for_each(|measured| prepared.fit(measured));
             }
             // Workers have decided otherwise than one would have where cells are.
             Ok(attempt) if (attempt.cells.contradict() || attempt.lost) && jobs > 1 => {
@@ -215,17 +94,17 @@ fn explore_in(
             }
             Ok(attempt) => {
                 let whole = attempt.whole();
-                let coverage = whole.stopped.is_none().then(|| Coverage::of(&room.code));
+                let coverage = whole.stopped.is_none().then(|| Coverage::of(&prepared.code));
                 return Ok(Exploration { coverage, ..whole });
             }
-            Err(need) => {
+            Err(why) => {
                 if let Some(restarted) = options.restarted {
                     restarted();
                 }
-                // Which need is met first is a matter of luck with several workers, and so would be where cells are.
-                match need {
-                    Need::Mixed { .. } if jobs > 1 && !measures => jobs = 1,
-                    need => room.meet(program, options, need)?,
+                // Which reason comes up first is a matter of luck with several workers, and so would be where cells are.
+                match why {
+                    StartOver::Mixed { .. } if jobs > 1 && !measures => jobs = 1,
+                    why => prepared.heed(program, options, why)?,
                 }
             }
         }
@@ -255,7 +134,7 @@ pub(crate) trait Twin: Sync {
     fn purpose(&self) -> Purpose;
 
     /// Explores with the room that there is; an error says what needs more.
-    fn attempt(&self, run: &Run<'_>) -> Result<Attempt, Need>;
+    fn attempt(&self, run: &Run<'_>) -> Result<Attempt, StartOver>;
 }
 
 /// A model for rows of every form.
@@ -287,12 +166,13 @@ impl<M: AnyWidth> Twin for M {
             out_of_order: <M as MemoryModel<Sparse>>::OUT_OF_ORDER,
             dependencies: <M as MemoryModel<Sparse>>::DEPENDENCIES,
             races: <M as MemoryModel<Sparse>>::RACES,
+            pairs: true,
             exchanges_in_order: <M as MemoryModel<Sparse>>::EXCHANGES_IN_ORDER,
         }
     }
 
-    fn attempt(&self, run: &Run<'_>) -> Result<Attempt, Need> {
-        let layout = run.room.layout();
+    fn attempt(&self, run: &Run<'_>) -> Result<Attempt, StartOver> {
+        let layout = run.prepared.layout();
         // Each form is a copy of the whole engine: builds that are to be done soon make do with few (`build.rs`).
         let attempt = || match RowForm::for_events(layout.events()).max(run.options.rows) {
             #[cfg(all_forms)]
@@ -315,7 +195,7 @@ fn stopped(reason: StopReason) -> Exploration {
 
 /// One attempt at an exploration, with the room that there is.
 pub(crate) struct Run<'a> {
-    pub room: &'a Room,
+    pub prepared: &'a Preparation,
     pub options: &'a Options<'a>,
     pub jobs: usize,
     /// What is to be done, of a search that may pause; otherwise all.
@@ -375,19 +255,22 @@ impl Run<'_> {
         &self,
         model: &M,
         layout: &Layout,
-    ) -> Result<Attempt, Need> {
-        let Run { room, options, jobs, task, measures } = *self;
-        let subject = Subject { code: &room.code, layout };
-        let follows_all = options.retries == Retries::All;
-        let model = if room.code.out_of_order { model.clone() } else { model.clone().in_order() };
-        let control =
-            Control::new(layout.events(), jobs, &options.limits, room.care.clone(), follows_all, task)
-                .measuring(measures);
+    ) -> Result<Attempt, StartOver> {
+        let Run { prepared, options, jobs, task, measures } = *self;
+        let subject = Subject { code: &prepared.code, layout };
+        let model = if prepared.code.out_of_order { model.clone() } else { model.clone().in_order() };
+        let control = Control::new(
+            layout.events(),
+            jobs,
+            (&options.limits, measures),
+            (options.reductions, prepared.care.clone()),
+            task,
+        );
         let explorer = || {
-            let collector = collector(&room.question, options);
+            let collector = collector(&prepared.question, options);
             let memory = match task.and_then(|task| task.cells) {
-                Some(cells) => room.memory.clone().knowing(cells),
-                None => room.memory.clone(),
+                Some(cells) => prepared.memory.clone().knowing(cells),
+                None => prepared.memory.clone(),
             };
             Explorer::new(&subject, model.clone(), memory, &control, collector)
         };
@@ -399,7 +282,7 @@ impl Run<'_> {
         } else {
             run_workers(&control, jobs, task.is_none(), &explorer)
         };
-        if let Some(need) = control.overflowed() {
+        if let Some(need) = control.caution.why() {
             return Err(need);
         }
         let found = ended.segments.into_iter().map(|s| (s.start, Found::of(s.collector, &s.base)));
@@ -409,10 +292,10 @@ impl Run<'_> {
             rests: ended.rests,
             lost: ended.lost,
             children: ended.children,
-            watching: control.watching(),
-            cells: control.cells(),
-            stopped: control.stop_reason(),
-            measured: control.measured(),
+            watching: control.caution.watching(),
+            cells: control.caution.cells(),
+            stopped: control.limits.stop_reason(),
+            measured: control.limits.measured(),
         })
     }
 }
@@ -433,12 +316,12 @@ fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
 ) -> Ended<'a> {
     let work = |first: Option<Item>| {
         // A worker that panics must not leave the others waiting for it.
-        let _leaves = control.leaving();
+        let _leaves = control.queue.leaving();
         let mut explorer = explorer();
         if let Some(item) = first {
             explorer.visit_share(&item.into());
         }
-        while let Some(share) = control.take() {
+        while let Some(share) = control.queue.take() {
             explorer.visit_share(&share);
         }
         explorer.note_cells();

@@ -5,11 +5,14 @@ use crate::reductions::conflicts::Watching;
 use crate::threads::lower::Unsupported;
 use crate::work::cells::Cells;
 use crate::work::codec::{DecodeError, Reader, Writer};
-use crate::work::control::{Need, StopReason, Task};
+use crate::work::control::Task;
 use crate::work::found::Found;
 use crate::work::item::{Binding, Handed, Hashed, Item, Position};
-use crate::work::preparation::{Room, read_need, write_need};
-use crate::work::run::{Attempt, Options, Run, Twin, twin};
+use crate::work::limits::StopReason;
+use crate::work::options::Options;
+use crate::work::preparation::StartOver;
+use crate::work::preparation::{Preparation, read_reason, write_reason};
+use crate::work::run::{Attempt, Run, Twin, twin};
 use fencepost_ir::Program;
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +32,7 @@ pub struct Session<'p> {
     program: &'p Program,
     options: Options<'p>,
     twin: Box<dyn Twin>,
-    room: Room,
+    prepared: Preparation,
     /// What program, model and options this is.
     run: Binding,
     binding: Binding,
@@ -106,7 +109,7 @@ impl Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// There was too little room; all items of the run are void, and it starts over: see [`Session::meet`].
-    Need(Need),
+    StartOver(StartOver),
     /// There is no such place in this search.
     Lost,
 }
@@ -114,7 +117,7 @@ pub enum Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Broken::Need(_) => f.write_str("the exploration starts over with more room"),
+            Broken::StartOver(_) => f.write_str("the exploration starts over with more room"),
             Broken::Lost => f.write_str("there is no such place in this exploration"),
         }
     }
@@ -138,15 +141,12 @@ impl<'p> Session<'p> {
     /// For a program; of the options, the number of workers and the limits hold for each part.
     pub fn new(program: &'p Program, options: &Options<'p>) -> Result<Session<'p>, Unsupported> {
         let twin = twin(options);
-        let room = Room::new(program, twin.purpose(), options)?;
+        let prepared = Preparation::new(program, twin.purpose(), options)?;
         let mut hashed = Hashed::new(BUILD);
         hashed.add(format_args!("{program:?}"));
-        let Options { model, stop_at_error, section_lock, cautious, retries, .. } = options;
-        let Options { commits, symmetry, dependencies, without, .. } = options;
-        hashed.add(format_args!("{model:?} {stop_at_error} {section_lock:?} {cautious} {retries:?}"));
-        hashed.add(format_args!("{commits:?} {symmetry:?} {dependencies} {without:?}"));
+        options.hash_into(&mut hashed);
         let run = hashed.binding();
-        let mut session = Session { program, options: *options, twin, room, run, binding: run };
+        let mut session = Session { program, options: *options, twin, prepared, run, binding: run };
         session.bind();
         Ok(session)
     }
@@ -173,52 +173,52 @@ impl<'p> Session<'p> {
 
     fn bind(&mut self) {
         let mut hashed = Hashed::new("");
-        hashed.add(format_args!("{:?} {:?}", self.run, self.room.needs));
+        hashed.add(format_args!("{:?} {:?}", self.run, self.prepared.reasons));
         self.binding = hashed.binding();
     }
 
-    /// Starts over with more room: items that were there are void.
-    pub fn meet(&mut self, need: Need) -> Result<(), Unsupported> {
-        self.room.meet(self.program, &self.options, need)?;
+    /// Starts over with more prepared: items that were there are void.
+    pub fn heed(&mut self, need: StartOver) -> Result<(), Unsupported> {
+        self.prepared.heed(self.program, &self.options, need)?;
         self.bind();
         Ok(())
     }
 
     /// All that was needed, in bytes.
-    pub fn needs(&self) -> Vec<u8> {
+    pub fn reasons(&self) -> Vec<u8> {
         let mut writer = Writer::new(b"FPN1", VERSION);
         writer.bytes(&self.run);
-        self.write_needs(&mut writer);
+        self.write_reasons(&mut writer);
         writer.finish()
     }
 
-    pub(crate) fn write_needs(&self, writer: &mut Writer) {
-        writer.number(self.room.needs.len() as u64);
-        self.room.needs.iter().for_each(|need| write_need(need, writer));
+    pub(crate) fn write_reasons(&self, writer: &mut Writer) {
+        writer.number(self.prepared.reasons.len() as u64);
+        self.prepared.reasons.iter().for_each(|need| write_reason(need, writer));
     }
 
     /// Starts over with the room of another session of the same run.
-    pub fn set_needs(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
+    pub fn set_reasons(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         let mut reader = Reader::new(bytes, b"FPN1", VERSION)?;
         if reader.bytes(self.run.len())? != self.run {
             return Err(DecodeError::OtherRun);
         }
-        self.read_needs(&mut reader)?;
+        self.read_reasons(&mut reader)?;
         reader.end()
     }
 
-    pub(crate) fn read_needs(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
-        let needs: Result<Vec<Need>, _> = (0..reader.count()?).map(|_| read_need(reader)).collect();
-        let fresh = Room::new(self.program, self.twin.purpose(), &self.options);
-        let mut room = fresh.map_err(|_| DecodeError::Value)?;
+    pub(crate) fn read_reasons(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+        let needs: Result<Vec<StartOver>, _> = (0..reader.count()?).map(|_| read_reason(reader)).collect();
+        let fresh = Preparation::new(self.program, self.twin.purpose(), &self.options);
+        let mut prepared = fresh.map_err(|_| DecodeError::Value)?;
         let start = Instant::now();
         for need in needs? {
-            if !room.can_meet(&need) || start.elapsed() > LONGEST_PREPARING {
+            if !prepared.can_heed(&need) || start.elapsed() > LONGEST_PREPARING {
                 return Err(DecodeError::Value);
             }
-            room.meet(self.program, &self.options, need).map_err(|_| DecodeError::Value)?;
+            prepared.heed(self.program, &self.options, need).map_err(|_| DecodeError::Value)?;
         }
-        self.room = room;
+        self.prepared = prepared;
         self.bind();
         Ok(())
     }
@@ -236,7 +236,7 @@ impl<'p> Session<'p> {
         pause: Pause,
         jobs: usize,
     ) -> Result<Part, Broken> {
-        if self.room.is_too_large() {
+        if self.prepared.is_too_large() {
             return Ok(Part {
                 rests: items.to_vec(),
                 stopped: Some(StopReason::TooManyEvents),
@@ -267,8 +267,14 @@ impl<'p> Session<'p> {
             stats: &others.stats,
             surveys,
         };
-        let run = Run { room: &self.room, options: &self.options, jobs, task: Some(&task), measures: false };
-        let attempt = self.twin.attempt(&run).map_err(Broken::Need)?;
+        let run = Run {
+            prepared: &self.prepared,
+            options: &self.options,
+            jobs,
+            task: Some(&task),
+            measures: false,
+        };
+        let attempt = self.twin.attempt(&run).map_err(Broken::StartOver)?;
         if attempt.lost { Err(Broken::Lost) } else { Ok(attempt) }
     }
 
