@@ -14,10 +14,9 @@ use crate::reductions::sleep::is_blocked;
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
 use crate::search::visit::Explorer;
-use crate::threads::code::Op;
+use crate::threads::Threads;
 use crate::threads::interpret::{Next, Snapshot};
 use crate::threads::path::{EventId, INIT, NodeId};
-use fencepost_ir::Value;
 use rustc_hash::FxHashMap;
 
 /// Words of registers that all workers keep at most, unless they are many: each may keep an eighth.
@@ -55,7 +54,7 @@ impl Memo {
     }
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// A thread stands before its first event.
     pub(crate) fn remember_start(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         if !self.control.caution.reductions.has(Reduction::EqualWork) {
@@ -119,20 +118,15 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         source: EventId,
     ) -> bool {
         let node = self.trie.node(id);
-        let Op::Load { width, extend, undefined, failure, .. } = self.subject.code.ops[node.pc() as usize]
-        else {
-            return false;
-        };
         // Which node a compare-exchange is may be a matter of what it reads, and who looks for equal threads looks at every read.
-        let is_plain_case = !self.is_symmetric() && failure.is_none_or(|failure| failure.other.is_none());
-        if !is_plain_case || !self.may_sleep(id) || !self.has_noted_waiting(node) {
+        if self.is_symmetric() || !self.may_sleep(id) || !self.has_noted_waiting(node) {
             return false;
         }
         let value = match source {
             INIT => self.memory.init(node.loc()),
             write => graph.value(write as usize),
         };
-        let value = undefined.taken(width.extend(extend, Value(value)).0);
+        let Some(value) = self.threads.would_give(node, value) else { return false };
         self.known_step(graph, thread, graph.front(thread) as usize, id, value)
             .is_some_and(|step| is_blocked(step.snapshot.next))
     }

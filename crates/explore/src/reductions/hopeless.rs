@@ -14,12 +14,13 @@ use crate::reductions::Reduction;
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::search::visit::Explorer;
+use crate::threads::Threads;
 use crate::threads::code::Half;
 use crate::threads::interpret::Next;
 use crate::threads::memory::LocId;
 use crate::threads::path::{EventId, Kind, Node};
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Whether nothing can come of the read of a read-modify-write that reads `source`, which `next` follows in coherence, before
     /// it is added: see
     /// [`Explorer::fits_nowhere`]. Whether a compare-exchange writes at all is known only afterwards.
@@ -42,7 +43,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
     pub(crate) fn is_hopeless_exchange(&self, graph: &Graph<M, W>, event: EventId, source: EventId) -> bool {
         let node = self.trie.node(graph.node(event as usize));
         node.half == Half::Amo
-            && node.failure.as_ref().is_some_and(|cas| self.exchange_succeeds(graph, event, cas.expected))
+            && node.failure.is_some()
+            && self.exchange_succeeds(graph, event)
             && self.fits_nowhere(graph, node, source, after(graph, source, node.loc()), || {
                 graph.pre(event as usize).clone()
             })

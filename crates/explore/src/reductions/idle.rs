@@ -18,9 +18,10 @@ use crate::reductions::Reduction;
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::search::visit::{Explorer, Subject};
+use crate::threads::Threads;
 use crate::threads::code::{ALLOCATIONS, Code, DISAGREED, FAILED, FP, FRAME, HIDDEN, Half, Op, Pc, SPAWNS};
 use crate::threads::interpret::Next;
-use crate::threads::memory::{LocId, Storage};
+use crate::threads::memory::LocId;
 use crate::threads::path::{INIT, Kind, Node, NodeId, Trie};
 use fencepost_ir::Order;
 
@@ -29,16 +30,6 @@ pub(crate) const LOOK_BACK: usize = 1024;
 
 /// How many earlier states it compares with.
 pub(crate) const COMPARISONS: usize = 16;
-
-/// Events that a loop may make beyond its bound if no other thread has been started.
-const ALONE: usize = 20_000;
-
-/// Events that it may make if the other threads have ended. Unlike a loop of the beginning it may read what others wrote, and
-/// there may be very many such ends.
-const AFTERWARDS: usize = 1_000;
-
-/// Events that it may make if nobody else has had to do with what it reads so far: others may still come.
-const OWN_EVENTS: usize = 256;
 
 /// Whether two states of a thread before the operation at `pc` are the same to its future; `depends` says of a word whether
 /// its dependencies allow that.
@@ -113,7 +104,7 @@ pub(crate) fn may_be_early<M: MemoryModel<W>, W: RowWidth>(
     M::OUT_OF_ORDER && event.kind == Kind::Read && !trie.is_before_later_writes(event.event as usize, node)
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// The slot in which the thread was before at the read that it stands before in slot `index`, if what it did since may be
     /// dropped. `now` are its registers.
     pub(crate) fn spins(
@@ -270,57 +261,5 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
             }
         }
         stuck
-    }
-
-    /// Whether a loop whose bound is used up at `pc` is followed all the same: nobody else has a say in how long it is. Either
-    /// no other thread runs, or all that the thread has read since it entered the loop is constant, or in objects that threads
-    /// make and
-    /// that nobody else has written or read so far. `registers` are the thread's, `index` its next event.
-    pub(crate) fn reads_its_own(
-        &self,
-        graph: &Graph<M, W>,
-        thread: usize,
-        index: usize,
-        pc: Pc,
-        registers: &[u64],
-    ) -> bool {
-        let Subject { code, layout } = *self.subject;
-        let Op::Cut { entered } = code.ops[pc as usize] else { return false };
-        if entered == 0 || !self.control.caution.reductions.has(Reduction::Idle) {
-            return false;
-        }
-        let entered = registers[registers[FP] as usize + entered as usize] as usize;
-        let over = |next: Next| matches!(next, Next::NotStarted | Next::Ended);
-        let alone = (0..layout.threads()).all(|t| t == thread || over(graph.frontier(layout, t).next));
-        let is_started = |t: usize| graph.frontier(layout, t).next != Next::NotStarted;
-        let most = match alone {
-            false => OWN_EVENTS,
-            true if (0..layout.threads()).any(|t| t != thread && is_started(t)) => AFTERWARDS,
-            true => ALONE,
-        };
-        if index - entered.min(index) > most {
-            return false;
-        }
-        let is_own = |e: usize| layout.thread_of[e] as usize == thread;
-        let is_own_cell = |loc: LocId| {
-            let global = self.memory.storage(self.memory.location(loc).0.object) == Some(Storage::Global);
-            let writes = graph.co(loc);
-            // Nobody writes a constant.
-            self.memory.is_constant(loc)
-                || !global
-                    && graph.init_readers(loc).is_empty()
-                    && writes
-                        .iter()
-                        .all(|&w| is_own(w as usize) && graph.readers(w as usize).iter().all(is_own))
-        };
-        let base = layout.base[thread] as usize;
-        (base + entered..base + index).all(|e| {
-            let node = self.trie.node(graph.node(e));
-            match node.kind {
-                Kind::Choice => false,
-                Kind::Read => alone || is_own_cell(node.loc()),
-                _ => true,
-            }
-        })
     }
 }

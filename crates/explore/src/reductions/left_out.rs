@@ -10,6 +10,7 @@ use crate::reductions::conflicts::{CellKey, KINDS, Watched, Who, who};
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::search::visit::{Explorer, Subject};
+use crate::threads::Threads;
 use crate::threads::code::{Half, Op};
 use crate::threads::interpret::{END_OF_THREAD, Next};
 use crate::threads::memory::{LocId, Storage};
@@ -53,7 +54,7 @@ fn is_access<S, W: RowWidth>(node: &Node<S, W>) -> bool {
     matches!(node.kind, Kind::Read | Kind::Write)
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Whether findings go by less than (po | rf)+, so that an execution with fewer reads may have fewer.
     pub(crate) const FINDS_BY_LESS: bool = M::RACES || M::OUT_OF_ORDER;
 

@@ -20,11 +20,12 @@ use crate::models::{closed, joined, last_of, previous};
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::search::visit::Explorer;
+use crate::threads::Threads;
 use crate::threads::code::Half;
 use crate::threads::memory::LocId;
 use crate::threads::path::{EventId, INIT, Kind, NodeId};
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Whether events are committed in program order by a model that does not ask for it.
     #[inline(always)]
     pub(crate) fn looks_for_early_pairs(&self) -> bool {

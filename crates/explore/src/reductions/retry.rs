@@ -12,6 +12,7 @@ use crate::reductions::idle::{COMPARISONS, LOOK_BACK, is_same_state, may_be_earl
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
 use crate::search::visit::{Explorer, Subject};
+use crate::threads::Threads;
 use crate::threads::code::{CasRead, FP, Half, Op};
 use crate::threads::interpret::{Machine, Next, Snapshot};
 use crate::threads::path::{Kind, Node, NodeId, Shift, Trie};
@@ -31,7 +32,7 @@ struct Try {
     reads: usize,
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Where the thread stands, if it is before the read of `node` in slot `index` and has made a try that could be left out. If
     /// it
     /// has come back with the values that it had, it spins: only what they depend on is not what it was.
@@ -176,8 +177,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         };
         let (value, fp) = (graph.value(event), registers[FP] as usize);
         // A read that would have succeeded would have written.
-        if let Some(CasRead { expected, other: Some(_), .. }) = node.failure
-            && self.succeeds_with(node.loc(), expected, value, registers)
+        if let Some(CasRead { other: Some(_), .. }) = node.failure
+            && self.threads.succeeds(&self.memory, registers, node, value)
         {
             return None;
         }

@@ -26,12 +26,13 @@ use crate::reductions::Reduction;
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
 use crate::search::visit::Explorer;
+use crate::threads::Threads;
 use crate::threads::code::Half;
 use crate::threads::interpret::{Next, Snapshot};
 use crate::threads::memory::{LocId, Storage};
 use crate::threads::path::{EventId, INIT, Kind, NodeId};
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Whether reads of this node may be put off.
     #[inline(always)]
     pub(crate) fn may_sleep(&self, node: NodeId) -> bool {

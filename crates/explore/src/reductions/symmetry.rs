@@ -18,6 +18,7 @@ use crate::models::{joined, last_of, previous};
 use crate::search::graph::{Graph, NO_MATE};
 use crate::search::row::{Row, RowWidth};
 use crate::search::visit::{Explorer, Subject};
+use crate::threads::Threads;
 use crate::threads::code::{Code, Op, Target};
 use crate::threads::interpret::{Machine, Next, Snapshot};
 use crate::threads::memory::LocId;
@@ -202,7 +203,7 @@ fn only_joins_threads(function: &Function) -> bool {
 /// Events of level mates that are smaller.
 type Lower = SmallVec<[EventId; 4]>;
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Whether there may be mates.
     #[inline(always)]
     pub(crate) fn is_symmetric(&self) -> bool {

@@ -14,6 +14,7 @@ use crate::search::finish::Ends;
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
 use crate::search::visit::{Explorer, can_join};
+use crate::threads::Threads;
 use crate::threads::code::{Code, Op};
 use crate::threads::interpret::{Machine, Next, Snapshot};
 
@@ -36,7 +37,7 @@ pub fn tails(code: &Code) -> Vec<bool> {
     quiet.iter().zip(&code.ops).map(|(&quiet, op)| quiet && matches!(op, Op::Join { .. })).collect()
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Goes on with the joins of a tail because there is something to show. Whether that is new is a matter of what was found
     /// before,
     /// so it is not counted.

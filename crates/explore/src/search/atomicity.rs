@@ -8,10 +8,11 @@ use crate::models::model::MemoryModel;
 use crate::search::graph::Graph;
 use crate::search::row::RowWidth;
 use crate::search::visit::Explorer;
+use crate::threads::Threads;
 use crate::threads::memory::LocId;
 use crate::threads::path::{EventId, INIT};
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Whether the write at place `at` leaves read-modify-writes atomic, as far as that can be said already: only a
     /// violation among pure ones is final (`docs/EXPLORATION.md`); the others are filtered at the end.
     #[inline(always)]

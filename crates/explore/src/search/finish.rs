@@ -6,7 +6,7 @@ use crate::models::model::MemoryModel;
 use crate::search::graph::{Graph, Layout};
 use crate::search::row::RowWidth;
 use crate::search::visit::Explorer;
-use crate::threads::code::DISAGREED;
+use crate::threads::Threads;
 use crate::threads::interpret::Next;
 use crate::threads::pieces::{asks, unordered};
 
@@ -49,7 +49,7 @@ impl Ends {
     }
 }
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// No thread can go on: the graph is a complete execution, or a blocked one.
     pub(crate) fn finish(&mut self, graph: &mut Graph<M, W>) {
         let layout = self.subject.layout;
@@ -80,7 +80,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
         }
         let disagreed = |t: usize| {
             graph.frontier(layout, t).next != Next::NotStarted
-                && graph.frontier_regs(layout, t)[DISAGREED] != 0
+                && self.threads.disagrees(graph.frontier_regs(layout, t))
         };
         // A load- and a store-exclusive have a choice between them, so they are filtered here under every model.
         if !self.is_atomic(graph) || (self.is_out_of_order() && (0..layout.threads()).any(disagreed)) {

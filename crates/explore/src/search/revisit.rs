@@ -7,11 +7,12 @@ use crate::models::model::MemoryModel;
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::search::visit::Explorer;
+use crate::threads::Threads;
 use crate::threads::interpret::Snapshot;
 use crate::threads::memory::LocId;
 use crate::threads::path::{EventId, INIT, Kind};
 
-impl<M: MemoryModel<W>, W: RowWidth> Explorer<'_, M, W> {
+impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Reads that were committed before `z` although they could have read it. There may be no place for `z` as long as another
     /// write
     /// stays.

@@ -22,17 +22,14 @@ use crate::reductions::left_out::Watch;
 use crate::search::graph::{Graph, LEVELS, Layout};
 use crate::search::row::{Row, RowWidth};
 use crate::search::stack;
-use crate::threads::code::{Arg, CasRead, Code, FP, Op, Pc, RESULT, Undefined};
-use crate::threads::interpret::{Machine, Next, Snapshot};
-use crate::threads::memory::{LocId, Memory};
-use crate::threads::path::{EventId, INIT, Key, Kind, NO_NODE, Node, NodeId, Outcomes, SEGMENT_CALL, Trie};
+use crate::threads::code::Code;
+use crate::threads::interpret::{Next, Snapshot};
+use crate::threads::memory::Memory;
+use crate::threads::path::{EventId, INIT, Kind, NO_NODE, Node, NodeId, Trie};
+use crate::threads::{Around, Stand, Start, Threads};
 use crate::work::control::Control;
 use crate::work::preparation::StartOver;
 use crate::work::segments::{Progression, Share};
-use fencepost_ir::{Value, Width};
-
-/// Rounds beyond its bound of a loop that makes no event.
-const ROUNDS: u32 = 1 << 16;
 
 /// What is explored: the lowered program and where its events lie.
 pub struct Subject<'a> {
@@ -43,7 +40,9 @@ pub struct Subject<'a> {
 }
 
 /// One worker of an exploration.
-pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
+pub struct Explorer<'a, T, M: MemoryModel<W>, W: RowWidth> {
+    /// Where threads come from.
+    pub(crate) threads: T,
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) model: M,
     pub(crate) trie: Trie<M, W>,
@@ -72,19 +71,21 @@ pub struct Explorer<'a, M: MemoryModel<W>, W: RowWidth> {
     pub(crate) progression: Progression<'a>,
 }
 
-impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
+impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W> {
     /// A worker with an empty trie.
     pub fn new(
         subject: &'a Subject<'a>,
+        threads: T,
         model: M,
         memory: Memory,
         control: &'a Control,
         collector: Collector<'a>,
-    ) -> Explorer<'a, M, W> {
+    ) -> Explorer<'a, T, M, W> {
         let layout = subject.layout;
         let trie = Trie::new(layout.threads(), &layout.base, model.clone(), control.queue.workers);
         let tail = (NO_NODE, Vec::new());
         Explorer {
+            threads,
             subject,
             model,
             trie,
@@ -109,8 +110,9 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let mut graph = Graph::new(self.subject.layout);
         // What it refers to was kept beside another graph.
         self.memo = Memo::default();
-        for (t, (function, args)) in self.subject.code.threads.iter().enumerate() {
-            self.start_thread(&mut graph, t, *function, args);
+        for thread in 0..self.subject.layout.threads() {
+            let Some(start) = self.threads.initial(thread) else { break };
+            self.start_thread(&mut graph, thread, &start);
         }
         graph
     }
@@ -133,37 +135,35 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         M::OUT_OF_ORDER && self.subject.code.out_of_order
     }
 
+    /// The source of threads, and what it works with.
+    #[inline(always)]
+    pub(crate) fn threads(&mut self) -> (&mut T, Around<'_, M, W>) {
+        let around = Around {
+            trie: &mut self.trie,
+            memory: &mut self.memory,
+            model: &self.model,
+            layout: self.subject.layout,
+            patience: &self.control.limits,
+            reductions: self.control.caution.reductions,
+        };
+        (&mut self.threads, around)
+    }
+
     /// Takes a thread to its first event.
-    fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, function: u32, args: &[u64]) {
+    fn start_thread(&mut self, graph: &mut Graph<M, W>, thread: usize, start: &Start) {
         let layout = self.subject.layout;
         if self.is_symmetric() {
-            self.find_mate(graph, thread, function, args);
+            self.find_mate(graph, thread, start.function, &start.args);
         }
-        let regs = graph.first_registers(layout, thread);
-        let mut machine =
-            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, &self.control.limits);
-        let entry = machine.start(function, args, regs);
-        if !machine.needs_room {
-            let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
-            let root = self.trie.child(thread as u32, key, self.subject.code);
-            let mut snapshot = machine.advance(&mut self.trie, root, regs);
-            // Nothing was read yet, so nobody has a say in how long a loop is.
-            let mut rounds = 0;
-            while snapshot.next == Next::Cut
-                && !machine.needs_room
-                && is_bounded(self.subject.code, regs)
-                && rounds < ROUNDS
-            {
-                snapshot = machine.go_on(&mut self.trie, regs);
-                rounds += 1;
+        let (threads, around) = self.threads();
+        match threads.start(around, graph, thread, start) {
+            Ok(stand) => {
+                let snapshot = self.checked(thread, 0, &stand);
+                graph.set_snapshot(layout, thread, 0, snapshot);
+                graph.set_front(layout, thread, 0);
+                self.remember_start(graph, thread);
             }
-            let (needs_room, mixed) = (machine.needs_room, machine.mixed);
-            let snapshot = self.checked(thread, 0, snapshot, needs_room, mixed);
-            graph.set_snapshot(layout, thread, 0, snapshot);
-            graph.set_front(layout, thread, 0);
-            self.remember_start(graph, thread);
-        } else {
-            self.start_over(StartOver::Registers(thread));
+            Err(why) => self.start_over(why),
         }
     }
 
@@ -480,12 +480,15 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         let e = event as usize;
         let node = self.trie.node(graph.node(e));
         graph.connect(event, source, node.loc(), self.memory.init(node.loc()));
-        if let Some(CasRead { expected, other: Some((other, _)), .. }) = node.failure {
-            self.read_by_outcome(graph, event, expected, other);
+        if node.failure.is_some_and(|failure| failure.other.is_some()) {
+            let (id, succeeds) = (graph.node(e), self.exchange_succeeds(graph, event));
+            if let Some(other) = self.threads.read_by_outcome(&mut self.trie, id, succeeds) {
+                graph.set_node(event, other);
+            }
         }
         let node = self.trie.node(graph.node(e));
         let order = match &node.failure {
-            Some(failure) if !self.exchange_succeeds(graph, event, failure.expected) => failure.ann.order,
+            Some(failure) if !self.exchange_succeeds(graph, event) => failure.ann.order,
             _ => node.ann.order,
         };
         graph.set_order(event, order);
@@ -494,44 +497,24 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         self.model.give_rows(&self.trie, graph, node);
     }
 
-    /// What a compare-exchange has read says which of its two loads it is: that of success is the first.
-    fn read_by_outcome(&mut self, graph: &mut Graph<M, W>, event: EventId, expected: Arg, other: Pc) {
-        let id = graph.node(event as usize);
-        let is_first = self.trie.node(id).pc() < other;
-        if self.exchange_succeeds(graph, event, expected) != is_first {
-            graph.set_node(event, self.trie.read_by(id, other, self.subject.code));
-        }
-    }
-
     #[inline(always)]
     pub(crate) fn clear_source(&mut self, graph: &mut Graph<M, W>, event: EventId) {
         let loc = self.trie.node(graph.node(event as usize)).loc();
         graph.disconnect(event, loc);
     }
 
-    pub(crate) fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId, expected: Arg) -> bool {
+    /// Whether the compare-exchange whose read this is succeeds.
+    pub(crate) fn exchange_succeeds(&self, graph: &Graph<M, W>, event: EventId) -> bool {
         let node = self.trie.node(graph.node(event as usize));
-        let regs = graph.registers(self.subject.layout, node.thread as usize, node.index as usize);
-        self.succeeds_with(node.loc(), expected, graph.value(event as usize), regs)
-    }
-
-    /// Whether a compare-exchange of a thread with these registers succeeds if it reads this value.
-    pub(crate) fn succeeds_with(&self, loc: LocId, expected: Arg, value: u64, regs: &[u64]) -> bool {
-        let expected = match expected {
-            Arg::Reg(r) => regs[regs[FP] as usize + r as usize],
-            Arg::Const(c) => c,
-        };
-        let (_, width): (_, Width) = self.memory.location(loc);
-        let there = Undefined::Atomic.taken(value);
-        width.zero_extend(Value(expected)) == width.zero_extend(Value(there))
+        let state = graph.registers(self.subject.layout, node.thread as usize, node.index as usize);
+        self.threads.succeeds(&self.memory, state, node, graph.value(event as usize))
     }
 
     #[inline(never)]
     fn visit_choice(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
-        let pc = self.trie.node(snapshot.node).pc();
-        let Op::Choice { count, .. } = self.subject.code.ops[pc as usize] else { return };
+        let node = self.trie.node(snapshot.node);
         // Value 0 is the canonical one: a revisit deletes no other (see `canonical`).
-        let most = self.largest_choice(graph, self.trie.node(snapshot.node), count.into());
+        let most = self.largest_choice(graph, node, self.threads.choices(node));
         for value in 0..=most {
             self.visit_single(graph, thread, snapshot, value);
         }
@@ -560,26 +543,16 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     #[inline(never)]
     fn visit_spawn(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         let layout = self.subject.layout;
-        let pc = self.trie.node(snapshot.node).pc();
-        let Op::Spawn { target, args, .. } = self.subject.code.ops[pc as usize] else { return };
-        let regs = graph.frontier_regs(layout, thread);
-        let frame = &regs[regs[FP] as usize..];
-        let value = |&a: &Arg| match a {
-            Arg::Reg(r) => frame[r as usize],
-            Arg::Const(c) => c,
-        };
-        let args: Vec<u64> = self.subject.code.lists[args as usize].iter().map(value).collect();
-        let machine =
-            Machine::new(self.subject.code, &mut self.memory, &self.model, thread, &self.control.limits);
-        let Some(function) = machine.callee(target, frame) else {
-            self.collector.bad_spawn(self.subject, graph, thread, pc);
+        let node = self.trie.node(snapshot.node);
+        let Some(start) = self.threads.started_by(graph.frontier_regs(layout, thread), node) else {
+            self.collector.bad_spawn(self.subject, graph, thread, node.pc());
             return self.collector.locate(self.progression.here());
         };
         let Some(child) = layout.started_by(thread, snapshot.value) else {
-            return self.start_over(StartOver::Thread(thread as u16, snapshot.value as u32, function));
+            return self.start_over(StartOver::Thread(thread as u16, snapshot.value as u32, start.function));
         };
         graph.set_origin(child, self.event_of(graph, thread));
-        self.start_thread(graph, child, function, &args);
+        self.start_thread(graph, child, &start);
         self.visit_single(graph, thread, snapshot, child as u64);
         graph.forget_thread(child, layout);
     }
@@ -649,19 +622,12 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// Takes a thread over its first gap, which has just been filled, to its next one.
     pub(crate) fn advance_thread(&mut self, graph: &mut Graph<M, W>, thread: usize) {
-        let Subject { code, layout } = *self.subject;
+        let layout = self.subject.layout;
         loop {
             let index = graph.front(thread) as usize;
             let event = layout.base[thread] as usize + index;
             let node = graph.node(event);
-            let value = match code.ops[self.trie.node(node).pc() as usize] {
-                Op::Load { width, extend, undefined, .. } => {
-                    undefined.taken(width.extend(extend, Value(graph.value(event))).0)
-                }
-                Op::Choice { first, .. } => first.wrapping_add(graph.value(event) as i64) as u64,
-                Op::Join { .. } => graph.frontier_regs(layout, graph.value(event) as usize)[RESULT],
-                _ => graph.value(event),
-            };
+            let value = self.threads.given(layout, graph, event, self.trie.node(node));
             if !self.goes_as_before(graph, thread, index, node, value) {
                 self.run_over(graph, thread, index, value);
             } else if cfg!(debug_assertions) && self.collector.stats.nodes.is_multiple_of(8) {
@@ -685,32 +651,11 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
     /// Runs a thread from its event of that index, which gives it a value, to the next.
     #[cold]
     fn run_over(&mut self, graph: &mut Graph<M, W>, thread: usize, index: usize, value: u64) {
-        let Subject { code, layout } = *self.subject;
+        let layout = self.subject.layout;
         let node = graph.node(layout.base[thread] as usize + index);
-        graph.copy_registers(layout, thread, index);
-        let registers = graph.registers_mut(layout, thread, index + 1);
-        let dst = code.defines[self.trie.node(node).pc() as usize] as usize;
-        if dst != 0 {
-            registers[registers[FP] as usize + dst] = value;
-        }
-        let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
-        let mut next = machine.advance(&mut self.trie, node, registers);
-        let (mut needs_room, mut mixed) = (machine.needs_room, machine.mixed);
-        let mut rounds = 0;
-        while next.next == Next::Cut && !needs_room && rounds < ROUNDS {
-            rounds += 1;
-            let cut_at = machine.cut_at;
-            let registers = graph.registers(layout, thread, index + 1);
-            let at = registers[RESULT] as Pc;
-            if !self.reads_its_own(graph, thread, index + 1, at, registers) {
-                break;
-            }
-            machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
-            (machine.events, machine.cut_at) = (index + 1, cut_at);
-            next = machine.go_on(&mut self.trie, graph.registers_mut(layout, thread, index + 1));
-            (needs_room, mixed) = (machine.needs_room, machine.mixed);
-        }
-        let mut next = self.checked(thread, index + 1, next, needs_room, mixed);
+        let (threads, around) = self.threads();
+        let stand = threads.resume(around, graph, thread, index, value);
+        let mut next = self.checked(thread, index + 1, &stand);
         (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
         graph.set_snapshot(layout, thread, index + 1, next);
         graph.set_front(layout, thread, index as u32 + 1);
@@ -720,7 +665,7 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
             graph.set_snapshot(layout, thread, index + 1, stopped);
             graph.set_front(layout, thread, index as u32 + 1);
         }
-        if rounds == 0 && mixed.is_none() {
+        if stand.lasts {
             self.remember(graph, thread, index, node, value);
         }
     }
@@ -743,19 +688,10 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
 
     /// A snapshot whose event has no room stops the exploration; it starts again with more.
     #[inline(always)]
-    fn checked(
-        &mut self,
-        thread: usize,
-        index: usize,
-        snapshot: Snapshot,
-        needs_room: bool,
-        mixed: Option<StartOver>,
-    ) -> Snapshot {
-        if let Some(need) = mixed {
-            self.start_over(need);
-        }
-        if needs_room {
-            self.start_over(StartOver::Registers(thread));
+    fn checked(&mut self, thread: usize, index: usize, stand: &Stand) -> Snapshot {
+        let snapshot = stand.snapshot;
+        if let Some(why) = stand.why {
+            self.start_over(why);
         }
         // It may have been broken off when the time was up: what comes of it is not what the thread does.
         if snapshot.next == Next::Blocked
@@ -793,11 +729,6 @@ impl<'a, M: MemoryModel<W>, W: RowWidth> Explorer<'a, M, W> {
         }
         self.visit(graph);
     }
-}
-
-/// Whether the cut that a thread stands at is that of a loop's bound.
-fn is_bounded(code: &Code, regs: &[u64]) -> bool {
-    matches!(code.ops[regs[RESULT] as usize], Op::Cut { entered } if entered != 0)
 }
 
 /// Whether the thread that a join waits for has ended.

@@ -2,6 +2,8 @@
 
 mod rare;
 
+pub use rare::callee;
+
 use crate::models::model::MemoryModel;
 use crate::search::row::RowWidth;
 use crate::threads::code::{

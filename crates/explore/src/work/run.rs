@@ -14,7 +14,9 @@ use crate::search::graph::Layout;
 use crate::search::row::{Dense, RowForm, RowWidth, Sparse};
 use crate::search::stack;
 use crate::search::visit::{Explorer, Subject};
+use crate::threads::Threads;
 use crate::threads::coverage::Coverage;
+use crate::threads::ir::Ir;
 use crate::threads::lower::{Purpose, Unsupported};
 use crate::work::cells::Cells;
 use crate::work::control::{Control, Task};
@@ -272,7 +274,7 @@ impl Run<'_> {
                 Some(cells) => prepared.memory.clone().knowing(cells),
                 None => prepared.memory.clone(),
             };
-            Explorer::new(&subject, model.clone(), memory, &control, collector)
+            Explorer::new(&subject, Ir { code: &prepared.code }, model.clone(), memory, &control, collector)
         };
         let ended = if jobs == 1 && task.is_none() {
             let mut alone = explorer();
@@ -308,11 +310,11 @@ fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a>
 }
 
 /// Several workers, or one, with what is in the queue; `whole`: that is nothing yet, and all is to be done.
-fn run_workers<'a, M: MemoryModel<W> + Sync, W: RowWidth>(
+fn run_workers<'a, T: Threads<M, W>, M: MemoryModel<W> + Sync, W: RowWidth>(
     control: &'a Control,
     jobs: usize,
     whole: bool,
-    explorer: &(dyn Fn() -> Explorer<'a, M, W> + Sync),
+    explorer: &(dyn Fn() -> Explorer<'a, T, M, W> + Sync),
 ) -> Ended<'a> {
     let work = |first: Option<Item>| {
         // A worker that panics must not leave the others waiting for it.

@@ -1,7 +1,9 @@
 //! Operations that litmus tests have little use for: calls, threads, objects, failures.
 
 use super::{END_OF_THREAD, FaultKind, Machine, Next, Stop, get};
-use crate::threads::code::{ALLOCATIONS, FP, FRAME, HIDDEN, MAX_REGISTERS, Op, Pc, RESULT, SPAWNS, Target};
+use crate::threads::code::{
+    ALLOCATIONS, Code, FP, FRAME, HIDDEN, MAX_REGISTERS, Op, Pc, RESULT, SPAWNS, Target,
+};
 use crate::threads::memory::{Identity, NO_LOC, Storage};
 use crate::threads::path::SEGMENT_CALL;
 use fencepost_ir::{ObjectId, Span, Value};
@@ -105,16 +107,6 @@ impl<M> Machine<'_, M> {
         Ok(pc + 1)
     }
 
-    /// The function that a call means.
-    pub fn callee(&self, target: Target, frame: &[u64]) -> Option<u32> {
-        let number = match target {
-            Target::Function(function) => return Some(function),
-            Target::Pointer(pointer) => Value(get(frame, pointer)),
-        };
-        let function = number.as_function().map_or(number.0, |f| u64::from(f.0));
-        ((function as usize) < self.code.functions.len() && number.0 != 0).then_some(function as u32)
-    }
-
     fn call(
         &mut self,
         pc: Pc,
@@ -125,7 +117,7 @@ impl<M> Machine<'_, M> {
         dst: u16,
     ) -> Result<Pc, Stop> {
         let base = *fp;
-        let Some(function) = self.callee(target, &regs[base..]) else {
+        let Some(function) = callee(self.code, target, &regs[base..]) else {
             return Err(self.fault(pc, FaultKind::BadCall));
         };
         let current = self.code.source[pc as usize].0;
@@ -169,4 +161,14 @@ impl<M> Machine<'_, M> {
         let template = self.memory.template(object);
         Value::pointer(self.memory.make(identity, Some(&template), false, Span::default()), 0).0
     }
+}
+
+/// The function that a call means.
+pub fn callee(code: &Code, target: Target, frame: &[u64]) -> Option<u32> {
+    let number = match target {
+        Target::Function(function) => return Some(function),
+        Target::Pointer(pointer) => Value(get(frame, pointer)),
+    };
+    let function = number.as_function().map_or(number.0, |f| u64::from(f.0));
+    ((function as usize) < code.functions.len() && number.0 != 0).then_some(function as u32)
 }
