@@ -108,7 +108,7 @@ impl Part {
 /// Why there is nothing of some items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// There was too little room; all items of the run are void, and it starts over: see [`Session::meet`].
+    /// There was too little room; all items of the run are void, and it starts over: see [`Session::heed`].
     StartOver(StartOver),
     /// There is no such place in this search.
     Lost,
