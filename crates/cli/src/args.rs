@@ -4,6 +4,7 @@ use crate::engine;
 use crate::terminal::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fencepost_explore::Reduction;
 use fencepost_machine::promising::{Bounds, Consistency};
 use fencepost_models::mapping::Target;
 use fencepost_report::format::{self, FORMATS};
@@ -199,6 +200,12 @@ fn litmus_formats() -> impl TypedValueParser<Value = String> {
         PossibleValue::new("json").help("one JSON object per line"),
         PossibleValue::new("herd").help("as herd7 prints results"),
     ])
+}
+
+/// The names of the explorer's reductions.
+fn reductions() -> impl TypedValueParser<Value = Reduction> {
+    let named = Reduction::ALL.map(|reduction| PossibleValue::new(reduction.name()).help(reduction.about()));
+    PossibleValuesParser::new(named).try_map(|name| Reduction::from_name(&name).ok_or("no such reduction"))
 }
 
 /// The notions of consistency.
@@ -421,6 +428,9 @@ pub struct CheckArgs {
     /// Which iterations of loops are followed
     #[arg(long, value_enum, default_value = "fold")]
     pub retries: RetriesArg,
+    /// Explore without one of the explorer's reductions: the same verdict, slower
+    #[arg(long, value_name = "REDUCTION", value_parser = reductions())]
+    pub without: Vec<Reduction>,
     /// Explore one of the executions that differ only in which of several equal threads is which: the same function with
     /// the same arguments, where nobody can tell them apart
     #[arg(long)]

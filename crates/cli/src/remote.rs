@@ -13,7 +13,7 @@ use crate::{exit, litmus, print, within};
 use fencepost_answer::{Limit, StopReason};
 use fencepost_cluster::{Asked, Duty, Ended, Login, NoSession, Sessions, Status, connect, is_name};
 use fencepost_diag::{SourceFile, SourceMap};
-use fencepost_explore::{BUILD, Exploration, Limits, Options, Session};
+use fencepost_explore::{BUILD, Exploration, Limits, Options, Reduction, Session};
 use fencepost_ir::{Compiled, Program};
 use fencepost_models::prepare::Form;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -59,6 +59,7 @@ pub struct Description {
     without_dependencies: bool,
     all_retries: bool,
     awake: bool,
+    without: Vec<String>,
     symmetry: bool,
     all: bool,
     target: Option<String>,
@@ -103,6 +104,7 @@ impl Description {
             without_dependencies: options.deps == Dependencies::None,
             all_retries: options.retries == RetriesArg::All,
             awake: options.retries == RetriesArg::Awake,
+            without: options.without.iter().map(|reduction| reduction.name().into()).collect(),
             symmetry: options.symmetry,
             all: options.all,
             target: options.target.clone(),
@@ -131,6 +133,7 @@ impl Description {
             without_dependencies: false,
             all_retries: false,
             awake: false,
+            without: Vec::new(),
             symmetry: false,
             all: true,
             target: None,
@@ -161,6 +164,7 @@ impl Description {
                 (false, true) => RetriesArg::Awake,
                 (false, false) => RetriesArg::Fold,
             },
+            without: self.without.iter().filter_map(|name| Reduction::from_name(name)).collect(),
             symmetry: self.symmetry,
             all: self.all,
             target: self.target.clone(),

@@ -11,7 +11,7 @@ use async_nats::Subscriber;
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::{Ordered, OrderedConfig};
 use fencepost_explore::{
-    BUILD, Broken, DecodeError, Found, Item, Ledger, Need, Others, Part, Pause, Report, Session, Stats,
+    BUILD, Broken, DecodeError, Found, Item, Ledger, Others, Part, Pause, Report, Session, StartOver, Stats,
     StopReason,
 };
 use futures_util::StreamExt;
@@ -139,7 +139,7 @@ enum Next {
 /// Why a run starts over.
 enum Over {
     /// There was too little room.
-    Need(Need),
+    StartOver(StartOver),
     /// Workers have decided otherwise where cells are: one at a time does not.
     Alone,
 }
@@ -205,10 +205,10 @@ impl Cluster {
             (generation, restarts) = (attempt.spec.generation + 1, attempt.spec.restarts + 1);
             match need {
                 // Which need is met first is a matter of luck with several workers, and so would be where cells are.
-                Over::Alone | Over::Need(Need::Mixed { .. }) if !alone => alone = true,
+                Over::Alone | Over::StartOver(StartOver::Mixed { .. }) if !alone => alone = true,
                 Over::Alone => return Err("internal error: one worker at a time contradicts itself".into()),
-                Over::Need(need) => {
-                    session.meet(need).map_err(|unsupported| format!("error: {}", unsupported.what))?
+                Over::StartOver(need) => {
+                    session.heed(need).map_err(|unsupported| format!("error: {}", unsupported.what))?
                 }
             }
         }
@@ -234,7 +234,7 @@ impl Cluster {
                 generation,
                 restarts,
                 alone,
-                needs: hex(&session.needs()),
+                needs: hex(&session.reasons()),
                 error: None,
                 began: now.as_secs(),
                 description: asked.description.into(),
@@ -387,7 +387,7 @@ fn check(session: &mut Session<'_>, spec: &Spec, name: &str) -> Result<(), Strin
              one another name with --run"
         ));
     }
-    let needs = unhex(&spec.needs).ok_or(DecodeError::Value).and_then(|needs| session.set_needs(&needs));
+    let needs = unhex(&spec.needs).ok_or(DecodeError::Value).and_then(|needs| session.set_reasons(&needs));
     needs.map_err(|error| format!("error: the run {name} cannot be read: {error}"))
 }
 
@@ -405,8 +405,8 @@ fn begin(session: &mut Session<'_>, asked: &Asked<'_>, alone: bool) -> Result<Pa
                 }
                 return Ok(part);
             }
-            Err(Broken::Need(need)) => {
-                session.meet(need).map_err(|unsupported| format!("error: {}", unsupported.what))?;
+            Err(Broken::StartOver(need)) => {
+                session.heed(need).map_err(|unsupported| format!("error: {}", unsupported.what))?;
             }
             Err(Broken::Lost) => return Err(format!("internal error: {}", Broken::Lost)),
         }
@@ -444,7 +444,7 @@ impl Attempt {
         };
         let part = match report {
             Report::Part(part) => part,
-            Report::Need(need) => return Next::StartOver(Over::Need(need)),
+            Report::StartOver(need) => return Next::StartOver(Over::StartOver(need)),
             Report::Failed(why) => return fail(why),
             Report::Lost if self.spec.alone => return fail(Broken::Lost.to_string()),
             Report::Lost => return Next::StartOver(Over::Alone),
@@ -466,6 +466,6 @@ impl Attempt {
         if self.ledger.contradicts() {
             return Next::StartOver(Over::Alone);
         }
-        self.ledger.need().map_or(Next::GoOn, |need| Next::StartOver(Over::Need(need)))
+        self.ledger.need().map_or(Next::GoOn, |need| Next::StartOver(Over::StartOver(need)))
     }
 }

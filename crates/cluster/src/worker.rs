@@ -327,7 +327,7 @@ impl Cluster {
             let pause = Pause { at: Instant::now().checked_add(slice), nodes: None };
             let part = match session.explore(&items, &others, pause) {
                 Ok(part) => part,
-                Err(Broken::Need(need)) => return Outcome::Report(Box::new(Report::Need(need))),
+                Err(Broken::StartOver(need)) => return Outcome::Report(Box::new(Report::StartOver(need))),
                 Err(Broken::Lost) => return Outcome::Report(Box::new(Report::Lost)),
             };
             self.publish(&delivery.name, news::encode(&who(), &News::Works));
@@ -522,7 +522,7 @@ fn prepare(session: &mut Session<'_>, spec: &Spec) -> Result<(), NoSession> {
     let unreadable =
         |error: DecodeError| NoSession::Run(format!("the needs of the run cannot be read: {error}"));
     let needs = unhex(&spec.needs).ok_or(DecodeError::Value).map_err(unreadable)?;
-    session.set_needs(&needs).map_err(unreadable)
+    session.set_reasons(&needs).map_err(unreadable)
 }
 
 /// What failures of a run are bound to, if there is no session.

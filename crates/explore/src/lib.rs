@@ -1,70 +1,42 @@
 //! Stateless model checking: all executions of a program under an axiomatic model, each one once.
 //!
-//! The pipeline inside this crate: [`lower`] makes [`code`] of the program, [`path`] collects what is static on a control-flow
-//! path, [`interpret`] runs threads from access to access, [`graph`] is the partial execution, [`visit`] the
-//! exploration itself, [`models`] the memory models it is told about by [`model`], [`collect`] what it finds.
+//! The rooms of this crate, in the order of the data. Each says what it may assume and what it must keep.
+//!
+//! | room | what it answers |
+//! |---|---|
+//! | `threads` | what does a thread do next? |
+//! | `search` | which partial executions are visited? |
+//! | `models` | which of them does the memory model allow? |
+//! | `reductions` | which of them need not be visited? |
+//! | `findings` | what is wrong with a finished one? |
+//! | `work` | who does it, how far, and where does what was found go? |
+//!
+//! `docs/EXPLORATION.md` has the algorithm and the arguments, `docs/ARCHITECTURE.md` the files of each room.
 
-mod atomicity;
-mod cells;
-mod checkpoint;
-pub mod code;
-mod codec;
-pub mod collect;
-pub mod control;
-mod coverage;
-pub mod debug;
-mod early;
-pub mod effect;
-pub mod findings;
-mod finish;
-mod found;
-pub mod graph;
-pub mod interpret;
-mod item;
-mod ledger;
-pub mod liveness;
-pub mod lower;
-mod memo;
-pub mod memory;
-pub mod model;
-pub mod models;
-mod paired;
-pub mod path;
-mod pieces;
-mod progress;
-mod races;
-pub mod ranges;
-mod report;
-mod retrying;
-mod revisit;
-mod room;
-pub mod row;
-pub mod run;
-mod segments;
-mod session;
-mod spinning;
-mod stack;
-mod symmetry;
-mod view;
-pub mod visit;
-mod waiting;
-mod watch;
-pub mod watching;
+mod findings;
+mod models;
+mod reductions;
+mod search;
+mod threads;
+mod work;
 
-pub use checkpoint::{Every, Keeping, NotKept, explore_keeping};
-pub use codec::DecodeError;
-pub use collect::{AccessId, Stats, Trace, Visitor};
-pub use control::{Limits, Need, StopReason, bytes_in_use};
-pub use coverage::Coverage;
-pub use findings::{Action, Calls, Finding, FindingKind, Place, Step, headline};
-pub use found::{Found, Located};
-pub use item::{Binding, Handed, Item, Position};
-pub use ledger::Ledger;
-pub use lower::Unsupported;
+pub use findings::collect::{AccessId, Stats, Trace, Visitor};
+pub use findings::judge::{Action, Calls, Finding, FindingKind, Place, Step, headline};
 pub use models::clause::Clause;
-pub use progress::Progress;
-pub use report::Report;
-pub use row::RowForm;
-pub use run::{Commits, Exploration, ModelName, Options, Retries, explore};
-pub use session::{BUILD, Broken, Others, Part, Pause, Session};
-pub use symmetry::Symmetry;
+pub use reductions::symmetry::Symmetry;
+pub use reductions::{Reduction, Reductions};
+pub use search::row::RowForm;
+pub use threads::coverage::Coverage;
+pub use threads::lower::Unsupported;
+pub use work::checkpoint::{Every, Keeping, NotKept, explore_keeping};
+pub use work::codec::DecodeError;
+pub use work::found::{Found, Located};
+pub use work::item::{Binding, Handed, Item, Position};
+pub use work::ledger::Ledger;
+pub use work::limits::{Limits, StopReason, bytes_in_use};
+pub use work::options::{ModelName, Options};
+pub use work::preparation::StartOver;
+pub use work::progress::Progress;
+pub use work::report::Report;
+pub use work::run::{Exploration, explore};
+pub use work::session::{BUILD, Broken, Others, Part, Pause, Session};

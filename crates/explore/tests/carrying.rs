@@ -15,7 +15,7 @@ mod following;
 mod writing;
 
 use dice::Random;
-use fencepost_explore::{ModelName, Options, Retries, explore};
+use fencepost_explore::{ModelName, Options, Reductions, explore};
 use fencepost_ir::text::print_program;
 use fencepost_ir::{
     Ann, BinaryOp, Extend, Fence, Instr, Operand, Order, Program, Reg, Rvalue, Until, bound_loops,
@@ -328,8 +328,8 @@ fn what_is_behind_a_loop_depends_on_what_it_did() {
 }
 
 /// The states of all threads' registers and cells, as numbers.
-fn states(program: &Program, model: ModelName, retries: Retries, bound: u32) -> Vec<Vec<u64>> {
-    let options = Options { retries, ..Options::new(model) };
+fn states(program: &Program, model: ModelName, reductions: Reductions, bound: u32) -> Vec<Vec<u64>> {
+    let options = Options { reductions, ..Options::new(model) };
     let explored = explore(&bound_loops(program, bound), &options).expect("supported");
     explored.states.iter().map(|state| state.iter().map(|value| value.0).collect()).collect()
 }
@@ -350,11 +350,12 @@ fn only_by_another_try(write: impl Fn(&mut Writer), noticed: u32, is_meant: impl
     [tries, notices, disturbs].into_iter().for_each(|writer| add_thread(&mut program, writer.function));
     observe(&mut program, 4, 4);
     for model in [ModelName::Power, ModelName::Armv8] {
-        let has =
-            |retries, bound| states(&program, model, retries, bound).iter().any(|state| is_meant(state));
-        assert!(!has(Retries::All, 0), "{model:?}: it needs no other try");
-        assert!(has(Retries::All, 1), "{model:?}: it is not there at all");
-        assert!(has(Retries::Fold, 1), "{model:?}: it is lost with a try");
+        let has = |reductions, bound| {
+            states(&program, model, reductions, bound).iter().any(|state| is_meant(state))
+        };
+        assert!(!has(Reductions::ALL.following_all(), 0), "{model:?}: it needs no other try");
+        assert!(has(Reductions::ALL.following_all(), 1), "{model:?}: it is not there at all");
+        assert!(has(Reductions::ALL, 1), "{model:?}: it is lost with a try");
     }
 }
 
@@ -470,9 +471,9 @@ fn a_read_is_early_although_its_cell_is_read_again() {
     [tries, notices, disturbs].into_iter().for_each(|writer| add_thread(&mut program, writer.function));
     observe(&mut program, 4, 4);
     for model in [ModelName::Power, ModelName::Armv8] {
-        for retries in [Retries::All, Retries::Fold] {
-            let states = states(&program, model, retries, 1);
-            assert!(states.iter().any(|state| state[1] == 1), "{model:?} {retries:?}");
+        for reductions in [Reductions::ALL.following_all(), Reductions::ALL] {
+            let states = states(&program, model, reductions, 1);
+            assert!(states.iter().any(|state| state[1] == 1), "{model:?} {reductions:?}");
         }
     }
 }

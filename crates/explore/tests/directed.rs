@@ -3,7 +3,7 @@
 
 mod support;
 
-use fencepost_explore::{Commits, ModelName, Options};
+use fencepost_explore::{ModelName, Options, Reduction, Reductions};
 use fencepost_models::Model;
 use fencepost_naive::{Key, Limits, enumerate, replay};
 use std::sync::Mutex;
@@ -136,10 +136,10 @@ fn in_order_and_out_of_order() {
         let model = Model::builtin(name.name()).expect("built in");
         let program = text::program(line);
         let expected = enumerated(&program, &model, &Limits::default()).expect("small");
-        for commits in [Commits::AsNeeded, Commits::OutOfOrder] {
-            let found = explored_with(&program, &Options { commits, ..Options::new(name) });
+        for reductions in [Reductions::ALL, Reductions::ALL.without(Reduction::ProgramOrder)] {
+            let found = explored_with(&program, &Options { reductions, ..Options::new(name) });
             let difference = difference(&found, &expected);
-            assert!(difference.is_none(), "{line} {commits:?}: {}", difference.unwrap_or_default());
+            assert!(difference.is_none(), "{line} {reductions:?}: {}", difference.unwrap_or_default());
         }
     }
 }

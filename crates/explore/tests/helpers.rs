@@ -13,7 +13,7 @@
 mod dice;
 
 use dice::Random;
-use fencepost_explore::{FindingKind, Limits, ModelName, Options, Retries, explore};
+use fencepost_explore::{FindingKind, Limits, ModelName, Options, Reductions, explore};
 use fencepost_ir::registers::keep_locals_in_registers;
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Cell, Extend, FinalCondition, Function, FunctionId, Instr, Label, Object,
@@ -289,10 +289,10 @@ fn generate(random: &mut Random) -> (Program, String) {
 /// Final states, kinds of findings but those of threads that do not end, executions; nothing if it takes too long.
 type Found = (BTreeSet<Vec<Value>>, BTreeSet<FindingKind>, u64);
 
-fn found(program: &Program, model: ModelName, retries: Retries) -> Option<Found> {
+fn found(program: &Program, model: ModelName, reductions: Reductions) -> Option<Found> {
     let deadline = Some(Instant::now() + PATIENCE);
     let limits = Limits { max_nodes: Some(20_000), deadline, ..Limits::default() };
-    let options = Options { retries, limits, ..Options::new(model) };
+    let options = Options { reductions, limits, ..Options::new(model) };
     let exploration = explore(program, &options).expect("supported");
     if exploration.stopped.is_some() {
         return None;
@@ -323,11 +323,11 @@ fn helpers_in_place_of_calls_change_nothing() {
         let (program, simple) = (bound_loops(&program, 2), bound_loops(&simple, 2));
         for model in ModelName::ALL {
             let name = model.name();
-            let Some(expected) = found(&program, model, Retries::All) else { continue };
-            for retries in [Retries::All, Retries::Fold] {
-                let Some(now) = found(&simple, model, retries) else { continue };
+            let Some(expected) = found(&program, model, Reductions::ALL.following_all()) else { continue };
+            for reductions in [Reductions::ALL.following_all(), Reductions::ALL] {
+                let Some(now) = found(&simple, model, reductions) else { continue };
                 let hardware = matches!(model, ModelName::Power | ModelName::Armv8);
-                let at = format!("case {case} under {name}, {retries:?}: {text}");
+                let at = format!("case {case} under {name}, {reductions:?}: {text}");
                 // A thread ends where it reads what has no value in a register, and goes on if that is in memory.
                 let finds = |found: &Found| !found.1.is_empty();
                 assert!(

@@ -99,7 +99,7 @@ fn a_path_may_end_behind_the_last_visit_of_a_node() {
         let mut session = Session::new(&program, &options).expect("supported");
         let mut explored = |items: &[Item], nodes| loop {
             match session.explore(items, &Others::default(), Pause { nodes, at: None }) {
-                Err(Broken::Need(need)) => session.meet(need).expect("supported"),
+                Err(Broken::StartOver(need)) => session.heed(need).expect("supported"),
                 part => return part.expect("there is such a place"),
             }
         };
@@ -139,10 +139,10 @@ fn altered_bytes_are_an_error() {
     let whole = told(&explore(&program, &options).expect("supported"));
     let mut session = Session::new(&program, &options).expect("supported");
     // The room that it needs.
-    while let Err(Broken::Need(need)) =
+    while let Err(Broken::StartOver(need)) =
         session.explore(&[Item::whole()], &Others::default(), Pause::default())
     {
-        session.meet(need).expect("supported");
+        session.heed(need).expect("supported");
     }
     let part = session
         .explore(&[Item::whole()], &Others::default(), Pause { nodes: Some(40), at: None })

@@ -7,7 +7,7 @@
 
 mod support;
 
-use fencepost_explore::{Exploration, FindingKind, ModelName, Options, explore};
+use fencepost_explore::{Exploration, FindingKind, ModelName, Options, Reduction, Reductions, explore};
 use fencepost_ir::{
     Ann, BinaryOp, Cell, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Label, Object, ObjectId,
     Observable, Operand, Order, Program, Property, Proposition, Quantifier, Reg, Rvalue, Span, Thread,
@@ -249,7 +249,11 @@ fn reads_that_wait_are_in_conflict_with_pieces() {
             let program = waiting(seed, hardware);
             let options = Options::new(model);
             let sleeping = explore(&program, &options).expect("supported");
-            let awake = explore(&program, &Options { cautious: true, ..options }).expect("supported");
+            let awake = explore(
+                &program,
+                &Options { reductions: Reductions::ALL.without(Reduction::Sleep), ..options },
+            )
+            .expect("supported");
             let kinds = |exploration: &Exploration| {
                 let mut kinds: Vec<_> = exploration.findings.iter().map(|f| f.kind).collect();
                 kinds.sort_unstable_by_key(|kind| kind.name());

@@ -8,7 +8,8 @@ mod dice;
 
 use dice::Random;
 use fencepost_explore::{
-    AccessId, Commits, Exploration, FindingKind, Limits, ModelName, Options, Symmetry, Trace, explore,
+    AccessId, Exploration, FindingKind, Limits, ModelName, Options, Reduction, Reductions, Symmetry, Trace,
+    explore,
 };
 use fencepost_ir::{
     Ann, BinaryOp, Callee, Extend, Fence, FinalCondition, Function, FunctionId, Instr, Label, Object,
@@ -492,8 +493,9 @@ fn each_set_of_equal_executions_keeps_a_member() {
             if covered != orbits && few.stats.symmetric == 0 && few.stats.executions == full.stats.executions
             {
                 // For the same reason. A compare-exchange has a choice then, and what comes behind it other numbers.
-                let commits = Commits::OutOfOrder;
-                let Some((_, all)) = found_with(&program, Options { commits, ..Options::new(model) }) else {
+                let reductions = Reductions::ALL.without(Reduction::ProgramOrder);
+                let Some((_, all)) = found_with(&program, Options { reductions, ..Options::new(model) })
+                else {
                     continue;
                 };
                 orbits = sets(&all);

@@ -7,7 +7,7 @@ mod dice;
 mod waits;
 
 use dice::Random;
-use fencepost_explore::{Commits, FindingKind, ModelName, Options, Trace, explore};
+use fencepost_explore::{FindingKind, ModelName, Options, Reduction, Reductions, Trace, explore};
 use fencepost_ir::{Program, bound_loops};
 use std::sync::Mutex;
 use waits::generate;
@@ -27,8 +27,10 @@ fn found(program: &Program, model: ModelName, cautious: bool, jobs: usize) -> (V
     let options = Options {
         visitor: Some(&visitor),
         restarted: Some(&restarted),
-        cautious,
-        commits: if cautious { Commits::OutOfOrder } else { Commits::AsNeeded },
+        reductions: match cautious {
+            true => Reductions::ALL.without(Reduction::Sleep).without(Reduction::ProgramOrder),
+            false => Reductions::ALL,
+        },
         jobs,
         ..Options::new(model)
     };

@@ -3,7 +3,7 @@
 
 use super::promising;
 use super::{Engine, Fit, Question, finals};
-use crate::args::{Dependencies, RetriesArg};
+use crate::args::{CheckArgs, Dependencies, RetriesArg};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::keeping::{self, NotExplored};
@@ -17,7 +17,9 @@ use fencepost_answer::{
     Bound, BoundName, Coverage, Explanation, Finding, Outcome, Place, Statistics, StopReason, Verdict,
 };
 use fencepost_diag::{Diagnostic, Span};
-use fencepost_explore::{Exploration, FindingKind, Limits, ModelName, Options, Retries, Symmetry, headline};
+use fencepost_explore::{
+    Exploration, FindingKind, Limits, ModelName, Options, Reduction, Reductions, Symmetry, headline,
+};
 use fencepost_ir::{Language, Program, Property};
 use fencepost_models::prepare::{Form, Prepared};
 use fencepost_models::registry::{self, Entry};
@@ -41,6 +43,7 @@ impl Engine for Explore {
             "unroll",
             "deps",
             "retries",
+            "without",
             "symmetry",
             "all",
             "max-executions",
@@ -173,14 +176,20 @@ pub fn explorer_settings(question: &Question<'_>, prepared: &Prepared) -> Option
         stop_at_error: !options.all,
         dependencies: options.deps == Dependencies::Source,
         section_lock: prepared.section_lock,
-        retries: match options.retries {
-            RetriesArg::Fold | RetriesArg::Awake => Retries::Fold,
-            RetriesArg::All => Retries::All,
-        },
+        reductions: reductions(options),
         symmetry: if options.symmetry { Symmetry::Find } else { Symmetry::Given },
-        cautious: options.retries != RetriesArg::Fold,
         ..Options::new(twin(question)?)
     })
+}
+
+/// What is left out because something else stands for it.
+fn reductions(options: &CheckArgs) -> Reductions {
+    let kept = match options.retries {
+        RetriesArg::Fold => Reductions::ALL,
+        RetriesArg::Awake => Reductions::ALL.without(Reduction::Sleep),
+        RetriesArg::All => Reductions::ALL.following_all().without(Reduction::Sleep),
+    };
+    options.without.iter().fold(kept, |kept, &reduction| kept.without(reduction))
 }
 
 /// Explores here, or on the cluster.

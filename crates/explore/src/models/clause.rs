@@ -3,7 +3,7 @@
 //! What is structural in the exploration cannot be switched off: the commit-before order of a model forbids cycles
 //! through it (no values out of thin air) whatever the axioms say.
 
-use crate::row::{Row, RowWidth};
+use crate::search::row::{Row, RowWidth};
 use std::borrow::Borrow;
 
 /// An axiom, or a part of a definition.

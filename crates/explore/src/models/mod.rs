@@ -4,15 +4,16 @@
 
 pub mod armv8;
 pub mod clause;
+pub mod model;
 pub mod order;
 pub mod power;
 pub mod psc;
 pub mod rc11;
 
-use crate::graph::Graph;
-use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::{Row, RowWidth};
+use crate::models::model::MemoryModel;
+use crate::search::graph::Graph;
+use crate::search::row::{Row, RowWidth};
+use crate::threads::path::{EventId, INIT, Kind, Node, Place, Trie};
 use fencepost_ir::{Fence, Order};
 
 /// The commit-before order (po | rf)+ of the models that have no out-of-order commits. Starting and joining threads

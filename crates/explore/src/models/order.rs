@@ -11,11 +11,11 @@
 
 use super::clause::{Clause, Clauses};
 use super::{from_other_threads, is_full_fence, po_rf_prefix};
-use crate::code::Half;
-use crate::graph::Graph;
-use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::{Row, RowWidth};
+use crate::models::model::MemoryModel;
+use crate::search::graph::Graph;
+use crate::search::row::{Row, RowWidth};
+use crate::threads::code::Half;
+use crate::threads::path::{EventId, INIT, Kind, Node, Place, Trie};
 use fencepost_ir::{Fence, Order};
 
 /// Which of the three.

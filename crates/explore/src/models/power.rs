@@ -16,10 +16,10 @@
 
 use super::clause::{Clause, Clauses};
 use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
-use crate::graph::Graph;
-use crate::model::{CommitBefore, MemoryModel};
-use crate::path::{EventId, Facts, INIT, Kind, Node, Place, Shift, Trie};
-use crate::row::{Row, RowWidth};
+use crate::models::model::{CommitBefore, MemoryModel};
+use crate::search::graph::Graph;
+use crate::search::row::{Row, RowWidth};
+use crate::threads::path::{EventId, Facts, INIT, Kind, Node, Place, Shift, Trie};
 use fencepost_ir::{Fence, Order};
 
 /// The model.

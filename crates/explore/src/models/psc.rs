@@ -18,10 +18,10 @@
 use super::clause::Clause;
 use super::joined;
 use super::rc11::{Rc11, Rc11Static, Variant};
-use crate::graph::Graph;
-use crate::memory::{LocId, NO_LOC};
-use crate::path::{EventId, INIT, Kind, Node, Trie};
-use crate::row::{Row, RowWidth};
+use crate::search::graph::Graph;
+use crate::search::row::{Row, RowWidth};
+use crate::threads::memory::{LocId, NO_LOC};
+use crate::threads::path::{EventId, INIT, Kind, Node, Trie};
 use fencepost_ir::Order;
 
 /// Whether the SC axiom still holds after `event`, an access with coherence-later writes, was added.

@@ -11,11 +11,11 @@
 
 use super::clause::{Clause, Clauses};
 use super::{joined, last_of, po_rf_prefix, previous};
-use crate::graph::Graph;
-use crate::memory::LocId;
-use crate::model::MemoryModel;
-use crate::path::{EventId, INIT, Kind, Node, Place, Trie};
-use crate::row::{RareRow, Row, RowWidth};
+use crate::models::model::MemoryModel;
+use crate::search::graph::Graph;
+use crate::search::row::{RareRow, Row, RowWidth};
+use crate::threads::memory::LocId;
+use crate::threads::path::{EventId, INIT, Kind, Node, Place, Trie};
 use fencepost_ir::{Fence, Order};
 
 /// Which of the three.
@@ -131,7 +131,7 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
             // Fences are ordered with each other only, and a write is a release whatever came before it.
             return Rc11Static::default();
         }
-        let last_event = |f: &crate::path::FenceFacts<W>| f.events.last().map(|e| e as EventId);
+        let last_event = |f: &crate::threads::path::FenceFacts<W>| f.events.last().map(|e| e as EventId);
         let previous = facts.events.last().map(|e| e as EventId);
         let acquire_fence = self.clauses.has(Clause::AcquireFence)
             && facts.fences.iter().any(|f| {

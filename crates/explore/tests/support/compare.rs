@@ -1,6 +1,6 @@
 //! The executions of a program as the explorer and as the naive enumerator see them.
 
-use fencepost_explore::{AccessId, Clause, Commits, FindingKind, ModelName, Options, Trace, explore};
+use fencepost_explore::{AccessId, Clause, FindingKind, ModelName, Options, Reduction, Trace, explore};
 use fencepost_ir::{Location, Program};
 use fencepost_models::Model;
 use fencepost_naive::{Limits, Stop, enumerate};
@@ -20,7 +20,8 @@ pub fn explored_without(program: &Program, model: ModelName, without: Option<Cla
     let options = Options { without, ..Options::new(model) };
     let found = explored_with(program, &options);
     if matches!(model, ModelName::Power | ModelName::Armv8) {
-        let out_of_order = Options { commits: Commits::OutOfOrder, ..options };
+        let out_of_order =
+            Options { reductions: options.reductions.without(Reduction::ProgramOrder), ..options };
         let difference = difference(&found, &explored_with(program, &out_of_order));
         assert!(difference.is_none(), "in order and out of order: {}", difference.unwrap_or_default());
     }

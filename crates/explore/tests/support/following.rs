@@ -1,7 +1,7 @@
 //! Compares what is found where iterations and tries are left out with what is found where all are followed.
 
 use crate::dice::Random;
-use fencepost_explore::{FindingKind, Limits, ModelName, Options, Retries, explore};
+use fencepost_explore::{FindingKind, Limits, ModelName, Options, Reductions, explore};
 use fencepost_ir::{Program, Value, bound_loops};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Final states, kinds of findings but that of threads that spin for ever, executions; nothing if it takes too long.
 type Found = (Vec<Vec<Value>>, BTreeSet<FindingKind>, u64);
 
-fn found(program: &Program, model: ModelName, retries: Retries, nodes: u64) -> Option<Found> {
+fn found(program: &Program, model: ModelName, reductions: Reductions, nodes: u64) -> Option<Found> {
     // A thread that writes without end makes few executions, but long ones.
     let deadline = Some(Instant::now() + PATIENCE);
     let limits = Limits { max_nodes: Some(nodes), deadline, ..Limits::default() };
-    let options = Options { retries, limits, ..Options::new(model) };
+    let options = Options { reductions, limits, ..Options::new(model) };
     let exploration = explore(program, &options).expect("supported");
     if exploration.stopped.is_some() {
         return None;
@@ -44,9 +44,11 @@ pub fn compare(cases: u64, models: &[ModelName], bound: u32, generate: fn(&mut R
         }
         let program = bound_loops(&unbounded, bound);
         for &model in models {
-            let Some(mut expected) = found(&program, model, Retries::All, 6_000) else { continue };
+            let Some(mut expected) = found(&program, model, Reductions::ALL.following_all(), 6_000) else {
+                continue;
+            };
             // A loop on data that only one thread has touched is followed beyond the bound, which may take longer.
-            let Some(plain) = found(&program, model, Retries::Fold, 6_000) else {
+            let Some(plain) = found(&program, model, Reductions::ALL, 6_000) else {
                 longer += 1;
                 continue;
             };
@@ -56,7 +58,9 @@ pub fn compare(cases: u64, models: &[ModelName], bound: u32, generate: fn(&mut R
                 let missing = expected.0.iter().any(|state| !plain.0.contains(state));
                 assert!(!missing, "case {case} under {name}: states are missing: {text}");
                 let larger = bound_loops(&unbounded, 5);
-                let Some(more) = found(&larger, model, Retries::All, 200_000) else { continue };
+                let Some(more) = found(&larger, model, Reductions::ALL.following_all(), 200_000) else {
+                    continue;
+                };
                 expected.0.extend(plain.0.iter().filter(|state| more.0.contains(state)).cloned());
                 expected.0.sort();
                 expected.0.dedup();

@@ -2,8 +2,8 @@
 
 use super::dice::Random;
 use fencepost_explore::{
-    Broken, Every, Exploration, Handed, Item, Keeping, Ledger, ModelName, Need, NotKept, Options, Others,
-    Pause, Session, explore, explore_keeping,
+    Broken, Every, Exploration, Handed, Item, Keeping, Ledger, ModelName, NotKept, Options, Others, Pause,
+    Session, StartOver, explore, explore_keeping,
 };
 use fencepost_ir::Program;
 use std::collections::VecDeque;
@@ -100,14 +100,14 @@ pub fn shared_out(
                 let need = ledger.need().map(Some);
                 if ledger.contradicts() { Some(None) } else { need }
             }
-            Err(Broken::Need(need)) => Some(Some(need)),
+            Err(Broken::StartOver(need)) => Some(Some(need)),
             Err(Broken::Lost) => Some(None),
         };
         if let Some(need) = over {
             match need {
-                None | Some(Need::Mixed { .. }) if !alone => alone = true,
+                None | Some(StartOver::Mixed { .. }) if !alone => alone = true,
                 None => panic!("lost: {item:?}"),
-                Some(need) => session.meet(need).expect("supported"),
+                Some(need) => session.heed(need).expect("supported"),
             }
             (ledger, queue) = (Ledger::default(), VecDeque::from([Item::whole()]));
             continue;
