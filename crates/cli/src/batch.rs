@@ -151,13 +151,6 @@ fn by_name(files: &[String], blocks: Vec<herd::Block>, options: &LitmusArgs) -> 
     blocks.into_iter().map(row).collect()
 }
 
-/// The condition as it stands in a test.
-fn condition_text(text: &str) -> String {
-    let start = ["~exists", "forall", "exists"].iter().filter_map(|word| text.rfind(word)).min();
-    let condition = start.map_or("", |start| text[start..].trim());
-    condition.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// One job per row that is about one of the files; the other rows are counted.
 fn compared_jobs(
     files: &[String],
@@ -375,7 +368,7 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
     }
     let about = About { file: &file.name, name: &test.name, model: model.name() };
     let mut answer = Answer::new(&about, answered.quantifier, outcome, answered.seconds);
-    answer.condition = condition_text(&file.text);
+    answer.condition = test.condition.clone();
     if options.suggest {
         match suggest::litmus::suggest(&test, &file, model, settings) {
             Ok(suggestion) => {

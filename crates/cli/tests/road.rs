@@ -152,3 +152,78 @@ fn the_registry_names_what_there_is() {
         assert!(fencepost_models::Model::builtin(model.name).is_some(), "{}", model.name);
     }
 }
+
+/// What an assertion says is the programmer's: no word of it decides the answer.
+#[test]
+fn an_assertion_may_say_what_it_likes() {
+    let folder = Folder::new("words");
+    for words in [
+        "a thread that there is no room for",
+        "the program starts more threads than the reduction has room for",
+    ] {
+        let program = r#"
+            #include <assert.h>
+            #include <pthread.h>
+            #include <stdatomic.h>
+            atomic_int x, y;
+            int a, b;
+            void *left(void *unused) {
+                atomic_store_explicit(&x, 1, memory_order_relaxed);
+                a = atomic_load_explicit(&y, memory_order_relaxed);
+                return 0;
+            }
+            void *right(void *unused) {
+                atomic_store_explicit(&y, 1, memory_order_relaxed);
+                b = atomic_load_explicit(&x, memory_order_relaxed);
+                return 0;
+            }
+            int main(void) {
+                pthread_t s, t;
+                pthread_create(&s, 0, left, 0);
+                pthread_create(&t, 0, right, 0);
+                pthread_join(s, 0);
+                pthread_join(t, 0);
+                assert((a || b) && "WORDS");
+            }"#
+        .replace("WORDS", words);
+        let file = folder.write("words.c", &program);
+        for backend in ["states", "bmc"] {
+            let asked =
+                ["check", "-m", "tso", "--engine", "reduce", "--age", "2", "--backend", backend, &file];
+            assert_eq!(exit_code(&asked), Some(1), "{words} {backend}");
+        }
+    }
+}
+
+/// More threads than a reduction has room for are no finding, and the answer does not say otherwise.
+#[test]
+fn more_threads_than_the_reduction_has_room_for_are_unknown() {
+    let folder = Folder::new("room");
+    let program = "
+        #include <assert.h>
+        #include <pthread.h>
+        int x;
+        pthread_t t[12];
+        void *one(void *unused) { return 0; }
+        int main(void) {
+            for (int i = 0; i < 12; i++) {
+                pthread_create(&t[i], 0, one, 0);
+                pthread_join(t[i], 0);
+            }
+            assert(x == 0);
+        }";
+    let file = folder.write("room.c", program);
+    assert_eq!(exit_code(&["check", "-m", "tso", "--engine", "reduce", "--age", "2", &file]), Some(2));
+}
+
+/// The condition that is printed is the one of the test, whatever its comments say.
+#[test]
+fn the_condition_of_a_litmus_test_is_not_one_of_its_comments() {
+    let folder = Folder::new("condition");
+    let test = "X86 SB\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\n\
+                exists (0:EAX=0 (* forall *) /\\\n  1:EAX=0)\n(* no state exists under sc *)\n";
+    let file = folder.write("sb.litmus", test);
+    let text = run(&["litmus", "--format", "herd", &file]);
+    let condition = text.lines().find(|line| line.starts_with("Condition"));
+    assert_eq!(condition, Some("Condition exists (0:EAX=0 /\\ 1:EAX=0)"), "{text}");
+}

@@ -33,6 +33,8 @@ pub(crate) struct Condition {
     pub(crate) items: Vec<Item>,
     /// Which of the items a final state shows.
     pub(crate) shown: Vec<bool>,
+    /// As it is written, from its quantifier on, without comments.
+    pub(crate) text: String,
 }
 
 struct Reader<'t, 'a> {
@@ -97,6 +99,7 @@ pub(crate) fn parse_condition<'a>(
         }
     }
     let token = reader.lexer.peek();
+    let start = token.start;
     let (quantifier, proposition) = if token.kind == Kind::Ident && is_observed(reader.lexer.text(token)) {
         (Quantifier::Exists, reader.observed()?)
     } else {
@@ -105,12 +108,13 @@ pub(crate) fn parse_condition<'a>(
             None => (Quantifier::ForAll, Proposition::True),
         }
     };
+    let text = reader.lexer.without_comments(start, reader.lexer.position());
     while reader.lexer.eat(";") {}
     let end = reader.lexer.peek();
     if end.kind != Kind::Eof && !matches!(reader.lexer.text(end), "with" | "<<") {
         return Err(expected(reader.lexer, end, "`/\\`, `\\/` or the end of the condition"));
     }
-    Ok(Condition { quantifier, proposition, filter, items: reader.items, shown: reader.shown })
+    Ok(Condition { quantifier, proposition, filter, items: reader.items, shown: reader.shown, text })
 }
 
 /// The old keyword for a list of states.

@@ -122,6 +122,23 @@ impl<'a> Lexer<'a> {
         self.pos as u32
     }
 
+    /// The tokens between two positions as they are written, with one space where there was a gap.
+    pub(crate) fn without_comments(&self, start: u32, end: u32) -> String {
+        let mut lexer = Lexer::new(self.text, start as usize, self.mode);
+        let (mut text, mut last) = (String::new(), start);
+        loop {
+            let token = lexer.next();
+            if token.start >= end || token.kind == Kind::Eof {
+                return text;
+            }
+            if token.start > last {
+                text.push(' ');
+            }
+            text += lexer.text(token);
+            last = token.end;
+        }
+    }
+
     /// The token after the next one.
     pub(crate) fn peek_second(&mut self) -> Token {
         let first = self.peek();

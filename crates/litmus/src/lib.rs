@@ -80,6 +80,8 @@ pub struct LitmusTest {
     pub arch: Arch,
     /// The test as a program; its property is always a final condition.
     pub program: Program,
+    /// The condition as it is written, from its quantifier on, without comments; empty if there is none.
+    pub condition: String,
 }
 
 /// Reads a litmus test.
@@ -107,6 +109,7 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
         }
     };
     let objects = widths::settle(&mut test)?;
+    let text = condition.text.clone();
     let condition = state::finish(arch, condition, &test, &objects);
     let mut program = Program { name: header.name.to_string(), objects, ..Program::default() };
     for (index, thread) in test.threads.into_iter().enumerate() {
@@ -115,7 +118,7 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
         program.functions.push(thread.function);
     }
     program.property = Property::Final(condition);
-    Ok(LitmusTest { name: header.name.to_string(), arch, program })
+    Ok(LitmusTest { name: header.name.to_string(), arch, program, condition: text })
 }
 
 fn in_file_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -20,7 +20,7 @@ pub(crate) fn finish(
     test: &Test<'_>,
     objects: &[Object],
 ) -> FinalCondition {
-    let Condition { quantifier, mut proposition, mut filter, items, shown } = condition;
+    let Condition { quantifier, mut proposition, mut filter, items, shown, text: _ } = condition;
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by(|&a, &b| {
         shown[b].cmp(&shown[a]).then_with(|| compare_items(arch, test, items[a], items[b]))

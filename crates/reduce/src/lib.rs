@@ -26,7 +26,7 @@ pub use power::reduce_power;
 pub use promising::reduce_promising;
 pub use sequential::print_sequential;
 pub use start::{Moved, moved, start_at_once};
-pub use tso::{Bound, NO_ROOM, Options, Origins, reduce_tso, reduce_with_origins};
+pub use tso::{Bound, Options, Origins, reduce_tso, reduce_with_origins};
 
 use fencepost_diag::Span;
 

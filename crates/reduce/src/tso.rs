@@ -12,13 +12,9 @@ use crate::helpers::{Builder, Helpers, call, constant};
 use crate::layout::Layout;
 use fencepost_diag::Span;
 use fencepost_ir::{
-    BinaryOp, Callee, Fence, Function, FunctionId, Instr, Label, ObjectId, Observable, Operand, Order,
-    Program, Property, Reg, Rvalue, Thread, Value, Width,
+    BinaryOp, Callee, FailKind, Fence, Function, FunctionId, Instr, Label, ObjectId, Observable, Operand,
+    Order, Program, Property, Reg, Rvalue, Thread, Value, Width,
 };
-
-/// The message of the assertion that fails in a result whose program starts more threads than [`Options::max_spawned`]:
-/// that is a limit of the translation and not a finding about the program.
-pub const NO_ROOM: &str = "a thread that there is no room for";
 
 /// What bounds the runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +32,8 @@ pub struct Options {
     pub bound: Bound,
     /// A thread is started only when its parent's buffer is empty, as `pthread_create` does.
     pub spawn_fences: bool,
-    /// Room for threads that the program starts itself; see [`NO_ROOM`].
+    /// Room for threads that the program starts itself. A run that starts more meets [`FailKind::Unsupported`]: that is a
+    /// limit of the translation and not a finding about the program.
     pub max_spawned: u32,
 }
 
@@ -404,8 +401,11 @@ impl Translation<'_> {
             let same = b.compute(BinaryOp::Eq, Width::W32, thread, constant(i));
             found = b.select(same, Value::pointer(*object, 0).into(), found);
         }
-        let known = b.compute(BinaryOp::Ne, Width::W64, found, constant(0));
-        b.push(Instr::Assert { condition: known, message: NO_ROOM.into() });
+        let unknown = b.compute(BinaryOp::Eq, Width::W64, found, constant(0));
+        let at = b.branch(unknown);
+        let message = "the program starts more threads than the reduction has room for".into();
+        b.push(Instr::Fail { kind: FailKind::Unsupported, message });
+        b.otherwise(at);
         found
     }
 

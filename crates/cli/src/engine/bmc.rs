@@ -121,7 +121,7 @@ fn answer(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> O
     match found.verdict {
         bmc::Verdict::Safe => Outcome::new(Vec::new(), None, bounds),
         bmc::Verdict::Unknown => {
-            let mut outcome = Outcome::unknown(stop_reason(question, found));
+            let mut outcome = Outcome::unknown(stop_reason(question, program, found));
             if let Some(bound) = found.completed {
                 outcome.note_so_far(&format!("an unroll bound of {bound}"));
             }
@@ -131,7 +131,7 @@ fn answer(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> O
     }
 }
 
-fn stop_reason(question: &Question<'_>, found: &bmc::Outcome) -> StopReason {
+fn stop_reason(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> StopReason {
     let words = || found.reason.clone().unwrap_or_default();
     match found.stop {
         Some(bmc::StopReason::Timeout) => question.stop(Limit::Timeout),
@@ -139,7 +139,7 @@ fn stop_reason(question: &Question<'_>, found: &bmc::Outcome) -> StopReason {
         Some(bmc::StopReason::Interrupted) => question.stop(Limit::Interrupted),
         Some(bmc::StopReason::Size | bmc::StopReason::NoSolver) => StopReason::Unsupported(words()),
         None if found.unexplained => StopReason::NotConfirmed(format!("internal error: {}", words())),
-        None if found.cut => StopReason::NoneWithinBounds,
+        None if found.cut && super::reduce::asks_for_a_state(program) => StopReason::NoneWithinBounds,
         None => StopReason::Unsupported(words()),
     }
 }

@@ -15,7 +15,7 @@ use fencepost_machine::{Config, Model, Options, check, find};
 use fencepost_models::prepare::Form;
 use fencepost_models::registry;
 use fencepost_reduce::{
-    self as reduction, Moved, NO_ROOM, Origins, is_enough, moved, print_c, print_sequential, reduce_tso,
+    self as reduction, Moved, Origins, is_enough, moved, print_c, print_sequential, reduce_tso,
     reduce_with_origins, start_at_once,
 };
 use reduction::sequential::{Contexts, Sequential, print_as_it_is};
@@ -126,10 +126,6 @@ impl Engine for Reduce {
                     // Within the bound there is none.
                     false => Outcome::unknown(StopReason::NoneWithinBounds),
                 },
-                _ if has_no_room(&outcome) => {
-                    let why = "the program starts more threads than the reduction has room for";
-                    Outcome::unknown(StopReason::Unsupported(why.into()))
-                }
                 Some(run) => {
                     let guide = guide(&reduced, &run, &origins, moved(source, &started));
                     self.lifted(question, source, guide, outcome)
@@ -161,13 +157,8 @@ fn backend(question: &Question<'_>) -> Backend {
 }
 
 /// The question is whether some final state is there.
-fn asks_for_a_state(program: &Program) -> bool {
+pub fn asks_for_a_state(program: &Program) -> bool {
     matches!(&program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
-}
-
-/// The reduction itself ran out of room for threads.
-fn has_no_room(outcome: &Outcome) -> bool {
-    outcome.findings.iter().any(|finding| finding.message.contains(NO_ROOM))
 }
 
 /// The order in which a run of the reduced program executes the instructions of the source.
