@@ -27,7 +27,9 @@ pub fn report(report: &Report<'_>) -> Printed {
     if let Some(why) = report.picked.filter(|_| report.surprising) {
         let _ = writeln!(out, "  engine {}: {why}", report.engine);
     }
-    for bound in &outcome.bounds {
+    // What was found does not rest on what was not looked at.
+    let stopped_there = outcome.verdict == Verdict::Unsafe && !outcome.ended;
+    for bound in outcome.bounds.iter().filter(|_| !stopped_there) {
         for span in &bound.places {
             let place = position(sources, *span);
             let _ = writeln!(
@@ -188,14 +190,15 @@ pub(crate) fn headline(report: &Report<'_>) -> String {
     let vacuous =
         if outcome.vacuous { " (vacuously: every execution ended in an assumption or a wait)" } else { "" };
     let verdict = match (outcome.verdict, outcome.scope()) {
-        (Verdict::Safe, Scope::All) => format!("safe{vacuous}"),
+        (Verdict::Safe, Scope::All | Scope::Part) => format!("safe{vacuous}"),
         (Verdict::Safe, Scope::Bounded) => format!("safe up to {}{vacuous}", bounds.join(", ")),
         (Verdict::Unsafe, _) => "unsafe".to_string(),
         (Verdict::Unknown, _) => match &outcome.stop_reason {
-            Some(reason) => match outcome.so_far() {
-                Some(so_far) => format!("unknown: {reason}; {so_far}"),
-                None => format!("unknown: {reason}"),
-            },
+            Some(reason) if outcome.so_far.is_empty() => format!("unknown: {reason}"),
+            Some(reason) => {
+                let complete: Vec<String> = outcome.so_far.iter().map(|b| b.to_string()).collect();
+                format!("unknown: {reason}; nothing is wrong with {}", complete.join(" and "))
+            }
             None => "unknown".to_string(),
         },
     };
