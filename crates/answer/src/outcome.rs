@@ -68,6 +68,8 @@ pub struct Step {
     pub buffers: Vec<String>,
     /// What it does to memory, if the engine knows: for pictures and for telling why.
     pub access: Option<Access>,
+    /// What went wrong can be seen without it.
+    pub minor: bool,
 }
 
 /// What a step of a run does to a cell.

@@ -376,7 +376,7 @@ impl Reporter<'_> {
             let idle = rebuilt
                 .as_ref()
                 .map(|rebuilt| idle::reads(self.source.program, finding, rebuilt, cycle.as_ref()));
-            let teller = teller.without(idle.unwrap_or_default());
+            let teller = teller.without(idle.unwrap_or_default()).about(cycle.as_deref());
             if told {
                 outcome.findings[number].trace = teller.trace();
             }

@@ -227,6 +227,9 @@ fn step(step: &Step, sources: &SourceMap) -> Value {
     if !step.details.is_empty() {
         value["details"] = step.details.as_slice().into();
     }
+    if step.minor {
+        value["minor"] = true.into();
+    }
     if !step.buffers.is_empty() {
         value["buffers"] = step.buffers.as_slice().into();
     }

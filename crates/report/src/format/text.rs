@@ -270,6 +270,9 @@ const TEXT: usize = 56;
 /// What is shown of its end.
 const TAIL: usize = 21;
 
+/// Traces of so many steps are shown whole.
+const SHORT: usize = 12;
+
 /// A block per run of steps of one thread, a line per step: line, source text, what happens.
 fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String {
     let mut out = String::from("  an execution that shows it:\n");
@@ -290,7 +293,19 @@ fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String
     let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0);
     let mut thread = None;
     let mut before: &[String] = &[];
-    for step in steps {
+    let mut left_out = 0;
+    for (i, step) in steps.iter().enumerate() {
+        if left_out > 0 {
+            left_out -= 1;
+            continue;
+        }
+        let minor =
+            if steps.len() > SHORT { steps[i..].iter().take_while(|step| step.minor).count() } else { 0 };
+        if minor > 1 {
+            let _ = writeln!(out, "    ... {minor} steps that the point does not need (--full shows them)");
+            (left_out, thread) = (minor - 1, None);
+            continue;
+        }
         if thread != Some(step.thread) {
             thread = Some(step.thread);
             let _ = writeln!(out, "    {}", thread_head(step.thread, threads));
