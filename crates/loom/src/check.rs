@@ -140,6 +140,12 @@ impl Config {
         shared.most.store(self.max_branches.try_into().unwrap_or(u32::MAX), Ordering::Relaxed);
         shared.spurious_wakeups.store(self.spurious_wakeups, Ordering::Relaxed);
         shared.spurious_failures.store(self.spurious_failures, Ordering::Relaxed);
+        let fences = match self.model {
+            Model::Sc => 0,
+            Model::Tso | Model::Pso => 1,
+            _ => 2,
+        };
+        shared.fences.store(fences, Ordering::Relaxed);
         shared.anew.store(self.anew, Ordering::Relaxed);
         loop {
             let report = self.explore(&program, &shared);
@@ -180,6 +186,18 @@ impl Config {
         let place = |site: u32| {
             shared.wrong(site).map(|wrong| format!("{}: {}", wrong.message, wrong.places.join(", ")))
         };
+        let mut findings: Vec<Finding> =
+            explored.findings.iter().map(|found| finding(found, program, shared)).collect();
+        // What a thread reads after a race depends on the order in which threads happen to run: the race is what is wrong.
+        let is_race = |kind| {
+            matches!(
+                kind,
+                FindingKind::DataRace | FindingKind::UseAfterFree | FindingKind::UseBeforeAllocation
+            )
+        };
+        if findings.iter().any(|finding| is_race(finding.kind)) {
+            findings.retain(|finding| finding.kind != FindingKind::Unsupported);
+        }
         let mut notes = Vec::new();
         if shared.unwound.load(Ordering::Relaxed) {
             notes.push(
@@ -192,7 +210,7 @@ impl Config {
             blocked: explored.stats.blocked,
             cut: explored.stats.cut,
             runs: shared.runs.load(Ordering::Relaxed),
-            findings: explored.findings.iter().map(|found| finding(found, program, shared)).collect(),
+            findings,
             stopped: explored.stopped,
             cuts: explored.cuts.iter().filter_map(|&(_, site)| place(site)).collect(),
             notes,

@@ -141,6 +141,7 @@ fn ready(
                 count += 1;
             }
         }
+        Do::Fence(_) => (count > 0).then_some(())?,
         Do::Choose => {
             matches!(actions.get(count)?.action, Action::Choose { .. }).then_some(())?;
             count += 1;
@@ -189,9 +190,6 @@ fn go(
     let here = run.here(thread);
     let place = here.map_or_else(String::new, |here| here.to_string());
     replayed.steps.push((thread, stand.done, here));
-    for order in &stand.step.fences {
-        replayed.story.push(format!("thread {thread}: fence {order:?}"));
-    }
     replayed.story.push(format!("thread {thread}: {}{old}  at {place}", said(&stand.step, given)));
     if stand.step.what == Do::Spawn {
         let child = given.value as usize;
@@ -224,6 +222,7 @@ fn said(step: &NativeStep, given: Given) -> String {
             let new = op.apply(width, fencepost_ir::Value(value), fencepost_ir::Value(operand)).0;
             format!("waits, reads {value} and writes {new} ({order:?})")
         }
+        Do::Fence(order) => format!("fence ({order:?})"),
         Do::Choose => format!("goes the {} way", if given.chosen { "second" } else { "first" }),
         Do::Spawn => format!("starts thread {value}"),
         Do::Join(other) => format!("joins thread {other}"),

@@ -102,7 +102,7 @@ impl Preparation {
         let pairs = options.reductions.has(Reduction::Pairs);
         let purpose = Purpose { out_of_order, pairs, ..purpose };
         let (mut code, forms) = match options.native {
-            Some(_) => forms::code(program, purpose),
+            Some(_) => forms::code(program, purpose, options.model == ModelName::Tso),
             None => (lower(program, purpose, &mixed)?, Forms::default()),
         };
         refine(&mut code, options);

@@ -63,6 +63,10 @@ pub fn explore_native(options: &Options<'_>) -> Result<Exploration, Unsupported>
         let what = "native code under a model that executes events out of program order";
         return Err(Unsupported { what, span: fencepost_ir::Span::default() });
     }
+    if options.model == ModelName::Pso {
+        let what = "native code under PSO";
+        return Err(Unsupported { what, span: fencepost_ir::Span::default() });
+    }
     explore(&Program::default(), options)
 }
 

@@ -42,7 +42,6 @@ struct Thread {
     bodies: Vec<Option<Body>>,
     /// The threads that it has started.
     children: Vec<usize>,
-    fences: Vec<Order>,
     yields: bool,
     wrote: bool,
     /// How many steps it has made.
@@ -138,7 +137,6 @@ pub fn perform(mut step: NativeStep, here: Here) -> Given {
     }
     let stop = with(|run| {
         let thread = &mut run.threads[run.current];
-        step.fences.extend(thread.fences.drain(..));
         (step.yields, step.wrote) = (std::mem::take(&mut thread.yields), std::mem::take(&mut thread.wrote));
         thread.here = Some(here);
         thread.steps += 1;
@@ -171,31 +169,11 @@ pub fn perform_late(step: NativeStep) {
     });
 }
 
-/// Notes a fence.
+/// A fence, where the model has such fences.
 pub fn fence(order: Order, here: Here) {
-    if !makes_steps() {
-        return;
+    if makes_steps() && with(|run| run.shared.has_fence(order)) == Some(true) {
+        perform(NativeStep::new(Do::Fence(order)), here);
     }
-    with(|run| {
-        let thread = &mut run.threads[run.current];
-        // Without an access in between, the same fence once more orders nothing new.
-        if !thread.fences.contains(&order) || order == Order::SeqCst {
-            thread.fences.push(order);
-        }
-        thread.here = Some(here);
-    });
-    // Fences that are too many for one step wait for none.
-    if with(|run| run.threads[run.current].fences.len() >= 6) == Some(true) {
-        choose_nothing(here);
-    }
-}
-
-/// An access that nobody else makes, so that fences have something to stand before.
-fn choose_nothing(here: Here) {
-    let thread = with(|run| run.current).unwrap_or_default();
-    let mut step = NativeStep::new(Do::Load(Order::Relaxed));
-    step.cell = Place { owner: OWN, place: thread as u32, version: 1, init: 0 };
-    perform(step, here);
 }
 
 /// Owners of cells that lie in no thread's memory: statics, tokens of `park`, and the rest.
@@ -204,7 +182,6 @@ pub const STATICS: u16 = u16::MAX;
 pub const TOKENS: u16 = u16::MAX - 1;
 /// See [`STATICS`].
 pub const ONCE: u16 = u16::MAX - 2;
-const OWN: u16 = u16::MAX - 3;
 
 /// Says that the thread waits for others.
 pub fn waits() {

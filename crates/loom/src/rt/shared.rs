@@ -32,6 +32,8 @@ pub struct Shared {
     pub spurious_wakeups: AtomicBool,
     /// Whether `compare_exchange_weak` may fail without a reason.
     pub spurious_failures: AtomicBool,
+    /// Under which model, as to fences: 0 none, 1 those of SeqCst, 2 all.
+    pub fences: AtomicU32,
     /// Whether the program is run again before every step: for tests, which compare.
     pub anew: AtomicBool,
     /// Whether a thread has accessed memory while it unwound.
@@ -103,6 +105,15 @@ impl Shared {
         let before = counted.len();
         counted.extend(orphaned);
         counted.len() > before
+    }
+
+    /// Whether a fence means anything under the model.
+    pub fn has_fence(&self, order: fencepost_ir::Order) -> bool {
+        match self.fences.load(Ordering::Relaxed) {
+            0 => false,
+            1 => order == fencepost_ir::Order::SeqCst,
+            _ => true,
+        }
     }
 
     /// Steps that a thread may make.

@@ -1,9 +1,9 @@
 //! The code of native threads: a loop around one operation of each form.
 //!
 //! ```text
-//! next:   cut                      here the source says what comes, as forms and operands in registers
+//! next:   cut                      here the source says what comes, as a form and operands in registers
 //! head:   by the form: to its operations
-//! form f: load, store, fence ...   ordinary operations; then the next form, or next
+//! form f: load, store, fence ...   ordinary operations; then next
 //! ```
 //! Whatever looks at operations (paths, models, revisits, sleep) sees ordinary ones. What the registers hold is for the operations of this
 //! file; that a thread is where it was cannot be seen by them, so that no operation has live registers (`liveness.rs`).
@@ -16,40 +16,38 @@ use fencepost_ir::{Ann, BinaryOp, Extend, Fence, Order, Program, Width};
 use rustc_hash::FxHashMap;
 
 /// Registers of the frame, by what they hold.
-pub const FORMS: u16 = FRAME as u16;
+pub const FORM: u16 = FRAME as u16;
 /// The address.
-pub const ADDR: u16 = FORMS + 1;
+pub const ADDR: u16 = FORM + 1;
 /// What is written or combined with what is there, or the thread to join.
-pub const OPERAND: u16 = FORMS + 2;
+pub const OPERAND: u16 = FORM + 2;
 /// What a compare-exchange expects, or a wait waits for.
-pub const EXPECTED: u16 = FORMS + 3;
+pub const EXPECTED: u16 = FORM + 3;
 /// What was read.
-pub const OLD: u16 = FORMS + 4;
+pub const OLD: u16 = FORM + 4;
 /// What a read-modify-write writes.
-pub const NEW: u16 = FORMS + 5;
+pub const NEW: u16 = FORM + 5;
 /// Whether a compare-exchange succeeds.
-pub const SAME: u16 = FORMS + 6;
+pub const SAME: u16 = FORM + 6;
 /// The state of the thread: the number of the step.
-pub const STATE: u16 = FORMS + 7;
+pub const STATE: u16 = FORM + 7;
 /// Where the round began that the thread is in, and the one before.
-pub const ROUND: u16 = FORMS + 8;
+pub const ROUND: u16 = FORM + 8;
 /// The round before.
-pub const EARLIER: u16 = FORMS + 9;
+pub const EARLIER: u16 = FORM + 9;
 /// The bits that a wait looks at.
-pub const MASK: u16 = FORMS + 10;
+pub const MASK: u16 = FORM + 10;
 /// Whether it waits for another value than the expected one.
-pub const OTHER: u16 = FORMS + 11;
+pub const OTHER: u16 = FORM + 11;
 /// How a read-modify-write combines.
-pub const COMBINE: u16 = FORMS + 12;
+pub const COMBINE: u16 = FORM + 12;
 /// What the step was, as a number: a run that is made again must ask for the same.
-pub const CHECK: u16 = FORMS + 13;
+pub const CHECK: u16 = FORM + 13;
 /// Whether it waits for a larger value, too.
-pub const LARGER: u16 = FORMS + 14;
-const BIT: u16 = FORMS + 15;
-const WORDS: u16 = FORMS + 16;
+pub const LARGER: u16 = FORM + 14;
+const BIT: u16 = FORM + 15;
+const WORDS: u16 = FORM + 16;
 
-/// Bits of a form in the register of forms.
-pub const BITS: u32 = 8;
 const LEVELS: u32 = 6;
 
 /// The first operation: from here a thread comes to the cut.
@@ -122,21 +120,20 @@ fn halves(order: Order) -> (Ann, Ann) {
     (Ann::order(read), Ann::order(write))
 }
 
-/// The code that native threads run, for a model that wants it for this purpose.
-pub fn code(program: &Program, purpose: Purpose) -> (Code, Forms) {
-    let mut writer = Writer { ops: Vec::new(), waits: Vec::new(), races: purpose.races };
+/// The code that native threads run, for a model that wants it for this purpose. `compiled`: it is a model of hardware, TSO, for which a store
+/// of the order SeqCst is compiled to a store and a fence (`models::mapping`).
+pub fn code(program: &Program, purpose: Purpose, compiled: bool) -> (Code, Forms) {
+    let mut writer = Writer { ops: Vec::new(), waits: Vec::new(), races: purpose.races, compiled };
     // From a cut the thread goes on with the operation before it.
     writer.ops.extend([Op::Jump(CUT), Op::Jump(CUT + 1), Op::Cut { entered: 0 }]);
     let forms = all();
-    let head = writer.here();
     // Branches of the tree first, since they know where they lead only when the forms are there.
     let tree = writer.tree(LEVELS);
-    let next = writer.next(head);
-    let mut starts = vec![next; 1 << LEVELS];
+    let mut starts = vec![CUT; 1 << LEVELS];
     for (number, &form) in (1..).zip(&forms) {
         starts[number] = writer.here();
         writer.form(form);
-        writer.ops.push(Op::Jump(next));
+        writer.ops.push(Op::Jump(CUT));
     }
     for (branch, number) in tree {
         let Op::Branch { then_to, else_to, .. } = &mut writer.ops[branch] else { continue };
@@ -170,6 +167,7 @@ struct Writer {
     waits: Vec<Pc>,
     /// Whether the model has races: then what a fence orders must be seen between two events.
     races: bool,
+    compiled: bool,
 }
 
 const WIDTH: Width = Width::W64;
@@ -185,7 +183,7 @@ impl Writer {
     }
 
     fn subtree(&mut self, bit: u32, number: usize) -> Vec<(usize, usize)> {
-        self.binary(BinaryOp::And, BIT, FORMS, Arg::Const(1 << bit));
+        self.binary(BinaryOp::And, BIT, FORM, Arg::Const(1 << bit));
         let at = self.ops.len();
         let branch =
             |then_to, else_to| Op::Branch { condition: Arg::Reg(BIT), then_to, else_to, internal: true };
@@ -199,15 +197,6 @@ impl Writer {
         leaves.extend(self.subtree(bit - 1, number | 1 << bit));
         self.ops[at] = branch(then_to, else_to);
         leaves
-    }
-
-    /// To the next form, or to the cut if there is none.
-    fn next(&mut self, head: Pc) -> Pc {
-        let next = self.here();
-        self.binary(BinaryOp::ShrU, FORMS, FORMS, Arg::Const(BITS.into()));
-        let condition = Arg::Reg(FORMS);
-        self.ops.push(Op::Branch { condition, then_to: head, else_to: CUT, internal: true });
-        next
     }
 
     fn binary(&mut self, op: BinaryOp, dst: u16, a: u16, b: Arg) {
@@ -268,7 +257,12 @@ impl Writer {
     fn form(&mut self, form: Form) {
         match form {
             Form::Load(order) => self.load(Ann::order(order), Half::None, None),
-            Form::Store(order) => self.store(OPERAND, Ann::order(order), Half::None, None),
+            Form::Store(order) => {
+                self.store(OPERAND, Ann::order(order), Half::None, None);
+                if self.compiled && order == Order::SeqCst {
+                    self.ops.push(Op::Fence(Fence::C11(order)));
+                }
+            }
             Form::Rmw(order) => {
                 let (read, write) = halves(order);
                 self.load(read, Half::Amo, None);
@@ -281,6 +275,10 @@ impl Writer {
                 self.combine(write);
             }
             Form::Fence(order) => {
+                // A step has an event, or it could not be told from the next one.
+                if self.compiled {
+                    self.ops.push(Op::Birth);
+                }
                 self.mark(order.releases() && order != Order::SeqCst);
                 self.ops.push(Op::Fence(Fence::C11(order)));
                 self.mark(order.acquires() && order != Order::SeqCst);

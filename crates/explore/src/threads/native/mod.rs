@@ -22,11 +22,10 @@ use crate::threads::path::{INIT, Kind, Trie};
 use fencepost_answer::FindingKind;
 use fencepost_ir::{Object, Order, RmwOp, Span, Value, Width};
 use forms::{
-    ADDR, BITS, CHECK, COMBINE, EARLIER, EXPECTED, FORMS, Form, Forms, LARGER, MASK, NEW, OLD, OPERAND,
-    OTHER, ROUND, STATE,
+    ADDR, CHECK, COMBINE, EARLIER, EXPECTED, FORM, Form, Forms, LARGER, MASK, NEW, OLD, OPERAND, OTHER,
+    ROUND, STATE,
 };
 use rustc_hash::{FxHashMap, FxHasher};
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// An atomic object, in words that mean the same in every run.
@@ -57,6 +56,8 @@ pub enum Do {
     Await(Order, Wanted),
     /// The same, and combines in the same step.
     AwaitRmw(Order, Wanted, RmwOp, Width),
+    /// A fence that the model makes an event of: all do under models with races, no other than SeqCst ones do under TSO, none under SC.
+    Fence(Order),
     /// One of two, whichever.
     Choose,
     /// Starts a thread.
@@ -87,8 +88,6 @@ pub struct Wanted {
 /// The next step of a thread.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Fences before it.
-    pub fences: SmallVec<[Order; 4]>,
     /// Whether the thread has said since its last step that it waits for others.
     pub yields: bool,
     /// Whether it has written plain memory since then.
@@ -106,8 +105,7 @@ pub struct Step {
 impl Step {
     /// A step that accesses nothing.
     pub fn new(what: Do) -> Step {
-        let (fences, cell) = (SmallVec::new(), Cell::default());
-        Step { fences, yields: false, wrote: false, what, cell, operand: 0, expected: 0 }
+        Step { yields: false, wrote: false, what, cell: Cell::default(), operand: 0, expected: 0 }
     }
 }
 
@@ -437,7 +435,14 @@ impl Native {
     fn address(&mut self, memory: &mut Memory, step: &Step) -> u64 {
         if matches!(
             step.what,
-            Do::Choose | Do::Spawn | Do::Join(_) | Do::End | Do::Fail(..) | Do::Cut(_) | Do::StartOver
+            Do::Fence(_)
+                | Do::Choose
+                | Do::Spawn
+                | Do::Join(_)
+                | Do::End
+                | Do::Fail(..)
+                | Do::Cut(_)
+                | Do::StartOver
         ) {
             return 0;
         }
@@ -581,6 +586,7 @@ fn encode(forms: &Forms, step: &Step, address: u64, registers: &mut [u64]) -> Op
             set(COMBINE, how(op, width));
             Form::AwaitRmw(order)
         }
+        Do::Fence(order) => Form::Fence(order),
         Do::Choose => Form::Choose,
         Do::Spawn => Form::Spawn,
         Do::Join(thread) => {
@@ -590,21 +596,13 @@ fn encode(forms: &Forms, step: &Step, address: u64, registers: &mut [u64]) -> Op
         Do::End => Form::End,
         Do::Fail(..) | Do::Cut(_) | Do::StartOver => return None,
     };
-    let fences = step.fences.iter().map(|&order| Form::Fence(order)).chain([form]);
-    let mut queue = 0;
-    for (at, form) in (0..).zip(fences) {
-        if at == u64::BITS / BITS {
-            return None;
-        }
-        queue |= forms.number(form)? << (at * BITS);
-    }
-    set(FORMS, queue);
+    set(FORM, forms.number(form)?);
     Some(())
 }
 
 /// A step as a number.
 fn check(step: &Step, address: u64) -> u64 {
     let mut hasher = FxHasher::default();
-    (&step.fences[..], step.yields, step.what, address, step.operand, step.expected).hash(&mut hasher);
+    (step.yields, step.what, address, step.operand, step.expected).hash(&mut hasher);
     hasher.finish()
 }
