@@ -23,8 +23,8 @@ fn memory_stays_flat() {
                 .map(|_| {
                     let x = x.clone();
                     thread::spawn(move || {
-                        let kept = vec![0_u8; 100];
-                        x.fetch_add(kept.len(), Relaxed);
+                        let kept = Vec::<u8>::with_capacity(100);
+                        x.fetch_add(kept.capacity(), Relaxed);
                     })
                 })
                 .collect();
