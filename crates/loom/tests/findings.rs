@@ -156,6 +156,43 @@ fn spin_loops_wait() {
     only(&report, FindingKind::Deadlock);
 }
 
+/// A lock that spins some times and parks then: both ways are explored.
+#[test]
+fn loops_that_give_up_are_followed() {
+    for rounds in [3, 5] {
+        let report = all(move || {
+            let flag = Arc::new(AtomicBool::new(false));
+            let (other, main) = (flag.clone(), thread::current());
+            let setter = thread::spawn(move || {
+                other.store(true, Release);
+                main.unpark();
+            });
+            let mut spins = 0;
+            while !flag.load(Acquire) && spins < rounds {
+                spins += 1;
+                fencepost_loom::hint::spin_loop();
+            }
+            if spins == rounds {
+                thread::park();
+                assert!(flag.load(Acquire));
+            }
+            setter.join().unwrap();
+        });
+        assert!(report.is_safe(), "{report}");
+        assert_eq!(report.executions, rounds as u64 + 2, "{report}");
+    }
+    let report = all(|| {
+        let flag = AtomicBool::new(false);
+        for _ in 0..100 {
+            if flag.load(Acquire) {
+                return;
+            }
+            thread::yield_now();
+        }
+    });
+    assert!(report.is_safe() && report.executions == 1, "{report}");
+}
+
 #[test]
 fn a_loop_that_does_not_say_that_it_waits_is_cut() {
     let config = Config { max_branches: 50, ..Config::default() };

@@ -103,7 +103,7 @@ fn an_extra_load_takes_no_outcome_away() {
             y.store(1, Relaxed);
             let second = x.load(Relaxed);
             let outcome = (first.join().unwrap(), second);
-            noted.lock().unwrap().insert(outcome);
+            fencepost_loom::outside(|| noted.lock().unwrap().insert(outcome));
         });
         let seen = seen.lock().unwrap().clone();
         (seen, report.executions)
