@@ -1,5 +1,6 @@
 //! From a closure to an answer: all its executions, as data.
 
+use crate::replay::{Trace, replay};
 use crate::rt::shared::Shared;
 use crate::rt::{self, Run};
 use fencepost_answer::FindingKind;
@@ -64,6 +65,8 @@ pub struct Finding {
     pub places: Vec<String>,
     /// The execution that shows it, step by step.
     pub story: Vec<String>,
+    /// The execution in one word, for [`Config::replay`] and the variable `FENCEPOST_REPLAY`.
+    pub replay: String,
 }
 
 /// What came of an exploration.
@@ -109,6 +112,14 @@ where
     Config::default().check(f)
 }
 
+/// What the standard library makes when it is first used, and keeps, must not lie in the memory of a run: where output is captured, that grows from
+/// what is there.
+fn prepare_output(model: Model) {
+    let _ = std::thread::current().id();
+    let _ = std::io::stdout().lock();
+    eprintln!("fencepost: every execution under {}", model.name());
+}
+
 /// While a thread of a model panics, what is said of it is kept for the report.
 fn listen_to_panics() {
     static HOOK: Once = Once::new();
@@ -135,8 +146,22 @@ impl Config {
         F: Fn() + Sync + Send + 'static,
     {
         listen_to_panics();
+        prepare_output(self.model);
         let program: Arc<dyn Fn() + Sync + Send> = Arc::new(f);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(self.shared());
+        loop {
+            let report = self.explore(&program, &shared);
+            // A value that is dropped too late may be what the others wait for.
+            let waits = report.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
+            if !waits || !shared.count_orphans() {
+                return report;
+            }
+        }
+    }
+
+    /// What workers share at first.
+    fn shared(&self) -> Shared {
+        let shared = Shared::default();
         shared.most.store(self.max_branches.try_into().unwrap_or(u32::MAX), Ordering::Relaxed);
         shared.spurious_wakeups.store(self.spurious_wakeups, Ordering::Relaxed);
         shared.spurious_failures.store(self.spurious_failures, Ordering::Relaxed);
@@ -147,14 +172,18 @@ impl Config {
         };
         shared.fences.store(fences, Ordering::Relaxed);
         shared.anew.store(self.anew, Ordering::Relaxed);
-        loop {
-            let report = self.explore(&program, &shared);
-            // A value that is dropped too late may be what the others wait for.
-            let waits = report.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
-            if !waits || !shared.count_orphans() {
-                return report;
-            }
-        }
+        shared
+    }
+
+    /// Runs a closure along one execution, by the word of a finding, and tells it; nothing if it is no such word. Panics are shown where they happen.
+    pub fn replay<F>(&self, f: F, execution: &str) -> Option<Vec<String>>
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        prepare_output(self.model);
+        let trace = Trace::parse(execution)?;
+        let shared = Arc::new(self.shared());
+        Some(replay(&trace, Run::new(Arc::new(f), shared)).story)
     }
 
     fn explore(&self, program: &Arc<dyn Fn() + Sync + Send>, shared: &Arc<Shared>) -> Report {
@@ -223,15 +252,18 @@ impl Config {
 fn finding(found: &Found, program: &Arc<dyn Fn() + Sync + Send>, shared: &Arc<Shared>) -> Finding {
     let own =
         found.places.first().filter(|place| place.at.0 == SITE).and_then(|place| shared.wrong(place.at.1));
-    let replayed = crate::replay::replay(found, program, shared);
+    let trace = Trace::of(found);
+    let replayed = replay(&trace, Run::new(program.clone(), shared.clone()));
     let (message, places) = match own {
         Some(wrong) => (wrong.message, wrong.places),
         None if found.kind == FindingKind::Deadlock => {
             ("threads wait for ever".to_string(), replayed.waiting.clone())
         }
-        None => (found.kind.message().to_string(), replayed.places(found)),
+        None => {
+            (found.kind.message().to_string(), replayed.last.iter().map(|here| here.to_string()).collect())
+        }
     };
-    Finding { kind: found.kind, message, places, story: replayed.story }
+    Finding { kind: found.kind, message, places, story: replayed.story, replay: trace.to_text() }
 }
 
 impl fmt::Display for Finding {
@@ -243,7 +275,8 @@ impl fmt::Display for Finding {
         if !self.story.is_empty() {
             writeln!(f, "the execution:")?;
         }
-        self.story.iter().try_for_each(|line| writeln!(f, "  {line}"))
+        self.story.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+        write!(f, "once more, and nothing else: FENCEPOST_REPLAY={}", self.replay)
     }
 }
 

@@ -6,6 +6,20 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
+/// The value is gone: its thread ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessError {
+    pub(crate) _private: (),
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the value is gone: its thread ends")
+    }
+}
+
+impl std::error::Error for AccessError {}
+
 /// A value that is made when it is first looked at, in each run anew.
 pub struct Lazy<T> {
     #[doc(hidden)]

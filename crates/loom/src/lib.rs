@@ -41,6 +41,12 @@ pub mod model;
 #[doc(inline)]
 pub use model::model;
 
+/// Does something in a model with memory that outlives the execution, such as noting an outcome in a set that was made before. All other memory that
+/// threads of a model take is gone at its end. It must not access anything of the model.
+pub fn outside<R>(work: impl FnOnce() -> R) -> R {
+    rt::outside(work)
+}
+
 /// loom's limit: threads that a model may have at once. Here it only says how many have room.
 pub const MAX_THREADS: usize = rt::heap::THREADS;
 

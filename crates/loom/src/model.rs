@@ -80,6 +80,13 @@ impl Builder {
             max_duration: self.max_duration,
             ..Config::default()
         };
+        if let Ok(execution) = env::var("FENCEPOST_REPLAY") {
+            match config.replay(f, &execution) {
+                Some(story) => story.iter().for_each(|line| eprintln!("{line}")),
+                None => panic!("`FENCEPOST_REPLAY` is no execution, as a report has it"),
+            }
+            panic!("one execution was run, as `FENCEPOST_REPLAY` says, and nothing explored");
+        }
         let report = config.check(f);
         if env::var_os("FENCEPOST_LOG").is_some() {
             eprintln!("fencepost: {report}");

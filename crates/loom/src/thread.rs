@@ -13,7 +13,8 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use std::thread::{AccessError, panicking};
+pub use crate::lazy_static::AccessError;
+pub use std::thread::panicking;
 
 /// Where a thread leaves its result.
 struct Packet<T>(UnsafeCell<Option<T>>);
@@ -287,21 +288,26 @@ impl<T: 'static> LocalKey<T> {
     where
         F: FnOnce(&T) -> R,
     {
-        let key = self as *const LocalKey<T> as usize;
-        let value = rt::local(key, || Box::new((self.init)()));
-        // SAFETY: it lives until the thread ends.
-        match unsafe { &*value }.downcast_ref::<T>() {
-            Some(value) => f(value),
-            None => unreachable!("a key has one type"),
+        match self.try_with(f) {
+            Ok(result) => result,
+            Err(error) => panic!("a thread-local value is looked at too late: {error}"),
         }
     }
 
-    /// The same; there always is one here.
+    /// The same; an error when it is gone.
     pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
     where
         F: FnOnce(&T) -> R,
     {
-        Ok(self.with(f))
+        let key = self as *const LocalKey<T> as usize;
+        let Some(value) = rt::local(key, || Box::new((self.init)())) else {
+            return Err(AccessError { _private: () });
+        };
+        // SAFETY: it lives until the thread ends.
+        match unsafe { &*value }.downcast_ref::<T>() {
+            Some(value) => Ok(f(value)),
+            None => unreachable!("a key has one type"),
+        }
     }
 }
 

@@ -227,7 +227,8 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if CURRENT.get().is_null() && !is_inside(memory as usize) {
+        // What was there before the model stays where it outlives it.
+        if !is_inside(memory as usize) {
             // SAFETY: it came from the system.
             return unsafe { System.realloc(memory, layout, size) };
         }

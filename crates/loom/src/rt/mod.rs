@@ -52,7 +52,7 @@ struct Thread {
     here: Option<Here>,
     ended: bool,
     /// Values of `thread_local!`, in the order in which they were made.
-    locals: Vec<(usize, Box<dyn Any>)>,
+    locals: Vec<(usize, Option<Box<dyn Any>>)>,
     /// Its name.
     name: Option<Arc<str>>,
 }
@@ -109,6 +109,18 @@ pub fn with<R>(look: impl FnOnce(&mut Run) -> R) -> Option<R> {
     let result = look(unsafe { &mut *run });
     heap::switch(region);
     Some(result)
+}
+
+/// Does something with memory that outlives the run.
+pub fn outside<R>(work: impl FnOnce() -> R) -> R {
+    struct Back(*mut heap::Region);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            heap::switch(self.0);
+        }
+    }
+    let _back = Back(heap::switch(null_mut()));
+    work()
 }
 
 /// Whether a thread of a model runs.
@@ -266,12 +278,17 @@ pub fn start_over() {
     }
 }
 
-/// A value of `thread_local!`: found by its key, or made.
-pub fn local(key: usize, make: impl FnOnce() -> Box<dyn Any>) -> *const dyn Any {
+/// A value of `thread_local!`: found by its key, or made; nothing when it is gone.
+pub fn local(key: usize, make: impl FnOnce() -> Box<dyn Any>) -> Option<*const dyn Any> {
+    if !is_inside() {
+        // Nobody knows how long it is needed.
+        return Some(Box::leak(make()));
+    }
     let find = || {
         with(|run| {
             let locals = &run.threads[run.current].locals;
-            locals.iter().find(|(k, _)| *k == key).map(|(_, value)| &raw const **value)
+            let known = locals.iter().find(|(k, _)| *k == key);
+            known.map(|(_, value)| value.as_ref().map(|value| &raw const **value))
         })
         .flatten()
     };
@@ -279,11 +296,8 @@ pub fn local(key: usize, make: impl FnOnce() -> Box<dyn Any>) -> *const dyn Any 
         return found;
     }
     let value = make();
-    with(|run| run.threads[run.current].locals.push((key, value)));
-    match find() {
-        Some(found) => found,
-        None => unreachable!("a value that was just put there"),
-    }
+    with(|run| run.threads[run.current].locals.push((key, Some(value))));
+    find().flatten()
 }
 
 impl Run {
@@ -476,8 +490,11 @@ fn run_thread(body: Body) {
         body();
         loop {
             // In the order of the standard library: the last one first, and what these make again.
-            let local = with(|run| run.threads[run.current].locals.pop()).flatten();
-            let Some(local) = local else { break };
+            let local = with(|run| {
+                let locals = &mut run.threads[run.current].locals;
+                locals.iter_mut().rev().find_map(|(_, value)| value.take())
+            });
+            let Some(Some(local)) = local else { break };
             drop(local);
         }
         if current() == 0 {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod program;
+
 use fencepost_diag::SourceFile;
 use fencepost_explore::{ModelName, Options, Reduction, Reductions, explore};
 use fencepost_ir::Language;
@@ -19,6 +21,19 @@ pub struct Counted {
 
 /// Explores a program in C.
 pub fn count_c(text: &str, model: ModelName) -> Counted {
+    count_with(text, model, Reductions::ALL.without(Reduction::Symmetry))
+}
+
+/// The same, and follows what is done in vain.
+pub fn count_c_all(text: &str, model: ModelName) -> Counted {
+    count_with(
+        text,
+        model,
+        Reductions::ALL.without(Reduction::Symmetry).following_all().without(Reduction::Sleep),
+    )
+}
+
+fn count_with(text: &str, model: ModelName, reductions: Reductions) -> Counted {
     let file = SourceFile::new("test.c", text);
     let options = fencepost_c::Options::default();
     let compiled = match fencepost_c::compile(&file, &options) {
@@ -29,7 +44,6 @@ pub fn count_c(text: &str, model: ModelName) -> Counted {
     let preparing = Preparing { unroll: 64, ..Preparing::default() };
     let prepared =
         prepare(&compiled.program, Language::C, entry, Form::EXPLORE, &preparing).expect("prepared");
-    let reductions = Reductions::ALL.without(Reduction::Symmetry);
     let options = Options { reductions, ..Options::new(model) };
     let explored = explore(&prepared.program, &options).expect("supported");
     let kinds = explored.findings.iter().map(|finding| finding.kind).filter(|kind| !kind.is_warning());

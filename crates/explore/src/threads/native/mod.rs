@@ -165,6 +165,9 @@ pub type Maker<'a> = &'a (dyn Fn() -> Box<dyn Source> + Sync);
 /// What is wrong in a thread, by the number that its source gave it.
 pub const SITE: u32 = 1;
 
+/// Rounds for nothing after which a loop is taken for one that does not give up.
+const PATIENCE: usize = 128;
+
 /// Where the source's thread stands: before the step that it asked for last.
 #[derive(Clone, Copy)]
 struct Live {
@@ -290,8 +293,16 @@ impl Native {
         self.states += 1;
         let state = self.states;
         self.live[thread] = Some(Live { index, state });
-        let round = rounds(trie, &seen, &step, thread, index);
         let address = self.address(memory, &step);
+        let round = match rounds(trie, &seen, &step, thread, index) {
+            // A loop that gives up when it has waited long enough is followed to there.
+            Round::ForNothing(begun)
+                if self.gives_up(trie, memory, &seen, thread, begun as usize..index, &step) =>
+            {
+                Round::Begins(begun)
+            }
+            round => round,
+        };
         let registers = graph.registers_mut(layout, thread, index);
         registers[word(STATE)] = state;
         registers[word(CHECK)] = check(&step, address);
@@ -314,6 +325,44 @@ impl Native {
                 None => Asked::Stops(Next::failed_by_source(FindingKind::Unsupported, 0), 0),
             },
         }
+    }
+
+    /// Whether a thread that has made a round for nothing does something else when it makes that round again and again. It stands before the
+    /// first step of the next round. Its state is of no use afterwards.
+    fn gives_up<M: MemoryModel<W>, W: RowWidth>(
+        &mut self,
+        trie: &Trie<M, W>,
+        memory: &mut Memory,
+        seen: &Seen<'_, M, W>,
+        thread: usize,
+        round: std::ops::Range<usize>,
+        first: &Step,
+    ) -> bool {
+        let Seen { graph, layout, .. } = *seen;
+        self.begun = false;
+        // Where its steps begin, and what they were.
+        let state = |index: usize| graph.registers(layout, thread, index)[word(STATE)];
+        let starts: Vec<usize> =
+            round.clone().filter(|&index| index == round.start || state(index) != state(index - 1)).collect();
+        let steps: Vec<(u64, Given)> = (0..starts.len())
+            .map(|i| {
+                let end = starts.get(i + 1).copied().unwrap_or(round.end);
+                let check = graph.registers(layout, thread, starts[i])[word(CHECK)];
+                (check, given(trie, seen, thread, starts[i]..end))
+            })
+            .collect();
+        let at = At { thread: thread as u16, index: round.end as u32 };
+        let mut step = first.clone();
+        for _ in 0..PATIENCE {
+            for &(known, given) in &steps {
+                let address = self.address(memory, &step);
+                if check(&step, address) != known {
+                    return true;
+                }
+                step = self.source.step(seen, at, given);
+            }
+        }
+        false
     }
 
     fn departed(&mut self, thread: usize) -> Next {
@@ -603,6 +652,6 @@ fn encode(forms: &Forms, step: &Step, address: u64, registers: &mut [u64]) -> Op
 /// A step as a number.
 fn check(step: &Step, address: u64) -> u64 {
     let mut hasher = FxHasher::default();
-    (step.yields, step.what, address, step.operand, step.expected).hash(&mut hasher);
+    (step.what, address, step.operand, step.expected).hash(&mut hasher);
     hasher.finish()
 }
