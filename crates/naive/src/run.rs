@@ -233,6 +233,8 @@ pub struct Run {
     pub ctrl: Events,
     /// Reads that a branch depended on through a pick.
     pub ctrl_pick: Events,
+    /// Where control dependencies end, and which there were before.
+    pub scopes: Vec<(usize, Events, Events)>,
     /// The last exclusive load: its event, unless the cell is private, and its cell.
     pub reservation: Option<(Option<usize>, Location)>,
     /// What it chose so far.
@@ -292,6 +294,7 @@ impl Run {
             accesses: 0,
             ctrl: Events::NONE,
             ctrl_pick: Events::NONE,
+            scopes: Vec::new(),
             reservation: None,
             choices: Vec::new(),
             problems: Vec::new(),
@@ -395,6 +398,17 @@ impl Run {
     pub fn next(mut self) -> Run {
         self.frame_mut().at += 1;
         self
+    }
+
+    /// Leaves the branches that end here.
+    pub fn leave_scopes(&mut self) {
+        let at = self.frame().at;
+        while let Some(&(join, ctrl, pick)) = self.scopes.last()
+            && join == at
+        {
+            (self.ctrl, self.ctrl_pick) = (ctrl, pick);
+            self.scopes.pop();
+        }
     }
 
     /// A branch on a value.

@@ -170,7 +170,8 @@ fn platform(fence: Fence) -> Option<Target> {
         | Fence::DsbLd
         | Fence::DsbSt
         | Fence::Isb => Some(Target::Aarch64),
-        Fence::C11(_) | Fence::Compiler => None,
+        Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI => None,
+        Fence::C11(_) | Fence::Kernel(_) | Fence::Compiler => None,
     }
 }
 
