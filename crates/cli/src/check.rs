@@ -538,7 +538,7 @@ fn worse(one: u8, other: u8) -> u8 {
 
 /// A model that some engine for programs knows; the error is a whole message.
 pub fn find_model(name: &str) -> Result<&'static Entry, String> {
-    registry::find(name).filter(|model| is_for_programs(model)).ok_or_else(|| {
+    registry::of_programs(name).filter(|model| is_for_programs(model)).ok_or_else(|| {
         let names = registry::names(is_for_programs);
         let hint = print::did_you_mean(name, &names);
         format!(

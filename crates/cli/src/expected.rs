@@ -98,7 +98,7 @@ impl Comment {
     /// What it expects under a model.
     pub fn under(&self, model: &str) -> Option<Expected> {
         let own = |(name, _): &&(String, Expected)| {
-            name == "all" || registry::find(name).is_some_and(|entry| entry.name == model)
+            name == "all" || registry::of_programs(name).is_some_and(|entry| entry.name == model)
         };
         self.0.iter().find(own).map(|(_, expected)| *expected)
     }
@@ -115,7 +115,7 @@ fn is_prose(list: &str) -> bool {
 fn entry(word: &str, offset: usize) -> Result<(String, Expected), Box<Diagnostic>> {
     let (name, wanted) = word.split_once('=').unwrap_or(("all", word));
     let span = |start: usize, text: &str| Span::new(start, start + text.len());
-    if name != "all" && registry::find(name).is_none() {
+    if name != "all" && registry::of_programs(name).is_none() {
         let hint = unknown_model(name);
         let error = Diagnostic::error(span(offset, name), format!("there is no model `{name}`"));
         return Err(Box::new(error.hint(hint)));

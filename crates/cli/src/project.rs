@@ -131,7 +131,7 @@ impl Project {
     fn mistake(&self) -> Option<Diagnostic> {
         let at = |range: std::ops::Range<usize>| Span::new(range.start, range.end);
         let no_model = |name: &str, place: std::ops::Range<usize>| {
-            let known = name == "all" || registry::find(name).is_some();
+            let known = name == "all" || registry::of_programs(name).is_some();
             let error = || Diagnostic::error(at(place), format!("there is no model `{name}`"));
             (!known).then(|| error().hint(expected::unknown_model(name)))
         };
@@ -219,8 +219,9 @@ impl Project {
 
     /// What is expected.
     pub fn expected(&self, file: &str, model: &str) -> Option<Expected> {
-        let is_model =
-            |name: &str| name == "all" || registry::find(name).is_some_and(|entry| entry.name == model);
+        let is_model = |name: &str| {
+            name == "all" || registry::of_programs(name).is_some_and(|entry| entry.name == model)
+        };
         self.rules(file).find_map(|rule| match rule.expect.as_ref()?.get_ref() {
             Expect::All(word) => Expected::parse(word),
             Expect::Each(words) => {

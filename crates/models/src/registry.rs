@@ -155,6 +155,12 @@ const OTHER_NAMES: [(&str, &str); 10] = [
     ("cpp20", "rc20"),
 ];
 
+/// The model of a name that somebody gives for a program: `arm`, which is ARMv7 to a litmus test, is what a program is compiled
+/// for today.
+pub fn of_programs(name: &str) -> Option<&'static Entry> {
+    find(if name == "arm" { "armv8" } else { name })
+}
+
 /// The model of that name, or of another name for it.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
