@@ -9,6 +9,8 @@
 //!
 //! `cargo xtask growth` measures programs whose cost says something; see `growth.rs`.
 //!
+//! `cargo xtask litmus-table FOLDER...` counts the litmus tests that are answered; see `litmus_table.rs`.
+//!
 //! `cargo xtask power` prints the tables of the operational POWER and compares its engines; see `power.rs`.
 //!
 //! `cargo xtask promising` prints those of the promising semantics, and `cargo xtask promising-family` compares its engines; see
@@ -22,6 +24,7 @@ mod cbmc;
 mod csmith;
 mod family;
 mod growth;
+mod litmus_table;
 mod outlive;
 mod power;
 mod promising;
@@ -43,7 +46,7 @@ const PARTS: [&str; 3] = ["family", "larger", "c"];
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     if args.next().as_deref() != Some("campaign") {
         return Err(
-            "the tasks are `campaign`, `cbmc`, `csmith`, `growth`, `outlive`, `power`, `promising` and `promising-family`"
+            "the tasks are `campaign`, `cbmc`, `csmith`, `growth`, `litmus-table`, `outlive`, `power`, `promising` and `promising-family`"
                 .into(),
         );
     }
@@ -74,6 +77,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some("growth") {
         return growth::run(std::env::args().skip(2));
+    }
+    if std::env::args().nth(1).as_deref() == Some("litmus-table") {
+        return litmus_table::run(std::env::args().skip(2));
     }
     if std::env::args().nth(1).as_deref() == Some("outlive") {
         return outlive::run(std::env::args().skip(2));

@@ -137,7 +137,8 @@ fn by_name(files: &[String], blocks: Vec<herd::Block>, options: &LitmusArgs) -> 
     let mut tests: HashMap<String, VecDeque<(String, &'static str)>> = HashMap::new();
     for path in files {
         if let Ok((test, _)) = read(path) {
-            tests.entry(test.name).or_default().push_back((path.clone(), test.arch.default_model()));
+            let model = test.default_model();
+            tests.entry(test.name).or_default().push_back((path.clone(), model));
         }
     }
     let row = |block: herd::Block| {
@@ -146,7 +147,8 @@ fn by_name(files: &[String], blocks: Vec<herd::Block>, options: &LitmusArgs) -> 
         let herd::Block { verdict, holds, states, counts, .. } = block;
         let model = options.model.clone().unwrap_or(model.to_string());
         let (positive, negative) = counts.unzip();
-        Expected { file, model, verdict, holds, states, positive, negative }
+        let (verdict, states, race) = (Some(verdict), Some(states), None);
+        Expected { file, model, verdict, holds, states, race, positive, negative }
     };
     blocks.into_iter().map(row).collect()
 }
@@ -337,7 +339,7 @@ fn run_job(job: &Job, models: &[Choice], options: &LitmusArgs, settings: &Settin
     let default;
     let model = match job.model {
         Some(index) => &models[index],
-        None => match Choice::find(test.arch.default_model()) {
+        None => match Choice::find(test.default_model()) {
             Ok(choice) => {
                 default = choice;
                 &default

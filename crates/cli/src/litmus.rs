@@ -1,6 +1,7 @@
 //! One litmus test: from its text to an answer. Reads like the pipeline.
 
 use crate::args::{LitmusEngine, OutliveArgs};
+use crate::check::INTERRUPT;
 use crate::input;
 use crate::keeping::{self, NotExplored};
 use crate::litmus_promising;
@@ -12,7 +13,10 @@ use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReas
 use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, headline};
-use fencepost_ir::{Execution, FinalCondition, Language, Program, Property, Quantifier, Value};
+use fencepost_ir::{
+    Execution, Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier,
+    Role, Value,
+};
 use fencepost_litmus::{Arch, LitmusTest, parse, show_state_into};
 use fencepost_machine::power;
 use fencepost_models::prepare::{self, Form, prepare};
@@ -51,6 +55,26 @@ pub struct Settings<'a> {
     pub several: bool,
 }
 
+impl<'a> Settings<'a> {
+    /// For one test that nobody watches.
+    pub fn alone(outlive: &'a OutliveArgs) -> Settings<'a> {
+        Settings {
+            unroll: 2,
+            jobs: 1,
+            timeout: None,
+            max_nodes: None,
+            outlive,
+            many: false,
+            witness: false,
+            engine: LitmusEngine::Explore,
+            contexts: None,
+            interrupt: &INTERRUPT,
+            watched: false,
+            several: false,
+        }
+    }
+}
+
 /// An answer, and an execution that satisfies the condition if it was asked for and there is one.
 pub struct Answered {
     /// The answer: what was observed is in it, and a condition that does not hold is a finding.
@@ -73,10 +97,12 @@ pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), input::Trouble> {
         return Err(error.into());
     }
     let file = SourceFile::new(path, input::text_of(path)?);
-    match parse(&file) {
-        Ok(test) => Ok((test, file)),
-        Err(errors) => Err(trouble(errors, &file)),
-    }
+    Ok((parsed(&file)?, file))
+}
+
+/// Parses a test.
+pub fn parsed(file: &SourceFile) -> Result<LitmusTest, input::Trouble> {
+    parse(file).map_err(|errors| trouble(errors, file))
 }
 
 /// Messages about a test.
@@ -123,13 +149,72 @@ pub fn answer(
             }
             with_machine(&program, file, condition, settings, start)?
         }
+        Choice::Twin(entry, _) if has_parts(&program) => {
+            if entry.name != "armv8" {
+                return Err(without_parts(entry.name).into());
+            }
+            let cat = fencepost_models::Model::builtin(entry.name);
+            let cat = cat.ok_or_else(|| format!("error: {} has no cat file", entry.name))?;
+            with_enumerator(&program, file, &cat, condition, settings)?
+        }
+        Choice::Twin(entry, _) if test.is_kernel && has_kernel_events(&program) => {
+            let error =
+                format!("error: {} does not know the fences, locks and RCU of the Linux kernel", entry.name);
+            return Err(format!("{error}\n  the kernel's model does: -m lkmm").into());
+        }
         Choice::Twin(entry, twin) => {
             with_explorer(&program, file, (entry, *twin), condition, settings, start)?
+        }
+        Choice::Cat(cat) if has_parts(&program) && !knows_parts(cat) => {
+            return Err(without_parts(cat.name()).into());
         }
         Choice::Cat(cat) => with_enumerator(&program, file, cat, condition, settings)?,
     };
     let (quantifier, seconds) = (condition.quantifier, start.elapsed().as_secs_f64());
     Ok(Answered { outcome, quantifier, program, finals, witness, seconds })
+}
+
+fn without_parts(model: &str) -> String {
+    format!(
+        "error: {model} does not say what accesses of different sizes to one location do\n  armv8 does, and cat models \
+         with the relation `sm`"
+    )
+}
+
+/// Whether a model speaks of the parts of an access.
+fn knows_parts(model: &fencepost_models::Model) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
+    model.source().text.split(|c| !is_name(c)).any(|word| word == "sm")
+}
+
+/// Whether some instruction accesses a location in parts, because others access it in other sizes.
+fn has_parts(program: &Program) -> bool {
+    let parts = |instr: &Instr| match *instr {
+        Instr::Load { ann, .. } | Instr::Store { ann, .. } => ann.role == Role::Continues,
+        _ => false,
+    };
+    let in_parts = |object: &Object, width| object.cells.first().is_some_and(|cell| cell.width < width);
+    let observed = match &program.property {
+        Property::Final(condition) => &condition.observed[..],
+        _ => &[],
+    };
+    let seen_whole = |observable: &Observable| match *observable {
+        Observable::Memory { object, width, .. } => in_parts(&program.objects[object.0 as usize], width),
+        Observable::Register { .. } => false,
+    };
+    program.functions.iter().flat_map(|function| &function.body).any(parts) || observed.iter().any(seen_whole)
+}
+
+/// Whether something in a test means something to the kernel's model only.
+fn has_kernel_events(program: &Program) -> bool {
+    let role = |role: Role| !matches!(role, Role::None | Role::Result | Role::Continues);
+    let kernel = |instr: &Instr| match *instr {
+        Instr::Fence(fence) => matches!(fence, Fence::Kernel(_)),
+        Instr::Load { ann, .. } | Instr::Store { ann, .. } => role(ann.role),
+        Instr::AwaitRmw { read, .. } | Instr::CompareExchange { read, .. } => role(read.role),
+        _ => false,
+    };
+    program.functions.iter().flat_map(|function| &function.body).any(kernel)
 }
 
 /// A test that comes from elsewhere, as the explorer takes it.

@@ -183,7 +183,7 @@ fn unsafe_wins_over_unknown_and_over_bad_input() {
 fn other_names_of_models() {
     let file = "crates/c/corpus/litmus_sb_rlx.c";
     for (other, own) in
-        [("x86", "tso"), ("arm", "armv8"), ("aarch64", "armv8"), ("c11", "rc11"), ("cpp20", "rc20")]
+        [("x86", "tso"), ("arm64", "armv8"), ("aarch64", "armv8"), ("c11", "rc11"), ("cpp20", "rc20")]
     {
         let output = fencepost(&["check", file, "-m", other, "--json", "--quiet"]).output().expect("it runs");
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");

@@ -66,12 +66,12 @@ fn armv8_without_dependencies_is_between_its_cat_models_without_them() {
             "let dob = addr; [M \\ NonTemporal]\n        | data\n        | ctrl; [W]\n        | (ctrl",
             "let dob = (ctrl",
         ),
-        ("        | addr; po; [W]\n        | (addr | data); rfi\n", "\n"),
+        ("        | addr; po; [W]\n        | (addr | data \\ amo); lmrs\n", "\n"),
         (
-            "let pob = pick-dep; [W]\n        | pick-dep; [isb]; po; [M]\n        | pick-addr-dep; po; [isb]; po; [M]\n        | pick-addr-dep; po; [W]",
+            "let pob = pick; [W]\n        | pick; [isb]; po; [M]\n        | pick-addr; po; [isb]; po; [M]\n        | pick-addr; po; [W]",
             "let pob = rmw \\ rmw",
         ),
-        ("let pick-lob = pick-dep; [W]; rfi; lob; [W]", "let pick-lob = rmw \\ rmw"),
+        ("let pick-lob = basic; lob; [W]", "let pick-lob = rmw \\ rmw"),
     ];
     let any = changed("armv8", &changes, "");
     let axiom = "\nacyclic addr | data | ctrl | pick-dep | addr; po | lob | rf | po-loc as thin-air\n";

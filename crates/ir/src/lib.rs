@@ -42,7 +42,7 @@ pub mod undefined;
 pub mod unroll;
 pub mod value;
 
-pub use annotation::{Ann, Fence, Order};
+pub use annotation::{Accesses, Ann, Fence, Kernel, Order, Role};
 pub use compiled::{Compiled, Failure, Language, LeftOut};
 pub use execution::{Event, EventKind, Execution, Location};
 pub use fencepost_diag::Span;

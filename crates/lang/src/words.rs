@@ -1,6 +1,6 @@
 //! Words of the language: operators by sign, and the dotted parts of low-level forms such as `load.w64.acq`.
 
-use fencepost_ir::{Ann, BinaryOp, Extend, Fence, Order, RmwOp, UnaryOp, Width};
+use fencepost_ir::{Ann, BinaryOp, Extend, Fence, Order, RmwOp, Role, UnaryOp, Width};
 
 /// Operators that have a sign, with their strength. They work on 32-bit signed integers.
 pub const SIGNS: [(&str, BinaryOp, u8); 16] = [
@@ -134,6 +134,10 @@ impl Parts {
                     ("no_return", Some(ann)) => ann.no_return = true,
                     ("volatile", Some(ann)) => ann.volatile = true,
                     ("non_temporal", Some(ann)) => ann.non_temporal = true,
+                    (word, Some(ann)) if Role::ALL.iter().any(|(known, _)| *known == word) => {
+                        ann.role =
+                            Role::ALL.iter().find(|(known, _)| *known == word).map_or(Role::None, |r| r.1);
+                    }
                     _ => return Err((*part).to_owned()),
                 }
             }
@@ -166,6 +170,10 @@ impl Parts {
             if flag {
                 text.push_str(word);
             }
+        }
+        if let Some((word, _)) = Role::ALL.iter().find(|(_, role)| *role == ann.role) {
+            text.push('.');
+            text.push_str(word);
         }
         text
     }

@@ -46,7 +46,8 @@ fn architecture(text: &str, span: Span) -> Parsed<Arch> {
         "" => "this file is empty".to_string(),
         _ => format!("unknown architecture `{word}`"),
     };
-    let error = Diagnostic::error(span, message).label("expected `PPC`, `X86`, `X86_64`, `AArch64` or `C`");
+    let error = Diagnostic::error(span, message)
+        .label("expected `PPC`, `X86`, `X86_64`, `AArch64`, `ARM`, `RISCV` or `C`");
     Err(Box::new(match closest(word, Arch::ALL.map(Arch::name)) {
         Some(guess) => error.hint(format!("did you mean `{guess}`?")),
         None => {
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_reported() {
-        for text in ["", "   ", "ARMv7 t {}", "PPC", "PPC t", "PPC t (* {"] {
+        for text in ["", "   ", "ARMv9 t {}", "PPC", "PPC t", "PPC t (* {"] {
             assert!(parse_header(&SourceFile::new("t", text)).is_err(), "{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! Litmus tests: files for PPC, X86, X86_64, AArch64 and C become an [`fencepost_ir::Program`].
+//! Litmus tests: files for PPC, X86, X86_64, AArch64, ARM, RISC-V and C become an [`fencepost_ir::Program`].
 //!
 //! A file has a header, an initial state, a program and a condition, each with a module of its own (`header`, `init`,
 //! `table` or `c`, `condition`) over one lexer. Instructions are lowered as they are read; what can only be known at
@@ -10,13 +10,16 @@
 //! and where it makes sense several at once.
 
 mod aarch64;
+mod arm;
 mod c;
 mod condition;
 mod error;
 mod header;
 mod init;
 mod lexer;
+mod parts;
 mod ppc;
+mod riscv;
 mod state;
 mod table;
 mod test;
@@ -41,13 +44,18 @@ pub enum Arch {
     X86_64,
     /// Arm, 64 bits.
     AArch64,
+    /// Arm, 32 bits, ARMv7.
+    Arm,
+    /// RISC-V.
+    RiscV,
     /// C11.
     C,
 }
 
 impl Arch {
     /// Every architecture.
-    pub const ALL: [Arch; 5] = [Arch::Ppc, Arch::X86, Arch::X86_64, Arch::AArch64, Arch::C];
+    pub const ALL: [Arch; 7] =
+        [Arch::Ppc, Arch::X86, Arch::X86_64, Arch::AArch64, Arch::Arm, Arch::RiscV, Arch::C];
 
     /// The word that opens a litmus file.
     pub fn name(self) -> &'static str {
@@ -56,6 +64,8 @@ impl Arch {
             Arch::X86 => "X86",
             Arch::X86_64 => "X86_64",
             Arch::AArch64 => "AArch64",
+            Arch::Arm => "ARM",
+            Arch::RiscV => "RISCV",
             Arch::C => "C",
         }
     }
@@ -66,6 +76,8 @@ impl Arch {
             Arch::Ppc => "power",
             Arch::X86 | Arch::X86_64 => "tso",
             Arch::AArch64 => "armv8",
+            Arch::Arm => "arm",
+            Arch::RiscV => "rvwmo",
             Arch::C => "rc11",
         }
     }
@@ -80,8 +92,17 @@ pub struct LitmusTest {
     pub arch: Arch,
     /// The test as a program; its property is always a final condition.
     pub program: Program,
+    /// It uses functions of the Linux kernel, or says in a comment what the kernel's memory model says of it.
+    pub is_kernel: bool,
     /// The condition as it is written, from its quantifier on, without comments; empty if there is none.
     pub condition: String,
+}
+
+impl LitmusTest {
+    /// The memory model that the test is about.
+    pub fn default_model(&self) -> &'static str {
+        if self.is_kernel { "lkmm" } else { self.arch.default_model() }
+    }
 }
 
 /// Reads a litmus test.
@@ -108,17 +129,27 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
             return Err(in_file_order(test.errors));
         }
     };
-    let objects = widths::settle(&mut test)?;
+    let objects = widths::settle(arch, &mut test)?;
     let text = condition.text.clone();
     let condition = state::finish(arch, condition, &test, &objects);
     let mut program = Program { name: header.name.to_string(), objects, ..Program::default() };
+    let says_kernel = test.is_kernel;
     for (index, thread) in test.threads.into_iter().enumerate() {
         let function = FunctionId(index as u32);
         program.threads.push(Thread { name: thread.function.name.clone(), function, args: thread.args });
         program.functions.push(thread.function);
     }
     program.property = Property::Final(condition);
-    Ok(LitmusTest { name: header.name.to_string(), arch, program, condition: text })
+    // Tests of the kernel that have only plain accesses can be told by what they say they show.
+    let is_kernel = arch == Arch::C && (says_kernel || says_result(&file.text));
+    Ok(LitmusTest { name: header.name.to_string(), arch, program, is_kernel, condition: text })
+}
+
+/// Whether it has types of the kernel, or a line of a comment reads like ` * Result: Never`, as in the tests of the Linux kernel.
+fn says_result(text: &str) -> bool {
+    let types = ["spinlock_t", "atomic_t ", "struct srcu_struct"];
+    types.iter().any(|ty| text.contains(ty))
+        || text.lines().any(|line| line.trim_start_matches([' ', '\t', '*', '(', '/']).starts_with("Result:"))
 }
 
 fn in_file_order(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {

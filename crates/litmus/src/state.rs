@@ -8,7 +8,7 @@ use crate::condition::{Condition, Item};
 use crate::test::Test;
 use fencepost_ir::{
     Compare, FinalCondition, Object, ObjectId, Observable, Program, Property, Proposition, Reg, Term,
-    ThreadId, Value,
+    ThreadId, Value, Width,
 };
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -29,7 +29,8 @@ pub(crate) fn finish(
     for (position, &item) in order.iter().enumerate() {
         place[item] = position;
     }
-    let observed: Vec<Observable> = order.iter().map(|&item| observable(items[item], objects)).collect();
+    let observed: Vec<Observable> =
+        order.iter().map(|&item| observable(items[item], objects, &test.bits)).collect();
     for part in std::iter::once(&mut proposition).chain(filter.as_mut()) {
         renumber(part, &place, &observed);
         meet_doubles(part, &observed, objects);
@@ -38,12 +39,29 @@ pub(crate) fn finish(
     FinalCondition { quantifier, proposition, observed, shown, filter }
 }
 
-fn observable(item: Item, objects: &[Object]) -> Observable {
+fn whole(bits: u32) -> Width {
+    match bits {
+        8 => Width::W8,
+        16 => Width::W16,
+        32 => Width::W32,
+        _ => Width::W64,
+    }
+}
+
+fn observable(item: Item, objects: &[Object], bits: &[u32]) -> Observable {
     match item {
         Item::Register(thread, reg) => Observable::Register { thread: ThreadId(thread as u32), reg },
         Item::Memory(object, index) => {
-            let cell = objects[object.0 as usize].cells[index];
-            Observable::Memory { object, offset: cell.offset, width: cell.width }
+            let (cells, bits) = (&objects[object.0 as usize].cells, bits[object.0 as usize]);
+            // A location in parts is shown whole.
+            let offset = index as u32 * bits / 8;
+            match cells
+                .get(index)
+                .filter(|cell| cell.offset == offset && 8 * cell.width.bytes() >= bits.min(64))
+            {
+                Some(cell) => Observable::Memory { object, offset: cell.offset, width: cell.width },
+                None => Observable::Memory { object, offset, width: whole(bits) },
+            }
         }
     }
 }
@@ -76,8 +94,9 @@ fn register_rank(name: &str) -> (usize, &str) {
     if let Some(rank) = (0..8).find(|&rank| X86[rank] == name || X86_64[rank] == name) {
         return (rank, "");
     }
-    let digits =
-        name.strip_prefix(['r', 'X']).filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    let digits = name
+        .strip_prefix(['r', 'X', 'R', 'x'])
+        .filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
     match digits.and_then(|d| d.parse().ok()) {
         Some(number) => (number, ""),
         None => (usize::MAX, name),
@@ -166,10 +185,16 @@ pub(crate) fn show_state_into(program: &Program, values: &[Value], out: &mut Str
                 let number = program.threads[thread.0 as usize].name.trim_start_matches('P');
                 write!(out, "{number}:{name}=")
             }
-            Observable::Memory { object, offset, .. } => {
+            Observable::Memory { object, offset, width } => {
                 let object = &program.objects[object.0 as usize];
+                let divided = object.cells.first().is_some_and(|cell| cell.width < width);
                 match object.cells.iter().position(|cell| cell.offset == offset) {
-                    Some(index) if object.cells.len() > 1 => write!(out, "{}[{index}]=", object.name),
+                    Some(_) if divided && object.size > width.bytes() => {
+                        write!(out, "{}[{}]=", object.name, offset / width.bytes())
+                    }
+                    Some(index) if object.cells.len() > 1 && !divided => {
+                        write!(out, "{}[{index}]=", object.name)
+                    }
                     _ => write!(out, "[{}]=", object.name),
                 }
             }

@@ -4,10 +4,12 @@
 //! reported and the next cell is read all the same.
 
 use crate::aarch64::AArch64;
+use crate::arm::Arm;
 use crate::error::{Parsed, expected, expected_next, suggest};
 use crate::init::parse_integer;
 use crate::lexer::{Kind, Lexer, Token};
 use crate::ppc::Ppc;
+use crate::riscv::RiscV;
 use crate::test::{Test, skip_to, thread_number};
 use crate::thread::{Key, ThreadBuilder};
 use crate::x86::{X86, X86_64};
@@ -53,6 +55,8 @@ pub(crate) fn parse_table<'a>(arch: Arch, lexer: &mut Lexer<'a>, test: &mut Test
         Arch::X86 => table::<X86>(lexer, test),
         Arch::X86_64 => table::<X86_64>(lexer, test),
         Arch::AArch64 => table::<AArch64>(lexer, test),
+        Arch::Arm => table::<Arm>(lexer, test),
+        Arch::RiscV => table::<RiscV>(lexer, test),
         Arch::C => Ok(()),
     }
 }
@@ -64,6 +68,8 @@ pub(crate) fn named_register<'a>(arch: Arch, thread: &mut ThreadBuilder<'a>, nam
         Arch::X86 => lookup::<X86>(thread, name),
         Arch::X86_64 => lookup::<X86_64>(thread, name),
         Arch::AArch64 => lookup::<AArch64>(thread, name),
+        Arch::Arm => lookup::<Arm>(thread, name),
+        Arch::RiscV => lookup::<RiscV>(thread, name),
         Arch::C => None,
     }
     .map(|(reg, _)| reg)

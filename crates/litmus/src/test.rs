@@ -65,11 +65,22 @@ pub(crate) struct Test<'a> {
     pub(crate) register_inits: Vec<RegisterInit<'a>>,
     pub(crate) threads: Vec<ThreadBuilder<'a>>,
     pub(crate) errors: Vec<Diagnostic>,
+    /// The bits of each location, or of its elements, once they are settled.
+    pub(crate) bits: Vec<u32>,
+    /// It uses what only the Linux kernel has.
+    pub(crate) is_kernel: bool,
 }
 
 impl<'a> Test<'a> {
     pub(crate) fn new() -> Test<'a> {
-        Test { globals: Vec::new(), register_inits: Vec::new(), threads: Vec::new(), errors: Vec::new() }
+        Test {
+            globals: Vec::new(),
+            register_inits: Vec::new(),
+            threads: Vec::new(),
+            errors: Vec::new(),
+            bits: Vec::new(),
+            is_kernel: false,
+        }
     }
 
     /// The location of that name; new if it was not mentioned before.

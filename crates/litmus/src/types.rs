@@ -50,9 +50,11 @@ impl Type {
         if self.is_signed() { Extend::Sign } else { Extend::Zero }
     }
 
-    /// What a pointer points to; an integer used as an address points to `int`s.
+    /// What a pointer points to; an integer used as an address points to `int`s, or to integers like itself.
     pub(crate) fn pointee(self) -> Type {
         match self.pointers {
+            // An integer that is as wide as an address points to others of its kind.
+            0 if self.base == Width::W64 => self,
             0 => Type::INT,
             n => Type { pointers: n - 1, ..self },
         }
@@ -89,9 +91,28 @@ fn word_type(word: &str) -> Option<Option<Type>> {
         "long" | "llong" | "int64_t" | "intptr_t" | "ptrdiff_t" | "ssize_t" => (W64, true),
         "ulong" | "ullong" | "uint64_t" | "uintptr_t" | "size_t" => (W64, false),
         "void" => (W8, false),
+        "u8" | "__u8" => (W8, false),
+        "u16" | "__u16" => (W16, false),
+        "u32" | "__u32" => (W32, false),
+        "u64" | "__u64" => (W64, false),
+        "s8" => (W8, true),
+        "s16" => (W16, true),
+        "s32" => (W32, true),
+        "s64" => (W64, true),
+        _ if is_kernel_type(word) => {
+            (if word.contains("64") || word.contains("long") { W64 } else { W32 }, true)
+        }
         _ => return None,
     };
     Some(Some(Type { double, ..Type::integer(width, signed) }))
+}
+
+/// Types that only the Linux kernel has. What is in its structures does not matter.
+fn is_kernel_type(word: &str) -> bool {
+    matches!(
+        word,
+        "atomic_t" | "atomic64_t" | "atomic_long_t" | "spinlock_t" | "raw_spinlock_t" | "rwlock_t" | "struct"
+    )
 }
 
 /// True if the word can start or continue a type.
@@ -122,6 +143,9 @@ pub(crate) fn parse_type(lexer: &mut Lexer<'_>) -> Option<Type> {
             }
         };
         lexer.next();
+        if word == "struct" && lexer.peek().kind == Kind::Ident {
+            lexer.next();
+        }
     }
     if !seen {
         return None;

@@ -6,7 +6,8 @@
 //! 2. A location that may hold an address, because its initial value is one or because one may be stored in it, is 64
 //!    bits wide, and accesses to it are widened: old PPC tests pass addresses through `stw` and `lwz`.
 //! 3. Otherwise a location is as wide as the accesses to it, and 32 bits wide if there is none.
-//! 4. Accesses of different widths to one location are an error: no model here defines them.
+//! 4. Accesses of different widths to one location divide it into parts, on AArch64 and for loads and stores (`parts`); else they
+//!    are an error: no model here defines them.
 //! 5. A location of 128 bits is a cell of 64 with the lower halves of its halves, see `aarch64::pair`; only accesses that know
 //!    this touch it.
 //!
@@ -14,6 +15,8 @@
 //! abstract interpretation whose values are sets of locations, path-sensitive enough for straight-line code. Almost
 //! every test has 32-bit accesses only and keeps addresses in registers; [`settle`] sees that without it.
 
+use crate::Arch;
+use crate::parts::{divide, is_divisible};
 use crate::test::Test;
 use crate::thread::{ThreadBuilder, for_each_operand};
 use fencepost_diag::Diagnostic;
@@ -48,24 +51,41 @@ impl Access {
 }
 
 /// Makes the objects of the program, and adapts accesses to addresses in memory.
-pub(crate) fn settle(test: &mut Test<'_>) -> Result<Vec<Object>, Vec<Diagnostic>> {
+pub(crate) fn settle(arch: Arch, test: &mut Test<'_>) -> Result<Vec<Object>, Vec<Diagnostic>> {
     let simple = test.globals.iter().all(|g| g.ty.is_none() && g.init.iter().all(|&v| place(v) == 0))
         && test.threads.iter().all(keeps_addresses_in_registers);
     if simple {
-        return Ok(objects(test, &vec![32; test.globals.len()]));
+        test.bits = vec![32; test.globals.len()];
+        return Ok(objects(test, &test.bits, &test.bits));
     }
     let mut flow = Flow::new(test);
     let accesses = flow.run(&test.threads);
-    let widths = choose(test, &flow.cells, &accesses)?;
+    let instr = |access: &Access| &test.threads[access.thread].function.body[access.index];
+    let divides = |access: &Access| arch == Arch::AArch64 && is_divisible(instr(access));
+    let divisible: Vec<bool> = accesses.iter().map(divides).collect();
+    let (widths, cells) = choose(test, &flow.cells, &accesses, &divisible)?;
+    let mut divided: Vec<Vec<(usize, Width)>> = vec![Vec::new(); test.threads.len()];
     for access in &accesses {
-        let bits = (0..test.globals.len()).find(|&g| access.places & bit(g) != 0).map(|g| widths[g]);
+        let place = (0..test.globals.len()).find(|&g| access.places & bit(g) != 0);
+        if let Some(g) = place.filter(|&g| cells[g] < widths[g] || access.bits() > cells[g]) {
+            divided[access.thread].push((access.index, cell_width(cells[g])));
+            continue;
+        }
+        let bits = place.map(|g| widths[g]);
         let width = bits.map(cell_width);
         let slot = width_of(&mut test.threads[access.thread].function.body[access.index]);
         if let (Some(width), Some(slot)) = (width, slot) {
             *slot = width;
         }
     }
-    Ok(objects(test, &widths))
+    for (thread, divided) in test.threads.iter_mut().zip(&divided) {
+        if !divided.is_empty() {
+            divide(&mut thread.function, divided);
+        }
+    }
+    let objects = objects(test, &widths, &cells);
+    test.bits = widths;
+    Ok(objects)
 }
 
 /// True if all accesses of the thread are 32 bits wide and none stores what may be an address, given that memory holds
@@ -131,8 +151,13 @@ fn cell_width(bits: u32) -> Width {
     }
 }
 
-/// Rules 2 to 5 of the module documentation: the bits of each location.
-fn choose(test: &Test<'_>, cells: &[Places], accesses: &[Access]) -> Result<Vec<u32>, Vec<Diagnostic>> {
+/// Rules 2 to 5 of the module documentation: the bits of each location, and those of the cells that it is divided into.
+fn choose(
+    test: &Test<'_>,
+    cells: &[Places],
+    accesses: &[Access],
+    divisible: &[bool],
+) -> Result<(Vec<u32>, Vec<u32>), Vec<Diagnostic>> {
     let globals = &test.globals;
     let mut holds_address: Places =
         (0..globals.len()).filter(|&g| cells[g.min(63)] != 0).fold(0, |all, g| all | bit(g));
@@ -147,16 +172,27 @@ fn choose(test: &Test<'_>, cells: &[Places], accesses: &[Access]) -> Result<Vec<
         }
     }
     let mut errors = Vec::new();
-    let mut widths = Vec::with_capacity(globals.len());
+    let (mut widths, mut parts) = (Vec::with_capacity(globals.len()), Vec::with_capacity(globals.len()));
     for (g, global) in globals.iter().enumerate() {
         let mut hits = accesses.iter().filter(|access| access.places & bit(g) != 0);
         if holds_address & bit(g) != 0 && !global.is_array {
             widths.push(64);
+            parts.push(64);
             errors.extend(hits.find(|access| access.double).map(|access| mixed(global, 64, None, access)));
             continue;
         }
         let declared = global.declared_bits();
         let bits = declared.or_else(|| hits.clone().next().map(Access::bits)).unwrap_or(32);
+        let hitting = || accesses.iter().zip(divisible).filter(|(access, _)| access.places & bit(g) != 0);
+        let alone = |access: &Access| access.places == bit(g);
+        let can = hitting().all(|(access, divisible)| *divisible && alone(access) && access.bits() <= 64);
+        let smallest = hitting().map(|(access, _)| access.bits()).min().unwrap_or(bits);
+        if can && bits <= 64 && g < 63 && hits.clone().any(|access| access.bits() != bits) {
+            let widest = hitting().map(|(access, _)| access.bits()).max().unwrap_or(bits);
+            widths.push(declared.unwrap_or(widest).max(if global.is_array { 0 } else { widest }));
+            parts.push(smallest.min(bits));
+            continue;
+        }
         if let Some(other) = hits.clone().find(|access| access.bits() != bits) {
             let first = if declared.is_some() { None } else { hits.next() };
             errors.push(mixed(global, bits, first, other));
@@ -166,8 +202,9 @@ fn choose(test: &Test<'_>, cells: &[Places], accesses: &[Access]) -> Result<Vec<
             errors.push(error.hint("values of 128 bits have halves of at most 31 bits here"));
         }
         widths.push(bits);
+        parts.push(bits);
     }
-    if errors.is_empty() { Ok(widths) } else { Err(errors) }
+    if errors.is_empty() { Ok((widths, parts)) } else { Err(errors) }
 }
 
 fn mixed(global: &crate::test::Global<'_>, bits: u32, first: Option<&Access>, other: &Access) -> Diagnostic {
@@ -175,15 +212,15 @@ fn mixed(global: &crate::test::Global<'_>, bits: u32, first: Option<&Access>, ot
     let error = Diagnostic::error(other.span, message)
         .code("FP0102")
         .label(format!("an access of {} bits", other.bits()))
-        .hint("no memory model here defines accesses of different sizes to one location");
+        .hint("only loads and stores of AArch64 may have different sizes at one location");
     match first {
         Some(first) => error.related(first.span, format!("an access of {bits} bits")),
         None => error.related(global.span, format!("declared with {bits} bits")),
     }
 }
 
-fn objects(test: &Test<'_>, widths: &[u32]) -> Vec<Object> {
-    let object = |(global, &bits): (&crate::test::Global<'_>, &u32)| {
+fn objects(test: &Test<'_>, widths: &[u32], cells: &[u32]) -> Vec<Object> {
+    let object = |(global, (&bits, &part)): (&crate::test::Global<'_>, (&u32, &u32))| {
         let zero = [Value::ZERO];
         let init = if global.init.is_empty() { &zero[..] } else { &global.init };
         let width = cell_width(bits);
@@ -192,11 +229,21 @@ fn objects(test: &Test<'_>, widths: &[u32]) -> Vec<Object> {
             width,
             init: Some(width.zero_extend(value)),
         };
-        let cells: Vec<Cell> = init.iter().enumerate().map(cell).collect();
-        let size = bits / 8 * cells.len() as u32;
+        let divide = |whole: Cell| {
+            let narrow = cell_width(part);
+            let value = whole.init.unwrap_or_default().0;
+            (0..bits / part).map(move |index| Cell {
+                offset: whole.offset + index * part / 8,
+                width: narrow,
+                init: Some(narrow.zero_extend(Value(value >> (index * part)))),
+            })
+        };
+        let size = bits / 8 * init.len() as u32;
+        let whole = init.iter().enumerate().map(cell);
+        let cells: Vec<Cell> = if part < bits { whole.flat_map(divide).collect() } else { whole.collect() };
         Object { name: global.name.to_string(), size, cells, span: global.span, constant: false }
     };
-    test.globals.iter().zip(widths).map(object).collect()
+    test.globals.iter().zip(widths.iter().zip(cells)).map(object).collect()
 }
 
 /// Follows addresses through registers and memory.

@@ -11,7 +11,15 @@ fn architectures_have_names_and_models() {
     let names: Vec<_> = Arch::ALL.iter().map(|a| (a.name(), a.default_model())).collect();
     assert_eq!(
         names,
-        [("PPC", "power"), ("X86", "tso"), ("X86_64", "tso"), ("AArch64", "armv8"), ("C", "rc11")]
+        [
+            ("PPC", "power"),
+            ("X86", "tso"),
+            ("X86_64", "tso"),
+            ("AArch64", "armv8"),
+            ("ARM", "arm"),
+            ("RISCV", "rvwmo"),
+            ("C", "rc11")
+        ]
     );
     let test = parse("PPC MP+a/b (Alias) \"doc { string\"\nOrig=Pod { Rfe\n{};\n P0 ;\nexists true");
     assert_eq!((test.name.as_str(), test.arch, test.program.name.as_str()), ("MP+a/b", Arch::Ppc, "MP+a/b"));

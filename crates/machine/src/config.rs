@@ -1,6 +1,6 @@
 //! Which machine: the memory model, and the bounds on its runs.
 
-use fencepost_ir::{Fence, Order};
+use fencepost_ir::{Accesses, Fence, Kernel, Order};
 
 /// The memory models that have a machine with store buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -93,9 +93,13 @@ pub fn fence_effect(model: Model, fence: Fence) -> FenceEffect {
         Model::Pso => FenceEffect::StoreBarrier,
     };
     match fence {
-        Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst) => {
-            FenceEffect::Drain
-        }
+        Fence::Sync
+        | Fence::Mfence
+        | Fence::DmbSy
+        | Fence::DsbSy
+        | Fence::RiscV(Accesses::All, Accesses::All)
+        | Fence::Kernel(Kernel::Mb | Kernel::SyncRcu)
+        | Fence::C11(Order::SeqCst) => FenceEffect::Drain,
         Fence::Sfence
         | Fence::Eieio
         | Fence::DmbSt
@@ -105,6 +109,7 @@ pub fn fence_effect(model: Model, fence: Fence) -> FenceEffect {
         Fence::Isync | Fence::Lfence | Fence::DmbLd | Fence::DsbLd | Fence::Isb | Fence::Compiler => {
             FenceEffect::Nothing
         }
+        Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI | Fence::Kernel(_) => FenceEffect::Nothing,
         Fence::C11(Order::Plain | Order::Relaxed | Order::Consume | Order::AcquirePc | Order::Acquire) => {
             FenceEffect::Nothing
         }

@@ -5,7 +5,7 @@
 //! both of them; `B` (branches) is empty, because branches are not events. In a model whose first word is `C`, `A` is
 //! the set of atomic accesses, elsewhere it is AArch64's acquire.
 
-use fencepost_ir::{Event, EventKind, Execution, Fence, Order, Relation};
+use fencepost_ir::{Accesses, Event, EventKind, Execution, Fence, Kernel, Order, Relation, Role};
 
 /// A set of events that is given, not defined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,6 +52,12 @@ pub enum BaseSet {
     NonTemporal,
     /// Fences of one kind.
     Kind(Fence),
+    /// `EX` of RISC-V: accesses that take or use a reservation.
+    Reservation,
+    /// Accesses of the Linux kernel with this role.
+    Role(Role),
+    /// `LKR`, `LKW`: the halves of taking a spinlock.
+    SpinlockTaken,
 }
 
 /// A relation that is given.
@@ -75,6 +81,10 @@ pub enum BaseRelation {
     Ctrl,
     Pick,
     PickAddr,
+    /// `rcu_read_lock()` to the `rcu_read_unlock()` that ends it: they nest like brackets.
+    RcuSections,
+    /// Events of one access, each with the others.
+    SameAccess,
 }
 
 /// The sets by name.
@@ -130,6 +140,39 @@ pub const SETS: &[(&str, BaseSet)] = &[
     ("DSB.OSHLD", BaseSet::Never),
     ("DSB.OSHST", BaseSet::Never),
     ("ISB", BaseSet::Kind(Fence::Isb)),
+    ("EX", BaseSet::Reservation),
+    ("Acq", BaseSet::Ordered(Order::Acquire)),
+    ("Rel", BaseSet::Ordered(Order::Release)),
+    ("AcqRel", BaseSet::Ordered(Order::AcqRel)),
+    ("Sc", BaseSet::Ordered(Order::SeqCst)),
+    ("Fence.r.r", BaseSet::Kind(Fence::RiscV(Accesses::Reads, Accesses::Reads))),
+    ("Fence.r.w", BaseSet::Kind(Fence::RiscV(Accesses::Reads, Accesses::Writes))),
+    ("Fence.r.rw", BaseSet::Kind(Fence::RiscV(Accesses::Reads, Accesses::All))),
+    ("Fence.w.r", BaseSet::Kind(Fence::RiscV(Accesses::Writes, Accesses::Reads))),
+    ("Fence.w.w", BaseSet::Kind(Fence::RiscV(Accesses::Writes, Accesses::Writes))),
+    ("Fence.w.rw", BaseSet::Kind(Fence::RiscV(Accesses::Writes, Accesses::All))),
+    ("Fence.rw.r", BaseSet::Kind(Fence::RiscV(Accesses::All, Accesses::Reads))),
+    ("Fence.rw.w", BaseSet::Kind(Fence::RiscV(Accesses::All, Accesses::Writes))),
+    ("Fence.rw.rw", BaseSet::Kind(Fence::RiscV(Accesses::All, Accesses::All))),
+    ("Fence.tso", BaseSet::Kind(Fence::RiscVTso)),
+    ("Fence.i", BaseSet::Kind(Fence::RiscVI)),
+    ("Rmb", BaseSet::Kind(Fence::Kernel(Kernel::Rmb))),
+    ("Wmb", BaseSet::Kind(Fence::Kernel(Kernel::Wmb))),
+    ("Mb", BaseSet::Kind(Fence::Kernel(Kernel::Mb))),
+    ("Barrier", BaseSet::Kind(Fence::Kernel(Kernel::Barrier))),
+    ("Before-atomic", BaseSet::Kind(Fence::Kernel(Kernel::BeforeAtomic))),
+    ("After-atomic", BaseSet::Kind(Fence::Kernel(Kernel::AfterAtomic))),
+    ("After-spinlock", BaseSet::Kind(Fence::Kernel(Kernel::AfterSpinlock))),
+    ("After-unlock-lock", BaseSet::Kind(Fence::Kernel(Kernel::AfterUnlockLock))),
+    ("After-srcu-read-unlock", BaseSet::Kind(Fence::Kernel(Kernel::AfterSrcuReadUnlock))),
+    ("Rcu-lock", BaseSet::Kind(Fence::Kernel(Kernel::RcuLock))),
+    ("Rcu-unlock", BaseSet::Kind(Fence::Kernel(Kernel::RcuUnlock))),
+    ("Sync-rcu", BaseSet::Kind(Fence::Kernel(Kernel::SyncRcu))),
+    ("Srcu-lock", BaseSet::Role(Role::SrcuLock)),
+    ("Srcu-unlock", BaseSet::Role(Role::SrcuUnlock)),
+    ("Sync-srcu", BaseSet::Role(Role::SyncSrcu)),
+    ("SPINLOCK", BaseSet::Role(Role::Spinlock)),
+    ("SPINLOCK-TAKEN", BaseSet::SpinlockTaken),
 ];
 
 /// The relations by name; `prelude.cat` defines the rest.
@@ -148,6 +191,8 @@ pub const RELATIONS: &[(&str, BaseRelation)] = &[
     ("ctrl", BaseRelation::Ctrl),
     ("pick-dep", BaseRelation::Pick),
     ("pick-addr-dep", BaseRelation::PickAddr),
+    ("rcu-sections", BaseRelation::RcuSections),
+    ("sm", BaseRelation::SameAccess),
 ];
 
 impl BaseSet {
@@ -178,6 +223,11 @@ impl BaseSet {
             BaseSet::Volatile => accesses && event.ann.volatile,
             BaseSet::NoReturn => reads && event.ann.no_return,
             BaseSet::NonTemporal => reads && event.ann.non_temporal,
+            BaseSet::Reservation => accesses && event.ann.exclusive,
+            BaseSet::Role(role) => accesses && event.ann.role == role,
+            BaseSet::SpinlockTaken => {
+                accesses && event.ann.role == Role::Spinlock && in_field(&execution.rmw, index)
+            }
             BaseSet::Kind(fence) => event.kind == EventKind::Fence(fence),
         }
     }
@@ -205,8 +255,49 @@ impl BaseRelation {
             BaseRelation::Ctrl => execution.ctrl.clone(),
             BaseRelation::Pick => execution.pick.clone(),
             BaseRelation::PickAddr => execution.pick_addr.clone(),
+            BaseRelation::RcuSections => rcu_sections(execution),
+            BaseRelation::SameAccess => same_access(execution),
         }
     }
+}
+
+/// Pairs of brackets, thread by thread.
+fn rcu_sections(execution: &Execution) -> Relation {
+    let events = &execution.events;
+    let mut sections = Relation::new(events.len());
+    let mut open: Vec<usize> = Vec::new();
+    // Events stand in the order of their threads, and in program order there.
+    for (i, event) in events.iter().enumerate() {
+        match event.kind {
+            EventKind::Fence(Fence::Kernel(Kernel::RcuLock)) => open.push(i),
+            EventKind::Fence(Fence::Kernel(Kernel::RcuUnlock)) => {
+                if let Some(lock) = open.pop_if(|lock| events[*lock].thread == event.thread) {
+                    sections.insert(lock, i);
+                }
+            }
+            _ => {}
+        }
+    }
+    sections
+}
+
+/// The parts of each access, which follow each other. The halves of a read-modify-write come part by part.
+fn same_access(execution: &Execution) -> Relation {
+    let events = &execution.events;
+    let mut same = Relation::new(events.len());
+    let of_kind = |i: usize, kind: EventKind| events[i].kind == kind;
+    for (i, event) in events.iter().enumerate().filter(|(_, event)| event.ann.role == Role::Continues) {
+        // The part before this one, and all that belongs to it.
+        let before = (0..i).rev().find(|&j| events[j].thread == event.thread && of_kind(j, event.kind));
+        if let Some(before) = before {
+            let parts: Vec<usize> = same.successors(before).chain([before]).collect();
+            for part in parts {
+                same.insert(part, i);
+                same.insert(i, part);
+            }
+        }
+    }
+    same
 }
 
 fn in_field(relation: &Relation, index: usize) -> bool {

@@ -1,16 +1,23 @@
 //! Evaluation of a model over an execution.
 //!
+//! There are two implementations: `small` for at most 64 events, which is what nearly all executions have, and the one here, on
+//! [`Relation`] and without tricks, for all; tests compare the two.
+//!
 //! A [`Checker`] keeps the value of every node that does not depend on `rf` or `co`, so judging the many candidates
 //! over one choice of thread traces computes program order, fences and dependencies once. Nodes are computed in the
 //! order of their numbers; the nodes inside a `let rec` are computed again in each round of its iteration, which starts
 //! from the empty relations and ends at the least solution because lowering admits positive bodies only (Knaster and
 //! Tarski; at most as many rounds as there are pairs).
 
+mod small;
+
 use crate::ast::{Question, Role};
+use crate::base::BaseRelation;
 use crate::graph::{Graph, GroupId, Node, NodeId, Sort};
 use crate::lower::{Check, Lowered};
 use crate::{Judgement, Model};
 use fencepost_ir::{Execution, Relation};
+use small::Small;
 
 /// A set of events as words of bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,12 +66,48 @@ pub struct Checker<'m> {
     model: &'m Model,
     n: usize,
     values: Vec<Option<Value>>,
+    /// What replaces the values if there are few enough events.
+    small: Option<Small>,
+    /// What depends on `rf` or `co`.
+    dynamic: Vec<NodeId>,
+}
+
+/// A given relation, without a copy where the execution has it.
+fn events_of(base: BaseRelation, execution: &Execution) -> std::borrow::Cow<'_, Relation> {
+    use std::borrow::Cow::{Borrowed, Owned};
+    match base {
+        BaseRelation::Po => Borrowed(&execution.po),
+        BaseRelation::Rf => Borrowed(&execution.rf),
+        BaseRelation::Co => Borrowed(&execution.co),
+        _ => Owned(base.of(execution)),
+    }
 }
 
 impl<'m> Checker<'m> {
     /// A checker for executions with the events, program order and dependencies of `execution`.
     pub fn new(model: &'m Model, execution: &Execution) -> Checker<'m> {
-        Checker { model, n: execution.events.len(), values: vec![None; model.lowered.graph.node_count()] }
+        let graph = &model.lowered.graph;
+        let n = execution.events.len();
+        let ids = (0..graph.node_count()).map(|i| NodeId(i as u32));
+        let mut dynamic: Vec<NodeId> = ids.filter(|&id| graph.facts(id).dynamic).collect();
+        // A variable changes with its bodies.
+        dynamic.extend((0..graph.group_count()).flat_map(|g| graph.group(g as GroupId).variables.clone()));
+        let small = (n <= small::MOST_EVENTS).then(|| Small::new(graph, n));
+        let values = if small.is_some() { Vec::new() } else { vec![None; graph.node_count()] };
+        Checker { model, n, values, small, dynamic }
+    }
+
+    /// The same by the implementation without tricks, however few events there are: an oracle.
+    pub fn without_tricks(model: &'m Model, execution: &Execution) -> Checker<'m> {
+        let values = vec![None; model.lowered.graph.node_count()];
+        Checker { values, small: None, ..Checker::new(model, execution) }
+    }
+
+    /// The flags of the execution that was found consistent last.
+    pub fn flags_of_consistent(&mut self, execution: &Execution) -> Judgement {
+        let mut judgement = Judgement { consistent: true, ..Judgement::default() };
+        self.flags(execution, &mut judgement);
+        judgement
     }
 
     /// True if all axioms hold; stops at the first that does not.
@@ -74,13 +117,13 @@ impl<'m> Checker<'m> {
         (0..checks.len()).all(|i| checks[i].role != Role::Axiom || self.holds(i, execution))
     }
 
-    /// True if all axioms that are monotone by their syntax hold: if not, no extension of a partial execution is
-    /// consistent.
+    /// True if all axioms hold whose violation is final by their syntax: if not, no execution with the same events and more edges
+    /// is consistent.
     pub fn extendable(&mut self, execution: &Execution) -> bool {
         self.forget();
         let checks = &self.model.lowered.checks;
         (0..checks.len()).all(|i| {
-            checks[i].role != Role::Axiom || !self.model.is_monotone(&checks[i]) || self.holds(i, execution)
+            checks[i].role != Role::Axiom || !self.model.is_final(&checks[i]) || self.holds(i, execution)
         })
     }
 
@@ -117,10 +160,10 @@ impl<'m> Checker<'m> {
 
     /// Forgets what depends on `rf` and `co`.
     fn forget(&mut self) {
-        let graph = &self.model.lowered.graph;
-        for (i, value) in self.values.iter_mut().enumerate() {
-            if graph.facts(NodeId(i as u32)).dynamic {
-                *value = None;
+        for &id in &self.dynamic {
+            match &mut self.small {
+                Some(small) => small.forget(id),
+                None => self.values[id.0 as usize] = None,
             }
         }
     }
@@ -131,6 +174,16 @@ impl<'m> Checker<'m> {
             self.compute(id, execution);
         }
         let check = &model.lowered.checks[check];
+        if let Some(small) = &self.small {
+            let is_set = model.lowered.graph.facts(check.node).sort == Sort::Set;
+            let truth = match check.question {
+                Question::Empty => small.is_empty(check.node),
+                _ if is_set => small.is_empty(check.node),
+                Question::Irreflexive => small.is_irreflexive(check.node),
+                Question::Acyclic => small.is_acyclic(check.node),
+            };
+            return truth != check.negated;
+        }
         let truth = match (&self.values[check.node.0 as usize], check.question) {
             (Some(Value::Set(set)), _) => set.0.iter().all(|&w| w == 0),
             (Some(Value::Relation(r)), Question::Empty) => r.has_no_pairs(),
@@ -147,6 +200,13 @@ impl<'m> Checker<'m> {
         for id in outermost(&self.model.lowered.graph, &[node]) {
             self.compute(id, execution);
         }
+        if let Some(small) = &self.small {
+            let (rows, n) = (small.rows(node), self.n);
+            return match self.model.lowered.graph.facts(node).sort {
+                Sort::Relation => Relation::from_fn(n, |i, j| rows[i] >> j & 1 != 0),
+                Sort::Set => Relation::from_fn(n, |i, j| i == j && rows[0] >> i & 1 != 0),
+            };
+        }
         match &self.values[node.0 as usize] {
             Some(Value::Relation(r)) => r.clone(),
             _ => self.on_set(node),
@@ -154,6 +214,10 @@ impl<'m> Checker<'m> {
     }
 
     fn compute(&mut self, id: NodeId, execution: &Execution) {
+        if let Some(small) = &mut self.small {
+            small.compute(&self.model.lowered.graph, &self.model.plan, id, execution);
+            return;
+        }
         if self.values[id.0 as usize].is_none() {
             let value = self.value(id, execution);
             self.values[id.0 as usize] = Some(value);

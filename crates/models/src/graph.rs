@@ -117,6 +117,8 @@ pub struct Facts {
     pub sort: Sort,
     /// See [`Growth`].
     pub growth: Growth,
+    /// The same when only edges are added and all events are there.
+    pub with_edges: Growth,
     /// It depends on `rf` or `co`.
     pub dynamic: bool,
     /// Groups with a variable at a positive place in it, increasing.
@@ -277,14 +279,20 @@ impl Graph {
             }
             _ => Sort::Relation,
         };
-        let mut facts =
-            Facts { sort, growth: Growth::Fixed, dynamic: false, positive: Vec::new(), negative: Vec::new() };
+        let mut facts = Facts {
+            sort,
+            growth: Growth::Fixed,
+            with_edges: Growth::Fixed,
+            dynamic: false,
+            positive: Vec::new(),
+            negative: Vec::new(),
+        };
         match node {
             Node::Set(base) => {
                 facts.dynamic = base == BaseSet::Final;
                 facts.growth = match base {
                     BaseSet::Final => Growth::Unknown,
-                    BaseSet::Rmw | BaseSet::Exclusive => Growth::Grows,
+                    BaseSet::Rmw | BaseSet::Exclusive | BaseSet::SpinlockTaken => Growth::Grows,
                     _ => Growth::Fixed,
                 };
             }
@@ -328,7 +336,38 @@ impl Graph {
                 facts.growth = self.facts(a).growth;
             }
         }
+        facts.with_edges = if facts.dynamic || !facts.positive.is_empty() || !facts.negative.is_empty() {
+            self.with_edges(node)
+        } else {
+            Growth::Fixed
+        };
         facts
+    }
+
+    /// See [`Facts::with_edges`]. With the events fixed, what looks for other events is monotone both ways.
+    fn with_edges(&self, node: Node) -> Growth {
+        let of = |id: NodeId| self.facts(id).with_edges;
+        match node {
+            Node::Relation(BaseRelation::Rf | BaseRelation::Co) | Node::Recursive { .. } => Growth::Grows,
+            Node::Set(BaseSet::Final) => Growth::Unknown,
+            Node::Set(_) | Node::Relation(_) | Node::Empty(_) => Growth::Fixed,
+            Node::Union(a, b) | Node::Intersection(a, b) | Node::Product(a, b) | Node::Sequence(a, b) => {
+                of(a).and(of(b))
+            }
+            Node::Difference(a, b) => of(a).and(of(b).flip()),
+            Node::Complement(a) => of(a).flip(),
+            Node::Inverse(a)
+            | Node::Plus(a)
+            | Node::Star(a)
+            | Node::Optional(a)
+            | Node::Identity(a)
+            | Node::Domain(a)
+            | Node::Range(a) => of(a),
+            Node::Fixpoint { group, .. } => {
+                let bodies = &self.groups[group as usize].bodies;
+                if bodies.iter().all(|&body| of(body).up()) { Growth::Grows } else { Growth::Unknown }
+            }
+        }
     }
 
     /// A least fixpoint of growing bodies grows; of any others nothing is known.
@@ -354,6 +393,38 @@ impl Graph {
             merge(&mut facts.positive, &from.negative);
             merge(&mut facts.negative, &from.positive);
         }
+    }
+
+    /// The operands of nested unions.
+    fn operands_of_union(&self, id: NodeId) -> Vec<NodeId> {
+        let (mut leaves, mut todo) = (Vec::new(), vec![id]);
+        while let Some(id) = todo.pop() {
+            match self.node(id) {
+                Node::Union(a, b) => todo.extend([b, a]),
+                _ => leaves.push(id),
+            }
+        }
+        leaves
+    }
+
+    /// Whether a relation contains `po-loc`, `rf`, `co` and `fr`, as far as its syntax tells.
+    pub fn is_within_coherence(&self, id: NodeId) -> bool {
+        let leaves = self.operands_of_union(id);
+        let is = |id: NodeId, base: BaseRelation| self.node(id) == Node::Relation(base);
+        let has = |test: &dyn Fn(NodeId) -> bool| leaves.iter().any(|&leaf| test(leaf));
+        let program_order = has(&|leaf| match self.node(leaf) {
+            Node::Intersection(a, b) => is(a, BaseRelation::Po) && is(b, BaseRelation::Loc),
+            node => node == Node::Relation(BaseRelation::Po),
+        });
+        let from_read = has(&|leaf| match self.node(leaf) {
+            Node::Sequence(a, b) => {
+                is(b, BaseRelation::Co)
+                    && matches!(self.node(a), Node::Inverse(rf) if is(rf, BaseRelation::Rf))
+            }
+            _ => false,
+        });
+        let given = |base| has(&|leaf| is(leaf, base));
+        program_order && from_read && given(BaseRelation::Rf) && given(BaseRelation::Co)
     }
 
     /// The operands of a node; those of a fixpoint are the bodies of its group.

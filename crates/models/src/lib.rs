@@ -29,7 +29,7 @@ pub use eval::Checker;
 pub use prepare::prepare;
 pub use registry::Entry;
 
-use ast::{Binary, Expr, ExprKind, Role, Statement};
+use ast::{Binary, Expr, ExprKind, Question, Role, Statement};
 use eval::Plan;
 use fencepost_diag::{Diagnostic, SourceFile};
 use fencepost_ir::{Execution, Relation};
@@ -169,8 +169,29 @@ impl Model {
         self.is_monotone(&self.lowered.checks[index])
     }
 
+    /// Whether a violation of the axiom with this index is final when only edges are added, by its syntax.
+    pub fn is_final_axiom(&self, index: usize) -> bool {
+        self.is_final(&self.lowered.checks[index])
+    }
+
     pub(crate) fn is_monotone(&self, check: &Check) -> bool {
         let growth = self.lowered.graph.facts(check.node).growth;
+        !check.negated && matches!(growth, Growth::Fixed | Growth::Grows)
+    }
+
+    /// Whether every consistent execution is coherent location by location, as the syntax tells: there is an axiom that a union
+    /// with `po-loc`, `rf`, `co` and `fr` among its operands is acyclic.
+    pub fn implies_coherence(&self) -> bool {
+        let graph = &self.lowered.graph;
+        self.lowered.checks.iter().any(|check| {
+            let asked = check.role == Role::Axiom && !check.negated && check.question == Question::Acyclic;
+            asked && graph.is_within_coherence(check.node)
+        })
+    }
+
+    /// Whether a violation is final when only edges are added, as far as the syntax tells.
+    pub(crate) fn is_final(&self, check: &Check) -> bool {
+        let growth = self.lowered.graph.facts(check.node).with_edges;
         !check.negated && matches!(growth, Growth::Fixed | Growth::Grows)
     }
 

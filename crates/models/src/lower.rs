@@ -53,6 +53,8 @@ pub enum Projection {
     Domain,
     /// `range r`.
     Range,
+    /// `ctrlcfence S`, or `ctrlcfence (r, S)` with the control dependencies as an argument: both are in use.
+    ControlFence,
 }
 
 /// A check of the model.
@@ -207,7 +209,8 @@ impl<'l> Lowerer<'l> {
             scope = self.bind(scope, name, Meaning::Relation(node));
         }
         scope = self.bind(scope, "domain", Meaning::Projection(Projection::Domain));
-        self.bind(scope, "range", Meaning::Projection(Projection::Range))
+        scope = self.bind(scope, "range", Meaning::Projection(Projection::Range));
+        self.bind(scope, "ctrlcfence", Meaning::Projection(Projection::ControlFence))
     }
 
     /// The definitions that every model may use, from `prelude.cat`.

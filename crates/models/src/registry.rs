@@ -115,17 +115,41 @@ pub const MODELS: &[Entry] = &[
         ordered: Ordered::Committed(&["lob", "rfe"]),
         ..DATA
     },
+    Entry {
+        name: "armv8@2018",
+        cat: include_str!("../cat/armv8@2018.cat"),
+        dependencies: true,
+        ordered: Ordered::Committed(&["dob", "aob", "bob", "rfe"]),
+        ..DATA
+    },
+    Entry {
+        name: "arm",
+        cat: include_str!("../cat/arm.cat"),
+        dependencies: true,
+        ordered: Ordered::Committed(&["hb"]),
+        ..DATA
+    },
+    Entry {
+        name: "rvwmo",
+        cat: include_str!("../cat/rvwmo.cat"),
+        dependencies: true,
+        ordered: Ordered::Committed(&["ppo", "rfe"]),
+        ..DATA
+    },
+    Entry { name: "lkmm", cat: include_str!("../cat/lkmm.cat"), dependencies: true, ..DATA },
     // Operational: it has no cat file.
     Entry { name: "ps", machine: Some("ps"), ordered: Ordered::HappensBefore, ..DATA },
 ];
 
 /// What people call models by the machine or the language that they stand for.
-const OTHER_NAMES: [(&str, &str); 8] = [
+const OTHER_NAMES: [(&str, &str); 10] = [
     ("x86", "tso"),
     ("x86-64", "tso"),
-    ("arm", "armv8"),
     ("aarch64", "armv8"),
     ("arm64", "armv8"),
+    ("armv7", "arm"),
+    ("linux", "lkmm"),
+    ("riscv", "rvwmo"),
     ("ppc", "power"),
     ("c11", "rc11"),
     ("cpp20", "rc20"),

@@ -200,6 +200,12 @@ fn armv8_order(add: Add) {
     add("Wx1 dmb.sy Wy1 | Ry1 Wz1<pickaddr0 isb Rx0", "", "armv8");
     add("Wx1 dmb.sy Wy1 | Ry1 Wz1<pick0 isb Rx0", "armv8", "");
     add("Rx1 Wz1<pick0 Rz1 Wy1<data2 | Ry1 Wx1<data0", "", "armv8");
+    add("Wx2 dmb.st Wy1 | Ry1 Wz1<pick0 Rz1.acq Wx1", "", "armv8");
+    add("Wx1 dmb.sy Wy1 | Ry1 Wz1<data0 Rz1.acqpc Rx0", "", "armv8");
+    add("Wx1 dmb.sy Wy1 | Ry1 Wz1<pick0 Rz1 isb<ctrl2 Rx0", "", "armv8");
+    // From what one instruction has read and written to a branch behind a read of it, and not to that read.
+    add("Rx1 Wx2<data0<amo0 Rx2 Wy1<ctrl2 | Ry1 Wx1<data0", "", "armv8");
+    add("Wx1 dmb.sy Wy1 | Ry1 Wy2<data0<amo0 Ry2 isb<ctrl2 Rx0", "", "armv8");
     add("Rx1 Wz1<pick0 Rz1 Wu1<data2 Ru1 Wy1<data4 | Ry1 Wx1<data0", "", "armv8");
     add("Wx1 dmb.sy Wy1 | Ry1 Wz1<pick0 Rz1 Rx0<addr2", "armv8", "");
     add("Wx1 dmb.sy Wy1 | Ry1 Rz0<addr0 isb Rx0", "", "armv8");
@@ -277,6 +283,15 @@ const REDUNDANT: &[(&str, &str)] = &[
     ("power", "fence without ffence"),
     // Both halves access one location, and local write successors are ordered.
     ("armv8", "aob without rmw"),
+    // What an address or the data comes from is ordered by that, and picks order more than control and addresses do.
+    ("armv8", "hop without addr"),
+    ("armv8", "hop without data"),
+    ("armv8", "dob without data"),
+    ("armv8", "dob without ctrl; [W]"),
+    ("armv8", "dob without addr; po; [W]"),
+    ("armv8", "dob without (ctrl | addr; po); [isb]; po; [R]"),
+    // The axiom closes the union.
+    ("armv8", "lob without lob; lob"),
 ];
 
 #[test]

@@ -1,11 +1,13 @@
 //! The instructions that access memory.
 
 use crate::Stop;
+use crate::events::Events;
 use crate::findings::ProblemKind;
 use crate::interpret::{Interpreter, Memory, Step, fault};
 use crate::run::{End, Place, Register, Run, Undefined};
 use fencepost_ir::{
-    Ann, BinaryOp, Extend, Instr, Location, ObjectId, Operand, Order, Reg, RmwOp, Span, Until, Value, Width,
+    Ann, BinaryOp, Extend, Instr, Location, ObjectId, Operand, Order, Reg, RmwOp, Role, Span, Until, Value,
+    Width,
 };
 
 /// The cell of a mutex: 0 when it is free, else the number of its owner plus one.
@@ -223,19 +225,27 @@ fn store_exclusive(mut run: Run, instr: &Instr, place: &Place) -> Vec<Run> {
     let mut runs = Vec::new();
     for succeeds in [false, true] {
         let mut run = run.clone();
+        let mut depends = Events::NONE;
         if succeeds {
             let Some((read, _)) = reservation else { continue };
             let write = run.write(place, from.value, from, ann);
+            depends = result_of(write, ann);
             if let (Some(write), Some(read)) = (write, read) {
                 run.events[write].rmw = Some((read, false));
             }
         }
         let outcome = if succeeds { success } else { 1 - success };
-        run.assign(Some(status), Register::constant(Value(u64::from(outcome))));
+        let outcome = Register::constant(Value(u64::from(outcome)));
+        run.assign(Some(status), Register { depends, ..outcome });
         run.chose(i64::from(succeeds));
         runs.push(run.next());
     }
     runs
+}
+
+/// What the register that an instruction sets depends on because of its write.
+fn result_of(write: Option<usize>, ann: Ann) -> Events {
+    write.filter(|_| ann.role == Role::Result).map_or(Events::NONE, Events::one)
 }
 
 /// The register that a value of the cell becomes, where an undefined one is taken for zero.
@@ -290,7 +300,7 @@ fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(
     if parts.op.is_some() {
         mark(&mut run, event);
     }
-    let register = loaded(place, parts.extend, value);
+    let mut register = loaded(place, parts.extend, value);
     let before = old.map(|old| place.width.zero_extend(old));
     if let Some((op, operand)) = parts.until {
         // Like a branch to a place that is never left.
@@ -320,6 +330,7 @@ fn modify(run: &Run, place: &Place, old: Option<Value>, parts: &Modify) -> Vec<(
             run.history = history;
         }
         pair(&mut run, event, half);
+        register.depends |= result_of(half, parts.write);
     }
     run.assign(parts.dst, register);
     vec![(run.next(), None)]
@@ -361,18 +372,19 @@ fn exchange(run: &Run, place: &Place, old: Option<Value>, parts: &Exchange) -> V
             let half = run.write(place, from.value, from, parts.write);
             pair(&mut run, event, half);
             if let Some(half) = half {
-                run.events[half].pick |= expected.depends | expected.picks;
+                // Whether it is there was decided by what was read and by what was expected.
+                run.events[half].pick |= value.depends | value.picks | expected.depends | expected.picks;
             }
         }
-        // What a successful one gives back was in the register already (Arm DDI 0487, intrinsic dependencies of CAS).
-        let kept = if succeeds { expected } else { value };
-        let picks = value.depends | value.picks | expected.depends | expected.picks;
-        run.assign(
-            parts.dst,
-            Register { depends: kept.depends, picks, ..loaded(place, parts.extend, value) },
-        );
+        // What a successful one gives back may come from memory or from the register that it was compared with: as data it
+        // depends on neither, whichever it was (Arm DDI 0487, intrinsic dependencies of CAS).
+        let result = match succeeds {
+            true => Register { depends: Events::NONE, picks: value.depends | value.picks, ..value },
+            false => value,
+        };
+        run.assign(parts.dst, loaded(place, parts.extend, result));
         let outcome = Some(Value(u64::from(succeeds)));
-        let depends = kept.depends | expected.depends;
+        let (depends, picks) = (result.depends | expected.depends, result.picks | expected.picks);
         run.assign(parts.success, Register { value: outcome, depends, picks });
         if parts.weak {
             run.chose(i64::from(succeeds));

@@ -8,6 +8,8 @@
 //! The choices of `co` and `rf` are made cell by cell. After each of them the model is asked whether what is there can
 //! still become consistent: axioms that can only be violated more by more edges ([`Checker::extendable`]) are final.
 
+mod by_place;
+
 use crate::findings::{Claim, claims};
 use crate::interpret::{Assertions, Interpreter, Memory, Results, Rules, Universe, traces};
 use crate::live::Live;
@@ -51,7 +53,7 @@ pub fn enumerate(program: &Program, model: &Model, limits: &Limits) -> Result<Fo
         } else if whole.chosen.iter().any(stopped) {
             found.blocked += 1;
         } else {
-            let judgement = checker.judge(whole.execution);
+            let judgement = checker.flags_of_consistent(whole.execution);
             found.executions.push(NaiveExecution {
                 flags: judgement.flags,
                 undefined: judgement.undefined,
@@ -117,6 +119,8 @@ struct Search<'p> {
     rules: Rules<'p>,
     started: Instant,
     candidates: u64,
+    /// The model has no execution that is not coherent.
+    coherent: bool,
     /// The traces of each thread, and what any of them writes.
     traces: BTreeMap<ThreadId, (Vec<Trace>, Written)>,
 }
@@ -125,7 +129,8 @@ impl<'p> Search<'p> {
     fn new(program: &'p Program, model: &'p Model, limits: &'p Limits, rules: Rules<'p>) -> Search<'p> {
         let world = World::new(program);
         let (started, traces) = (Instant::now(), BTreeMap::new());
-        Search { world, model, limits, rules, started, candidates: 0, traces }
+        let coherent = model.implies_coherence();
+        Search { world, model, limits, rules, started, candidates: 0, coherent, traces }
     }
 
     fn run(&mut self, visitor: Visitor<'_>) -> Result<u64, Stop> {
@@ -268,7 +273,10 @@ impl<'p> Search<'p> {
         let mut options = Vec::new();
         for (writes, reads) in cells.into_values() {
             let mut cell = Cell { writes, reads, rf: Vec::new(), found: Vec::new() };
-            self.order(&mut cell, 1, &mut execution, &mut checker)?;
+            match self.coherent {
+                true => self.order_by_place(&mut cell, 1, &mut execution, &mut checker)?,
+                false => self.order(&mut cell, 1, &mut execution, &mut checker)?,
+            }
             if cell.found.is_empty() {
                 return Ok(());
             }

@@ -137,6 +137,7 @@ impl Interpreter<'_> {
     pub fn step(&self, mut run: Run) -> Result<Step, Stop> {
         let function = &self.world.program.functions[run.frame().function.0 as usize];
         let at = run.frame().at;
+        run.leave_scopes();
         let Some(instr) = function.body.get(at) else { return self.leave(run, None, Span::default()) };
         let span = function.spans.get(at).copied().unwrap_or_default();
         match instr {
@@ -157,6 +158,9 @@ impl Interpreter<'_> {
             }
             Instr::Branch { condition, then_to, else_to } => {
                 let condition = run.operand(*condition);
+                if let Some(join) = self.world.join(run.frame().function, at) {
+                    run.scopes.push((join, run.ctrl, run.ctrl_pick));
+                }
                 run.depend(condition);
                 if let Some(value) = condition.value {
                     run.frame_mut().at = if value.is_true() { then_to } else { else_to }.0 as usize;

@@ -29,6 +29,7 @@ mod live;
 mod pieces;
 mod replay;
 mod run;
+mod scopes;
 pub mod sequential;
 mod world;
 
@@ -117,6 +118,18 @@ pub struct NaiveExecution {
 }
 
 impl NaiveExecution {
+    /// What stands in several cells that make a location.
+    fn whole(&self, location: Location, width: Width) -> Value {
+        let mut whole = 0;
+        for &(cell, _, value) in &self.memory {
+            let inside = location.offset..location.offset + width.bytes();
+            if cell.object == location.object && inside.contains(&cell.offset) {
+                whole |= value.0 << (8 * (cell.offset - location.offset));
+            }
+        }
+        Value(whole)
+    }
+
     /// The final state as a condition sees it.
     pub fn state(&self, condition: &FinalCondition) -> Vec<Value> {
         let observe = |o: &Observable| match *o {
@@ -124,7 +137,10 @@ impl NaiveExecution {
             Observable::Memory { object, offset, width } => {
                 let location = Location { object, offset };
                 let cell = self.memory.iter().find(|(l, _, _)| *l == location);
-                cell.map_or(Value::ZERO, |&(_, _, value)| width.sign_extend(value))
+                match cell {
+                    Some(&(_, cell, _)) if cell < width => width.sign_extend(self.whole(location, width)),
+                    _ => cell.map_or(Value::ZERO, |&(_, _, value)| width.sign_extend(value)),
+                }
             }
         };
         condition.observed.iter().map(observe).collect()

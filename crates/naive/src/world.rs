@@ -8,7 +8,8 @@
 //! at a place decides, as the documentation of [`Object::cells`] says.
 
 use crate::findings::ProblemKind;
-use fencepost_ir::{Cell, Location, Object, ObjectId, Program, Span, ThreadId, Value, Width};
+use crate::scopes::{Joins, joins};
+use fencepost_ir::{Cell, FunctionId, Location, Object, ObjectId, Program, Span, ThreadId, Value, Width};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -95,13 +96,25 @@ pub struct World<'p> {
     things: RefCell<Vec<Thing>>,
     made: RefCell<BTreeMap<Identity, ObjectId>>,
     started: RefCell<Vec<(ThreadId, u32)>>,
+    joins: Joins,
 }
 
 impl<'p> World<'p> {
     /// The program before anything happens.
     pub fn new(program: &'p Program) -> World<'p> {
         let things = program.objects.iter().map(|o| Thing::new(o.clone(), Storage::Global)).collect();
-        World { program, things: RefCell::new(things), made: RefCell::default(), started: RefCell::default() }
+        World {
+            program,
+            things: RefCell::new(things),
+            made: RefCell::default(),
+            started: RefCell::default(),
+            joins: joins(program),
+        }
+    }
+
+    /// Where the control dependencies of a branch end, if they do not reach to the end of the thread.
+    pub fn join(&self, function: FunctionId, at: usize) -> Option<usize> {
+        *self.joins.get(function.0 as usize)?.get(at)?
     }
 
     /// The same with threads that have their numbers already, as (starter, how many it started before, number).

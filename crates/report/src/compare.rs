@@ -10,12 +10,17 @@ pub struct Expected {
     pub file: String,
     /// The model.
     pub model: String,
-    /// How often the proposition holds.
-    pub verdict: Verdict,
+    /// How often the proposition holds, if that is known.
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
     /// Whether the condition holds.
     pub holds: Holds,
-    /// The final states, sorted.
-    pub states: Vec<String>,
+    /// The final states, sorted, if they are known.
+    #[serde(default)]
+    pub states: Option<Vec<String>>,
+    /// Whether the model says that the program has a data race, if that is known. Race or not, the rest is about its executions.
+    #[serde(default)]
+    pub race: Option<bool>,
     /// Executions that satisfy the condition's body.
     pub positive: Option<u64>,
     /// Executions that do not.
@@ -43,19 +48,24 @@ pub struct Difference {
 /// Compares an answer with its row.
 pub fn difference(expected: &Expected, answer: &Answer) -> Difference {
     let mut found = Difference::default();
-    if expected.verdict != answer.verdict {
-        found.decisive.push(format!("verdict {:?}, expected {:?}", answer.verdict, expected.verdict));
+    if let Some(verdict) = expected.verdict.filter(|verdict| *verdict != answer.verdict) {
+        found.decisive.push(format!("verdict {:?}, expected {verdict:?}", answer.verdict));
     }
     if expected.holds != answer.holds {
         found.decisive.push(format!("holds {:?}, expected {:?}", answer.holds, expected.holds));
     }
-    for state in &expected.states {
+    let races = answer.flags.iter().any(|flag| flag == "data-race");
+    if expected.race.is_some_and(|race| race != races) {
+        found.decisive.push(format!("{} data race, against expectation", if races { "a" } else { "no" }));
+    }
+    let known = expected.states.iter().flatten();
+    for state in known {
         if answer.states.binary_search(state).is_err() {
             found.decisive.push(format!("missing state {state}"));
         }
     }
     for state in &answer.states {
-        if !expected.states.contains(state) {
+        if expected.states.as_ref().is_some_and(|states| !states.contains(state)) {
             found.decisive.push(format!("unexpected state {state}"));
         }
     }

@@ -11,7 +11,7 @@ use crate::litmus::{Settings, answer};
 use crate::model::Choice;
 use fencepost_answer::{Change, Suggestion};
 use fencepost_diag::{SourceFile, SourceMap, Span};
-use fencepost_ir::{Fence, Instr, Language, Order, Quantifier};
+use fencepost_ir::{Accesses, Fence, Instr, Language, Order, Quantifier};
 use fencepost_litmus::{Arch, LitmusTest};
 use std::cmp::Reverse;
 use std::time::Instant;
@@ -285,6 +285,16 @@ fn fences_of(arch: Arch) -> Vec<Way> {
         Arch::AArch64 => {
             vec![((Fence::DmbSt, "DMB ST"), 2), ((Fence::DmbLd, "DMB LD"), 2), ((Fence::DmbSy, "DMB SY"), 4)]
         }
+        Arch::Arm => vec![((Fence::DmbSt, "DMB ST"), 2), ((Fence::DmbSy, "DMB"), 4)],
+        Arch::RiscV => {
+            use Accesses::{All, Reads, Writes};
+            vec![
+                ((Fence::RiscV(Writes, Writes), "fence w,w"), 2),
+                ((Fence::RiscV(Reads, All), "fence r,rw"), 2),
+                ((Fence::RiscVTso, "fence.tso"), 3),
+                ((Fence::RiscV(All, All), "fence rw,rw"), 4),
+            ]
+        }
         Arch::C => vec![
             (c11(Order::Release), 2),
             (c11(Order::Acquire), 2),
@@ -335,7 +345,7 @@ fn orderings(arch: Arch, instr: &Instr, text: &str) -> Vec<Way> {
             orders[1..].iter().map(way).collect()
         }
         Arch::AArch64 => acquire_and_release(instr, text),
-        Arch::Ppc | Arch::X86 | Arch::X86_64 => Vec::new(),
+        Arch::Ppc | Arch::X86 | Arch::X86_64 | Arch::Arm | Arch::RiscV => Vec::new(),
     }
 }
 

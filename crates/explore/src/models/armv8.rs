@@ -2,17 +2,21 @@
 //!
 //! ```text
 //! obs = rfe | fre | coe
-//! lws = po-loc;[W]     lrs = [W];po-loc;[R] without a write in between
-//! dob = addr;[M \ NonTemporal] | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data);lrs
+//! lmws = po-loc;[W]     lmrs = [W];po-loc;[R] without a write in between
+//! through = ((addr | data);([R] | lmrs))*;   addr, data, ctrl from here on: through;addr, through;data, through;ctrl
+//! basic = (hop;([R] | lmrs))*, hop = addr | data | picked,  pick = basic;(hop | ctrl),  pick-addr the same to addresses
+//! dob = addr;[M \ NonTemporal] | data | ctrl;[W] | (ctrl | addr;po);[ISB];po;[R] | addr;po;[W] | (addr | data \ amo);lmrs
 //! pob = pick;[W] | pick;[ISB];po;[M] | pick-addr;po;[ISB];po;[M] | pick-addr;po;[W]
-//! aob = rmw | [range rmw];lrs;[A|Q]
+//! aob = rmw | rmw;lmrs;[A|Q]
 //! bob = po;[full];po | [L];po;[A] | [R];po;[dmb.ld];po | [A|Q];po | [W];po;[dmb.st];po;[W] | [W];po;[dsb.st];po
 //!     | [range ([A];amo;[L])];po | po;[L]
-//! lob = (lws | dob | pob | aob | bob)+
-//! acyclic po-loc | com,   acyclic obs | lob | pick;[W];lrs;lob;[W]
+//! lob = (lmws | dob | pob | aob | bob)+
+//! acyclic po-loc | com,   acyclic obs | lob | basic;lob;[W]
 //! ```
 //!
-//! lrs is only used where the read reads the write: if it reads from outside, the write comes before that by coe;rfe.
+//! lmrs is only used where the read reads the write: if it reads from outside, the write comes before that by coe;rfe, and what
+//! comes before the write does too. Only what a pick passes through is taken syntactically, since reads that are merely picked are
+//! not ordered.
 //!
 //! Commit-before cannot simply contain po-loc, rfi and rmw (`docs/EXPLORATION.md` has the programs that are lost): a
 //! read may be committed before the write of its own thread that it reads, as soon as what that write's address and
@@ -23,6 +27,7 @@ use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
 use crate::models::model::{CommitBefore, MemoryModel};
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
+use crate::threads::code::Half;
 use crate::threads::path::{EventId, Facts, INIT, Kind, Node, Place, Shift, Trie};
 use fencepost_ir::{Ann, Fence, Order};
 
@@ -50,6 +55,15 @@ pub struct Armv8Static<W: RowWidth> {
     dp: Row<W>,
     /// Reads that picked the address or data, or let the event happen.
     pick: Row<W>,
+    /// Reads that a value comes from, through registers and memory: what a read returns, or what a write stores.
+    through: Row<W>,
+    /// The same, through picks as well.
+    basic: Row<W>,
+    /// The write of a read-modify-write by one instruction.
+    amo: bool,
+    /// Of a read of a cell that a compare-exchange before it has read: the accesses to the cell since then, writes of
+    /// compare-exchanges apart.
+    since: Option<Row<W>>,
     /// The choice that it exists by: a store-exclusive's status, whether a compare-exchange succeeds.
     exists: Row<W>,
     /// LDAR or LDAPR.
@@ -61,7 +75,7 @@ pub struct Armv8Static<W: RowWidth> {
 pub struct Armv8Rows<W: RowWidth> {
     /// lob predecessors, not closed.
     lob: Row<W>,
-    /// pick;[W];lrs;lob* predecessors.
+    /// basic;lob* predecessors.
     carried: Row<W>,
     /// Where events are committed in program order.
     before: CommitBefore<W>,
@@ -149,6 +163,8 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isb | Fence::Isync))
             .fold([Row::EMPTY, Row::EMPTY], |[dep, pick], f| [dep | &f.ctrl | &f.addr_po, pick | &f.picked]);
+        let through = self.from(place, write, &(&place.addr | &place.data), |node| &node.through);
+        let basic = self.from(place, write, &(&place.addr | &place.data | &place.pick), |node| &node.basic);
         let (mut all, mut lob) = (Row::EMPTY, Row::EMPTY);
         let mut order = |clause, row: &Row<W>| {
             all |= row;
@@ -187,7 +203,28 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         }
         // Dependencies may be on choices too: values do not exist without them.
         let addresses = &facts.addr_po | &facts.picked_addr;
-        let depends = &place.addr | &place.data | &place.pick | picked | &facts.ctrl | addresses | isb;
+        let depends = &place.addr | &place.data | &place.pick | &picked | &facts.ctrl | &addresses | &isb;
+        // What a value comes from is committed before it anyway.
+        let carried = |clause, reads: &Row<W>| {
+            self.clauses.row(clause, Self::behind(place, reads, |node: &Armv8Static<W>| &node.through))
+        };
+        lob |= carried(Clause::Data, &place.data);
+        if !place.ann.non_temporal {
+            lob |= carried(Clause::Addr, &place.addr);
+        }
+        if write {
+            lob |= carried(Clause::Ctrl, &facts.ctrl) | carried(Clause::AddrPo, &facts.addr_po);
+        } else {
+            lob |= carried(Clause::Isync, &isb);
+        }
+        let picks = |clause, reads: &Row<W>| {
+            self.clauses.row(clause, Self::behind(place, reads, |node: &Armv8Static<W>| &node.basic))
+        };
+        lob |= picks(Clause::PickIsb, &(&picked | &isb));
+        if write {
+            let hops = &place.addr | &place.data | &place.pick | &facts.ctrl;
+            lob |= picks(Clause::Pick, &hops) | picks(Clause::PickAddrPo, &addresses);
+        }
         let needs = existence(place) | &place.skipped_loc | skipped;
         let acquire = !write && (is_acquire(place.ann) || is_acquire_pc(place.ann));
         let sure = ((all | &facts.syncs) & &accesses) | depends | needs;
@@ -198,9 +235,13 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
             commit: &sure | &acquired,
             sure: sure.without(&facts.doubtful_writes),
             doubtful: facts.doubtful_writes.clone(),
-            lob: (lob | &facts.syncs) & accesses,
+            lob: (lob | &facts.syncs) & &accesses,
+            through: through & &accesses,
+            basic: basic & accesses,
+            amo: write && matches!(place.half, Half::Amo | Half::Waiting),
             dp: &place.addr | &place.data,
             pick: place.pick.clone(),
+            since: self.since_exchange(place, write),
             exists: existence(place),
             acquire,
         }
@@ -216,7 +257,10 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
     }
 
     fn orders_no_more(first: &Armv8Static<W>, second: &Armv8Static<W>, shift: &Shift) -> bool {
-        shift.is_within(&first.lob, &second.lob) && (second.acquire || !first.acquire)
+        shift.is_within(&first.lob, &second.lob)
+            && shift.is_within(&first.through, &second.through)
+            && shift.is_within(&first.basic, &second.basic)
+            && (second.acquire || !first.acquire)
     }
 
     fn predecessors(
@@ -254,12 +298,16 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
             let source = graph.rf(node.event as usize);
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node(source as usize));
-                rows.lob |= self.clauses.row(Clause::DepRfi, &write.statics.dp);
-                rows.carried = self.clauses.row(Clause::PickRfi, &write.statics.pick);
-                if node.statics.acquire && write.partner != INIT && self.clauses.has(Clause::RmwRfi) {
-                    rows.lob.insert(source as usize);
+                let mut depends = write.statics.through.clone();
+                if write.statics.amo && write.partner != INIT {
+                    depends.remove(write.partner as usize);
+                }
+                rows.lob |= self.clauses.row(Clause::DepRfi, &depends);
+                if node.statics.acquire && write.partner != INIT && self.clauses.has(Clause::RmwLmrs) {
+                    rows.lob.insert(write.partner as usize);
                 }
             }
+            rows.carried = self.clauses.row(Clause::PickLob, &node.statics.basic);
         }
         for e in (&rows.lob & graph.present()).iter() {
             rows.carried |= &graph.rows(e).carried;
@@ -298,6 +346,50 @@ fn is_own<W: RowWidth>(
 }
 
 impl Armv8 {
+    /// The reads that the values of some reads come from.
+    fn behind<W: RowWidth>(
+        place: &Place<'_, Armv8Static<W>, W>,
+        reads: &Row<W>,
+        row: impl Fn(&Armv8Static<W>) -> &Row<W>,
+    ) -> Row<W> {
+        let mut all = Row::EMPTY;
+        for read in reads.iter() {
+            if let Some(node) = (place.earlier)(read as EventId) {
+                all |= row(&node.statics);
+            }
+        }
+        all
+    }
+
+    /// The reads that the value of an access comes from, directly by these.
+    fn from<W: RowWidth>(
+        &self,
+        place: &Place<'_, Armv8Static<W>, W>,
+        write: bool,
+        reads: &Row<W>,
+        row: impl Fn(&Armv8Static<W>) -> &Row<W>,
+    ) -> Row<W> {
+        let mut all = reads | Self::behind(place, reads, &row);
+        if !write
+            && place.last_write != INIT
+            && let Some(node) = (place.earlier)(place.last_write)
+        {
+            all |= self.clauses.row(Clause::ThroughWrites, row(&node.statics));
+        }
+        all
+    }
+
+    /// See [`Armv8Static::since`].
+    fn since_exchange<W: RowWidth>(
+        &self,
+        place: &Place<'_, Armv8Static<W>, W>,
+        write: bool,
+    ) -> Option<Row<W>> {
+        let last = (&place.po_loc & &place.facts.exchanges).last().filter(|_| !write)?;
+        let since = place.po_loc.without(&Row::range(0, last + 1));
+        Some(since.without(&place.facts.doubtful_writes))
+    }
+
     /// The commit-before prefix of an event; or what is `sure` of it.
     fn committed_before<W: RowWidth>(
         &self,
@@ -314,14 +406,18 @@ impl Armv8 {
         let commit = if sure { &node.statics.sure } else { &node.statics.commit };
         let mut prefix = Row::EMPTY;
         let mut direct = commit | from_other_threads(trie, graph, node);
-        if node.kind == Kind::Read {
+        // Had the exchange ended otherwise, the read might have read from it, and would not depend on what came before.
+        let unsure = node.statics.since.as_ref().filter(|_| sure);
+        if let Some(since) = unsure {
+            direct |= since;
+        } else if node.kind == Kind::Read {
             let po_loc = if sure { node.po_loc.without(&node.statics.doubtful) } else { node.po_loc.clone() };
             if is_own(trie, graph, node, source) {
                 let write = trie.node(graph.node(source as usize));
                 direct |= &write.statics.dp | &write.statics.pick | &write.statics.exists;
                 direct |= po_loc.without(&(&write.po_loc | Row::single(source as usize)));
                 if node.statics.acquire && write.partner != INIT {
-                    direct.insert(source as usize);
+                    direct.insert(write.partner as usize);
                 }
             } else {
                 direct |= &po_loc;

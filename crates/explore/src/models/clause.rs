@@ -55,8 +55,9 @@ pub enum Clause {
     DepRfi,
     PickIsb,
     PickAddrPo,
-    PickRfi,
-    RmwRfi,
+    ThroughWrites,
+    PickLob,
+    RmwLmrs,
     Lws,
     DsbSt,
     AmoBarrier,
@@ -87,7 +88,7 @@ impl Clause {
     /// the order, and compilers keep both.
     fn is_dependency(self) -> bool {
         use Clause::*;
-        matches!(self, Addr | Data | Ctrl | AddrPo | Pick | DepRfi | PickIsb | PickAddrPo | PickRfi)
+        matches!(self, Addr | Data | Ctrl | AddrPo | Pick | DepRfi | PickIsb | PickAddrPo | PickLob)
     }
 }
 

@@ -108,7 +108,7 @@ pub enum Op {
         a: Arg,
         b: Arg,
     },
-    /// `a`, which `by` has only picked: as a select whose outcome is known.
+    /// `a`, which `by` has only picked, and which depends on nothing else.
     Picked {
         dst: u16,
         a: Arg,

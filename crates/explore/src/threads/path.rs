@@ -225,6 +225,8 @@ pub struct Facts<W: RowWidth> {
     pub doubtful_writes: Row<W>,
     /// Earlier reads of such compare-exchanges whose annotation would have been another one then.
     pub doubtful_reads: Row<W>,
+    /// Earlier reads of compare-exchanges, however they ended.
+    pub exchanges: Row<W>,
     /// Earlier accesses by their annotation, as far as it is not plain.
     annotated: Vec<(Ann, Row<W>)>,
     /// Per kind of fence passed: what stood before the last one.
@@ -286,6 +288,8 @@ pub struct Place<'a, S, W: RowWidth> {
     pub pick: Row<W>,
     /// The path before it.
     pub facts: &'a Facts<W>,
+    /// The earlier events of the thread, by number.
+    pub earlier: &'a dyn Fn(EventId) -> Option<&'a Node<S, W>>,
 }
 
 impl<W: RowWidth> Facts<W> {
@@ -396,9 +400,9 @@ impl<W: RowWidth> Facts<W> {
                 return None;
             }
             Flow::Picked => {
-                let Op::Picked { a, by, .. } = *op else { return None };
-                let picks = self.dep(by) | self.pick(by) | self.pick(a);
-                self.set(effect.defines, self.dep(a), picks)
+                let Op::Picked { by, .. } = *op else { return None };
+                let picks = self.dep(by) | self.pick(by);
+                self.set(effect.defines, Row::EMPTY, picks)
             }
             Flow::Control => {
                 for a in uses() {
@@ -484,6 +488,9 @@ impl<W: RowWidth> Facts<W> {
         let me = Row::single(event as usize);
         let other = exchange.and_then(|exchange| exchange.other);
         self.amo_may_fail = other.is_some();
+        if exchange.is_some() {
+            self.exchanges |= &me;
+        }
         if other.is_some_and(|(_, other)| other != ann) {
             self.doubtful_reads |= &me;
         }

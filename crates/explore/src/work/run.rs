@@ -327,7 +327,9 @@ impl Run<'_> {
 /// A collector for one worker.
 fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a> {
     let mut collector = Collector::new(question, options.visitor, options.stop_at_error);
-    collector.sample = options.limits.progress.map(|_| progress::SAMPLE);
+    // Whoever watches, or limits the time, wants to know how much there is.
+    let limits = &options.limits;
+    collector.sample = (limits.progress.is_some() || limits.deadline.is_some()).then_some(progress::SAMPLE);
     collector
 }
 

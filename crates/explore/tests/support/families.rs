@@ -389,6 +389,22 @@ fn armv8_orders() -> Vec<String> {
     programs.push("Rx Wz1<pick0 Rz Wyr2 | Ry Wxr0".into());
     programs.push("Rx Wz1<pick0 Rz Wy1<data2 | Ry Wx1<data0".into());
     programs.push("Wx2 dmb.st Wy1 | Ry Wz1<pick0 Rz Wx1<data2".into());
+    programs.push("Rx Wz1<pick0 Rz.acq Wy1 | Ry Wxr0".into());
+    programs.push("Rx Wz1<pick0 Rz.acqpc Wy1 | Ry Wxr0".into());
+    programs.push("Wx2 dmb.st Wy1 | Ry Wz1<pick0 Rz.acq Wx1".into());
+    programs.push("Wx1 dmb.sy Wy1 | Ry Wz1<data0 Rz.acqpc Rx".into());
+    // Through memory to a branch and a fence, and from what one instruction reads and writes.
+    programs.push("Wx1 dmb.sy Wy1 | Ry Wz1<pick0 Rz isb<ctrl2 Rx".into());
+    for rmw in ["Ax", "Sx1", "Cx01"] {
+        for last in
+            ["Wy1<ctrl1", "Wy1<addr1", "isb<ctrl1 Wy1", "Rz<addr1 Wy1<data2", "Wz1<data1 Rz Wy1<data3"]
+        {
+            programs.push(format!("{rmw} Rx {last} | Ry Wxr0"));
+        }
+        for last in ["Rx<addr1", "isb<ctrl1 Rx", "Rx"] {
+            programs.push(format!("Wx1 dmb.sy Wy1 | {} Ry {last}", rmw.replace('x', "y")));
+        }
+    }
     programs.push("Wx2 dmb.sy Wy1 | Ry Rz<pick0 Wx1".into());
     programs.push("Wx2 dmb.sy Wy1 | Ry Rz<pick0 isb Rx".into());
     // A picked address orders later writes, a picked value does not.

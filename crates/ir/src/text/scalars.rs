@@ -2,7 +2,7 @@
 
 use super::lexer::Token;
 use super::parser::{Kind, Parser, Text};
-use crate::annotation::{Ann, Order};
+use crate::annotation::{Ann, Order, Role};
 use crate::program::{Callee, FunctionId, Label, ObjectId, Operand, Reg, ThreadId};
 use crate::value::Value;
 use fencepost_diag::{Diagnostic, Span};
@@ -225,11 +225,20 @@ impl Text for Ann {
                 out.push_str(word);
             }
         }
+        if let Some((word, _)) = Role::ALL.iter().find(|(_, role)| *role == self.role) {
+            out.push('+');
+            out.push_str(word);
+        }
     }
 
     fn parse(parser: &mut Parser) -> Result<Self, Box<Diagnostic>> {
         let mut ann = Ann::order(Order::parse(parser)?);
         while parser.eat_sign("+") {
+            if let Some(&(_, role)) = Role::ALL.iter().find(|(word, _)| parser.is_word(word)) {
+                ann.role = role;
+                parser.take();
+                continue;
+            }
             match FLAGS.iter().find(|(word, _)| parser.is_word(word)) {
                 Some((_, flag)) => *flag(&mut ann) = true,
                 None => return Err(parser.expected("`exclusive`, `no_return`, `volatile` or `non_temporal`")),

@@ -1,7 +1,7 @@
 //! Print and parse are inverse, for programs and executions that use every word there is; bad text is an error.
 
 use super::*;
-use crate::annotation::{Ann, Fence, Order};
+use crate::annotation::{Ann, Fence, Order, Role};
 use crate::execution::{Event, EventKind, Location};
 use crate::program::*;
 use crate::property::*;
@@ -33,13 +33,15 @@ fn operand() -> impl Strategy<Value = Operand> {
 }
 
 fn ann() -> impl Strategy<Value = Ann> {
-    (select(&Order::ALL[..]), any::<[bool; 4]>()).prop_map(
-        |(order, [exclusive, no_return, volatile, non_temporal])| Ann {
+    let roles: Vec<Role> = [Role::None].into_iter().chain(Role::ALL.map(|(_, role)| role)).collect();
+    (select(&Order::ALL[..]), any::<[bool; 4]>(), select(roles)).prop_map(
+        |(order, [exclusive, no_return, volatile, non_temporal], role)| Ann {
             order,
             exclusive,
             no_return,
             volatile,
             non_temporal,
+            role,
         },
     )
 }

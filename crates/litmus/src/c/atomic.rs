@@ -7,6 +7,7 @@
 
 use super::Body;
 use super::expression::Node;
+use super::kernel;
 use crate::error::{Parsed, expect, expected, expected_next, suggest};
 use crate::types::Type;
 use fencepost_diag::Diagnostic;
@@ -64,6 +65,13 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn call(&mut self, name: &'a str, span: Span) -> Parsed<Node> {
         let base = name.strip_suffix("_explicit").unwrap_or(name);
         let call = Call { explicit: base != name, span };
+        if kernel::is_kernel(name) && !FUNCTIONS.contains(&name) {
+            let outer = std::mem::replace(&mut self.builder().span, span);
+            let first = self.builder().function.spans.len();
+            expect(self.lexer, "(")?;
+            let node = self.kernel_call(name, span)?;
+            return self.end_of_call(name, node, (span, outer, first));
+        }
         if !FUNCTIONS.contains(&base) {
             return Err(unknown_function(name, span));
         }
@@ -89,6 +97,15 @@ impl<'a> Body<'_, 'a> {
             "atomic_compare_exchange_weak" => self.compare_exchange(&call, true)?,
             _ => self.read_modify_write(&call, base)?,
         };
+        self.end_of_call(name, node, (span, outer, first))
+    }
+
+    fn end_of_call(
+        &mut self,
+        name: &str,
+        node: Node,
+        (span, outer, first): (Span, Span, usize),
+    ) -> Parsed<Node> {
         if !self.lexer.at(")") {
             return Err(expected_next(self.lexer, &format!("`)` after the arguments of `{name}`")));
         }
@@ -100,18 +117,17 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The address argument and the type of what it points to.
-    fn pointer_argument(&mut self) -> Parsed<(Operand, Type)> {
+    pub(super) fn pointer_argument(&mut self) -> Parsed<(Operand, Type)> {
         let start = self.lexer.peek();
         let (addr, ty) = self.assignment_value()?;
         if !ty.is_pointer() {
-            let error = Diagnostic::error(start.span(), "this is not the address of a shared location");
-            return Err(Box::new(error.label("expected a parameter such as `x`, or `&x[1]`")));
+            return Err(not_an_address(start.span()));
         }
         Ok((addr, ty.pointee()))
     }
 
     /// A comma and a value of this type.
-    fn value_argument(&mut self, ty: Type) -> Parsed<Operand> {
+    pub(super) fn value_argument(&mut self, ty: Type) -> Parsed<Operand> {
         expect(self.lexer, ",")?;
         let (value, from) = self.assignment_value()?;
         Ok(self.convert(value, from, ty))
@@ -161,7 +177,21 @@ impl<'a> Body<'_, 'a> {
     }
 
     fn read_modify_write(&mut self, call: &Call, base: &str) -> Parsed<Node> {
-        let (addr, ty) = self.pointer_argument()?;
+        let start = self.lexer.peek();
+        let (first, first_type) = self.assignment_value()?;
+        if let Some(op) = kernel::fetched(base).filter(|_| !call.explicit && !first_type.is_pointer()) {
+            // The Linux kernel gives the operand first.
+            self.test.is_kernel = true;
+            expect(self.lexer, ",")?;
+            let (addr, ty) = self.pointer_argument()?;
+            let operand = self.convert(first, first_type, ty);
+            let ann = Ann::order(Order::SeqCst);
+            return Ok(Node::Value(self.modify((addr, ty), op, operand, (ann, ann)), ty));
+        }
+        if !first_type.is_pointer() {
+            return Err(not_an_address(start.span()));
+        }
+        let (addr, ty) = (first, first_type.pointee());
         let op = match base {
             "atomic_fetch_add" => RmwOp::Add,
             "atomic_fetch_sub" => RmwOp::Sub,
@@ -260,22 +290,16 @@ enum ExpectedPlace {
     Memory(Operand),
 }
 
+fn not_an_address(span: Span) -> Box<Diagnostic> {
+    let error = Diagnostic::error(span, "this is not the address of a shared location");
+    Box::new(error.label("expected a parameter such as `x`, or `&x[1]`"))
+}
+
 fn bad_order(span: Span, what: &str, does: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(span, format!("{what} never {does}")).label("not an order for this operation"))
 }
 
 fn unknown_function(name: &str, span: Span) -> Box<Diagnostic> {
-    const KERNEL: [&str; 8] =
-        ["READ_ONCE", "WRITE_ONCE", "smp_", "rcu_", "srcu_", "spin_", "synchronize_rcu", "rcu_dereference"];
-    const KERNEL_NAMES: [&str; 6] =
-        ["xchg", "cmpxchg", "atomic_read", "atomic_set", "atomic_inc", "atomic_add"];
-    let is_kernel = KERNEL.iter().any(|prefix| name.starts_with(prefix))
-        || KERNEL_NAMES.iter().any(|known| name == *known || name.starts_with(&format!("{known}_")));
-    if is_kernel {
-        let message = format!("`{name}` of the Linux kernel memory model is not supported");
-        let hint = "tests in C use the functions of <stdatomic.h>, as in `atomic_load_explicit(x, memory_order_relaxed)`";
-        return Box::new(Diagnostic::error(span, message).label("not modelled").hint(hint));
-    }
     let error =
         Box::new(Diagnostic::error(span, format!("unknown function `{name}`")).label("not known here"));
     let explicit = FUNCTIONS.map(|f| format!("{f}_explicit"));

@@ -303,6 +303,9 @@ impl<'a> Body<'_, 'a> {
     fn write(&mut self, target: Node, value: Operand, ty: Type) -> Parsed<Node> {
         match target {
             Node::Local(index) => {
+                if self.locals[index].implicit && ty.width() > self.locals[index].ty.width() {
+                    self.locals[index].ty = ty;
+                }
                 let local = self.locals[index];
                 let value = self.convert(value, ty, local.ty);
                 self.set_local(local.reg, value);
@@ -323,7 +326,8 @@ impl<'a> Body<'_, 'a> {
     /// The value in another type.
     pub(super) fn convert(&mut self, value: Operand, from: Type, to: Type) -> Operand {
         let fits = to.width() > from.width() || (to.width() == from.width() && to.extend() == from.extend());
-        if fits || to.width() == Width::W64 {
+        // Whoever stores an address in an `int` means the address: locations that hold some are as wide as they are.
+        if fits || to.width() == Width::W64 || from.is_pointer() {
             return value;
         }
         let (width, extend) = (to.width(), to.extend());

@@ -9,9 +9,11 @@
 //!
 //! * [`expression`]: expressions, with C's conversions.
 //! * [`atomic`]: the functions of `stdatomic.h`.
+//! * [`kernel`]: those of the Linux kernel.
 
 mod atomic;
 mod expression;
+mod kernel;
 
 use crate::condition;
 use crate::error::{MOST_NESTING, Parsed, expect, expected, expected_next};
@@ -29,6 +31,8 @@ struct Local<'a> {
     name: &'a str,
     reg: Reg,
     ty: Type,
+    /// It was declared by an assignment, and takes the type of what is assigned.
+    implicit: bool,
 }
 
 /// A parameter: the address of a shared location.
@@ -191,7 +195,7 @@ impl<'a> Body<'_, 'a> {
             return *local;
         }
         let reg = self.builder().function.new_reg(name);
-        let local = Local { name, reg, ty };
+        let local = Local { name, reg, ty, implicit: false };
         self.locals.push(local);
         local
     }
@@ -289,7 +293,9 @@ impl<'a> Body<'_, 'a> {
             (Kind::Ident, "while") => self.while_statement(),
             (Kind::Ident, "do") => self.do_statement(),
             (Kind::Ident, "for") => self.for_statement(),
-            (Kind::Ident, "break" | "continue") => self.leave_loop(text == "break", span),
+            (Kind::Ident, "break" | "continue") if !self.is_assigned() => {
+                self.leave_loop(text == "break", span)
+            }
             (Kind::Ident, "return") => {
                 self.lexer.next();
                 if !self.lexer.at(";") {
@@ -310,6 +316,12 @@ impl<'a> Body<'_, 'a> {
                 self.semicolon()
             }
         }
+    }
+
+    /// Whether the word that comes next is assigned to, keyword or not.
+    fn is_assigned(&mut self) -> bool {
+        let second = self.lexer.peek_second();
+        self.lexer.text(second) == "="
     }
 
     /// The end of a statement. A semicolon that was forgotten at the end of a line is reported and then assumed.
@@ -346,8 +358,9 @@ impl<'a> Body<'_, 'a> {
             }
             let name = self.lexer.text(token);
             if self.lexer.eat("=") {
-                let (value, from) = self.assignment_value()?;
+                // The name is known in its own initial value.
                 let local = self.declare(name, ty);
+                let (value, from) = self.assignment_value()?;
                 let value = self.convert(value, from, ty);
                 self.set_local(local.reg, value);
             } else {
@@ -543,7 +556,9 @@ impl<'a> Body<'_, 'a> {
         // herd7 takes an assignment to a new name as its declaration.
         if self.lexer.at("=") && self.test.find_global(name).is_none() {
             self.declare(name, Type::INT);
-            return Ok(Node::Local(self.locals.len() - 1));
+            let index = self.locals.len() - 1;
+            self.locals[index].implicit = true;
+            return Ok(Node::Local(index));
         }
         let error =
             Diagnostic::error(span, format!("`{name}` is not declared in this thread")).label("unknown name");

@@ -2,7 +2,7 @@
 
 use super::{Function, Lowerer, MAX_DEPTH, MAX_WORK, Meaning, Projection, Scope};
 use crate::ast::{Binary, Binding, Condition, Expr, ExprKind, Name, Unary};
-use crate::base::BaseSet;
+use crate::base::{BaseRelation, BaseSet};
 use crate::graph::{Node, NodeId, Sort};
 use fencepost_diag::{Diagnostic, Span};
 
@@ -61,15 +61,11 @@ impl Lowerer<'_> {
             ExprKind::If(condition, then, otherwise) => {
                 self.expression(if holds(condition) { then } else { otherwise }, scope)
             }
-            ExprKind::Try(first, second) => {
-                let mark = (self.errors.len(), self.faults);
-                let meaning = self.expression(first, scope);
-                if meaning != Meaning::Wrong && self.faults == mark.1 {
-                    return meaning;
-                }
-                self.forgive(mark);
-                self.expression(second, scope)
-            }
+            // `try` is for names that not every simulator gives, and for nothing else.
+            ExprKind::Try(first, second) => match self.knows_all(first, scope, &mut Vec::new()) {
+                true => self.expression(first, scope),
+                false => self.expression(second, scope),
+            },
         }
     }
 
@@ -221,11 +217,12 @@ impl Lowerer<'_> {
     fn apply(&mut self, function: Meaning, argument: Meaning, span: Span, argument_span: Span) -> Meaning {
         match function {
             Meaning::Wrong => Meaning::Wrong,
+            Meaning::Projection(Projection::ControlFence) => self.control_fence(argument, argument_span),
             Meaning::Projection(projection) => {
                 let node = self.relation(&argument, argument_span, "this function");
                 Meaning::Set(self.graph.add(match projection {
                     Projection::Domain => Node::Domain(node),
-                    Projection::Range => Node::Range(node),
+                    _ => Node::Range(node),
                 }))
             }
             Meaning::Function(index) => {
@@ -257,6 +254,21 @@ impl Lowerer<'_> {
                 Meaning::Wrong
             }
         }
+    }
+
+    /// Pairs with a branch on the first and then such a fence between them.
+    fn control_fence(&mut self, argument: Meaning, span: Span) -> Meaning {
+        let (control, fences) = match argument {
+            Meaning::Wrong => return Meaning::Wrong,
+            Meaning::Tuple(items) if items.len() == 2 => {
+                (self.relation(&items[0], span, "`ctrlcfence`"), items[1].clone())
+            }
+            other => (self.graph.add(Node::Relation(BaseRelation::Ctrl)), other),
+        };
+        let fences = self.set(&fences, span, "`ctrlcfence`");
+        let fences = self.graph.add(Node::Identity(fences));
+        let po = self.graph.add(Node::Relation(BaseRelation::Po));
+        Meaning::Relation(self.fold(vec![control, fences, po], Node::Sequence))
     }
 
     /// Binds parameters to an argument: one parameter takes it whole, several take a tuple apart.
@@ -413,43 +425,75 @@ impl Lowerer<'_> {
     ) {
         let before = locals.len();
         locals.extend(parameters.iter().flatten().map(|n| n.text.as_str()));
-        self.check_names(body, scope, locals);
+        for (name, span, locals) in self.unknown_names(body, scope, locals) {
+            self.unknown(scope, name, span, &locals);
+        }
         locals.truncate(before);
     }
 
-    fn check_names<'e>(&mut self, expr: &'e Expr, scope: Scope, locals: &mut Vec<&'e str>) {
+    /// Whether every name in an expression stands for something.
+    fn knows_all<'e>(&self, expr: &'e Expr, scope: Scope, locals: &mut Vec<&'e str>) -> bool {
+        self.unknown_names(expr, scope, locals).is_empty()
+    }
+
+    /// The names in an expression that stand for nothing, with the local ones that are visible there.
+    fn unknown_names<'e>(
+        &self,
+        expr: &'e Expr,
+        scope: Scope,
+        locals: &mut Vec<&'e str>,
+    ) -> Vec<(&'e str, Span, Vec<&'e str>)> {
+        let mut unknown = Vec::new();
+        self.find_unknown(expr, scope, locals, &mut unknown);
+        unknown
+    }
+
+    fn find_unknown<'e>(
+        &self,
+        expr: &'e Expr,
+        scope: Scope,
+        locals: &mut Vec<&'e str>,
+        unknown: &mut Vec<(&'e str, Span, Vec<&'e str>)>,
+    ) {
+        let before = locals.len();
         match &expr.kind {
             ExprKind::Name(name) => {
                 if !locals.contains(&name.as_str()) && self.lookup(scope, name).is_none() {
-                    self.unknown(scope, name, expr.span, locals);
+                    unknown.push((name, expr.span, locals.clone()));
                 }
             }
             ExprKind::Empty | ExprKind::Universe => {}
             ExprKind::Binary(_, list) | ExprKind::Tuple(list) => {
-                list.iter().for_each(|e| self.check_names(e, scope, locals));
+                list.iter().for_each(|e| self.find_unknown(e, scope, locals, unknown));
             }
-            ExprKind::Unary(_, e) => self.check_names(e, scope, locals),
+            ExprKind::Unary(_, e) => self.find_unknown(e, scope, locals, unknown),
             ExprKind::Apply(f, x) => {
-                self.check_names(f, scope, locals);
-                self.check_names(x, scope, locals);
+                self.find_unknown(f, scope, locals, unknown);
+                self.find_unknown(x, scope, locals, unknown);
             }
-            ExprKind::Fun(parameters, body) => self.check_function(parameters, body, scope, locals),
+            ExprKind::Fun(parameters, body) => {
+                locals.extend(parameters.iter().flatten().map(|n| n.text.as_str()));
+                self.find_unknown(body, scope, locals, unknown);
+            }
             ExprKind::Let { recursive, bindings, body } => {
-                let before = locals.len();
                 let bound = bindings.iter().flat_map(|b| b.pattern.iter().flatten()).map(|n| n.text.as_str());
                 if *recursive {
                     locals.extend(bound.clone());
                 }
-                bindings.iter().for_each(|b| self.check_names(&b.value, scope, locals));
+                bindings.iter().for_each(|b| self.find_unknown(&b.value, scope, locals, unknown));
                 locals.extend(bound);
-                self.check_names(body, scope, locals);
-                locals.truncate(before);
+                self.find_unknown(body, scope, locals, unknown);
             }
             ExprKind::If(condition, a, b) => {
-                self.check_names(if holds(condition) { a } else { b }, scope, locals);
+                self.find_unknown(if holds(condition) { a } else { b }, scope, locals, unknown);
             }
-            ExprKind::Try(_, second) => self.check_names(second, scope, locals),
+            ExprKind::Try(first, second) => {
+                if !self.knows_all(first, scope, locals) {
+                    self.find_unknown(second, scope, locals, unknown);
+                }
+            }
         }
+        locals.truncate(before);
     }
 }
 

@@ -54,22 +54,17 @@ impl Lowering<'_> {
         }
     }
 
-    /// Dependencies of the results, for models that look at them: on success the old value is the
-    /// expected one, which was there before the read; the read only picked it (Arm DDI 0487, intrinsic dependencies of
-    /// CAS). Whether it succeeded is the comparison of that value with the expected one.
+    /// Dependencies of the results, for models that look at them. Where a CAS of Arm succeeds, the old value may come from memory
+    /// or from the register that it was compared with, and the other one has only let it pass (DDI 0487, intrinsic
+    /// dependencies of CAS): it depends on neither as data, and the read has picked it. Whether it succeeded is the
+    /// comparison of that value with the expected one.
     fn cas_results(&mut self, cas: &Cas, succeeds: bool) {
-        let &Cas { width, extend, expected, old, same, .. } = cas;
         if !cas.picks {
             return;
         }
-        let by = Arg::Reg(same);
         if succeeds {
-            let kept = self.temporary();
-            let (op, b) = (BinaryOp::Or, Arg::Const(0));
-            self.push(Op::Binary { op, width, extend, dst: kept, a: expected, b });
-            self.push(Op::Picked { dst: old, a: Arg::Reg(kept), by });
-        } else {
-            self.push(Op::Picked { dst: old, a: Arg::Reg(old), by });
+            let a = Arg::Reg(cas.old);
+            self.push(Op::Picked { dst: cas.old, a, by: a });
         }
         // A weak one may have failed without a reason.
         if !cas.weak {

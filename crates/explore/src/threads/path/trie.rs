@@ -321,6 +321,10 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
                 pick |= facts.pick(value) | facts.pick(addr);
                 if let Some(picked) = picked {
                     pick |= facts.dep(picked) | facts.pick(picked);
+                    // Whether the write of a compare-exchange is there was decided by what it read, too.
+                    if M::DEPENDENCIES && facts.last_amo_read != INIT {
+                        pick.insert(facts.last_amo_read as usize);
+                    }
                 }
                 node.partner = match half {
                     Half::None | Half::Waiting => INIT,
@@ -354,6 +358,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
         if code.live[node.key.pc as usize].is_some() {
             node.same_pc = self.same_operation_before(parent, code.stands_at(node.key.pc), code);
         }
+        let earlier = |event: EventId| self.event_before(parent, event);
         let place = Place {
             first: self.base[node.thread as usize],
             kind: node.kind,
@@ -367,6 +372,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             data,
             pick,
             facts,
+            earlier: &earlier,
         };
         node.statics = self.model.statics(&place);
     }
@@ -456,6 +462,18 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
             at = self.node(at).parent;
         }
         at
+    }
+
+    /// The event of that number on the way to a node.
+    fn event_before(&self, mut at: NodeId, event: EventId) -> Option<&Node<M::Static, W>> {
+        while at != NO_NODE {
+            let node = self.node(at);
+            if node.event == event && node.kind != Kind::Segment {
+                return Some(node);
+            }
+            at = node.parent;
+        }
+        None
     }
 
     /// The nearest write among a node and the earlier ones at its cell.
