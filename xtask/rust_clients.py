@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the loom tests of published crates on crates/loom, and on loom itself, one after the other; prints a table.
 
-    xtask/rust_clients.py FOLDER [--seconds S] [--loom-seconds S] [--only CRATE[,CRATE...]] [--without-loom] [--release-of loom]
+    xtask/rust_clients.py FOLDER [--seconds S] [--loom-seconds S] [--only CRATE[,CRATE...]] [--tests REGEX]
+        [--without-loom]
 
 FOLDER is a scratch folder outside of the repository. The crates are fetched with cargo; no file of theirs is changed but the lock file, in which the
 stand-in takes the place of loom. Each test is a process of its own that has so many CPU seconds; a test that has several models has them for each model.
@@ -96,7 +97,7 @@ def tests_of(executable, pattern):
 
 def run(executable, test, ours, seconds, cwd):
     """Verdict, number of executions or iterations, CPU seconds."""
-    environment = dict(os.environ, FENCEPOST_LOG="1", LOOM_LOG="loom=info", LOOM_MAX_DURATION=str(10 * seconds))
+    environment = dict(os.environ, FENCEPOST_LOG="1", LOOM_LOG="loom=info", LOOM_MAX_DURATION=str(4 * seconds))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     try:
@@ -129,6 +130,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--loom-seconds", type=int, default=60)
     parser.add_argument("--only", default="")
+    parser.add_argument("--tests", default="")
     parser.add_argument("--without-loom", action="store_true")
     options = parser.parse_args()
     folder = options.folder.resolve()
@@ -152,7 +154,7 @@ def main():
                 results.setdefault("-", {})[ours] = (f"does not compile: {wrong}", 0, 0.0)
                 continue
             for executable in executables:
-                for test in tests_of(executable, client[5]):
+                for test in tests_of(executable, options.tests or client[5]):
                     row = results.setdefault(test, {})
                     row[ours] = run(executable, test, ours, seconds, source)
                     if not ours or options.without_loom:

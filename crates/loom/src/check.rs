@@ -112,7 +112,8 @@ where
     Config::default().check(f)
 }
 
-/// What the standard library makes when it is first used, and keeps, must not lie in the memory of a run: where output is captured, that grows from
+/// What the standard library makes when it is first used, and keeps, must not lie in the memory of a run: where output is
+/// captured, that grows from
 /// what is there.
 fn prepare_output(model: Model) {
     let _ = std::thread::current().id();
@@ -175,7 +176,8 @@ impl Config {
         shared
     }
 
-    /// Runs a closure along one execution, by the word of a finding, and tells it; nothing if it is no such word. Panics are shown where they happen.
+    /// Runs a closure along one execution, by the word of a finding, and tells it; nothing if it is no such word. Panics are
+    /// shown where they happen.
     pub fn replay<F>(&self, f: F, execution: &str) -> Option<Vec<String>>
     where
         F: Fn() + Sync + Send + 'static,

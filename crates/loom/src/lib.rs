@@ -19,7 +19,8 @@
 //! assert!(report.is_safe());
 //! ```
 //!
-//! The API is that of `loom`, so that tests written for that run unchanged; `docs/RUST.md` says what is different. [`check`] and [`Config`] are
+//! The API is that of `loom`, so that tests written for that run unchanged; `docs/RUST.md` says what is different. [`check`] and
+//! [`Config`] are
 //! additions: counts and findings as data, and the memory model as a parameter.
 
 pub mod cell;
@@ -41,7 +42,8 @@ pub mod model;
 #[doc(inline)]
 pub use model::model;
 
-/// Does something in a model with memory that outlives the execution, such as noting an outcome in a set that was made before. All other memory that
+/// Does something in a model with memory that outlives the execution, such as noting an outcome in a set that was made before.
+/// All other memory that
 /// threads of a model take is gone at its end. It must not access anything of the model.
 pub fn outside<R>(work: impl FnOnce() -> R) -> R {
     rt::outside(work)

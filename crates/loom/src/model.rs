@@ -98,7 +98,7 @@ impl Builder {
         // A limit that its user has set ends the exploration; what is cut without one is no answer.
         assert!(
             report.cut == 0,
-            "some executions were not followed to their ends: a loop without `yield_now`, or `max_branches` is too small\n{report}"
+            "some executions were not followed to their ends: a loop without `yield_now`, or a small `max_branches`\n{report}"
         );
         let limited = self.max_permutations.is_some() || self.max_duration.is_some();
         assert!(report.stopped.is_none() || limited, "{report}");

@@ -20,7 +20,8 @@ fn store(x: usize, v: u32, o: Ordering) -> Statement {
     Statement::Store(x, Value::Number(v), o)
 }
 
-/// The shapes of the literature, by the orders of their stores, loads and read-modify-writes, and a fence between accesses, if any.
+/// The shapes of the literature, by the orders of their stores, loads and read-modify-writes, and a fence between accesses, if
+/// any.
 fn shapes(
     s: Ordering,
     l: Ordering,
@@ -257,10 +258,12 @@ fn stacks() {
                 if (i < {pushers}) {{
                     struct node *h = atomic_load_explicit(&head, memory_order_relaxed);
                     do nodes[i].next = h;
-                    while (!atomic_compare_exchange_strong_explicit(&head, &h, &nodes[i], memory_order_release, memory_order_relaxed));
+                    while (!atomic_compare_exchange_strong_explicit(&head, &h, &nodes[i],
+                            memory_order_release, memory_order_relaxed));
                 }} else {{
                     struct node *h = atomic_load_explicit(&head, memory_order_acquire);
-                    while (h && !atomic_compare_exchange_strong_explicit(&head, &h, h->next, memory_order_acquire, memory_order_acquire)) {{}}
+                    while (h && !atomic_compare_exchange_strong_explicit(&head, &h, h->next,
+                            memory_order_acquire, memory_order_acquire)) {{}}
                 }}
                 return 0;
             }} {}",

@@ -1,6 +1,8 @@
-//! Random programs, in C and in Rust: as many executions, and the same findings. Each also with the threads run again before every step.
+//! Random programs, in C and in Rust: as many executions, and the same findings. Each also with the threads run again before
+//! every step.
 //!
-//! The programs publish plain data and let what was published decide what is done next: a key of a thread's state that leaves out what others have
+//! The programs publish plain data and let what was published decide what is done next: a key of a thread's state that leaves out
+//! what others have
 //! published goes unnoticed otherwise.
 
 mod support;
@@ -107,7 +109,8 @@ fn compare(seed: u64, plains: usize) -> (bool, bool) {
     if !races(&rust.0) {
         assert_eq!((&rust.0, rust.2), (&anew.0, anew.2), "{}", says());
     }
-    // Models without races of their own have none in C; in Rust a race is a mistake under every model, and so is what is read then.
+    // Models without races of their own have none in C; in Rust a race is a mistake under every model, and so is what is read
+    // then.
     let has_races = matches!(model, Model::Rc11 | Model::Rc20 | Model::Ra);
     if has_races {
         assert_eq!(races(&c), races(&rust.0), "{}", says());

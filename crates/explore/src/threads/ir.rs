@@ -9,6 +9,7 @@ use crate::threads::code::{Arg, CasRead, Code, DISAGREED, FP, Op, Pc, RESULT, Un
 use crate::threads::interpret::{Machine, Next, Snapshot, callee};
 use crate::threads::memory::{LocId, Memory, Storage};
 use crate::threads::native::forms::{CUT, Forms};
+use crate::threads::native::registers::combine;
 use crate::threads::native::{Asked, Maker, Native};
 use crate::threads::path::{Key, Kind, Node, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::threads::{Around, Stand, Start, Threads};
@@ -41,7 +42,8 @@ impl<'a> Ir<'a> {
         Ir { code, forms, native: source.map(|make| Native::new(make())) }
     }
 
-    /// Where a native thread comes to that stands at a cut in slot `index`; `cut_at` is what the machine knew there, `starts`: it begins.
+    /// Where a native thread comes to that stands at a cut in slot `index`; `cut_at` is what the machine knew there, `starts`: it
+    /// begins.
     #[cold]
     fn go_native<M: MemoryModel<W>, W: RowWidth>(
         &mut self,
@@ -56,7 +58,7 @@ impl<'a> Ir<'a> {
         loop {
             let registers = graph.registers_mut(layout, thread, index);
             if registers[RESULT] as Pc != CUT {
-                Native::combine(registers);
+                combine(registers);
             } else {
                 match native.ask(self.forms, trie, memory, model, layout, graph, (thread, index), starts) {
                     Asked::Step => graph.registers_mut(layout, thread, index)[RESULT] = u64::from(CUT),

@@ -1,15 +1,21 @@
 //! What a thread does next.
 //!
-//! [`Threads`] is what the search asks; [`ir`] answers for programs of `ir`, and for [`native`] ones, whose code is a loop around what a source asks
-//! for. A program of `ir` becomes operations ([`lower`], [`code`]); [`interpret`] runs a thread from one event to the next; [`path`] has what is
+//! [`Threads`] is what the search asks; [`ir`] answers for programs of `ir`, and for [`native`] ones, whose code is a loop around
+//! what a source asks
+//! for. A program of `ir` becomes operations ([`lower`], [`code`]); [`interpret`] runs a thread from one event to the next;
+//! [`path`] has what is
 //! the same for every visit of an event on the same way through the program, [`memory`] the cells that events are of.
 //!
-//! *May assume*: nobody asks for the memory model's opinion here. A thread is told what its events gave it (the value read, the choice made),
+//! *May assume*: nobody asks for the memory model's opinion here. A thread is told what its events gave it (the value read, the
+//! choice made),
 //! and nothing else of the other threads.
 //!
-//! *Must keep*: a thread that is told the same does the same, in whichever graph it stands. Its next event, the cell and the value follow from
-//! its state before, from the event and from what that gave it; the search comes back to states in any order and compares nothing. An event's
-//! number is its thread's first plus its index in program order. Where events are committed out of order, whether an event exists must not
+//! *Must keep*: a thread that is told the same does the same, in whichever graph it stands. Its next event, the cell and the
+//! value follow from
+//! its state before, from the event and from what that gave it; the search comes back to states in any order and compares
+//! nothing. An event's
+//! number is its thread's first plus its index in program order. Where events are committed out of order, whether an event exists
+//! must not
 //! depend on a value that may still change: such things are choices (`docs/EXPLORATION.md`, "What exists by choice").
 
 pub mod code;
@@ -62,13 +68,18 @@ pub struct Around<'a, M: MemoryModel<W>, W: RowWidth> {
 
 /// Where threads come from.
 ///
-/// *Call order*: `start` once for a thread in a graph; then, for each of its events in program order, `resume`. After a revisit the search goes
-/// back to a state that the graph still has, and calls `resume` from there with something else; it never says that it goes back. A state is the
+/// *Call order*: `start` once for a thread in a graph; then, for each of its events in program order, `resume`. After a revisit
+/// the search goes
+/// back to a state that the graph still has, and calls `resume` from there with something else; it never says that it goes back.
+/// A state is the
 /// words of [`Graph::registers`] beside the thread's slot; `resume` makes those of slot `index + 1` from those of slot `index`.
 ///
-/// *Determinism*: with the same state before, the same event and the same value (and, of a source that looks at more than its own state, the
-/// same (po | rf)+ prefix, which the graph has) a thread comes to the same next event. Soundness of the whole search depends on that.
-/// The events before `index` are in the graph, with their sources; of those behind it, which others may have made, nothing may be asked.
+/// *Determinism*: with the same state before, the same event and the same value (and, of a source that looks at more than its own
+/// state, the
+/// same (po | rf)+ prefix, which the graph has) a thread comes to the same next event. Soundness of the whole search depends on
+/// that.
+/// The events before `index` are in the graph, with their sources; of those behind it, which others may have made, nothing may be
+/// asked.
 ///
 /// `describe(node)`, what is known of an event on a path, is [`Trie::node`]: memory models read it, too.
 pub trait Threads<M: MemoryModel<W>, W: RowWidth>: Send {

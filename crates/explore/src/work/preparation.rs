@@ -1,7 +1,8 @@
 //! What an exploration has found out about a program that it must know before it begins: how many events, registers and threads
 //! there are, where cells lie, with which reads it is careful. It begins with a guess and starts over when that was too little.
 //!
-//! The reasons to start over, in the order in which they came up, are all that there is to know: from the same reasons comes the same
+//! The reasons to start over, in the order in which they came up, are all that there is to know: from the same reasons comes the
+//! same
 //! preparation.
 
 use crate::findings::collect::Question;

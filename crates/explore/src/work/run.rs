@@ -56,7 +56,8 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
     explore_in(program, options, &*twin, prepared, false)
 }
 
-/// Explores all executions of native threads, whose sources `options.native` makes. Values must be there before what depends on them is
+/// Explores all executions of native threads, whose sources `options.native` makes. Values must be there before what depends on
+/// them is
 /// done: models that commit events out of program order are refused.
 pub fn explore_native(options: &Options<'_>) -> Result<Exploration, Unsupported> {
     if twin(options).purpose().dependencies || options.native.is_none() {

@@ -15,7 +15,8 @@ pub struct UnsafeCell<T: ?Sized> {
     data: std::cell::UnsafeCell<T>,
 }
 
-// SAFETY: the id is written by threads of a model, of which one runs at a time. As with the standard library's, the type around it says
+// SAFETY: the id is written by threads of a model, of which one runs at a time. As with the standard library's, the type around
+// it says
 // whether it may be shared; one that says nothing is not, as `Cell` is not.
 unsafe impl<T: ?Sized + Send> Send for UnsafeCell<T> {}
 

@@ -1,7 +1,9 @@
 //! Memory of the threads of a model: for each a stack and a heap, at the same addresses in every run.
 //!
-//! Addresses are values (`AtomicPtr`), so a run that is made again must get the same ones. Each thread takes memory from a region of its own, in
-//! the order in which it asks, and nothing is used twice within a run: freed memory stays readable, and what threads of other runs have left
+//! Addresses are values (`AtomicPtr`), so a run that is made again must get the same ones. Each thread takes memory from a region
+//! of its own, in
+//! the order in which it asks, and nothing is used twice within a run: freed memory stays readable, and what threads of other
+//! runs have left
 //! behind is forgotten by beginning anew. All arenas lie in one piece of address space, so that an address tells whose it is.
 
 #![allow(unsafe_code)]
@@ -186,7 +188,8 @@ unsafe impl corosensei::stack::Stack for Stack {
 #[derive(Debug)]
 pub struct Heap;
 
-// SAFETY: what comes from a region is used once and lies where nobody else has memory; all else is the system's, and goes back to it.
+// SAFETY: what comes from a region is used once and lies where nobody else has memory; all else is the system's, and goes back to
+// it.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let region = CURRENT.get();

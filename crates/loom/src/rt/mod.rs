@@ -1,6 +1,7 @@
 //! What runs the threads of a model: coroutines, their memory, and what is known of what they have done.
 //!
-//! Everything of the library that a thread calls comes here: [`perform`] hands a step to the explorer and comes back with what it gave, which may
+//! Everything of the library that a thread calls comes here: [`perform`] hands a step to the explorer and comes back with what it
+//! gave, which may
 //! be in another run of the program. Between two steps a thread runs alone.
 
 #![allow(unsafe_code)]
@@ -128,7 +129,8 @@ pub fn is_inside() -> bool {
     !CURRENT.get().is_null()
 }
 
-/// Whether accesses are steps here: in a model, unless the thread unwinds. The standard library counts panics by thread of the system, so that no
+/// Whether accesses are steps here: in a model, unless the thread unwinds. The standard library counts panics by thread of the
+/// system, so that no
 /// other thread of the model may run meanwhile.
 pub fn makes_steps() -> bool {
     is_inside() && !std::thread::panicking()
@@ -439,7 +441,8 @@ impl Run {
     fn forget(&mut self) {
         for thread in &mut self.threads {
             if let Some(coroutine) = &mut thread.coroutine {
-                // SAFETY: what is left on its stack is in the memory of the run, which is forgotten as a whole; what it has of the
+                // SAFETY: what is left on its stack is in the memory of the run, which is forgotten as a whole; what it has of
+                // the
                 // system's memory is leaked by nobody, since the model takes none.
                 unsafe { coroutine.force_reset() };
             }
@@ -468,6 +471,9 @@ impl Run {
         if block.freed.replace(now).is_some() {
             let message = "memory is given back twice".to_string();
             return Some((FindingKind::DoubleFree, message, here.into_iter().collect()));
+        }
+        if self.plain.may_be_counted(start, size) {
+            return None;
         }
         let past = self.past?;
         // SAFETY: see `past`.
@@ -566,7 +572,8 @@ fn end_of_model() {
     }
 }
 
-// SAFETY: a run is used by one thread at a time; its coroutines know nothing of the thread that they run on but what is switched with them.
+// SAFETY: a run is used by one thread at a time; its coroutines know nothing of the thread that they run on but what is switched
+// with them.
 unsafe impl Send for Run {}
 
 impl Source for Run {
@@ -602,8 +609,9 @@ impl Source for Run {
 
     fn departed(&mut self, thread: usize) -> u32 {
         let here = self.here(thread);
-        let message = "a thread does something else when it is run again, although it has seen the same: does the program look at \
-                       the time, at random numbers, at addresses, or at what an earlier run has left in a static?";
+        let message = "a thread does something else when it is run again, although it has seen the same: \
+                       does the program look at the time, at random numbers, at addresses, or at what an \
+                       earlier run has left in a static?";
         self.shared.site(message.into(), here.as_slice())
     }
 

@@ -1,6 +1,7 @@
 //! Accesses to plain memory: no steps, but two of them that nothing orders are a data race.
 //!
-//! Of each cell the last read and the last write of every thread are known: an earlier one is ordered with whatever a later one of its thread is.
+//! Of each cell the last read and the last write of every thread are known: an earlier one is ordered with whatever a later one
+//! of its thread is.
 
 use super::{Here, Run, heap};
 use fencepost_answer::FindingKind;
@@ -77,6 +78,19 @@ impl Plain {
         });
         note(if writes { &mut record.writes } else { &mut record.reads }, at, here);
         other
+    }
+
+    /// Whether memory that is given back looks like what an `Arc` of the standard library pointed to: both counts
+    /// are 0 by then. Who has dropped it waited for the others by counters that nobody here sees.
+    pub fn may_be_counted(&self, start: usize, size: usize) -> bool {
+        const COUNTS: usize = 2 * size_of::<usize>();
+        if size < COUNTS || self.by_address.range(start..start + COUNTS).next().is_some() {
+            return false;
+        }
+        // SAFETY: memory of a run stays readable; it is aligned to 16 bytes, and large enough.
+        #[allow(unsafe_code)]
+        let counts = unsafe { *(start as *const [usize; 2]) };
+        counts == [0, 0]
     }
 
     /// An access to memory in that place that is not over.

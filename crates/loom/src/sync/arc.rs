@@ -1,6 +1,9 @@
-//! As `std::sync::Arc`. Counting makes no steps: where all other owners are dropped before the last one, the value is dropped there. Otherwise
-//! nobody knows who was the last; such a value is dropped at the end of the run, and if that is something that others could notice, the
-//! exploration starts over with the owners of what was made in that place counted step by step. So it does for what looks at the count.
+//! As `std::sync::Arc`. Counting makes no steps: where all other owners are dropped before the last one, the value is dropped
+//! there. Otherwise
+//! nobody knows who was the last; such a value is dropped at the end of the run, and if that is something that others could
+//! notice, the
+//! exploration starts over with the owners of what was made in that place counted step by step. So it does for what looks at the
+//! count.
 
 #![allow(unsafe_code)]
 
@@ -276,7 +279,8 @@ impl<T: ?Sized> Arc<T> {
 /// Leaves a value for the end of the run.
 fn orphan<T: ?Sized>(std: Std<T>, here: Here) {
     let drop: Box<dyn FnOnce() + '_> = Box::new(move || drop(std));
-    // SAFETY: only the lifetime changes. The value lives on until the end of the run, as what it borrows does: an `Arc` of what does not is
+    // SAFETY: only the lifetime changes. The value lives on until the end of the run, as what it borrows does: an `Arc` of what
+    // does not is
     // dropped in a scope whose threads have ended, where all drops are ordered.
     let drop = unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(drop) };
     rt::with(|run| run.orphans.push((here, drop)));

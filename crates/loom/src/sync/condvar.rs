@@ -1,4 +1,5 @@
-//! As `std::sync::Condvar`. A wait takes a ticket, of which there are 32. The low half of the state has a bit for every ticket that waits, the high
+//! As `std::sync::Condvar`. A wait takes a ticket, of which there are 32. The low half of the state has a bit for every ticket
+//! that waits, the high
 //! half one for every ticket that was woken. Whoever notifies one wakes any one of those that wait.
 
 use super::MutexGuard;

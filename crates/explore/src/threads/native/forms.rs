@@ -5,7 +5,8 @@
 //! head:   by the form: to its operations
 //! form f: load, store, fence ...   ordinary operations; then next
 //! ```
-//! Whatever looks at operations (paths, models, revisits, sleep) sees ordinary ones. What the registers hold is for the operations of this
+//! Whatever looks at operations (paths, models, revisits, sleep) sees ordinary ones. What the registers hold is for the
+//! operations of this
 //! file; that a thread is where it was cannot be seen by them, so that no operation has live registers (`liveness.rs`).
 
 use crate::threads::code::{Arg, CasRead, Code, FRAME, FunctionCode, Half, Op, Pc, Target, Undefined};
@@ -120,7 +121,8 @@ fn halves(order: Order) -> (Ann, Ann) {
     (Ann::order(read), Ann::order(write))
 }
 
-/// The code that native threads run, for a model that wants it for this purpose. `compiled`: it is a model of hardware, TSO, for which a store
+/// The code that native threads run, for a model that wants it for this purpose. `compiled`: it is a model of hardware, TSO, for
+/// which a store
 /// of the order SeqCst is compiled to a store and a fence (`models::mapping`).
 pub fn code(program: &Program, purpose: Purpose, compiled: bool) -> (Code, Forms) {
     let mut writer = Writer { ops: Vec::new(), waits: Vec::new(), races: purpose.races, compiled };

@@ -1,166 +1,37 @@
 //! Threads that are not programs of `ir`: a [`Source`] runs them, and says step by step what they do next.
 //!
-//! A step is what a thread does up to and including its next access to shared memory. To the search its thread is one of `ir` whose code
-//! is a loop around ordinary operations (`forms.rs`): where that comes round, the source is asked. What comes next may depend on plain
-//! memory that others have published, so on the whole (po | rf)+ prefix of the thread. So the state of a thread is a number that is given
-//! out once, when the step is made; two states are equal only if they are the same. The state before, the value read and the state of
+//! A step is what a thread does up to and including its next access to shared memory. To the search its thread is one of `ir`
+//! whose code
+//! is a loop around ordinary operations (`forms.rs`): where that comes round, the source is asked. What comes next may depend on
+//! plain
+//! memory that others have published, so on the whole (po | rf)+ prefix of the thread. So the state of a thread is a number that
+//! is given
+//! out once, when the step is made; two states are equal only if they are the same. The state before, the value read and the
+//! state of
 //! whoever wrote it follow from it, and it is gone with the registers that hold it.
 //!
 //! A source keeps its threads alive. It goes on with one that stands where the graph has it; if what its threads have done is not
-//! a part of the graph (the search has gone back), it begins anew and all of the graph is run again ([`Native::follow`]), in an order that
+//! a part of the graph (the search has gone back), it begins anew and all of the graph is run again ([`Native::follow`]), in an
+//! order that
 //! extends (po | rf)+. A run that is made again must ask for what it asked for before; a number in the registers tells.
 
 pub mod forms;
+pub mod registers;
+pub mod source;
+
+pub use source::{At, Cell, Do, Given, Maker, Past, Source, Step, Wanted};
 
 use crate::models::model::MemoryModel;
 use crate::search::graph::{Graph, Layout};
 use crate::search::row::RowWidth;
-use crate::threads::code::HIDDEN;
 use crate::threads::interpret::Next;
 use crate::threads::memory::{Identity, Memory, ObjectKey, Storage};
 use crate::threads::path::{INIT, Kind, Trie};
 use fencepost_answer::FindingKind;
-use fencepost_ir::{Object, Order, RmwOp, Span, Value, Width};
-use forms::{
-    ADDR, CHECK, COMBINE, EARLIER, EXPECTED, FORM, Form, Forms, LARGER, MASK, NEW, OLD, OPERAND, OTHER,
-    ROUND, STATE,
-};
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
-
-/// An atomic object, in words that mean the same in every run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Cell {
-    /// Whose memory it lies in.
-    pub owner: u16,
-    /// Where.
-    pub place: u32,
-    /// How many were there before.
-    pub version: u32,
-    /// What stands in it at first.
-    pub init: u64,
-}
-
-/// What an access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Do {
-    Load(Order),
-    /// Writes the operand.
-    Store(Order),
-    /// Combines what is there with the operand.
-    Rmw(Order, RmwOp, Width),
-    /// Writes the operand if the expected value is there: orders of success and failure, and whether it may fail without a reason.
-    Exchange(Order, Order, bool),
-    /// Waits for the expected value.
-    Await(Order, Wanted),
-    /// The same, and combines in the same step.
-    AwaitRmw(Order, Wanted, RmwOp, Width),
-    /// A fence that the model makes an event of: all do under models with races, no other than SeqCst ones do under TSO, none under SC.
-    Fence(Order),
-    /// One of two, whichever.
-    Choose,
-    /// Starts a thread.
-    Spawn,
-    /// Waits for the end of the thread with this number.
-    Join(usize),
-    /// The thread ends.
-    End,
-    /// Something is wrong; the number says what and where to whoever runs the thread.
-    Fail(FindingKind, u32),
-    /// The thread is not followed any further; a number as before.
-    Cut(u32),
-    /// Something was found out that should have been known before the exploration began.
-    StartOver,
-}
-
-/// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Wanted {
-    /// The bits that are looked at.
-    pub mask: u64,
-    /// Whether they are to differ from the expected value.
-    pub other: bool,
-    /// Whether a value will do that is larger than the expected one.
-    pub larger: bool,
-}
-
-/// The next step of a thread.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// Whether the thread has said since its last step that it waits for others.
-    pub yields: bool,
-    /// Whether it has written plain memory since then.
-    pub wrote: bool,
-    /// What it does.
-    pub what: Do,
-    /// To which cell.
-    pub cell: Cell,
-    /// What is written, or combined with what is there.
-    pub operand: u64,
-    /// What is expected to be there.
-    pub expected: u64,
-}
-
-impl Step {
-    /// A step that accesses nothing.
-    pub fn new(what: Do) -> Step {
-        Step { yields: false, wrote: false, what, cell: Cell::default(), operand: 0, expected: 0 }
-    }
-}
-
-/// A thread between two of its events: that of the index comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct At {
-    /// Whose.
-    pub thread: u16,
-    /// How many events it has made.
-    pub index: u32,
-}
-
-/// What a step gave its thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Given {
-    /// The value read, or the number of the thread that was started.
-    pub value: u64,
-    /// Whether a compare-exchange failed without a reason, or the second of two was chosen.
-    pub chosen: bool,
-}
-
-/// The graph as a source sees it.
-pub trait Past {
-    /// Whether all that a thread did up to its event there happens before what another one does after its event there.
-    fn is_ordered(&self, earlier: At, later: At) -> bool;
-
-    /// Whether an atomic access, by its event, is over when a thread comes to what it does there: somebody has seen it, whatever its order.
-    fn is_over(&self, access: At, later: At) -> bool;
-}
-
-/// Who runs native threads.
-///
-/// *Call order*: `restart`; then `start` for thread 0, and for a thread when it is started; and `step` for one that stands before a step
-/// whose outcome is known. *Determinism*: a thread comes to the same step whenever what came before it in (po | rf)+ is the same.
-pub trait Source: Send {
-    /// All threads are as they were before the program began.
-    fn restart(&mut self);
-
-    /// Takes a thread to its first step. `parent`: who has started it, and how many others before.
-    fn start(&mut self, past: &dyn Past, thread: usize, parent: Option<(usize, u32)>) -> Step;
-
-    /// Takes a thread over a step to the next one.
-    fn step(&mut self, past: &dyn Past, at: At, given: Given) -> Step;
-
-    /// The thread has asked for something else than when it was there before: a number that says so.
-    fn departed(&mut self, thread: usize) -> u32;
-
-    /// Whether its threads must be run again before they go on: never, but in tests that compare.
-    fn is_spent(&self) -> bool {
-        false
-    }
-}
-
-/// Makes sources, one for each worker.
-pub type Maker<'a> = &'a (dyn Fn() -> Box<dyn Source> + Sync);
+use fencepost_ir::{Object, Span, Value, Width};
+use forms::{CHECK, EARLIER, Forms, ROUND, STATE};
+use registers::{check, encode, word};
+use rustc_hash::FxHashMap;
 
 /// What is wrong in a thread, by the number that its source gave it.
 pub const SITE: u32 = 1;
@@ -183,11 +54,6 @@ pub struct Native {
     cells: FxHashMap<Cell, u64>,
     inits: FxHashMap<(u32, u64), u32>,
     begun: bool,
-}
-
-/// A place in the registers.
-pub fn word(register: u16) -> usize {
-    HIDDEN + register as usize
 }
 
 /// What comes of asking for a step.
@@ -247,15 +113,8 @@ impl Native {
         Native { source, live, states: 0, cells, inits, begun: false }
     }
 
-    /// Combines what was read, for the store of a read-modify-write.
-    pub fn combine(registers: &mut [u64]) {
-        let how = registers[word(COMBINE)];
-        let (op, width) = (OPS[(how >> 8) as usize], WIDTHS[(how & 0xff) as usize]);
-        let (old, operand) = (Value(registers[word(OLD)]), Value(registers[word(OPERAND)]));
-        registers[word(NEW)] = op.apply(width, old, operand).0;
-    }
-
-    /// Asks what a thread does next that stands before slot `index`, and puts it into the registers there. `parent`: it has just been
+    /// Asks what a thread does next that stands before slot `index`, and puts it into the registers there. `parent`: it has just
+    /// been
     /// started.
     #[allow(clippy::too_many_arguments)]
     pub fn ask<M: MemoryModel<W>, W: RowWidth>(
@@ -327,7 +186,8 @@ impl Native {
         }
     }
 
-    /// Whether a thread that has made a round for nothing does something else when it makes that round again and again. It stands before the
+    /// Whether a thread that has made a round for nothing does something else when it makes that round again and again. It stands
+    /// before the
     /// first step of the next round. Its state is of no use afterwards.
     fn gives_up<M: MemoryModel<W>, W: RowWidth>(
         &mut self,
@@ -391,7 +251,8 @@ impl Native {
         self.begun && self.live.iter().enumerate().all(is_within)
     }
 
-    /// Takes all threads to where the graph has them, but for one that is about to start. False if one asks for something else than it did.
+    /// Takes all threads to where the graph has them, but for one that is about to start. False if one asks for something else
+    /// than it did.
     fn follow<M: MemoryModel<W>, W: RowWidth>(
         &mut self,
         trie: &Trie<M, W>,
@@ -552,7 +413,8 @@ enum Round {
     ForNothing(u64),
 }
 
-/// A round is what lies between two times that the thread says it waits. One that makes the same reads from the same writes as the round
+/// A round is what lies between two times that the thread says it waits. One that makes the same reads from the same writes as
+/// the round
 /// before, and writes nothing, is for nothing.
 fn rounds<M: MemoryModel<W>, W: RowWidth>(
     trie: &Trie<M, W>,
@@ -583,75 +445,4 @@ fn rounds<M: MemoryModel<W>, W: RowWidth>(
     };
     let again = length <= begun - earlier.min(begun) && (0..length).all(same);
     if again { Round::ForNothing(begun as u64) } else { Round::Begins(begun as u64) }
-}
-
-const OPS: [RmwOp; 12] = [
-    RmwOp::Exchange,
-    RmwOp::Add,
-    RmwOp::Sub,
-    RmwOp::And,
-    RmwOp::Nand,
-    RmwOp::Or,
-    RmwOp::Xor,
-    RmwOp::Clear,
-    RmwOp::MaxS,
-    RmwOp::MinS,
-    RmwOp::MaxU,
-    RmwOp::MinU,
-];
-
-const WIDTHS: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
-
-fn how(op: RmwOp, width: Width) -> u64 {
-    let place = |found: Option<usize>| found.unwrap_or_default() as u64;
-    place(OPS.iter().position(|&o| o == op)) << 8 | place(WIDTHS.iter().position(|&w| w == width))
-}
-
-/// Puts a step into registers; nothing if there is no such operation.
-fn encode(forms: &Forms, step: &Step, address: u64, registers: &mut [u64]) -> Option<()> {
-    let mut set = |register: u16, value: u64| registers[word(register)] = value;
-    let wait = |wanted: Wanted, set: &mut dyn FnMut(u16, u64)| {
-        set(MASK, wanted.mask);
-        set(OTHER, wanted.other.into());
-        set(LARGER, wanted.larger.into());
-    };
-    set(ADDR, address);
-    set(OPERAND, step.operand);
-    set(EXPECTED, step.expected);
-    let form = match step.what {
-        Do::Load(order) => Form::Load(order),
-        Do::Store(order) => Form::Store(order),
-        Do::Rmw(order, op, width) => {
-            set(COMBINE, how(op, width));
-            Form::Rmw(order)
-        }
-        Do::Exchange(success, failure, weak) => Form::Exchange(success, failure, weak),
-        Do::Await(order, wanted) => {
-            wait(wanted, &mut set);
-            Form::Await(order)
-        }
-        Do::AwaitRmw(order, wanted, op, width) => {
-            wait(wanted, &mut set);
-            set(COMBINE, how(op, width));
-            Form::AwaitRmw(order)
-        }
-        Do::Fence(order) => Form::Fence(order),
-        Do::Choose => Form::Choose,
-        Do::Spawn => Form::Spawn,
-        Do::Join(thread) => {
-            set(OPERAND, thread as u64);
-            Form::Join
-        }
-        Do::End => Form::End,
-        Do::Fail(..) | Do::Cut(_) | Do::StartOver => return None,
-    };
-    set(FORM, forms.number(form)?);
-    Some(())
-}
-
-/// A step as a number.
-fn check(step: &Step, address: u64) -> u64 {
-    let mut hasher = FxHasher::default();
-    (step.what, address, step.operand, step.expected).hash(&mut hasher);
-    hasher.finish()
 }
