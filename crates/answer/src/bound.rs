@@ -1,6 +1,7 @@
 //! Bounds that the user chose, or that were chosen for them, and that cut something.
 
 use fencepost_diag::Span;
+use std::fmt;
 
 /// What is bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,6 +55,18 @@ pub struct Bound {
     pub value: u64,
     /// What it cut, where that is known: loops.
     pub places: Vec<Span>,
+}
+
+impl fmt::Display for Bound {
+    /// As in `nothing is wrong with at most 10 contexts and an unroll bound of 2`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            BoundName::Unroll => write!(f, "an unroll bound of {}", self.value),
+            BoundName::Promising => write!(f, "a bound of {}", self.value),
+            BoundName::Age => write!(f, "an age of {}", self.value),
+            name => write!(f, "at most {} {}", self.value, name.name()),
+        }
+    }
 }
 
 impl Bound {

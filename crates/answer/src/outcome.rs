@@ -38,6 +38,8 @@ pub enum Scope {
     All,
     /// For those within the bounds, which cut something.
     Bounded,
+    /// For those that were looked at until the search ended: at a limit, or at the first error.
+    Part,
 }
 
 /// A place in the program.
@@ -66,6 +68,8 @@ pub struct Step {
     pub buffers: Vec<String>,
     /// What it does to memory, if the engine knows: for pictures and for telling why.
     pub access: Option<Access>,
+    /// What went wrong can be seen without it.
+    pub minor: bool,
 }
 
 /// What a step of a run does to a cell.
@@ -240,6 +244,8 @@ pub struct Coverage {
 pub struct Statistics {
     /// Complete consistent executions.
     pub executions: Option<u64>,
+    /// About how many there are in all, if the search ended early.
+    pub estimate: Option<u64>,
     /// Stored states.
     pub states: Option<u64>,
     /// Steps between stored states.
@@ -267,6 +273,10 @@ pub struct Outcome {
     pub bounds: Vec<Bound>,
     /// Why the search ended early: then there is no verdict, unless something was found before.
     pub stop_reason: Option<StopReason>,
+    /// Everything within the bounds was looked at, which a search that stops at the first error does not do.
+    pub ended: bool,
+    /// Without a verdict: the last bounds within which everything was looked at, and nothing is wrong.
+    pub so_far: Vec<Bound>,
     /// *Safe*, but only because no execution came to its end: assumptions and waits removed all of them.
     pub vacuous: bool,
     /// What was looked for, if not everything that a finding can be.
@@ -291,9 +301,6 @@ pub struct Outcome {
     pub proof: Option<Proof>,
 }
 
-/// How the note of what was completed begins.
-const SO_FAR: &str = "nothing is wrong with";
-
 impl Outcome {
     /// Nothing is known yet.
     pub fn unknown(reason: StopReason) -> Outcome {
@@ -301,6 +308,8 @@ impl Outcome {
             verdict: Verdict::Unknown,
             bounds: Vec::new(),
             stop_reason: Some(reason),
+            ended: false,
+            so_far: Vec::new(),
             vacuous: false,
             checks: None,
             assumes: Vec::new(),
@@ -328,6 +337,8 @@ impl Outcome {
             verdict,
             bounds,
             stop_reason,
+            ended: verdict == Verdict::Safe,
+            so_far: Vec::new(),
             vacuous: false,
             checks: None,
             assumes: Vec::new(),
@@ -342,21 +353,13 @@ impl Outcome {
         }
     }
 
-    /// Notes how far an engine came that deepens its bounds and has no answer: nothing is wrong with these.
-    pub fn note_so_far(&mut self, bounds: &str) {
-        self.assumes.push(format!("{SO_FAR} {bounds}"));
-    }
-
-    /// How far it came, if it has no answer.
-    pub fn so_far(&self) -> Option<&str> {
-        let unknown = self.verdict == Verdict::Unknown;
-        let noted = self.assumes.iter().find(|assumed| unknown && assumed.starts_with(SO_FAR));
-        noted.map(String::as_str)
-    }
-
     /// How far the verdict holds.
     pub fn scope(&self) -> Scope {
-        if self.bounds.is_empty() { Scope::All } else { Scope::Bounded }
+        match (self.bounds.is_empty(), self.ended) {
+            (false, _) => Scope::Bounded,
+            (true, true) => Scope::All,
+            (true, false) => Scope::Part,
+        }
     }
 
     /// Whether the search came to its end without a complete execution: then *safe* within bounds that cut something

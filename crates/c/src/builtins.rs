@@ -21,6 +21,15 @@ pub enum Builtin {
     Load(Order),
     /// `[pointer, value]`.
     Store(Order),
+    /// `[pointer]`: the value, and a reservation of its cell.
+    LoadExclusive(Order),
+    /// `[pointer, value]`: 0 if it stored, 1 if the reservation was lost.
+    StoreExclusive {
+        /// The memory order.
+        order: Order,
+        /// It is tried again until it stores, by a loop that does nothing else: what fails need not be followed.
+        retried: bool,
+    },
     /// `[pointer, value]`: the old value.
     Exchange(Order),
     /// `[pointer, operand]`: the old value, or the new one.

@@ -13,6 +13,7 @@ use crate::parser::{Entity, Parser, Res, fail, int_expr};
 use crate::pp::Preprocessor;
 use crate::token::{Punct, Token, TokenKind};
 use crate::types::{QTy, RecordId, Ty};
+use fencepost_diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
 /// The headers with opaque types.
@@ -60,7 +61,11 @@ fn declared_headers(tokens: &[Token], interner: &mut Interner) -> Vec<&'static s
 }
 
 /// Declares our opaque types before a program that brings its own is parsed.
-pub fn prepare(tokens: &[Token], parser: &mut Parser<'_>, preprocessor: &mut Preprocessor<'_>) -> Res<()> {
+pub fn prepare(
+    tokens: &[Token],
+    parser: &mut Parser<'_>,
+    preprocessor: &mut Preprocessor<'_>,
+) -> Result<(), Vec<Diagnostic>> {
     for header in declared_headers(tokens, parser.interner) {
         if preprocessor.has_read(&format!("<{header}>")) {
             continue;
@@ -70,7 +75,7 @@ pub fn prepare(tokens: &[Token], parser: &mut Parser<'_>, preprocessor: &mut Pre
         let mut own = Vec::new();
         let read = preprocessor.run_module(&format!("<types of {header}>"), lines.concat(), &mut own);
         std::mem::swap(parser.interner, &mut preprocessor.interner);
-        read.map_err(Box::new)?;
+        read.map_err(|error| vec![error])?;
         parser.parse(own)?;
         for name in names {
             let symbol = parser.interner.intern(name);

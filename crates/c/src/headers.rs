@@ -34,6 +34,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("iso646.h", include_str!("headers/iso646.h")),
     ("limits.h", include_str!("headers/limits.h")),
     ("linux.h", include_str!("headers/linux.h")),
+    ("linux/futex.h", include_str!("headers/linux/futex.h")),
     ("linux/types.h", include_str!("headers/stdint.h")),
     ("locale.h", include_str!("headers/locale.h")),
     ("malloc.h", include_str!("headers/malloc.h")),
@@ -358,6 +359,7 @@ const MODULES: &[(&str, &str, &[&str])] = &[
             "getpagesize",
         ],
     ),
+    ("runtime/futex.c", include_str!("runtime/futex.c"), &["syscall"]),
     (
         "runtime/signal.c",
         include_str!("runtime/signal.c"),

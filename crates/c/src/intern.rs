@@ -37,6 +37,11 @@ impl Interner {
         symbol
     }
 
+    /// The symbol of a string, if it has one.
+    pub fn find(&self, text: &str) -> Option<Symbol> {
+        self.map.get(text).copied()
+    }
+
     /// The string of a symbol.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.strings[symbol.0 as usize]

@@ -135,7 +135,9 @@ fn compile_as_it_is(files: &[SourceFile], options: &Options<'_>) -> Result<Compi
     match result {
         Ok((mut program, mut warnings, left_out)) => {
             check_uses(&mut program);
-            keep_locals_in_registers(&mut program);
+            let is_library =
+                |span: Span| sources.locate(span.start).is_some_and(|(_, file)| file.name.starts_with('<'));
+            keep_locals_in_registers(&mut program, &is_library);
             mark_private_objects(&mut program);
             // What is wrong with the headers of the system is nobody's business here.
             warnings.retain(|warning| {
@@ -169,10 +171,10 @@ fn front(
         }
         let tokens = preprocessor.run_main(file).map_err(|e| vec![e])?;
         std::mem::swap(parser.interner, &mut preprocessor.interner);
-        foreign::prepare(&tokens, &mut parser, preprocessor).map_err(|e| vec![*e])?;
-        if let Err(error) = parser.parse(tokens) {
+        foreign::prepare(&tokens, &mut parser, preprocessor)?;
+        if let Err(errors) = parser.parse(tokens) {
             *missing = parser.missing.take();
-            return Err(vec![*error]);
+            return Err(errors);
         }
     }
     define_streams(&mut parser);
@@ -226,7 +228,7 @@ fn read_module(
     std::mem::swap(parser.interner, &mut preprocessor.interner);
     read.map_err(|e| vec![e])?;
     parser.internal = true;
-    let parsed = parser.parse(tokens).map_err(|e| vec![*e]);
+    let parsed = parser.parse(tokens);
     parser.internal = false;
     parsed
 }

@@ -3,6 +3,7 @@
 use crate::args::{CheckArgs, EngineChoice};
 use crate::check::Checked;
 use crate::engine::{self, ENGINES, Fit, Question, ignored};
+use crate::progress::rounded;
 use fencepost_answer::{BoundName, Limit, StopReason, Verdict};
 use fencepost_ir::{Compiled, Instr, Language, Order, Program};
 use fencepost_models::mapping::Target;
@@ -14,19 +15,19 @@ pub fn next(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<String> {
     let outcome = &checked.outcome;
     let (Verdict::Unknown, Some(reason)) = (outcome.verdict, &outcome.stop_reason) else { return Vec::new() };
     let mut lines = Vec::new();
-    let cut = outcome.bounds.iter().any(|bound| bound.name == BoundName::Unroll);
-    match reason {
-        StopReason::CutEverything | StopReason::NoneWithinBounds if cut => {
-            lines.push(format!("a larger bound: --unroll {}", options.unroll.saturating_mul(2).max(1)));
+    // The bound may have been raised without being asked.
+    let cut = outcome.bounds.iter().find(|bound| bound.name == BoundName::Unroll).map(|bound| bound.value);
+    match (reason, cut) {
+        (StopReason::CutEverything | StopReason::NoneWithinBounds, Some(bound)) => {
+            lines.push(format!("a larger bound: --unroll {}", bound.saturating_mul(2).max(1)));
         }
-        StopReason::Limit { limit, value } => {
-            if options.unroll > 1 && checked.engine != "states" {
+        (StopReason::Limit { limit, value }, _) => {
+            let asked = options.given.iter().any(|given| given == "unroll");
+            if asked && options.unroll > 1 && checked.engine != "states" {
                 lines.push(format!("a smaller bound: --unroll {}", options.unroll / 2));
             }
             match (limit, value) {
-                (Limit::Timeout, Some(seconds)) => {
-                    lines.push(format!("more time: --timeout {}", seconds * 4.0))
-                }
+                (Limit::Timeout, Some(seconds)) => lines.push(more_time(checked, *seconds)),
                 (Limit::MaxMemory, Some(mb)) => lines.push(format!("more memory: --max-memory {}", mb * 2.0)),
                 (Limit::MaxExecutions, Some(n)) => {
                     lines.push(format!("more executions: --max-executions {}", n * 4.0))
@@ -34,7 +35,7 @@ pub fn next(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<String> {
                 _ => {}
             }
         }
-        StopReason::TooLargeToConfirm(_) => {
+        (StopReason::TooLargeToConfirm(_), _) => {
             lines.push("more time for the check: a larger --timeout, or none".into())
         }
         _ => {}
@@ -43,6 +44,38 @@ pub fn next(checked: &Checked, file: &str, options: &CheckArgs) -> Vec<String> {
         lines.extend(other_engines(checked, file, options));
     }
     lines
+}
+
+/// How much more time, with what is known of how much there is.
+fn more_time(checked: &Checked, seconds: f64) -> String {
+    let statistics = &checked.outcome.statistics;
+    let rate = statistics.executions.map(|executions| executions as f64 / checked.seconds.max(0.001));
+    match (statistics.estimate, rate) {
+        (Some(estimate), Some(rate)) if rate >= 1.0 => {
+            let needed = estimate as f64 / rate;
+            let (about, rate, time) = (rounded(estimate), rounded(rate as u64), duration(needed));
+            let more =
+                format!("about {about} executions, {rate} per second: {time}, if the estimate is right");
+            // What is estimated is often off by four; nobody waits for a year.
+            match needed < A_DAY {
+                true => format!("more time: --timeout {} ({more})", (needed * 2.0).max(seconds * 2.0).ceil()),
+                false => format!("a smaller program: {more}"),
+            }
+        }
+        _ => format!("more time: --timeout {}", seconds * 4.0),
+    }
+}
+
+const A_DAY: f64 = 86_400.0;
+
+/// `10 minutes`.
+fn duration(seconds: f64) -> String {
+    let units =
+        [("year", 31_557_600.0), ("day", A_DAY), ("hour", 3_600.0), ("minute", 60.0), ("second", 1.0)];
+    let (name, length) = units.into_iter().find(|(_, length)| seconds >= 1.5 * length).unwrap_or(units[4]);
+    let number = (seconds / length).round().max(1.0);
+    let number = if number < 1e6 { rounded(number as u64) } else { format!("{number:.0e}") };
+    format!("{number} {name}{}", if number == "1" { "" } else { "s" })
 }
 
 /// Engines that take the program and did not answer.
@@ -114,6 +147,15 @@ fn has_relaxed_loads_and_stores(program: &Program) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_told_in_their_unit() {
+        let told = [0.2, 1.0, 80.0, 600.0, 7_000.0, 200_000.0, 1e9].map(duration);
+        assert_eq!(
+            told,
+            ["1 second", "1 second", "80 seconds", "10 minutes", "2 hours", "2 days", "32 years"]
+        );
+    }
 
     #[test]
     fn the_mapping_has_its_words() {

@@ -435,16 +435,7 @@ fn check(job: &Job, format: &Format, baseline: Option<&BTreeSet<Known>>) -> Resu
     let report = Report {
         expectation: expected.map(|(expected, is_met)| Expectation { wanted: expected.name(), is_met }),
         known: baseline.map(|_| &known[..]),
-        file,
-        model: model.name,
-        engine: checked.engine,
-        picked: checked.picked.as_ref().map(|why| why.words.as_str()),
-        surprising: checked.picked.as_ref().is_some_and(|why| why.surprising),
-        outcome: &checked.outcome,
-        sources,
-        warnings: &checked.compiled.warnings,
-        advice: &advice,
-        seconds: checked.seconds,
+        ..report(file, &checked, &advice)
     };
     draw(&report, job)?;
     if options.apply
@@ -463,6 +454,24 @@ fn check(job: &Job, format: &Format, baseline: Option<&BTreeSet<Known>>) -> Resu
         code = if covered { code } else { verdict::UNKNOWN };
     }
     Ok(Done { printed, code, verdict: Some(checked.outcome.verdict), expected, findings, known })
+}
+
+/// An answer, to be shown.
+pub fn report<'a>(file: &'a str, checked: &'a Checked, advice: &'a [String]) -> Report<'a> {
+    Report {
+        expectation: None,
+        known: None,
+        file,
+        model: checked.model.name,
+        engine: checked.engine,
+        picked: checked.picked.as_ref().map(|why| why.words.as_str()),
+        surprising: checked.picked.as_ref().is_some_and(|why| why.surprising),
+        outcome: &checked.outcome,
+        sources: &checked.compiled.sources,
+        warnings: &checked.compiled.warnings,
+        advice,
+        seconds: checked.seconds,
+    }
 }
 
 /// Writes pictures and the page, where the user wants them.

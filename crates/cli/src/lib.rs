@@ -57,7 +57,9 @@ mod wakeups;
 mod within;
 mod witness;
 
-pub use facade::Check;
+#[doc(hidden)]
+pub use facade::assert_answer;
+pub use facade::{Answer, Check, Error, Litmus, Mistake, Prove};
 pub use fencepost_answer::{Outcome, Verdict};
 
 use args::{Arguments, Command};
@@ -114,9 +116,13 @@ pub fn main() -> ExitCode {
 
 /// The command line, with the names of the options that stand on it: what is not given may be ignored.
 fn parse() -> Result<Arguments, clap::Error> {
+    parse_words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
+/// The same for other words; the first is the name of the program.
+fn parse_words(words: Vec<String>) -> Result<Arguments, clap::Error> {
     let command = Arguments::command();
-    let words =
-        cpp_flags::sorted_out(std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect());
+    let words = cpp_flags::sorted_out(words);
     let matches = command.clone().try_get_matches_from(words)?;
     let mut arguments = Arguments::from_arg_matches(&matches)?;
     if let (Command::Check(options) | Command::Compare(options), Some((name, matches))) =

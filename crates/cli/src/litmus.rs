@@ -1,6 +1,7 @@
 //! One litmus test: from its text to an answer. Reads like the pipeline.
 
 use crate::args::{LitmusEngine, OutliveArgs};
+use crate::check::INTERRUPT;
 use crate::input;
 use crate::keeping::{self, NotExplored};
 use crate::litmus_promising;
@@ -54,6 +55,26 @@ pub struct Settings<'a> {
     pub several: bool,
 }
 
+impl<'a> Settings<'a> {
+    /// For one test that nobody watches.
+    pub fn alone(outlive: &'a OutliveArgs) -> Settings<'a> {
+        Settings {
+            unroll: 2,
+            jobs: 1,
+            timeout: None,
+            max_nodes: None,
+            outlive,
+            many: false,
+            witness: false,
+            engine: LitmusEngine::Explore,
+            contexts: None,
+            interrupt: &INTERRUPT,
+            watched: false,
+            several: false,
+        }
+    }
+}
+
 /// An answer, and an execution that satisfies the condition if it was asked for and there is one.
 pub struct Answered {
     /// The answer: what was observed is in it, and a condition that does not hold is a finding.
@@ -76,10 +97,12 @@ pub fn read(path: &str) -> Result<(LitmusTest, SourceFile), input::Trouble> {
         return Err(error.into());
     }
     let file = SourceFile::new(path, input::text_of(path)?);
-    match parse(&file) {
-        Ok(test) => Ok((test, file)),
-        Err(errors) => Err(trouble(errors, &file)),
-    }
+    Ok((parsed(&file)?, file))
+}
+
+/// Parses a test.
+pub fn parsed(file: &SourceFile) -> Result<LitmusTest, input::Trouble> {
+    parse(file).map_err(|errors| trouble(errors, file))
 }
 
 /// Messages about a test.

@@ -9,7 +9,7 @@ use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::Failure;
 use fencepost_models::registry;
 use fencepost_param::model::Model;
-use fencepost_param::{Missed, Options, Progress, prove};
+use fencepost_param::{Missed, Options, Outcome as Proved, Progress, prove};
 use fencepost_report::format::Printed;
 use fencepost_report::report::{Failed, Report, exit_code};
 use std::path::Path;
@@ -51,50 +51,18 @@ fn run_one(name: &str, options: &ProveArgs) -> (u8, Option<serde_json::Value>) {
 /// Proves one system: what to print, and the exit code.
 fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
     let start = Instant::now();
-    let model = Model::by_name(&options.model).ok_or_else(|| {
-        let known = registry::names(|model| model.systems);
-        let hint = print::did_you_mean(&options.model, &known);
-        let known = known.join(", ");
-        format!("error: there is no model `{}` for systems\n{hint}  known models: {known}", options.model)
-    })?;
     if let Some(error) = input::for_another_command(name, &["cub"]) {
         return Err(error.into());
     }
-    let text = input::text_of(name)?;
-    let source = SourceFile::new(name, text);
+    let source = SourceFile::new(name, input::text_of(name)?);
     let mut sources = SourceMap::default();
     sources.add(source.clone());
-    let settings = Options {
-        model,
-        brab: options.brab,
-        jobs: workers(options.jobs),
-        max_nodes: options.max_nodes,
-        timeout: options.timeout,
-        max_memory: options.max_memory,
-        keep_search: options.search_dot.is_some() || options.search_svg.is_some(),
-        interrupt: Some(&INTERRUPT),
-        ..Options::default()
-    };
-    let line = progress::line(name, false);
-    let mut told = |p: &Progress| {
-        progress::note(format!(
-            "{} nodes done and {} waiting, depth {}, {} processes",
-            p.nodes, p.queue, p.depth, p.processes
-        ));
-    };
-    let found = prove(&source, &settings, &mut told);
-    drop(line);
-    let found = found.map_err(|diagnostics| Failure { diagnostics, sources: sources.clone() })?;
-    write(options.search_dot.as_deref(), || found.search_dot())?;
-    write(options.search_svg.as_deref(), || found.search_svg())?;
-    write(options.certificate.as_deref(), || found.certificate())?;
-    let mut outcome = found.answer();
-    explain(&mut outcome, found.missed());
+    let (outcome, found) = proved(&source, &sources, options)?;
     let report = Report {
         expectation: None,
         known: None,
         file: name,
-        model: model.name(),
+        model: &options.model,
         engine: "prove",
         picked: None,
         surprising: false,
@@ -109,6 +77,47 @@ fn answer(name: &str, options: &ProveArgs) -> Result<(Printed, u8), Trouble> {
         printed.errors += &found.words();
     }
     Ok((printed, exit_code(&outcome)))
+}
+
+/// Proves a system that was read: the answer, and what it was made of.
+pub fn proved(
+    source: &SourceFile,
+    sources: &SourceMap,
+    options: &ProveArgs,
+) -> Result<(Outcome, Proved), Trouble> {
+    let model = Model::by_name(&options.model).ok_or_else(|| {
+        let known = registry::names(|model| model.systems);
+        let hint = print::did_you_mean(&options.model, &known);
+        let known = known.join(", ");
+        format!("error: there is no model `{}` for systems\n{hint}  known models: {known}", options.model)
+    })?;
+    let settings = Options {
+        model,
+        brab: options.brab,
+        jobs: workers(options.jobs),
+        max_nodes: options.max_nodes,
+        timeout: options.timeout,
+        max_memory: options.max_memory,
+        keep_search: options.search_dot.is_some() || options.search_svg.is_some(),
+        interrupt: Some(&INTERRUPT),
+        ..Options::default()
+    };
+    let line = progress::line(&source.name, false);
+    let mut told = |p: &Progress| {
+        progress::note(format!(
+            "{} nodes done and {} waiting, depth {}, {} processes",
+            p.nodes, p.queue, p.depth, p.processes
+        ));
+    };
+    let found = prove(source, &settings, &mut told);
+    drop(line);
+    let found = found.map_err(|diagnostics| Failure { diagnostics, sources: sources.clone() })?;
+    write(options.search_dot.as_deref(), || found.search_dot())?;
+    write(options.search_svg.as_deref(), || found.search_svg())?;
+    write(options.certificate.as_deref(), || found.certificate())?;
+    let mut outcome = found.answer();
+    explain(&mut outcome, found.missed());
+    Ok((outcome, found))
 }
 
 /// Says which read of the run missed what.

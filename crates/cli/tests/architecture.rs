@@ -26,6 +26,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("contexts", &["answer", "bmc", "ir", "models", "diag"]),
     ("param", &["answer", "diag"]),
     ("report", &["answer", "ir", "diag"]),
+    // Native threads under the explorer: a front end and what asks in one.
+    ("loom", &["answer", "explore", "ir", "models", "naive"]),
     // The work items of the explorer on many machines.
     ("cluster", &["explore"]),
     ("fencepost", &["*"]),

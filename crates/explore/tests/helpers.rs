@@ -315,7 +315,7 @@ fn helpers_in_place_of_calls_change_nothing() {
     for case in 0..cases {
         let (program, text) = generate(&mut random);
         let mut simple = program.clone();
-        keep_locals_in_registers(&mut simple);
+        keep_locals_in_registers(&mut simple, &|_| false);
         let thread = simple.threads[0].function.0 as usize;
         let makes = |f: &Function| f.body.iter().filter(|i| matches!(i, Instr::Local { .. })).count();
         promoted += u64::from(makes(&simple.functions[thread]) < makes(&program.functions[thread]));

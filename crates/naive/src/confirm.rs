@@ -210,7 +210,7 @@ type Standing = (Vec<(FunctionId, usize, Vec<Option<Value>>)>, Vec<(Location, Op
 fn standing(run: &Run) -> Standing {
     let values = |frame: &Frame| frame.registers.iter().map(|register| register.value).collect();
     let frames = run.frames.iter().map(|frame| (frame.function, frame.at, values(frame))).collect();
-    (frames, run.private.iter().map(|(at, register)| (*at, register.value)).collect(), run.made)
+    (frames, run.private_values(), run.made)
 }
 
 impl Led {

@@ -247,6 +247,8 @@ pub struct Run {
     pub result: Option<Value>,
     /// Cells of private objects that were written.
     pub private: BTreeMap<Location, Register>,
+    /// What stood in them before they were.
+    unwritten: BTreeMap<Location, Option<Value>>,
     /// Objects that it has made, as in [`Trace::births`].
     pub births: BTreeMap<ObjectId, (usize, (u32, u32))>,
     /// Local and thread-local objects that it has made and not ended, as far as others can reach them.
@@ -299,6 +301,7 @@ impl Run {
             failed: false,
             result: Some(Value::ZERO),
             private: BTreeMap::new(),
+            unwritten: BTreeMap::new(),
             births: BTreeMap::new(),
             alive: BTreeSet::new(),
             ended: BTreeSet::new(),
@@ -528,6 +531,7 @@ impl Run {
         let depends = from.depends | place.addr.depends;
         let picks = from.picks | place.addr.picks;
         self.private.insert(place.location, Register { value, depends, picks });
+        self.unwritten.insert(place.location, place.initial);
         None
     }
 
@@ -543,6 +547,12 @@ impl Run {
             !matches!(instr, Instr::Store { .. } | Instr::StoreExclusive { .. } | Instr::CopyLoad { .. });
         let unknown = place.initial.is_none() && !self.private.contains_key(&place.location);
         (needs_value && unknown).then_some(ProblemKind::Uninitialised)
+    }
+
+    /// The private cells that do not have their initial value: a cell to which that was written is as if it never was.
+    pub fn private_values(&self) -> Vec<(Location, Option<Value>)> {
+        let cells = self.private.iter().map(|(location, register)| (*location, register.value));
+        cells.filter(|(location, value)| self.unwritten.get(location) != Some(value)).collect()
     }
 
     /// Remembers that the run stands before a read. If it was there before, by the same calls and with the same values in
@@ -562,7 +572,7 @@ impl Run {
             events: self.events.len(),
             made: (self.made, self.started),
             frames: self.frames.iter().zip(above).map(values).collect(),
-            private: self.private.iter().map(|(l, r)| (*l, r.value)).collect(),
+            private: self.private_values(),
         };
         let same =
             |m: &&Moment| m.frames == moment.frames && m.private == moment.private && m.made == moment.made;

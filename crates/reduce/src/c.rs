@@ -370,9 +370,10 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
         Instr::Round(_) | Instr::Defined(_) => ";".into(),
         Instr::Assume(condition) => format!("__VERIFIER_assume({} != 0);", operand(condition)),
         Instr::Assert { condition, message } => {
-            let message: String = message.chars().filter(|c| !"*/\\\n".contains(*c)).collect();
-            format!("assert({} != 0); /* {message} */", operand(condition))
+            format!("assert({} != 0); /* {} */", operand(condition), comment(message))
         }
+        // Where the translation ends it must not be taken for an execution without a mistake.
+        Instr::Fail { message, .. } => format!("assert(0); /* {} */", comment(message)),
         Instr::Nondet { dst, first, last } => choice(*dst, *first, *last),
         Instr::Cut => "__VERIFIER_assume(0);".into(),
         Instr::AtomicBegin => "__VERIFIER_atomic_begin();".into(),
@@ -383,6 +384,11 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
         #[allow(unreachable_patterns)]
         _ => return Err("an instruction that only C has".into()),
     })
+}
+
+/// A message that can stand in a comment.
+fn comment(message: &str) -> String {
+    message.chars().filter(|c| !"*/\\\n".contains(*c)).collect()
 }
 
 /// A choice of a small range bit by bit, so that tools that enumerate values can run it too; others as an integer.

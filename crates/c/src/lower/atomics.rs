@@ -34,6 +34,24 @@ impl Body<'_, '_> {
                 self.b.emit(Instr::Store { addr, value, width, ann });
                 Ok(ZERO)
             }
+            Builtin::LoadExclusive(order) => {
+                let (addr, width, extend, ann) = self.atomic_target(args, *order, expr.span)?;
+                let dst = self.b.temp();
+                self.b.emit(Instr::Load { dst, addr, width, extend, ann: Ann { exclusive: true, ..ann } });
+                Ok(Operand::Reg(dst))
+            }
+            Builtin::StoreExclusive { order, retried } => {
+                let value = self.atomic_operand(args, 1)?;
+                let (addr, width, _, ann) = self.atomic_target(args, *order, expr.span)?;
+                let (status, ann) = (self.b.temp(), Ann { exclusive: true, ..ann });
+                self.b.emit(Instr::StoreExclusive { status, success: 0, addr, value, width, ann });
+                if *retried {
+                    let done =
+                        self.binary(BinaryOp::Eq, Width::W32, Extend::Zero, Operand::Reg(status), ZERO);
+                    self.b.emit(Instr::Assume(done));
+                }
+                Ok(Operand::Reg(status))
+            }
             Builtin::Exchange(order) => self.rmw(RmwOp::Exchange, *order, args, wanted, expr.span),
             Builtin::Fetch { op, order, new } => self.fetch(*op, *order, *new, args, wanted, expr),
             Builtin::CompareExchange { success, failure, weak } => {

@@ -82,6 +82,8 @@ impl Body<'_, '_> {
         };
         operands.extend(slots.map(Operand::Reg));
         let dst = (wanted && target.is_none()).then(|| self.b.temp());
+        // The last argument may have come from a macro of a header.
+        self.b.span = span;
         self.b.emit(Instr::Call { dst, callee, args: operands });
         if let Some(slots) = slots {
             self.b.emit(Instr::EndLocal(Operand::Reg(slots)));

@@ -1,9 +1,14 @@
-//! Inline assembly: fences of all architectures, and the instructions of x86 that atomic operations are written in.
+//! Inline assembly: fences of all architectures, and the instructions of x86, AArch64 and POWER that atomic operations are
+//! written in.
 //!
 //! An operand in a register is a variable, one in memory is a place. `lock` and `xchg` make a sequentially consistent
 //! read-modify-write between full fences, which is what the processor gives; other loads acquire and other stores release. What
 //! is not known here is an error where it is reached.
 
+mod aarch64;
+mod power;
+mod risc;
+mod translation;
 mod x86;
 
 use super::{Parser, Res, unsupported};
@@ -55,17 +60,26 @@ impl Parser<'_> {
             let kind = ExprKind::Builtin(Builtin::Fail(FailKind::Assertion, message), Vec::new());
             return Ok(StmtKind::Expr(Some(Expr { kind, ty: Ty::VOID.into(), span })));
         }
-        if !assembly.jumps
-            && let Some(block) = self.x86_block(assembly)?
-        {
-            self.warn_of_assembly(Some(Target::X86_64), span);
-            return Ok(StmtKind::Block(block));
+        // `mov` has its operands the other way round elsewhere: the processor that is compiled for comes first, then x86.
+        let mut known = [Target::X86_64, Target::Aarch64, Target::Powerpc64];
+        known.sort_by_key(|target| *target != self.target);
+        for target in known.into_iter().filter(|_| !assembly.jumps) {
+            let block = match target {
+                Target::Aarch64 => self.risc_block(&assembly, aarch64::decode)?,
+                Target::Powerpc64 => self.risc_block(&assembly, power::decode)?,
+                _ => self.x86_block(&assembly)?,
+            };
+            if let Some(block) = block {
+                self.warn_of_assembly(Some(target), span);
+                return Ok(StmtKind::Block(block));
+            }
         }
         unsupported(
             span,
             format!("the assembly {text:?}"),
-            "known are the fences sync lwsync isync eieio mfence lfence sfence dmb dsb isb, the empty compiler barrier, \
-             and mov xchg xadd cmpxchg add sub inc dec and or xor cmp test setcc of x86; use C11 atomics for anything else",
+            "known are fences, the empty compiler barrier, and what atomic operations are written in: mov xchg xadd cmpxchg and \
+             arithmetic of x86, loads, stores, exclusives and atomics of AArch64, loads, stores and reservations of POWER; use \
+             C11 atomics for anything else",
         )
     }
 

@@ -452,12 +452,16 @@ impl Parser<'_> {
         self.at += 1;
         let mut stmts = Vec::new();
         while !self.is(Punct::RBrace) {
-            self.block_item(&mut stmts)?;
+            let mark = self.mark();
+            if let Err(error) = self.block_item(&mut stmts) {
+                self.recover(&mark, error)?;
+            }
         }
         let end = self.advance().span;
         self.scopes.leave();
         let Some(mut context) = self.function.take() else { return Ok(()) };
-        if let Some((label, _, at)) = context.labels.iter().find(|(_, defined, _)| !defined) {
+        let missed = |(label, defined, _): &&(_, bool, _)| !defined && !self.doubtful.contains(label);
+        if let Some((label, _, at)) = context.labels.iter().find(missed) {
             return fail(*at, format!("there is no label `{}` in this function", self.name(*label)));
         }
         if let (labels, Some(object)) = &context.label_values {

@@ -12,6 +12,7 @@ mod declarators;
 mod expressions;
 mod externals;
 mod records;
+mod recovery;
 mod scope;
 mod statements;
 
@@ -69,6 +70,12 @@ pub struct Parser<'i> {
     pub external: rustc_hash::FxHashMap<Symbol, FuncId>,
     /// The name that nobody declared, if that is the error.
     pub missing: Option<(String, Span)>,
+    /// The mistakes so far, if the parser went on behind them.
+    errors: Vec<Diagnostic>,
+    /// The name that nobody declared, if that is the first of them.
+    first_missing: Option<(String, Span)>,
+    /// Names that may have been declared where a mistake was.
+    doubtful: rustc_hash::FxHashSet<Symbol>,
     /// The alignment of `#pragma pack`, and those that it was pushed upon.
     pub pack: Option<u64>,
     /// Earlier alignments.
@@ -143,6 +150,9 @@ impl<'i> Parser<'i> {
             linked: Default::default(),
             external: Default::default(),
             missing: None,
+            errors: Vec::new(),
+            first_missing: None,
+            doubtful: Default::default(),
             pack: None,
             packs: Vec::new(),
             internal: false,
@@ -180,14 +190,19 @@ impl<'i> Parser<'i> {
         outside
     }
 
-    /// Parses a list of external declarations into the unit.
-    pub fn parse(&mut self, tokens: Vec<Token>) -> Res<()> {
+    /// Parses a list of external declarations into the unit; the error is all mistakes in it.
+    pub fn parse(&mut self, tokens: Vec<Token>) -> Result<(), Vec<Diagnostic>> {
         self.tokens = tokens;
         self.at = 0;
         while self.peek().kind != TokenKind::Eof {
-            self.external_declaration()?;
+            let mark = self.mark();
+            if let Err(error) = self.external_declaration()
+                && let Err(last) = self.recover(&mark, error)
+            {
+                return self.mistakes(Some(last));
+            }
         }
-        Ok(())
+        self.mistakes(None)
     }
 
     fn peek(&self) -> Token {

@@ -83,7 +83,10 @@ impl Parser<'_> {
         self.open_block()?;
         let mut stmts = Vec::new();
         while !self.is(Punct::RBrace) {
-            self.block_item(&mut stmts)?;
+            let mark = self.mark();
+            if let Err(error) = self.block_item(&mut stmts) {
+                self.recover(&mark, error)?;
+            }
         }
         let end = self.advance().span;
         Ok(self.close_block(stmts, end))

@@ -72,6 +72,8 @@ struct Thread {
     state: State,
     locals: BTreeMap<u32, ObjectId>,
     buffer: Vec<Buffered>,
+    /// The address of the last exclusive load, and how often it had been written.
+    reserved: Option<(u64, u64)>,
 }
 
 pub struct Machine<'p> {
@@ -82,6 +84,8 @@ pub struct Machine<'p> {
     seed: u64,
     atomic: Option<usize>,
     halted: bool,
+    /// How often each address was written, for reservations.
+    written: BTreeMap<u64, u64>,
 }
 
 enum Step {
@@ -119,6 +123,7 @@ impl<'p> Machine<'p> {
             seed: seed | 1,
             atomic: None,
             halted: false,
+            written: BTreeMap::new(),
         };
         for thread in &program.threads {
             machine.start(thread.function, thread.args.clone());
@@ -133,6 +138,7 @@ impl<'p> Machine<'p> {
             state: State::Running,
             locals: BTreeMap::new(),
             buffer: Vec::new(),
+            reserved: None,
         });
         self.threads.len() - 1
     }
@@ -277,6 +283,7 @@ impl<'p> Machine<'p> {
     }
 
     fn write(&mut self, addr: Value, width: Width, value: Value) -> Access<()> {
+        *self.written.entry(addr.0).or_default() += 1;
         *self.cell(addr, width)? = Some(width.zero_extend(value));
         Ok(())
     }
@@ -430,6 +437,7 @@ impl<'p> Machine<'p> {
         let full = matches!(
             instr,
             Instr::Rmw { .. }
+                | Instr::StoreExclusive { .. }
                 | Instr::CompareExchange { .. }
                 | Instr::AwaitRmw { .. }
                 | Instr::Lock(_)
@@ -451,8 +459,13 @@ impl<'p> Machine<'p> {
                 let value = self.rvalue(thread, value)?;
                 self.set(thread, *dst, value);
             }
-            Instr::Load { dst, addr, width, extend, .. } => {
-                let value = self.load(thread, get(self, addr), *width)?;
+            Instr::Load { dst, addr, width, extend, ann } => {
+                let addr = get(self, addr);
+                let value = self.load(thread, addr, *width)?;
+                if ann.exclusive {
+                    let writes = self.written.get(&addr.0).copied().unwrap_or(0);
+                    self.threads[thread].reserved = Some((addr.0, writes));
+                }
                 self.set(thread, *dst, width.extend(*extend, value));
             }
             Instr::CopyLoad { dst, addr, width, extend, keeps, .. } => {
@@ -468,7 +481,16 @@ impl<'p> Machine<'p> {
             Instr::Store { addr, value, width, ann } => {
                 self.store(thread, get(self, addr), *width, get(self, value), *ann)?;
             }
-            Instr::StoreExclusive { .. } => return Err("store-exclusive in C".into()),
+            Instr::StoreExclusive { status, success, addr, value, width, .. } => {
+                let (addr, value) = (get(self, addr), get(self, value));
+                let writes = self.written.get(&addr.0).copied().unwrap_or(0);
+                let stores = self.threads[thread].reserved.take() == Some((addr.0, writes));
+                if stores {
+                    self.write(addr, *width, value)?;
+                }
+                let outcome = if stores { *success } else { 1 - *success };
+                self.set(thread, *status, Value(u64::from(outcome)));
+            }
             Instr::Rmw { dst, addr, width, extend, op, operand, .. } => {
                 let (addr, operand) = (get(self, addr), get(self, operand));
                 let old = self.read(addr, *width)?;

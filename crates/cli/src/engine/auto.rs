@@ -5,10 +5,14 @@
 //! the user's time only, if there are others, and a second if the program chooses data and another engine takes it as symbols;
 //! other limits of the user's end the work, because the next engine would start
 //! with what is left of them.
+//!
+//! Where the explorer has to cut loops, the machine is asked for a proof without a bound. How much each may do before the other
+//! is asked is measured in graphs and states, not in time: the answer does not depend on what else the computer does.
 
 use super::{ENGINES, Engine, Fit, Question, fit, ignored, promising, promising_auto};
+use crate::args::CheckArgs;
 use crate::input::Trouble;
-use fencepost_answer::{Limit, Outcome, StopReason, Verdict};
+use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
 use fencepost_ir::Instr;
 use std::time::{Duration, Instant};
 
@@ -34,10 +38,14 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     }
     let mut able: Vec<Able> = Vec::new();
     let mut refusal = None;
+    // Who wants all findings is better served with one than with none, where only the others have an answer.
+    let mut one = question.options.clone();
+    one.given.retain(|given| given != "all");
     for &engine in ENGINES {
-        match (fit(engine, question), ignored(engine, question.options)) {
+        let finds_one = u8::from(ignored(engine, question.options).is_some());
+        match (fit(engine, question), ignored(engine, &one)) {
             (Fit::Refuses(why), None) => drop(refusal.get_or_insert(why)),
-            (Fit::Takes { rank, why }, None) => able.push((rank, why, engine)),
+            (Fit::Takes { rank, why }, None) => able.push((rank + FINDS_ONE * finds_one, why, engine)),
             (Fit::IfAsked, _) | (_, Some(_)) => {}
         }
     }
@@ -68,6 +76,9 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
     }
 }
 
+/// What an engine that does not honour `--all` stands behind the others.
+const FINDS_ONE: u8 = 100;
+
 /// What the first engine may use of the user's time, if another one could go on.
 const FIRST_SHARE: f64 = 0.6;
 
@@ -92,7 +103,13 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
     let moment = has_data(question, able.as_slice()).then(|| Instant::now() + TIME_FOR_DATA);
     let most = until.into_iter().chain(question.until).min();
     let until = most.into_iter().chain(moment).min();
-    let first = engine.run(&Question { until, ..*question });
+    let others: Vec<_> = able.as_slice().iter().map(|(.., engine)| *engine).collect();
+    let first = explored_and_proved(engine, &others, &Question { until, ..*question });
+    let first = match first {
+        Ok(First::Proof(picked)) => return Ok(picked),
+        Ok(First::Answer(outcome)) => Ok(outcome),
+        Err(trouble) => Err(trouble),
+    };
     let is_late = |reason: &&StopReason| {
         (share.is_some() || moment.is_some())
             && matches!(reason, StopReason::Limit { limit: Limit::Timeout, .. })
@@ -131,6 +148,70 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
         }
     }
     first.map(|outcome| Picked { engine, why: first_why, surprising: false, outcome })
+}
+
+/// Graphs that the explorer visits before the machine is asked for a proof: some tenths of a second.
+const GRAPHS: u64 = 100_000;
+/// States that a proof may need.
+const STATES: u64 = 50_000;
+
+/// What the first engine says.
+enum First {
+    /// Its answer.
+    Answer(Outcome),
+    /// A better one, of an engine that needs no bound.
+    Proof(Picked),
+}
+
+/// The answer of the first engine. Where the explorer has to cut loops, the machine may have few states all the same, and need no
+/// bound: it is asked before deeper bounds are.
+fn explored_and_proved(
+    engine: &'static dyn Engine,
+    others: &[&'static dyn Engine],
+    question: &Question<'_>,
+) -> Result<First, Trouble> {
+    let prover = others.iter().find(|other| other.name() == "states").filter(|_| engine.name() == "explore");
+    let Some(&prover) = prover else { return engine.run(question).map(First::Answer) };
+    let is_cut = |outcome: &Outcome| outcome.verdict == Verdict::Safe && !outcome.bounds.is_empty();
+    let asked = question.options.all || question.options.given.iter().any(|given| given == "unroll");
+    if !asked {
+        // What no bound cuts is explored once, for as long as it takes.
+        let shallow = CheckArgs { unroll: 1, ..question.options.clone() };
+        let look = engine.run(&Question { options: &shallow, ..*question })?;
+        if !is_cut(&look) && look.stop_reason != Some(StopReason::CutEverything) {
+            return Ok(First::Answer(look));
+        }
+        let within = engine.run(&Question { work: Some(GRAPHS), ..*question })?;
+        let nothing_wrong = is_cut(&within) || within.verdict == Verdict::Unknown;
+        let bounds = if is_cut(&within) { &within.bounds } else { &within.so_far };
+        if nothing_wrong && let Some(proof) = proved(prover, question, bounds, &within) {
+            return Ok(First::Proof(proof));
+        }
+        let by_work = matches!(within.stop_reason, Some(StopReason::Limit { limit: Limit::MaxNodes, .. }));
+        if !by_work {
+            return Ok(First::Answer(within));
+        }
+    }
+    let found = engine.run(question)?;
+    let proof = proved(prover, question, &found.bounds, &found).filter(|_| asked && is_cut(&found));
+    Ok(proof.map_or(First::Answer(found), First::Proof))
+}
+
+/// The answer of an engine that needs no bound, where the explorer found nothing within one.
+fn proved(
+    prover: &'static dyn Engine,
+    question: &Question<'_>,
+    bounds: &[Bound],
+    explored: &Outcome,
+) -> Option<Picked> {
+    let bound = bounds.iter().find(|bound| bound.name == BoundName::Unroll)?;
+    let mut outcome = prover.run(&Question { work: Some(STATES), ..*question }).ok()?;
+    if outcome.verdict != Verdict::Safe || !outcome.bounds.is_empty() || outcome.vacuous {
+        return None;
+    }
+    outcome.coverage = explored.coverage.clone();
+    let why = format!("it needs no bound; explore, which looks for everything, found nothing with {bound}");
+    Some(Picked { engine: prover, why, surprising: true, outcome })
 }
 
 /// How long values are taken one by one before they are taken as symbols.

@@ -123,7 +123,7 @@ fn answer(question: &Question<'_>, program: &Program, found: &bmc::Outcome) -> O
         bmc::Verdict::Unknown => {
             let mut outcome = Outcome::unknown(stop_reason(question, program, found));
             if let Some(bound) = found.completed {
-                outcome.note_so_far(&format!("an unroll bound of {bound}"));
+                outcome.so_far = vec![Bound::new(BoundName::Unroll, bound)];
             }
             outcome
         }

@@ -90,25 +90,57 @@ impl Engine for Explore {
         }
     }
 
-    /// A bound that cut everything is doubled, unless it was asked for.
+    /// With the bound that was asked for; otherwise bounds deepen: many mistakes show in the first rounds of a loop, and when
+    /// the time is up it is known how far nothing is wrong.
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
-        let mut options = question.options.clone();
-        let asked = options.given.iter().any(|given| given == "unroll") || options.outlive.asks().is_some();
-        loop {
-            let outcome = self.explore(&Question { options: &options, ..*question })?;
-            let nothing_seen = outcome.stop_reason == Some(StopReason::CutEverything);
-            if !nothing_seen || asked || options.unroll >= MOST_UNROLL {
-                return Ok(outcome);
-            }
-            options.unroll = options.unroll.saturating_mul(2);
+        let options = question.options;
+        let asked = options.given.iter().any(|given| given == "unroll");
+        // Whoever wants all findings, or keeps an exploration, wants one exploration.
+        if asked || options.outlive.asks().is_some() {
+            return self.explore(question);
         }
+        let first = if options.all { options.unroll } else { FIRST_UNROLL.min(options.unroll) };
+        self.deepen(question, first)
     }
 }
+
+/// The bound with which deepening begins.
+const FIRST_UNROLL: u32 = 1;
 
 /// How far a bound is raised without being asked.
 const MOST_UNROLL: u32 = 256;
 
 impl Explore {
+    /// Doubles the bound as long as it cuts something, to what is the default; further, if it cut everything.
+    fn deepen(&self, question: &Question<'_>, first: u32) -> Result<Outcome, Trouble> {
+        let last = question.options.unroll;
+        let mut options = question.options.clone();
+        options.unroll = first;
+        let mut work = question.work;
+        let mut so_far = Vec::new();
+        loop {
+            let mut outcome = self.explore(&Question { options: &options, work, ..*question })?;
+            let goes_on = match (outcome.verdict, &outcome.stop_reason) {
+                (Verdict::Safe, _) => !outcome.bounds.is_empty() && options.unroll < last,
+                (Verdict::Unknown, Some(StopReason::CutEverything)) => options.unroll < MOST_UNROLL,
+                (Verdict::Unknown, Some(StopReason::NoneWithinBounds)) => options.unroll < last,
+                _ => false,
+            };
+            if !goes_on {
+                if outcome.verdict == Verdict::Unknown {
+                    outcome.so_far = so_far;
+                }
+                return Ok(outcome);
+            }
+            if outcome.verdict == Verdict::Safe {
+                so_far = vec![Bound::new(BoundName::Unroll, options.unroll)];
+            }
+            work = work.map(|work| work.saturating_sub(outcome.statistics.nodes.unwrap_or(0)));
+            let next = options.unroll.saturating_mul(2);
+            options.unroll = if options.unroll < last { next.min(last) } else { next };
+        }
+    }
+
     /// Explores with one bound.
     fn explore(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
         let options = question.options;
@@ -280,6 +312,7 @@ impl Reporter<'_> {
         }
         let findings = found.findings.iter().map(|finding| self.finding(finding)).collect();
         let mut outcome = Outcome::new(findings, stop_reason, bounds);
+        outcome.ended |= question.options.all && outcome.stop_reason.is_none();
         if question.model.dependencies {
             let kept = match question.options.deps {
                 Dependencies::Source => "source dependencies kept",
@@ -293,6 +326,7 @@ impl Reporter<'_> {
         }
         outcome.statistics = Statistics {
             executions: Some(found.stats.executions),
+            estimate: found.stopped.and(found.stats.estimate()),
             blocked: found.stats.blocked,
             left_out: found.stats.left_out,
             symmetric,
@@ -342,7 +376,7 @@ impl Reporter<'_> {
             let idle = rebuilt
                 .as_ref()
                 .map(|rebuilt| idle::reads(self.source.program, finding, rebuilt, cycle.as_ref()));
-            let teller = teller.without(idle.unwrap_or_default());
+            let teller = teller.without(idle.unwrap_or_default()).about(cycle.as_deref());
             if told {
                 outcome.findings[number].trace = teller.trace();
             }

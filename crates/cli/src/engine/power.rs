@@ -209,7 +209,8 @@ fn encoded_within(
     };
     // How far it came, or with how many contexts it goes wrong.
     if let (contexts::Verdict::Unknown, Some(bound)) = (found.verdict, found.completed) {
-        outcome.note_so_far(&format!("at most {bound} contexts and an unroll bound of {}", found.unroll));
+        outcome.so_far =
+            vec![Bound::new(BoundName::Contexts, bound), Bound::new(BoundName::Unroll, found.unroll)];
     }
     if let (contexts::Verdict::Safe, Some(path)) = (found.verdict, &question.options.proof) {
         let last = found.completed.unwrap_or(last);

@@ -81,6 +81,8 @@ pub struct Teller<'a> {
     full: bool,
     /// Reads that nothing depends on.
     idle: BTreeSet<StepId>,
+    /// The steps without which the point is lost, if it is known which.
+    needed: Option<BTreeSet<StepId>>,
 }
 
 impl<'a> Teller<'a> {
@@ -97,13 +99,39 @@ impl<'a> Teller<'a> {
             names.insert(name.as_str(), if *count == 1 { wanted } else { format!("{wanted}#{count}") });
         }
         let threads = thread_names(source.program, finding);
-        Teller { source, finding, names, threads, full, idle: BTreeSet::new() }
+        Teller { source, finding, names, threads, full, idle: BTreeSet::new(), needed: None }
     }
 
     /// With reads that nothing depends on, which are only counted, unless all is told.
     pub fn without(mut self, idle: BTreeSet<StepId>) -> Teller<'a> {
         self.idle = if self.full { BTreeSet::new() } else { idle };
         self
+    }
+
+    /// With the cycle that is the point: what is neither on it nor at fault is minor, unless all is told.
+    pub fn about(mut self, cycle: Option<&[(StepId, StepId, EdgeKind)]>) -> Teller<'a> {
+        self.needed = cycle.filter(|_| !self.full).map(|cycle| {
+            let mut needed: BTreeSet<StepId> = cycle.iter().flat_map(|&(from, to, _)| [from, to]).collect();
+            for place in &self.finding.places {
+                needed.extend(self.at_fault(place));
+            }
+            needed
+        });
+        self
+    }
+
+    /// The last step of a thread that goes wrong, and the write that it reads.
+    fn at_fault(&self, place: &fencepost_explore::Place) -> Vec<StepId> {
+        let thread = place.thread as usize;
+        let steps = self.finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+        let last = steps.iter().rposition(|step| step.at == place.at).or(steps.len().checked_sub(1));
+        let Some(last) = last else { return Vec::new() };
+        // The write half of a read-modify-write stands behind its read.
+        let reads = (0..=last).rev().take(2).find_map(|i| match &steps[i].action {
+            Action::Read { from, .. } => from.map(|(t, i)| (t as usize, i as usize)),
+            _ => None,
+        });
+        [(thread, last)].into_iter().chain(reads).collect()
     }
 
     /// The headline of the finding, with objects on the heap as people may call them.
@@ -203,8 +231,12 @@ impl<'a> Teller<'a> {
                     (line, count)
                 }
             };
+            let needed = |needed: &BTreeSet<StepId>| {
+                shown[at..at + used].iter().any(|told| needed.contains(&told.step))
+            };
+            let minor = !self.needed.as_ref().is_none_or(needed);
             at += used;
-            lines.extend(line);
+            lines.extend(line.map(|line| Shown { minor, ..line }));
         }
         if matches!(self.finding.kind, FindingKind::Deadlock | FindingKind::LeftWaiting) {
             self.add_waiting(&mut lines);

@@ -2,7 +2,7 @@
 
 use crate::telling::signals::{self, Call, Done};
 use crate::telling::story::StepId;
-use crate::telling::teller::Teller;
+use crate::telling::teller::{Teller, is_ours};
 use crate::telling::words::list;
 use fencepost_explore::{Action, Place};
 use fencepost_ir::Instr;
@@ -52,6 +52,10 @@ fn waits(teller: &Teller<'_>, place: &Place, calls: &[(u32, u32)]) -> (bool, Str
                 if *t as usize == thread { "it holds itself".into() } else { format!("{holder} holds") };
             let cell = teller.rename(cell);
             (false, format!("{name} waits for `{cell}` (line {line}), which {holder} since line {at}"))
+        }
+        // A cell of the library is no name for a programmer.
+        Some((cell, ..)) if is_ours(cell) => {
+            (false, format!("{name} waits at line {line} until somebody wakes it, and nobody does"))
         }
         Some((cell, value, from, newest, id)) => {
             let (cell, value) = (teller.rename(cell), teller.rename(value));

@@ -36,7 +36,7 @@ pub struct Stats {
     pub symmetric: u64,
     /// Iterations and tries that changed nothing and were not followed, and reads that wait and were put off.
     pub left_out: u64,
-    /// The share of the search tree that was seen, as far as somebody watches; see `progress.rs`.
+    /// The share of the search tree that was seen, as far as somebody watches or the time is limited; see `progress.rs`.
     pub share: u64,
 }
 

@@ -196,6 +196,7 @@ fn kind_of(fault: FaultKind) -> FindingKind {
         FaultKind::BadCall => FindingKind::BadCall,
         FaultKind::BadJoin => FindingKind::Misuse,
         FaultKind::LocalLoop => FindingKind::LocalLoop,
+        FaultKind::Source(kind) => kind,
     }
 }
 

@@ -11,6 +11,7 @@ use crate::search::visit::Subject;
 use crate::threads::code::{ALLOCATIONS, Code, FAILED, FP, HIDDEN, Op, Pc, RESULT, Undefined};
 use crate::threads::interpret::{FaultKind, Next};
 use crate::threads::memory::{LocId, Memory, Storage};
+use crate::threads::native::SITE;
 use crate::threads::path::{EventId, INIT, Kind, Trie};
 use fencepost_ir::{Value, Width};
 use rustc_hash::FxHashMap;
@@ -83,7 +84,11 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     pub fn cut_places(&self) -> impl Iterator<Item = (u32, u32)> {
         let layout = self.subject.layout;
         let cut = (0..layout.threads()).filter(|&t| self.graph.frontier(layout, t).next == Next::Cut);
-        cut.map(|t| self.code().source[self.graph.frontier_regs(layout, t)[RESULT] as usize])
+        cut.map(|t| {
+            let at = self.graph.frontier_regs(layout, t)[RESULT];
+            // The source of a native thread says where that is.
+            if self.code().is_native { (SITE, at as u32) } else { self.code().source[at as usize] }
+        })
     }
 
     /// Where threads wait.

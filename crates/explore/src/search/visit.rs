@@ -370,7 +370,8 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
     #[inline(never)]
     fn visit_read(&mut self, graph: &mut Graph<M, W>, thread: usize, snapshot: Snapshot) {
         graph.reserve_cells(self.memory.cells());
-        if graph.reads().is_empty() {
+        // All of a native run may have to be run again.
+        if graph.reads().is_empty() && !self.subject.code.is_native {
             graph.settle(&self.trie, self.subject.layout, self.control.next_settling());
         }
         if self.looks_for_early_pairs() && self.could_take_early(graph, snapshot.node) {

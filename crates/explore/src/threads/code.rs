@@ -419,6 +419,8 @@ pub struct Code {
     pub is_process: bool,
     /// Whether some access may go in pieces.
     pub in_pieces: bool,
+    /// Whether a source says what threads do next: see `native`.
+    pub is_native: bool,
     /// Whether objects are made or freed at run time.
     pub uses_objects: bool,
     /// Initial threads: function and arguments.

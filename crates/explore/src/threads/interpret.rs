@@ -13,6 +13,7 @@ use crate::threads::code::{
 use crate::threads::memory::{BadAccess, LocId, Memory, NO_LOC};
 use crate::threads::path::{Key, Kind, NO_NODE, NodeId, Outcomes, SEGMENT_FULL, SEGMENT_PRIVATE, Trie};
 use crate::work::preparation::StartOver;
+use fencepost_answer::FindingKind;
 use fencepost_ir::{FailKind, Value, Width};
 
 /// What a thread does next.
@@ -77,6 +78,8 @@ pub enum FaultKind {
     BadJoin,
     /// Local steps without end.
     LocalLoop,
+    /// What the source of a native thread has found.
+    Source(FindingKind),
     /// More active calls than there is room for.
     DeepRecursion,
 }
@@ -100,6 +103,11 @@ pub struct Snapshot {
 }
 
 impl Next {
+    /// What the source of a native thread has found, by the number that it gave it.
+    pub fn failed_by_source(kind: FindingKind, site: u32) -> Next {
+        Next::Failed(Fault { kind: FaultKind::Source(kind), at: (crate::threads::native::SITE, site) })
+    }
+
     /// Whether the thread has come to its end.
     pub fn is_end(self) -> bool {
         matches!(self, Next::Ended | Next::Halted | Next::Returned)

@@ -1,12 +1,15 @@
-//! Threads of `ir` programs: a state is the registers of all active calls, and [`Machine`] runs it from event to event.
+//! Threads of `ir` programs: a state is the registers of all active calls, and [`Machine`] runs it from event to event. Where the
+//! code of native threads comes to a cut, their source is asked (`native.rs`).
 
 use crate::models::model::MemoryModel;
 use crate::reductions::Reduction;
 use crate::search::graph::{Graph, Layout};
 use crate::search::row::RowWidth;
 use crate::threads::code::{Arg, CasRead, Code, DISAGREED, FP, Op, Pc, RESULT, Undefined};
-use crate::threads::interpret::{Machine, Next, callee};
+use crate::threads::interpret::{Machine, Next, Snapshot, callee};
 use crate::threads::memory::{LocId, Memory, Storage};
+use crate::threads::native::forms::{CUT, Forms};
+use crate::threads::native::{Asked, Maker, Native};
 use crate::threads::path::{Key, Kind, Node, NodeId, Outcomes, SEGMENT_CALL, Trie};
 use crate::threads::{Around, Stand, Start, Threads};
 use crate::work::preparation::StartOver;
@@ -26,12 +29,57 @@ const AFTERWARDS: usize = 1_000;
 const OWN_EVENTS: usize = 256;
 
 /// The threads of a lowered program.
-#[derive(Clone, Copy)]
 pub struct Ir<'a> {
-    pub code: &'a Code,
+    code: &'a Code,
+    forms: &'a Forms,
+    native: Option<Native>,
 }
 
-impl Ir<'_> {
+impl<'a> Ir<'a> {
+    /// Those of this code; with a source, if it is that of native threads.
+    pub fn new(code: &'a Code, forms: &'a Forms, source: Option<Maker<'_>>) -> Ir<'a> {
+        Ir { code, forms, native: source.map(|make| Native::new(make())) }
+    }
+
+    /// Where a native thread comes to that stands at a cut in slot `index`; `cut_at` is what the machine knew there, `starts`: it begins.
+    #[cold]
+    fn go_native<M: MemoryModel<W>, W: RowWidth>(
+        &mut self,
+        around: Around<'_, M, W>,
+        graph: &mut Graph<M, W>,
+        (thread, index): (usize, usize),
+        mut cut_at: (NodeId, Outcomes),
+        starts: bool,
+    ) -> Option<Stand> {
+        let Around { trie, memory, model, layout, patience, .. } = around;
+        let native = self.native.as_mut()?;
+        loop {
+            let registers = graph.registers_mut(layout, thread, index);
+            if registers[RESULT] as Pc != CUT {
+                Native::combine(registers);
+            } else {
+                match native.ask(self.forms, trie, memory, model, layout, graph, (thread, index), starts) {
+                    Asked::Step => graph.registers_mut(layout, thread, index)[RESULT] = u64::from(CUT),
+                    Asked::Stops(next, value) => {
+                        let snapshot = Snapshot { value, ..Snapshot::stopped(next) };
+                        return Some(Stand { snapshot, why: None, lasts: false });
+                    }
+                    Asked::StartOver => {
+                        let snapshot = Snapshot::stopped(Next::Cut);
+                        return Some(Stand { snapshot, why: Some(StartOver::Source), lasts: false });
+                    }
+                }
+            }
+            let mut machine = Machine::new(self.code, memory, model, thread, patience);
+            (machine.events, machine.cut_at) = (index, cut_at);
+            let snapshot = machine.go_on(trie, graph.registers_mut(layout, thread, index));
+            if snapshot.next != Next::Cut {
+                return Some(Stand { snapshot, why: machine.mixed, lasts: false });
+            }
+            cut_at = machine.cut_at;
+        }
+    }
+
     /// Whether a loop whose bound is used up at `pc` is followed all the same: nobody else has a say in how long it is. Either
     /// no other thread runs, or all that the thread has read since it entered the loop is constant, or in objects that threads
     /// make and
@@ -112,7 +160,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Threads<M, W> for Ir<'_> {
         thread: usize,
         start: &Start,
     ) -> Result<Stand, StartOver> {
-        let Around { trie, memory, model, layout, patience, .. } = around;
+        let Around { trie, memory, model, layout, patience, reductions } = around;
         let regs = graph.first_registers(layout, thread);
         let mut machine = Machine::new(self.code, memory, model, thread, patience);
         let entry = machine.start(start.function, &start.args, regs);
@@ -122,6 +170,11 @@ impl<M: MemoryModel<W>, W: RowWidth> Threads<M, W> for Ir<'_> {
         let key = Key { pc: entry, loc: SEGMENT_CALL, outcomes: Outcomes::NONE };
         let root = trie.child(thread as u32, key, self.code);
         let mut snapshot = machine.advance(trie, root, regs);
+        if self.code.is_native && snapshot.next == Next::Cut {
+            let cut_at = machine.cut_at;
+            let around = Around { trie, memory, model, layout, patience, reductions };
+            return self.go_native(around, graph, (thread, 0), cut_at, true).ok_or(StartOver::Source);
+        }
         // Nothing was read yet, so nobody has a say in how long a loop is.
         let mut rounds = 0;
         while snapshot.next == Next::Cut
@@ -155,6 +208,13 @@ impl<M: MemoryModel<W>, W: RowWidth> Threads<M, W> for Ir<'_> {
         let mut machine = Machine::new(self.code, around.memory, around.model, thread, around.patience);
         let mut snapshot = machine.advance(around.trie, node, registers);
         let (mut needs_room, mut mixed) = (machine.needs_room, machine.mixed);
+        if snapshot.next == Next::Cut && self.code.is_native {
+            let cut_at = machine.cut_at;
+            if let Some(stand) = self.go_native(around, graph, (thread, index + 1), cut_at, false) {
+                return stand;
+            }
+            unreachable!("native threads have a source");
+        }
         let mut rounds = 0;
         while snapshot.next == Next::Cut && !needs_room && rounds < ROUNDS {
             rounds += 1;

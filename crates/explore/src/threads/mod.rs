@@ -1,6 +1,7 @@
 //! What a thread does next.
 //!
-//! [`Threads`] is what the search asks; [`ir`] answers for programs of `ir`, the only source of threads so far. A program of `ir` becomes operations ([`lower`], [`code`]); [`interpret`] runs a thread from one event to the next; [`path`] has what is
+//! [`Threads`] is what the search asks; [`ir`] answers for programs of `ir`, and for [`native`] ones, whose code is a loop around what a source asks
+//! for. A program of `ir` becomes operations ([`lower`], [`code`]); [`interpret`] runs a thread from one event to the next; [`path`] has what is
 //! the same for every visit of an event on the same way through the program, [`memory`] the cells that events are of.
 //!
 //! *May assume*: nobody asks for the memory model's opinion here. A thread is told what its events gave it (the value read, the choice made),
@@ -20,6 +21,7 @@ pub mod liveness;
 pub mod lower;
 pub mod memory;
 pub mod names;
+pub mod native;
 pub mod path;
 pub mod pieces;
 

@@ -6,6 +6,7 @@ use crate::models::clause::Clause;
 use crate::reductions::symmetry::Symmetry;
 use crate::reductions::{Reduction, Reductions};
 use crate::search::row::RowForm;
+use crate::threads::native::Maker;
 use crate::work::item::Hashed;
 use crate::work::limits::Limits;
 use fencepost_ir::ObjectId;
@@ -82,6 +83,8 @@ pub struct Options<'a> {
     pub dependencies: bool,
     /// The least form of rows that is used: for tests, which compare the forms.
     pub rows: RowForm,
+    /// Makes the sources of native threads, if that is what is explored.
+    pub native: Option<Maker<'a>>,
     /// A clause of the model that is not in force: for tests that show that a test notices.
     pub without: Option<Clause>,
 }
@@ -102,6 +105,7 @@ impl Options<'_> {
             reductions: Reductions::ALL,
             symmetry: Symmetry::default(),
             rows: RowForm::Words1,
+            native: None,
             without: None,
         }
     }
@@ -121,9 +125,10 @@ impl Options<'_> {
             visitor: _,
             restarted: _,
             rows: _,
+            native,
         } = self;
         hashed.add(format_args!("{model:?} {stop_at_error} {section_lock:?} {reductions:?}"));
-        hashed.add(format_args!("{symmetry:?} {dependencies} {without:?}"));
+        hashed.add(format_args!("{symmetry:?} {dependencies} {without:?} {:?}", native.is_some()));
     }
 
     /// The threads that are taken for equal.

@@ -14,6 +14,7 @@ use crate::search::row::RowForm;
 use crate::threads::code::{Code, HIDDEN};
 use crate::threads::lower::{Purpose, Unsupported, lower};
 use crate::threads::memory::{Layouts, Memory, ObjectKey};
+use crate::threads::native::forms::{self, Forms};
 use crate::threads::pieces::goes_in_pieces;
 use crate::work::caution::Care;
 use crate::work::codec::{DecodeError, Reader, Writer};
@@ -23,6 +24,9 @@ use rustc_hash::FxHashSet;
 
 /// Events that an execution may have at most.
 pub(crate) const MAX_EVENTS: usize = 1_000_000;
+
+/// Events of a native thread that there is room for at first.
+const NATIVE_EVENTS: usize = 12;
 
 /// Most words of all registers. More than a program that is explored ever has; a reason from elsewhere may ask for anything.
 const MAX_WORDS: usize = 1 << 24;
@@ -47,6 +51,8 @@ pub enum StartOver {
     Keep(CellKey),
     /// Threads that looked equal can be told apart: see `reductions::symmetry`.
     Distinct,
+    /// The source of native threads has found something out.
+    Source,
     /// An access in pieces, or a layout that has a cell there: see `threads::pieces`. The access is that of an
     /// instruction; where it cannot go in pieces, or does already, the place is asked for.
     Mixed {
@@ -61,6 +67,7 @@ pub enum StartOver {
 pub(crate) struct Preparation {
     purpose: Purpose,
     pub code: Code,
+    pub forms: Forms,
     pub memory: Memory,
     pub question: Question,
     pub care: Care,
@@ -94,20 +101,25 @@ impl Preparation {
             purpose.out_of_order && (starts_out_of_order || (exchanges && !purpose.exchanges_in_order));
         let pairs = options.reductions.has(Reduction::Pairs);
         let purpose = Purpose { out_of_order, pairs, ..purpose };
-        let mut code = lower(program, purpose, &mixed)?;
+        let (mut code, forms) = match options.native {
+            Some(_) => forms::code(program, purpose, options.model == ModelName::Tso),
+            None => (lower(program, purpose, &mixed)?, Forms::default()),
+        };
         refine(&mut code, options);
         code.symmetry = sets(program, &code, options);
         let mut memory = Memory::new(program, &layouts);
         let question = Question::new(program, &mut memory);
         let first_frame = |f: &u32| code.functions[*f as usize].frame as usize;
         let stride = code.threads.iter().map(|(f, _)| HIDDEN + first_frame(f)).collect();
-        let capacity = code.threads.iter().map(|(f, _)| events_of(&code, *f)).collect();
+        let events = |f: u32| if code.is_native { NATIVE_EVENTS } else { events_of(&code, f) };
+        let capacity = code.threads.iter().map(|(f, _)| events(*f)).collect();
         let runs = code.threads.iter().map(|(f, _)| *f).collect();
         let care = Care::default();
         let (reasons, spawned) = (Vec::new(), Vec::new());
         Ok(Preparation {
             purpose,
             code,
+            forms,
             memory,
             question,
             care,
@@ -178,6 +190,7 @@ impl Preparation {
                 }
                 StartOver::OutOfOrder => self.purpose.dependencies,
                 StartOver::Caution(_) | StartOver::Keep(_) | StartOver::Distinct => true,
+                StartOver::Source => self.code.is_native,
                 StartOver::Mixed { at, .. } => (at.0 as usize) < functions,
             }
     }
@@ -212,6 +225,7 @@ impl Preparation {
             }
             StartOver::Caution(cell) => _ = self.care.cautious.insert(cell),
             StartOver::Keep(cell) => _ = self.care.kept.insert(cell),
+            StartOver::Source => {}
             StartOver::Mixed { at, place } => {
                 match place {
                     // Objects that are made at run time get other numbers now.
@@ -244,9 +258,11 @@ impl Preparation {
             StartOver::Thread(parent, number, function) => {
                 self.spawned.push((parent, number));
                 let like = self.runs.iter().position(|&runs| runs == function);
+                let like = like.filter(|_| !self.code.is_native);
                 let frame = self.code.functions[function as usize].frame as usize;
                 self.runs.push(function);
-                self.capacity.push(like.map_or(4, |t| self.capacity[t]));
+                let few = if self.code.is_native { NATIVE_EVENTS } else { 4 };
+                self.capacity.push(like.map_or(few, |t| self.capacity[t]));
                 self.stride.push(like.map_or(HIDDEN + frame, |t| self.stride[t]));
             }
         }
@@ -255,7 +271,9 @@ impl Preparation {
 
     /// The threads that run the same function: they will need as much.
     fn like(&self, thread: usize) -> Vec<usize> {
-        (0..self.runs.len()).filter(|&t| self.runs[t] == self.runs[thread]).collect()
+        let is_native = self.code.is_native;
+        let runs_the_same = |&t: &usize| t == thread || (!is_native && self.runs[t] == self.runs[thread]);
+        (0..self.runs.len()).filter(runs_the_same).collect()
     }
 
     fn lower(&mut self, program: &Program, options: &Options<'_>) -> Result<(), Unsupported> {
@@ -271,7 +289,8 @@ impl Preparation {
 /// What of the code is a matter of the options.
 fn refine(code: &mut Code, options: &Options<'_>) {
     code.section_lock = options.section_lock;
-    if options.reductions.has(Reduction::Tails) {
+    // What comes behind a join of a native thread nobody knows.
+    if options.reductions.has(Reduction::Tails) && !code.is_native {
         code.tails = tails(code);
     }
 }
@@ -279,7 +298,7 @@ fn refine(code: &mut Code, options: &Options<'_>) {
 /// The threads that are taken for equal: none where events are committed out of program order. Under some models coherence never
 /// contradicts (po | rf)+.
 fn sets(program: &Program, code: &Code, options: &Options<'_>) -> Sets {
-    if code.out_of_order {
+    if code.out_of_order || code.is_native {
         return Sets::default();
     }
     let is_strong = matches!(options.model, ModelName::Sc | ModelName::Tso | ModelName::Pso);
@@ -306,6 +325,7 @@ pub(crate) fn write_reason(why: &StartOver, writer: &mut Writer) {
         }
         StartOver::OutOfOrder => numbers(&[3]),
         StartOver::Distinct => numbers(&[4]),
+        StartOver::Source => numbers(&[9]),
         StartOver::Caution(cell) => {
             numbers(&[5]);
             write_cell(&cell, writer);
@@ -340,6 +360,7 @@ pub(crate) fn read_reason(reader: &mut Reader<'_>) -> Result<StartOver, DecodeEr
             let width = WIDTHS.get(reader.small::<usize>()?).ok_or(DecodeError::Value)?;
             StartOver::Mixed { at, place: Some((object, offset, *width)) }
         }
+        9 => StartOver::Source,
         _ => return Err(DecodeError::Value),
     })
 }

@@ -57,12 +57,15 @@ impl Progress {
 
     /// An estimate of the executions in all; `None` while nothing is known.
     pub fn estimate(&self) -> Option<u64> {
-        let stats = self.stats();
-        let share = stats.share as f64 / WHOLE as f64;
-        if share <= 0.0 || stats.executions == 0 {
-            return None;
-        }
-        Some((stats.executions as f64 / share.min(1.0)) as u64)
+        self.stats().estimate()
+    }
+}
+
+impl Stats {
+    /// An estimate of the executions in all; `None` if nothing is known, because nobody watched or too little was seen.
+    pub fn estimate(&self) -> Option<u64> {
+        let share = self.share as f64 / WHOLE as f64;
+        (share > 0.0 && self.executions > 0).then(|| (self.executions as f64 / share.min(1.0)) as u64)
     }
 }
 

@@ -56,6 +56,20 @@ pub fn explore(program: &Program, options: &Options<'_>) -> Result<Exploration, 
     explore_in(program, options, &*twin, prepared, false)
 }
 
+/// Explores all executions of native threads, whose sources `options.native` makes. Values must be there before what depends on them is
+/// done: models that commit events out of program order are refused.
+pub fn explore_native(options: &Options<'_>) -> Result<Exploration, Unsupported> {
+    if twin(options).purpose().dependencies || options.native.is_none() {
+        let what = "native code under a model that executes events out of program order";
+        return Err(Unsupported { what, span: fencepost_ir::Span::default() });
+    }
+    if options.model == ModelName::Pso {
+        let what = "native code under PSO";
+        return Err(Unsupported { what, span: fencepost_ir::Span::default() });
+    }
+    explore(&Program::default(), options)
+}
+
 /// Explores with the room that there is, and with more when that is too small; `moved`: on a stack for large explorations, if
 /// there is memory for
 /// one.
@@ -274,7 +288,14 @@ impl Run<'_> {
                 Some(cells) => prepared.memory.clone().knowing(cells),
                 None => prepared.memory.clone(),
             };
-            Explorer::new(&subject, Ir { code: &prepared.code }, model.clone(), memory, &control, collector)
+            Explorer::new(
+                &subject,
+                Ir::new(&prepared.code, &prepared.forms, options.native),
+                model.clone(),
+                memory,
+                &control,
+                collector,
+            )
         };
         let ended = if jobs == 1 && task.is_none() {
             let mut alone = explorer();
@@ -305,7 +326,9 @@ impl Run<'_> {
 /// A collector for one worker.
 fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a> {
     let mut collector = Collector::new(question, options.visitor, options.stop_at_error);
-    collector.sample = options.limits.progress.map(|_| progress::SAMPLE);
+    // Whoever watches, or limits the time, wants to know how much there is.
+    let limits = &options.limits;
+    collector.sample = (limits.progress.is_some() || limits.deadline.is_some()).then_some(progress::SAMPLE);
     collector
 }
 

@@ -6,6 +6,7 @@ use crate::flow::forward;
 use crate::private::{passed_to_calls, private_objects};
 use crate::program::{Callee, Function, FunctionId, Instr, Label, Operand, Program, Reg, Rvalue};
 use crate::value::Value;
+use fencepost_diag::Span;
 use std::collections::BTreeSet;
 
 /// Instructions of a function that is put in place of a call.
@@ -63,7 +64,11 @@ fn is_recursive(program: &Program, f: usize) -> bool {
 }
 
 /// The function with the helpers in it that local objects are passed to, if more of its objects are private then.
-pub(super) fn with_helpers(program: &Program, f: usize) -> Option<Function> {
+pub(super) fn with_helpers(
+    program: &Program,
+    f: usize,
+    is_library: &dyn Fn(Span) -> bool,
+) -> Option<Function> {
     let original = &program.functions[f];
     let private = |function: &Function| BTreeSet::from_iter(private_objects(function).made_by);
     let known = private(original);
@@ -74,7 +79,7 @@ pub(super) fn with_helpers(program: &Program, f: usize) -> Option<Function> {
         return None;
     }
     while !wanted.is_empty() {
-        let (function, moved, lost) = inlined_for(program, original, &wanted);
+        let (function, moved, lost) = inlined_for(program, original, &wanted, is_library);
         let now = private(&function);
         let is_private = |made: &u32| now.contains(&moved[*made as usize]);
         if !known.iter().all(is_private) {
@@ -96,6 +101,7 @@ fn inlined_for(
     program: &Program,
     original: &Function,
     wanted: &BTreeSet<u32>,
+    is_library: &dyn Fn(Span) -> bool,
 ) -> (Function, Vec<u32>, BTreeSet<u32>) {
     let mut function = original.clone();
     let mut moved: Vec<u32> = (0..=original.body.len() as u32).collect();
@@ -120,7 +126,8 @@ fn inlined_for(
         let Some((at, callee)) = next else {
             return (without_null_tests(&function).unwrap_or(function), moved, lost);
         };
-        function = inline_call(&function, at, &program.functions[callee.0 as usize], &mut moved);
+        let helper = &program.functions[callee.0 as usize];
+        function = inline_call(&function, at, helper, &mut moved, is_library);
     }
 }
 
@@ -133,7 +140,13 @@ fn fits(program: &Program, into: &Function, callee: FunctionId) -> bool {
 }
 
 /// The function with a helper in place of a call; its registers come behind all others. `moved` goes along.
-fn inline_call(function: &Function, call: u32, helper: &Function, moved: &mut [u32]) -> Function {
+fn inline_call(
+    function: &Function,
+    call: u32,
+    helper: &Function,
+    moved: &mut [u32],
+    is_library: &dyn Fn(Span) -> bool,
+) -> Function {
     let Instr::Call { dst, args, .. } = &function.body[call as usize] else { return function.clone() };
     let base = function.regs.len() as u32;
     let assign = |dst: Reg, value: Operand| Instr::Assign { dst, value: Rvalue::Use(value) };
@@ -155,7 +168,8 @@ fn inline_call(function: &Function, call: u32, helper: &Function, moved: &mut [u
     }
     let end = starts[starts.len() - 1];
     let last = helper.spans.last().copied().unwrap_or(span);
-    let spans = helper.spans.iter().copied().chain([last]);
+    let known = |own: Span| if is_library(own) { span } else { own };
+    let spans = helper.spans.iter().copied().chain([last]).map(known);
     for (instr, span) in helper.body.iter().chain([&Instr::Return(None)]).zip(spans) {
         let mut instr = instr.clone();
         instr.rename(|reg| Reg(reg.0 + base));

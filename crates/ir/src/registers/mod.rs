@@ -17,13 +17,15 @@ mod promote;
 mod threading;
 
 use crate::program::Program;
+use fencepost_diag::Span;
 
 /// Instructions of a function that is looked at: what is known at each of its labels is a matter of all its registers.
 const MOST_INSTRUCTIONS: usize = 4_000;
 
 /// Keeps local objects in registers where that is possible, and puts helper functions in place of their calls where that
-/// makes it possible.
-pub fn keep_locals_in_registers(program: &mut Program) {
+/// makes it possible. What comes from a helper that `is_library` stands where it is called: that is the place which the programmer
+/// knows.
+pub fn keep_locals_in_registers(program: &mut Program, is_library: &dyn Fn(Span) -> bool) {
     for f in inline::callees_first(program) {
         if program.functions[f].body.len() > MOST_INSTRUCTIONS {
             continue;
@@ -31,7 +33,7 @@ pub fn keep_locals_in_registers(program: &mut Program) {
         if let Some(function) = points::without_null_tests(&program.functions[f]) {
             program.functions[f] = function;
         }
-        if let Some(function) = inline::with_helpers(program, f) {
+        if let Some(function) = inline::with_helpers(program, f, is_library) {
             program.functions[f] = threading::threaded(function);
         }
         if let Some(function) = promote::promoted(&program.functions[f]) {

@@ -44,6 +44,8 @@ fn answer(report: &Report<'_>) -> Value {
         verdict,
         bounds,
         stop_reason,
+        ended: _,
+        so_far,
         vacuous,
         checks,
         assumes,
@@ -91,11 +93,14 @@ fn answer(report: &Report<'_>) -> Value {
     add("assumes", (!assumes.is_empty()).then(|| assumes.join(", ").into()));
     let expected = report.expectation.map(|e| json!({ "wanted": e.wanted, "met": e.is_met }));
     add("expected", expected);
+    let complete = || so_far.iter().map(|b| bound(b, sources)).collect::<Vec<_>>();
+    add("so_far", (!so_far.is_empty()).then(|| complete().into()));
     add("vacuous", vacuous.then_some(Value::Bool(true)));
     add("stop_reason", stop_reason.as_ref().map(|reason| reason.to_string().into()));
     add("stop", stop_reason.as_ref().map(stop));
     // A machine visits no executions; the number stands there for those who add up.
     add("executions", Some(statistics.executions.unwrap_or(0).into()));
+    add("estimate", statistics.estimate.map(Value::from));
     add("up_to_symmetry", statistics.symmetric.then_some(Value::Bool(true)));
     add("left_out", (statistics.left_out > 0).then(|| statistics.left_out.into()));
     add("states", statistics.states.map(Value::from));
@@ -221,6 +226,9 @@ fn step(step: &Step, sources: &SourceMap) -> Value {
     });
     if !step.details.is_empty() {
         value["details"] = step.details.as_slice().into();
+    }
+    if step.minor {
+        value["minor"] = true.into();
     }
     if !step.buffers.is_empty() {
         value["buffers"] = step.buffers.as_slice().into();

@@ -27,7 +27,9 @@ pub fn report(report: &Report<'_>) -> Printed {
     if let Some(why) = report.picked.filter(|_| report.surprising) {
         let _ = writeln!(out, "  engine {}: {why}", report.engine);
     }
-    for bound in &outcome.bounds {
+    // What was found does not rest on what was not looked at.
+    let stopped_there = outcome.verdict == Verdict::Unsafe && !outcome.ended;
+    for bound in outcome.bounds.iter().filter(|_| !stopped_there) {
         for span in &bound.places {
             let place = position(sources, *span);
             let _ = writeln!(
@@ -188,14 +190,15 @@ pub(crate) fn headline(report: &Report<'_>) -> String {
     let vacuous =
         if outcome.vacuous { " (vacuously: every execution ended in an assumption or a wait)" } else { "" };
     let verdict = match (outcome.verdict, outcome.scope()) {
-        (Verdict::Safe, Scope::All) => format!("safe{vacuous}"),
+        (Verdict::Safe, Scope::All | Scope::Part) => format!("safe{vacuous}"),
         (Verdict::Safe, Scope::Bounded) => format!("safe up to {}{vacuous}", bounds.join(", ")),
         (Verdict::Unsafe, _) => "unsafe".to_string(),
         (Verdict::Unknown, _) => match &outcome.stop_reason {
-            Some(reason) => match outcome.so_far() {
-                Some(so_far) => format!("unknown: {reason}; {so_far}"),
-                None => format!("unknown: {reason}"),
-            },
+            Some(reason) if outcome.so_far.is_empty() => format!("unknown: {reason}"),
+            Some(reason) => {
+                let complete: Vec<String> = outcome.so_far.iter().map(|b| b.to_string()).collect();
+                format!("unknown: {reason}; nothing is wrong with {}", complete.join(" and "))
+            }
             None => "unknown".to_string(),
         },
     };
@@ -267,6 +270,9 @@ const TEXT: usize = 56;
 /// What is shown of its end.
 const TAIL: usize = 21;
 
+/// Traces of so many steps are shown whole.
+const SHORT: usize = 12;
+
 /// A block per run of steps of one thread, a line per step: line, source text, what happens.
 fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String {
     let mut out = String::from("  an execution that shows it:\n");
@@ -287,7 +293,19 @@ fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String
     let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0);
     let mut thread = None;
     let mut before: &[String] = &[];
-    for step in steps {
+    let mut left_out = 0;
+    for (i, step) in steps.iter().enumerate() {
+        if left_out > 0 {
+            left_out -= 1;
+            continue;
+        }
+        let minor =
+            if steps.len() > SHORT { steps[i..].iter().take_while(|step| step.minor).count() } else { 0 };
+        if minor > 1 {
+            let _ = writeln!(out, "    ... {minor} steps that the point does not need (--full shows them)");
+            (left_out, thread) = (minor - 1, None);
+            continue;
+        }
         if thread != Some(step.thread) {
             thread = Some(step.thread);
             let _ = writeln!(out, "    {}", thread_head(step.thread, threads));

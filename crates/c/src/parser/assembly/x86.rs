@@ -1,20 +1,11 @@
 //! The instructions of x86, in the syntax of GNU's assembler, as C.
 
+use super::translation::{ACQUIRE, Home, RELEASE, SEQ_CST, Step, Translation, immediate, label};
 use super::{Assembly, fences};
-use crate::ast::{ArithOp, Block, Expr, ExprKind, LabelId, LocalId, Stmt, StmtKind};
+use crate::ast::{ArithOp, Block, Expr, LabelId, LocalId, Stmt, StmtKind};
 use crate::parser::{Parser, Res, int_expr};
 use crate::types::{QTy, Ty};
-use fencepost_diag::Span;
 use fencepost_ir::Fence;
-
-/// Where an operand of the statement is.
-#[derive(Clone)]
-enum Home {
-    Register(LocalId),
-    Memory(Expr),
-    /// A flag.
-    Flag,
-}
 
 /// An operand of an instruction.
 #[derive(Clone)]
@@ -29,26 +20,9 @@ enum Arg {
     Stack,
 }
 
-struct Translation {
-    homes: Vec<Home>,
-    /// Variables of the registers that constraints name, by their letter.
-    fixed: Vec<(char, LocalId)>,
-    /// Zero, sign and carry.
-    flags: [LocalId; 3],
-    stmts: Vec<Stmt>,
-    span: Span,
-}
-
-const SEQ_CST: u64 = 5;
-const ACQUIRE: u64 = 2;
-const RELEASE: u64 = 3;
-
-/// A step of the translation; `None` if the text has something that is not known.
-type Step<T> = Res<Option<T>>;
-
 impl Parser<'_> {
     /// The block that does what the assembly does.
-    pub(super) fn x86_block(&mut self, assembly: Assembly) -> Step<Block> {
+    pub(super) fn x86_block(&mut self, assembly: &Assembly) -> Step<Block> {
         let template = plain(&assembly.text);
         let lines = template.split(['\n', ';']).map(str::trim);
         // `1: lock cmpxchg ...` in one line is a label, a prefix and an instruction.
@@ -81,12 +55,12 @@ impl Parser<'_> {
 
     fn x86_statements(
         &mut self,
-        assembly: Assembly,
+        assembly: &Assembly,
         lines: &[&str],
         names: &[Option<String>],
     ) -> Step<Vec<Stmt>> {
-        let Some(mut t) = self.x86_operands(&assembly)? else { return Ok(None) };
-        let Some(labels) = self.x86_labels(&t, lines)? else { return Ok(None) };
+        let Some(mut t) = self.x86_operands(assembly)? else { return Ok(None) };
+        let Some(labels) = self.assembly_labels(&t, lines)? else { return Ok(None) };
         let mut lock = false;
         for (at, line) in lines.iter().enumerate() {
             if let Some((_, label)) = labels.iter().find(|(place, _)| *place == at) {
@@ -112,15 +86,6 @@ impl Parser<'_> {
         }
         self.x86_results(&mut t, assembly)?;
         Ok(Some(t.stmts))
-    }
-
-    /// The labels `1:` and their places among the lines.
-    fn x86_labels(&mut self, t: &Translation, lines: &[&str]) -> Step<Vec<(usize, LabelId)>> {
-        let mut labels = Vec::new();
-        for (at, _) in lines.iter().enumerate().filter(|(_, line)| label(line).is_some()) {
-            labels.push((at, self.nameless_label(t.span)?));
-        }
-        Ok(Some(labels))
     }
 
     /// A jump to the next label of that number (`1f`) or to the last one (`1b`).
@@ -188,11 +153,11 @@ impl Parser<'_> {
                     continue;
                 }
                 (Some(_), _) => return Ok(None),
-                (None, Some(letter)) => self.x86_fixed(&mut t, letter)?,
+                (None, Some(letter)) => self.assembly_register(&mut t, u32::from(letter))?,
                 (None, None) if !operand.output => {
                     // Nothing writes an input.
                     let value = self.rvalue(operand.expr.clone())?;
-                    let local = self.x86_kept(&mut t, value)?;
+                    let local = self.assembly_kept(&mut t, value)?;
                     t.homes.push(Home::Register(local));
                     continue;
                 }
@@ -200,58 +165,23 @@ impl Parser<'_> {
             };
             if !operand.output || operand.constraint.contains('+') {
                 let value = self.rvalue(operand.expr.clone())?;
-                self.x86_set(&mut t, register, value)?;
+                self.assembly_set(&mut t, register, value)?;
             }
             t.homes.push(Home::Register(register));
         }
         Ok(Some(t))
     }
 
-    /// The variable of a register that constraints name by a letter.
-    fn x86_fixed(&mut self, t: &mut Translation, letter: char) -> Res<LocalId> {
-        if let Some((_, local)) = t.fixed.iter().find(|(known, _)| *known == letter) {
-            return Ok(*local);
-        }
-        let local = self.temporary(Ty::ULONG.into(), t.span)?;
-        t.fixed.push((letter, local));
-        Ok(local)
-    }
-
-    /// A new variable with a value.
-    fn x86_kept(&mut self, t: &mut Translation, value: Expr) -> Res<LocalId> {
-        let local = self.temporary(QTy::plain(value.ty.ty), t.span)?;
-        self.x86_set(t, local, value)?;
-        Ok(local)
-    }
-
-    fn x86_get(&mut self, t: &Translation, local: LocalId) -> Res<Expr> {
-        let ty = self.context(t.span)?.locals[local.0 as usize].ty;
-        self.rvalue(Expr { kind: ExprKind::Local(local), ty, span: t.span })
-    }
-
-    fn x86_set(&mut self, t: &mut Translation, local: LocalId, value: Expr) -> Res<()> {
-        let ty = self.context(t.span)?.locals[local.0 as usize].ty;
-        let place = Expr { kind: ExprKind::Local(local), ty, span: t.span };
-        self.x86_assign(t, place, value)
-    }
-
-    fn x86_assign(&mut self, t: &mut Translation, place: Expr, value: Expr) -> Res<()> {
-        let value = self.explicit_cast(value, QTy::plain(place.ty.ty), t.span)?;
-        let assigned = self.assign(place, value)?;
-        t.stmts.push(Stmt { kind: StmtKind::Expr(Some(assigned)), span: t.span });
-        Ok(())
-    }
-
     /// Outputs get what their registers have.
-    fn x86_results(&mut self, t: &mut Translation, assembly: Assembly) -> Res<()> {
-        for (index, operand) in assembly.operands.into_iter().enumerate().filter(|(_, o)| o.output) {
+    fn x86_results(&mut self, t: &mut Translation, assembly: &Assembly) -> Res<()> {
+        for (index, operand) in assembly.operands.iter().enumerate().filter(|(_, o)| o.output) {
             if let Some(condition) = operand.constraint.split_once("@cc").map(|(_, c)| c.to_string()) {
                 if let Some(value) = self.x86_condition(t, &condition)? {
-                    self.x86_assign(t, operand.expr, value)?;
+                    self.assembly_assign(t, operand.expr.clone(), value)?;
                 }
             } else if let Home::Register(local) = t.homes[index].clone() {
-                let value = self.x86_get(t, local)?;
-                self.x86_assign(t, operand.expr, value)?;
+                let value = self.assembly_get(t, local)?;
+                self.assembly_assign(t, operand.expr.clone(), value)?;
             }
         }
         Ok(())
@@ -268,7 +198,7 @@ impl Parser<'_> {
             "nc" | "ae" => (2, false),
             _ => return Ok(None),
         };
-        let value = self.x86_get(t, t.flags[flag])?;
+        let value = self.assembly_get(t, t.flags[flag])?;
         let zero = int_expr(0, Ty::INT, t.span);
         self.arith(if expected { ArithOp::Ne } else { ArithOp::Eq }, value, zero).map(Some)
     }
@@ -293,7 +223,7 @@ impl Parser<'_> {
             Arg::Pointed(n, displacement) => {
                 let Some(Home::Register(local)) = t.homes.get(*n).cloned() else { return Ok(None) };
                 let Some(ty) = like else { return Ok(None) };
-                let base = self.x86_get(t, local)?;
+                let base = self.assembly_get(t, local)?;
                 let bytes = self.unit.types.pointer(Ty::CHAR);
                 let base = self.explicit_cast(base, bytes.into(), t.span)?;
                 let moved = int_expr(*displacement as u64, Ty::LONG, t.span);
@@ -313,7 +243,7 @@ impl Parser<'_> {
                 Some(Home::Register(local)) => Some(*local),
                 _ => None,
             }),
-            Arg::Register(letter) => self.x86_fixed(t, *letter).map(Some),
+            Arg::Register(letter) => self.assembly_register(t, u32::from(*letter)).map(Some),
             _ => Ok(None),
         }
     }
@@ -324,36 +254,17 @@ impl Parser<'_> {
             Arg::Immediate(n) => int_expr(*n as u64, Ty::LONG, t.span),
             _ => {
                 if let Some(local) = self.x86_register(t, arg)? {
-                    self.x86_get(t, local)?
+                    self.assembly_get(t, local)?
                 } else if let Some(place) = self.x86_memory(t, arg, Some(ty))? {
-                    let loaded = self.x86_atomic("__atomic_load_n", place, vec![], ACQUIRE, t.span)?;
-                    let local = self.x86_kept(t, loaded)?;
-                    self.x86_get(t, local)?
+                    let loaded = self.assembly_atomic("__atomic_load_n", place, vec![], ACQUIRE, t.span)?;
+                    let local = self.assembly_kept(t, loaded)?;
+                    self.assembly_get(t, local)?
                 } else {
                     return Ok(None);
                 }
             }
         };
         self.explicit_cast(value, QTy::plain(ty), t.span).map(Some)
-    }
-
-    fn x86_atomic(
-        &mut self,
-        name: &str,
-        place: Expr,
-        values: Vec<Expr>,
-        order: u64,
-        span: Span,
-    ) -> Res<Expr> {
-        let mut args = vec![self.address_of(place, span)?];
-        args.extend(values);
-        if name.starts_with("__atomic_") {
-            args.push(int_expr(order, Ty::INT, span));
-        }
-        match self.atomic_builtin(name, &mut args, span)? {
-            Some(done) => Ok(done),
-            None => crate::parser::fail(span, "this atomic operation is not known"),
-        }
     }
 
     /// The type that the operands of an instruction have: that of memory, or of a register.
@@ -389,14 +300,10 @@ impl Parser<'_> {
         }
         for arg in args.iter().filter(|arg| matches!(arg, Arg::Operand(_))) {
             if let Some(local) = self.x86_register(t, arg)? {
-                return Ok(Some(self.x86_get(t, local)?.ty.ty));
+                return Ok(Some(self.assembly_get(t, local)?.ty.ty));
             }
         }
         Ok(None)
-    }
-
-    fn x86_fence(&self, t: &mut Translation, fence: Fence) {
-        t.stmts.push(Stmt { kind: StmtKind::Asm(vec![fence]), span: t.span });
     }
 
     /// A locked read-modify-write between full fences; the result is in a variable.
@@ -407,10 +314,10 @@ impl Parser<'_> {
         place: Expr,
         values: Vec<Expr>,
     ) -> Res<LocalId> {
-        self.x86_fence(t, Fence::Mfence);
-        let done = self.x86_atomic(name, place, values, SEQ_CST, t.span)?;
-        let local = self.x86_kept(t, done)?;
-        self.x86_fence(t, Fence::Mfence);
+        self.assembly_fence(t, Fence::Mfence);
+        let done = self.assembly_atomic(name, place, values, SEQ_CST, t.span)?;
+        let local = self.assembly_kept(t, done)?;
+        self.assembly_fence(t, Fence::Mfence);
         Ok(local)
     }
 
@@ -420,13 +327,13 @@ impl Parser<'_> {
         let ty = result.ty.ty;
         let is_zero = self.arith(ArithOp::Eq, result.clone(), int_expr(0, Ty::INT, t.span));
         if let Ok(is_zero) = is_zero {
-            self.x86_set(t, zero, is_zero)?;
+            self.assembly_set(t, zero, is_zero)?;
         }
         let top = 8 * self.unit.types.size(ty).unwrap_or(8) - 1;
         let bits = self.explicit_cast(result, Ty::ULONG.into(), t.span)?;
         let bit = self.arith(ArithOp::Shr, bits, int_expr(top, Ty::INT, t.span))?;
         let bit = self.arith(ArithOp::And, bit, int_expr(1, Ty::ULONG, t.span))?;
-        self.x86_set(t, sign, bit)
+        self.assembly_set(t, sign, bit)
     }
 
     /// One instruction; `None` if it is not known.
@@ -437,14 +344,14 @@ impl Parser<'_> {
             return self.x86_write(t, to, value, Ty::UCHAR);
         }
         if let Some(found) = fences(word) {
-            found.iter().for_each(|fence| self.x86_fence(t, *fence));
+            found.iter().for_each(|fence| self.assembly_fence(t, *fence));
             return Ok(Some(()));
         }
         let Some((base, suffix)) = known_word(word) else { return Ok(None) };
         // A locked addition of zero to the stack is how x86 code writes a full fence.
         if args.iter().any(|arg| matches!(arg, Arg::Stack)) {
             let nothing = matches!(args, [Arg::Immediate(0), Arg::Stack]) && matches!(base, "add" | "or");
-            self.x86_fence(t, Fence::Mfence);
+            self.assembly_fence(t, Fence::Mfence);
             return Ok((nothing && lock).then_some(()));
         }
         let Some(ty) = self.x86_type(t, args, suffix)? else { return Ok(None) };
@@ -459,8 +366,8 @@ impl Parser<'_> {
                 let Some(place) = self.x86_memory(t, to, Some(ty))? else { return Ok(None) };
                 let Some(value) = self.x86_value(t, from, ty)? else { return Ok(None) };
                 let old = self.x86_locked(t, "__atomic_fetch_add", place, vec![value])?;
-                let old = self.x86_get(t, old)?;
-                self.x86_set(t, register, old).map(Some)
+                let old = self.assembly_get(t, old)?;
+                self.assembly_set(t, register, old).map(Some)
             }
             ("cmpxchg", [new, to]) if lock => self.x86_compare_exchange(t, new, to, ty),
             ("cmp" | "test", [a, b]) => self.x86_compare(t, base, a, b, ty),
@@ -481,7 +388,7 @@ impl Parser<'_> {
                 (self.unit.types.size(ty).unwrap_or(8), self.unit.types.size(own).unwrap_or(8));
             let value = if size < 4 && size < whole && t.fixed.iter().any(|(_, local)| *local == register) {
                 let mask = (1u64 << (8 * size)) - 1;
-                let before = self.x86_get(t, register)?;
+                let before = self.assembly_get(t, register)?;
                 let before = self.arith(ArithOp::And, before, int_expr(!mask, Ty::ULONG, t.span))?;
                 let value = self.explicit_cast(value, Ty::ULONG.into(), t.span)?;
                 let value = self.arith(ArithOp::And, value, int_expr(mask, Ty::ULONG, t.span))?;
@@ -489,11 +396,11 @@ impl Parser<'_> {
             } else {
                 value
             };
-            return self.x86_set(t, register, value).map(Some);
+            return self.assembly_set(t, register, value).map(Some);
         }
         let Some(place) = self.x86_memory(t, to, Some(ty))? else { return Ok(None) };
         let value = self.explicit_cast(value, QTy::plain(place.ty.ty), t.span)?;
-        let stored = self.x86_atomic("__atomic_store_n", place, vec![value], RELEASE, t.span)?;
+        let stored = self.assembly_atomic("__atomic_store_n", place, vec![value], RELEASE, t.span)?;
         t.stmts.push(Stmt { kind: StmtKind::Expr(Some(stored)), span: t.span });
         Ok(Some(()))
     }
@@ -507,25 +414,25 @@ impl Parser<'_> {
         let Some(value) = self.x86_value(t, register, ty)? else { return Ok(None) };
         let Some(place) = memory else { return Ok(None) };
         let old = self.x86_locked(t, "__atomic_exchange_n", place, vec![value])?;
-        let old = self.x86_get(t, old)?;
-        self.x86_set(t, local, old).map(Some)
+        let old = self.assembly_get(t, old)?;
+        self.assembly_set(t, local, old).map(Some)
     }
 
     /// The expected value is in the register `a`, which gets what was there.
     fn x86_compare_exchange(&mut self, t: &mut Translation, new: &Arg, to: &Arg, ty: Ty) -> Step<()> {
         let Some(place) = self.x86_memory(t, to, Some(ty))? else { return Ok(None) };
         let Some(new) = self.x86_value(t, new, ty)? else { return Ok(None) };
-        let accumulator = self.x86_fixed(t, 'a')?;
-        let expected = self.x86_get(t, accumulator)?;
+        let accumulator = self.assembly_register(t, u32::from('a'))?;
+        let expected = self.assembly_get(t, accumulator)?;
         let expected = self.explicit_cast(expected, QTy::plain(ty), t.span)?;
-        let expected = self.x86_kept(t, expected)?;
-        let wanted = self.x86_get(t, expected)?;
+        let expected = self.assembly_kept(t, expected)?;
+        let wanted = self.assembly_get(t, expected)?;
         let old = self.x86_locked(t, "__sync_val_compare_and_swap", place, vec![wanted.clone(), new])?;
-        let found = self.x86_get(t, old)?;
+        let found = self.assembly_get(t, old)?;
         let same = self.arith(ArithOp::Eq, found.clone(), wanted)?;
         let zero = t.flags[0];
-        self.x86_set(t, zero, same)?;
-        self.x86_set(t, accumulator, found).map(Some)
+        self.assembly_set(t, zero, same)?;
+        self.assembly_set(t, accumulator, found).map(Some)
     }
 
     fn x86_compare(&mut self, t: &mut Translation, base: &str, a: &Arg, b: &Arg, ty: Ty) -> Step<()> {
@@ -538,7 +445,7 @@ impl Parser<'_> {
             _ => {
                 let below = self.arith(ArithOp::Lt, b.clone(), a.clone())?;
                 let carry = t.flags[2];
-                self.x86_set(t, carry, below)?;
+                self.assembly_set(t, carry, below)?;
                 self.arith(ArithOp::Sub, b, a)?
             }
         };
@@ -567,13 +474,13 @@ impl Parser<'_> {
         let result = if lock {
             let Some(place) = self.x86_memory(t, to, Some(ty))? else { return Ok(None) };
             let result = self.x86_locked(t, name, place, vec![value])?;
-            self.x86_get(t, result)?
+            self.assembly_get(t, result)?
         } else {
             let Some(before) = self.x86_value(t, to, ty)? else { return Ok(None) };
             let result = self.arith(op, before, value)?;
             let result = self.explicit_cast(result, QTy::plain(ty), t.span)?;
-            let result = self.x86_kept(t, result)?;
-            let result = self.x86_get(t, result)?;
+            let result = self.assembly_kept(t, result)?;
+            let result = self.assembly_get(t, result)?;
             if self.x86_write(t, to, result.clone(), ty)?.is_none() {
                 return Ok(None);
             }
@@ -609,11 +516,6 @@ fn known_word(word: &str) -> Option<(&str, Option<char>)> {
     let (base, suffix) = word.split_at(word.len().checked_sub(1)?);
     let suffix = suffix.chars().next().filter(|c| "bwlq".contains(*c))?;
     KNOWN.contains(&base).then_some((base, Some(suffix)))
-}
-
-/// The number of a label.
-fn label(line: &str) -> Option<&str> {
-    line.strip_suffix(':').filter(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// A jump: its condition and its target.
@@ -684,18 +586,6 @@ fn argument(text: &str, names: &[Option<String>]) -> Option<Arg> {
         return Some(Arg::Register(letter));
     }
     operand_number(text, names).map(Arg::Operand)
-}
-
-fn immediate(text: &str) -> Option<i64> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text),
-    };
-    let number = match digits.strip_prefix("0x") {
-        Some(hex) => i64::from_str_radix(hex, 16).ok()?,
-        None => digits.parse::<i64>().ok()?,
-    };
-    Some(sign * number)
 }
 
 /// `%0`, `%b0`, `%[name]`.
