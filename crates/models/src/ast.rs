@@ -68,6 +68,13 @@ pub enum Statement {
         /// If not.
         otherwise: Vec<Statement>,
     },
+    /// `with x from e`.
+    With {
+        /// What is chosen.
+        name: Name,
+        /// From what.
+        from: Expr,
+    },
     /// `show`, `unshow`, `debug`: no effect here.
     Nothing,
 }
@@ -240,6 +247,8 @@ pub enum ExprKind {
     },
     /// `if "variant" then a else b`.
     If(Condition, Box<Expr>, Box<Expr>),
+    /// Something about sets of sets or of relations, which is read and has no value here; what it is.
+    Beyond(&'static str),
     /// `try a with b`: `b` if `a` mentions something that is not defined.
     Try(Box<Expr>, Box<Expr>),
 }

@@ -83,7 +83,7 @@ pub enum BaseRelation {
     PickAddr,
     /// `rcu_read_lock()` to the `rcu_read_unlock()` that ends it: they nest like brackets.
     RcuSections,
-    /// Events of one access, each with the others.
+    /// Events of one access.
     SameAccess,
 }
 
@@ -141,6 +141,10 @@ pub const SETS: &[(&str, BaseSet)] = &[
     ("DSB.OSHST", BaseSet::Never),
     ("ISB", BaseSet::Kind(Fence::Isb)),
     ("EX", BaseSet::Reservation),
+    // All effects are explicit here.
+    ("Exp", BaseSet::Memory),
+    ("NExp", BaseSet::Never),
+    ("Imp", BaseSet::Never),
     ("Acq", BaseSet::Ordered(Order::Acquire)),
     ("Rel", BaseSet::Ordered(Order::Release)),
     ("AcqRel", BaseSet::Ordered(Order::AcqRel)),
@@ -281,10 +285,11 @@ fn rcu_sections(execution: &Execution) -> Relation {
     sections
 }
 
-/// The parts of each access, which follow each other. The halves of a read-modify-write come part by part.
+/// The parts of each access, which follow each other, and each with itself. The halves of a read-modify-write come part by part.
 fn same_access(execution: &Execution) -> Relation {
     let events = &execution.events;
     let mut same = Relation::new(events.len());
+    (0..events.len()).filter(|&i| events[i].location.is_some()).for_each(|i| same.insert(i, i));
     let of_kind = |i: usize, kind: EventKind| events[i].kind == kind;
     for (i, event) in events.iter().enumerate().filter(|(_, event)| event.ann.role == Role::Continues) {
         // The part before this one, and all that belongs to it.

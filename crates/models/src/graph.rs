@@ -416,7 +416,12 @@ impl Graph {
             Node::Intersection(a, b) => is(a, BaseRelation::Po) && is(b, BaseRelation::Loc),
             node => node == Node::Relation(BaseRelation::Po),
         });
-        let from_read = has(&|leaf| match self.node(leaf) {
+        // Some write `fr` without pairs of an event with itself, of which there are none.
+        let without_identity = |leaf: NodeId| match self.node(leaf) {
+            Node::Difference(a, b) if is(b, BaseRelation::Id) => a,
+            _ => leaf,
+        };
+        let from_read = has(&|leaf| match self.node(without_identity(leaf)) {
             Node::Sequence(a, b) => {
                 is(b, BaseRelation::Co)
                     && matches!(self.node(a), Node::Inverse(rf) if is(rf, BaseRelation::Rf))

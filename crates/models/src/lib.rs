@@ -7,8 +7,10 @@
 //! fails at judging time: a loaded model judges every execution.
 //!
 //! The language is that of herd7's manual (Alglave, Maranget, *herd7: the cat language*) without enumerations, bell
-//! files, `match`, `forall` and `with ... from`; what is left out is an error that names the construct. Coherence is
-//! given: `co` and `fr` are base relations, and including `cos.cat` does nothing.
+//! files and `forall`. Sets of sets and of relations, `match`, `++` and recursive functions are read and have no value: what a
+//! check needs of them is an error that names the construct. Coherence is given: `co` and `fr` are base relations, including
+//! `cos.cat` does nothing, and where a file beside the model says `with co from generate_cos(r)` that is the given one, which has
+//! to extend `r`.
 //!
 //! [`registry`] is the table of the models; [`mapping`] compiles C11 programs for the machines whose models these are,
 //! and [`mod@prepare`] makes of a program what an engine takes.

@@ -25,6 +25,9 @@ const MAX_INCLUDES: usize = 200;
 /// Further mistakes are not reported.
 const MAX_ERRORS: usize = 20;
 
+/// Functions of the library on sets of sets, of relations or of tags.
+const BEYOND: [&str; 6] = ["linearisations", "classes-loc", "partition", "map", "tag2events", "tag2instrs"];
+
 /// What a name or an expression stands for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Meaning {
@@ -42,6 +45,8 @@ pub enum Meaning {
     Projection(Projection),
     /// A procedure, by its number.
     Procedure(usize),
+    /// Something about sets of sets or of relations, or about tags; what it is.
+    Beyond(&'static str),
     /// A mistake that has been reported.
     Wrong,
 }
@@ -207,6 +212,9 @@ impl<'l> Lowerer<'l> {
         for &(name, base) in RELATIONS {
             let node = self.graph.add(Node::Relation(base));
             scope = self.bind(scope, name, Meaning::Relation(node));
+        }
+        for name in BEYOND {
+            scope = self.bind(scope, name, Meaning::Beyond(name));
         }
         scope = self.bind(scope, "domain", Meaning::Projection(Projection::Domain));
         scope = self.bind(scope, "range", Meaning::Projection(Projection::Range));

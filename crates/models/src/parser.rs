@@ -171,6 +171,23 @@ impl Parser<'_> {
             let span = self.advance();
             file.title = Some(self.slice(span).trim_matches('"').to_string());
         }
+        while self.peek() == Token::Name {
+            let span = self.advance();
+            match self.slice(span) {
+                "withco" | "withoutco" | "withinit" | "withoutinit" => {}
+                "catdep" => {
+                    let hint = "dependencies are given, as `addr`, `data` and `ctrl`";
+                    let error = self.unsupported(span, "a model that computes dependencies itself", hint);
+                    self.errors.push(*error);
+                }
+                _ => {
+                    let expected = "a statement such as `let`, `acyclic` or `include`";
+                    let error = Diagnostic::error(span, format!("unexpected `{}`", self.slice(span)));
+                    self.errors.push(error.label(format!("expected {expected}")));
+                    self.recover(self.at);
+                }
+            }
+        }
         while self.peek() != Token::End && self.errors.len() < MAX_ERRORS {
             let start = self.at;
             match self.statement() {
@@ -260,6 +277,17 @@ impl Parser<'_> {
                 Ok(Statement::Call { name, argument })
             }
             Keyword::If => self.if_statement(),
+            Keyword::With => {
+                self.advance();
+                let name = self.name()?;
+                self.expect(Keyword::From)?;
+                Ok(Statement::With { name, from: self.expression()? })
+            }
+            // What must hold is reported where it does not.
+            Keyword::Assert => match self.test(Role::Flag)? {
+                Statement::Test(test) => Ok(Statement::Test(Test { negated: !test.negated, ..test })),
+                other => Ok(other),
+            },
             other => {
                 let error = self.unsupported_statement(other);
                 // What these enclose would only bring more messages.
@@ -276,11 +304,9 @@ impl Parser<'_> {
 
     fn unsupported_statement(&self, keyword: Keyword) -> Box<Diagnostic> {
         let hint = match keyword {
-            Keyword::With => "`co` is given: `include \"cos.cat\"` is not needed and does no harm",
             Keyword::Enum | Keyword::Instructions | Keyword::Default => "bell files are not read",
             Keyword::Forall => "write one check that covers all cases",
             Keyword::Match => "enumerations are not read",
-            Keyword::Assert => "use `flag` for what should only be reported",
             _ => return self.unexpected("a statement such as `let`, `acyclic` or `include`"),
         };
         self.unsupported(self.span(), &format!("`{}`", keyword.text()), hint)

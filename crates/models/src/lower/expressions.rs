@@ -32,6 +32,7 @@ impl Lowerer<'_> {
                 }
             },
             ExprKind::Empty => Meaning::Empty,
+            ExprKind::Beyond(what) => Meaning::Beyond(what),
             ExprKind::Universe => Meaning::Set(self.graph.add(Node::Set(BaseSet::All))),
             ExprKind::Binary(operator, operands) => self.binary(*operator, operands, scope),
             ExprKind::Unary(operator, operand) => self.unary(*operator, operand, scope),
@@ -74,6 +75,10 @@ impl Lowerer<'_> {
         match meaning {
             Meaning::Relation(node) => *node,
             Meaning::Empty | Meaning::Wrong => self.graph.add(Node::Empty(Sort::Relation)),
+            Meaning::Beyond(what) => {
+                self.beyond(what, span);
+                self.graph.add(Node::Empty(Sort::Relation))
+            }
             other => {
                 let message = format!("{context} needs a relation, and this is {}", describe(other));
                 let mut error = Diagnostic::error(span, message).label("expected a relation");
@@ -86,10 +91,21 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Reports that something depends on what is not supported.
+    fn beyond(&mut self, what: &str, span: Span) {
+        let error = Diagnostic::error(span, format!("this depends on {what}, which is not supported"));
+        let hint = "sets of sets, sets of relations, tags and recursive functions have no value here";
+        self.report(error.label("needed here").hint(hint));
+    }
+
     fn set(&mut self, meaning: &Meaning, span: Span, context: &str) -> NodeId {
         match meaning {
             Meaning::Set(node) => *node,
             Meaning::Empty | Meaning::Wrong => self.graph.add(Node::Empty(Sort::Set)),
+            Meaning::Beyond(what) => {
+                self.beyond(what, span);
+                self.graph.add(Node::Empty(Sort::Set))
+            }
             other => {
                 let message = format!("{context} needs a set of events, and this is {}", describe(other));
                 let mut error = Diagnostic::error(span, message).label("expected a set of events");
@@ -104,6 +120,10 @@ impl Lowerer<'_> {
 
     fn binary(&mut self, operator: Binary, operands: &[Expr], scope: Scope) -> Meaning {
         let meanings: Vec<Meaning> = operands.iter().map(|e| self.expression(e, scope)).collect();
+        // Whether it can be done without is known where it is used.
+        if let Some(beyond) = meanings.iter().find(|m| matches!(m, Meaning::Beyond(_))) {
+            return beyond.clone();
+        }
         let spans = operands.iter().map(|e| e.span);
         let context = format!("`{}`", operator.text());
         match operator {
@@ -189,6 +209,9 @@ impl Lowerer<'_> {
 
     fn unary(&mut self, operator: Unary, operand: &Expr, scope: Scope) -> Meaning {
         let meaning = self.expression(operand, scope);
+        if let Meaning::Beyond(_) = meaning {
+            return meaning;
+        }
         let context = format!("`{}`", operator.text());
         match operator {
             Unary::Complement => {
@@ -217,6 +240,8 @@ impl Lowerer<'_> {
     fn apply(&mut self, function: Meaning, argument: Meaning, span: Span, argument_span: Span) -> Meaning {
         match function {
             Meaning::Wrong => Meaning::Wrong,
+            beyond @ Meaning::Beyond(_) => beyond,
+            Meaning::Projection(_) if matches!(argument, Meaning::Beyond(_)) => argument,
             Meaning::Projection(Projection::ControlFence) => self.control_fence(argument, argument_span),
             Meaning::Projection(projection) => {
                 let node = self.relation(&argument, argument_span, "this function");
@@ -342,6 +367,12 @@ impl Lowerer<'_> {
         for binding in bindings {
             match (&binding.pattern[..], &binding.value.kind) {
                 ([Some(name)], kind) if !matches!(kind, ExprKind::Fun(..)) => names.push(name),
+                // Recursive functions walk through sets of sets.
+                ([Some(_)], _) => {
+                    let names = bindings.iter().flat_map(|b| b.pattern.iter().flatten());
+                    let what = Meaning::Beyond("a recursive function");
+                    return names.fold(scope, |s, name| self.bind(s, &name.text, what.clone()));
+                }
                 (pattern, _) => {
                     let span = pattern.iter().flatten().next().map_or(binding.value.span, |n| n.span);
                     let error = Diagnostic::error(span, "only sets and relations can be recursive");
@@ -462,7 +493,7 @@ impl Lowerer<'_> {
                     unknown.push((name, expr.span, locals.clone()));
                 }
             }
-            ExprKind::Empty | ExprKind::Universe => {}
+            ExprKind::Empty | ExprKind::Universe | ExprKind::Beyond(_) => {}
             ExprKind::Binary(_, list) | ExprKind::Tuple(list) => {
                 list.iter().for_each(|e| self.find_unknown(e, scope, locals, unknown));
             }
@@ -515,6 +546,7 @@ fn describe(meaning: &Meaning) -> &'static str {
         Meaning::Tuple(_) => "a tuple",
         Meaning::Function(_) | Meaning::Projection(_) => "a function",
         Meaning::Procedure(_) => "a procedure",
+        Meaning::Beyond(what) => what,
         Meaning::Wrong => "wrong",
     }
 }

@@ -2,7 +2,8 @@
 
 use super::expressions::holds;
 use super::{Check, Lowerer, MAX_INCLUDES, Meaning, Part, Procedure, Scope};
-use crate::ast::{Question, Statement, Test};
+use crate::ast::{Expr, ExprKind, Name, Question, Role, Statement, Test};
+use crate::base::{BaseRelation, BaseSet};
 use crate::builtin;
 use crate::graph::{Node, Sort};
 use fencepost_diag::{Diagnostic, SourceFile, Span};
@@ -57,8 +58,44 @@ impl Lowerer<'_> {
             Statement::If { condition, then, otherwise } => {
                 self.statements(if holds(condition) { then } else { otherwise }, scope)
             }
+            Statement::With { name, from } => self.chosen(name, from, scope),
             Statement::Nothing => scope,
         }
+    }
+
+    /// `with co from generate_cos(r)`: coherence is chosen by the enumerator, among all orders, and has to extend `r`.
+    fn chosen(&mut self, name: &Name, from: &Expr, scope: Scope) -> Scope {
+        let argument = match &from.kind {
+            ExprKind::Apply(function, argument) => match (&function.kind, &argument.kind) {
+                (ExprKind::Name(f), _) if f == "generate_cos" => Some(&**argument),
+                (ExprKind::Name(f), ExprKind::Tuple(items)) if f == "generate_orders" => items.get(1),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(argument) = argument.filter(|_| name.text == "co") else {
+            let message = format!("`with {} from` this is not supported", name.text);
+            let error = Diagnostic::error(from.span, message).label("a choice among relations");
+            self.report(
+                error.hint("what can be chosen is `co`, from `generate_cos(r)` of the library's cross.cat"),
+            );
+            return self.bind(scope, &name.text, Meaning::Wrong);
+        };
+        let co = self.graph.add(Node::Relation(BaseRelation::Co));
+        // Every coherence order extends that one.
+        if argument.kind != ExprKind::Name("co0".into()) {
+            let base = self.expression(argument, scope);
+            let base = self.relation(&base, argument.span, "`generate_cos`");
+            let writes = self.graph.add(Node::Set(BaseSet::Write));
+            let pairs = self.graph.add(Node::Product(writes, writes));
+            let loc = self.graph.add(Node::Relation(BaseRelation::Loc));
+            let pairs = self.graph.add(Node::Intersection(pairs, loc));
+            let base = self.graph.add(Node::Intersection(base, pairs));
+            let node = self.graph.add(Node::Difference(base, co));
+            let (role, question, negated) = (Role::Axiom, Question::Empty, false);
+            self.checks.push(Check { name: "co".into(), role, negated, question, node });
+        }
+        self.bind(scope, &name.text, Meaning::Relation(co))
     }
 
     /// A procedure sees the names of its definition, so it cannot call itself, and calls always end.
@@ -83,6 +120,7 @@ impl Lowerer<'_> {
         let meaning = self.expression(&test.expr, scope);
         let node = match (test.question, &meaning) {
             (Question::Empty, Meaning::Set(node)) => *node,
+            (Question::Empty, Meaning::Beyond(_)) => self.relation(&meaning, test.expr.span, ""),
             (Question::Empty, Meaning::Empty) => self.graph.add(Node::Empty(Sort::Set)),
             (question, meaning) => self.relation(meaning, test.expr.span, &format!("`{}`", question.text())),
         };

@@ -41,12 +41,29 @@ impl Parser<'_> {
                 self.expect(Keyword::Else)?;
                 ExprKind::If(condition, Box::new(then), Box::new(self.expression()?))
             }
-            Token::Keyword(Keyword::Match) => {
-                return Err(self.unsupported(self.span(), "`match`", "enumerations are not read"));
-            }
+            Token::Keyword(Keyword::Match) => self.cases()?,
             _ => return self.tuple(),
         };
         Ok(Expr { span: start.to(self.previous_span()), kind })
+    }
+
+    /// `match e with || {} -> a || x ++ xs -> b end`.
+    fn cases(&mut self) -> Parsed<ExprKind> {
+        self.advance();
+        self.expression()?;
+        self.expect(Keyword::With)?;
+        while self.eat_symbol("||") {
+            while !self.is_symbol("->") {
+                match self.peek() {
+                    Token::Name | Token::Tag | Token::Symbol("{" | "}" | "++" | "_") => self.advance(),
+                    _ => return Err(self.unexpected("a pattern, such as `{}` or `x ++ xs`, and `->`")),
+                };
+            }
+            self.advance();
+            self.expression()?;
+        }
+        self.expect(Keyword::End)?;
+        Ok(ExprKind::Beyond("`match`"))
     }
 
     fn tuple(&mut self) -> Parsed<Expr> {
@@ -71,19 +88,33 @@ impl Parser<'_> {
             (Binary::Intersection, "&"),
         ];
         let Some(&(operator, symbol)) = LEVELS.get(level) else { return self.prefix() };
-        let first = self.operators(level + 1)?;
+        let operand = |parser: &mut Self| match level {
+            0 => parser.additions(),
+            _ => parser.operators(level + 1),
+        };
+        let first = operand(self)?;
         let span = first.span;
         let mut operands = vec![first];
         while self.eat_symbol(symbol) {
-            operands.push(self.operators(level + 1)?);
-        }
-        if self.is_symbol("++") {
-            return Err(self.unsupported(self.span(), "`++`", "use `|` for the union of sets or relations"));
+            operands.push(operand(self)?);
         }
         if operands.len() == 1 {
             return Ok(operands.remove(0));
         }
         Ok(Expr { span: span.to(self.previous_span()), kind: ExprKind::Binary(operator, operands) })
+    }
+
+    /// `e ++ s`: an element and a set.
+    fn additions(&mut self) -> Parsed<Expr> {
+        let first = self.operators(1)?;
+        if !self.is_symbol("++") {
+            return Ok(first);
+        }
+        let span = first.span;
+        while self.eat_symbol("++") {
+            self.operators(1)?;
+        }
+        Ok(Expr { span: span.to(self.previous_span()), kind: ExprKind::Beyond("`++`") })
     }
 
     /// `~ e` and `a * b`.
@@ -195,12 +226,13 @@ impl Parser<'_> {
             }
             Token::Symbol("{") => {
                 self.advance();
-                if !self.is_symbol("}") {
-                    let hint = "only the empty set `{}` can be written with braces";
-                    return Err(self.unsupported(self.span(), "a set given by its elements", hint));
+                if self.eat_symbol("}") {
+                    ExprKind::Empty
+                } else {
+                    self.expression()?;
+                    self.expect_symbol("}")?;
+                    ExprKind::Beyond("a set given by its elements")
                 }
-                self.advance();
-                ExprKind::Empty
             }
             Token::Symbol("[") => {
                 self.advance();
