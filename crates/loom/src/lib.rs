@@ -19,7 +19,7 @@
 //! assert!(report.is_safe());
 //! ```
 //!
-//! The API is that of `loom`, so that tests written for that run unchanged; `docs/RUST.md` says what is different. [`check`] and
+//! The API is that of `loom`, so that tests written for that run unchanged; `docs/RUST.md` says what is different. [`check()`] and
 //! [`Config`] are
 //! additions: counts and findings as data, and the memory model as a parameter.
 
