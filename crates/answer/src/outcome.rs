@@ -291,6 +291,8 @@ pub struct Outcome {
     pub explanations: Vec<Explanation>,
     /// The first counterexample as a picture, if the engine has executions to draw.
     pub picture: Option<Picture>,
+    /// The first counterexample as the text of a litmus test, or why it cannot be one; nothing if nobody asked.
+    pub test: Option<Result<String, String>>,
     /// The final states, if the question is about them and the engine collects them.
     pub observed: Option<Observed>,
     /// What would make it safe, if that was asked for and found in time.
@@ -317,6 +319,7 @@ impl Outcome {
             findings: Vec::new(),
             explanations: Vec::new(),
             picture: None,
+            test: None,
             observed: None,
             suggestion: None,
             coverage: None,
@@ -346,6 +349,7 @@ impl Outcome {
             findings,
             explanations: Vec::new(),
             picture: None,
+            test: None,
             observed: None,
             suggestion: None,
             coverage: None,

@@ -487,9 +487,17 @@ fn draw(report: &Report<'_>, job: &Job) -> Result<(), Trouble> {
         (&options.svg, picture.map(picture::svg)),
         (&options.report, options.report.as_ref().map(|_| html::page(report, &command))),
         (&options.witness, options.witness.as_ref().and_then(|_| graphml::witness(report))),
+        (&options.as_litmus, report.outcome.test.clone().and_then(Result::ok)),
     ];
     if options.witness.is_some() && files[3].1.is_none() && !job.several {
         print::err("note: there is no violation under sc to write a witness of\n");
+    }
+    if options.as_litmus.is_some() && files[4].1.is_none() && !job.several {
+        let why = match &report.outcome.test {
+            Some(Err(why)) => format!("the counterexample is not written as a litmus test: {why}"),
+            _ => "there is no counterexample to write as a litmus test".to_owned(),
+        };
+        print::err(&format!("note: {why}\n"));
     }
     for (path, text) in files {
         if let (Some(path), Some(text)) = (path, text) {

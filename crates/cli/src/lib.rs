@@ -21,9 +21,12 @@
 
 mod advice;
 mod args;
+mod as_c;
+mod as_litmus;
 mod baseline;
 mod batch;
 mod check;
+mod chip;
 mod compare;
 mod compile_commands;
 mod cpp_flags;
@@ -32,6 +35,7 @@ mod engine;
 mod expected;
 mod explain;
 mod facade;
+mod generate;
 mod input;
 mod keeping;
 mod litmus;
@@ -51,6 +55,7 @@ mod shell;
 mod show_models;
 mod suggest;
 mod system_headers;
+mod tell;
 mod telling;
 mod terminal;
 mod wakeups;
@@ -62,7 +67,7 @@ pub use facade::assert_answer;
 pub use facade::{Answer, Check, Error, Litmus, Mistake, Prove};
 pub use fencepost_answer::{Outcome, Verdict};
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, LitmusTool};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::process::ExitCode;
@@ -95,7 +100,12 @@ pub fn main() -> ExitCode {
     };
     terminal::choose(arguments.color);
     let code = match &arguments.command {
-        Command::Litmus(options) => batch::run(options),
+        Command::Litmus(options) => match &options.tool {
+            None if options.write_as.is_some() => as_c::run(options),
+            None => batch::run(options),
+            Some(LitmusTool::Gen(options)) => generate::run(options),
+            Some(LitmusTool::Run(options)) => chip::run(options),
+        },
         Command::Check(options) => check::run(options),
         Command::Compare(options) => compare::run(options),
         Command::Reduce(options) => reduce(options),

@@ -16,6 +16,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("c", &["ir", "diag"]),
     ("lang", &["ir", "diag"]),
     ("models", &["ir", "diag"]),
+    // Tests from cycles, which are text, and tests as programs for this machine.
+    ("cycle", &["diag"]),
+    ("chip", &["litmus", "ir", "diag"]),
     // Engines.
     ("explore", &["answer", "ir", "models"]),
     ("naive", &["answer", "ir", "models"]),

@@ -169,6 +169,9 @@ fn locks_of_three_threads_under_hardware_models() {
         for model in ["power", "armv8"] {
             let found = answer(program, "THREADS=3", model);
             assert_eq!(found["executions"], executions, "{program} {model}");
+            // Today's ARMv8 has dependencies through memory: this lock's compare-exchange then takes part in an early pair.
+            let out_of_order = model == "armv8" && program == "lock_qspin_3_acq.c";
+            let blocked = if out_of_order { 600_000 } else { blocked };
             assert!(found["blocked"].as_u64() <= Some(blocked), "{program} {model}: {found}");
         }
     }

@@ -29,7 +29,7 @@ mod widths;
 mod x86;
 
 use fencepost_diag::{Diagnostic, SourceFile};
-use fencepost_ir::{FunctionId, Program, Property, Thread, Value};
+use fencepost_ir::{FunctionId, Program, Property, Span, Thread, Value};
 use lexer::{Lexer, Mode};
 use test::Test;
 
@@ -96,6 +96,17 @@ pub struct LitmusTest {
     pub is_kernel: bool,
     /// The condition as it is written, from its quantifier on, without comments; empty if there is none.
     pub condition: String,
+    /// The text of each thread of an assembly test; empty for C.
+    pub listing: Vec<Vec<Line>>,
+}
+
+/// A part of a thread's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Line {
+    /// The name of a label.
+    Label(Span),
+    /// An instruction with its operands.
+    Instruction(Span),
 }
 
 impl LitmusTest {
@@ -134,15 +145,17 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
     let condition = state::finish(arch, condition, &test, &objects);
     let mut program = Program { name: header.name.to_string(), objects, ..Program::default() };
     let says_kernel = test.is_kernel;
+    let mut listing = Vec::with_capacity(test.threads.len());
     for (index, thread) in test.threads.into_iter().enumerate() {
         let function = FunctionId(index as u32);
         program.threads.push(Thread { name: thread.function.name.clone(), function, args: thread.args });
         program.functions.push(thread.function);
+        listing.push(thread.lines);
     }
     program.property = Property::Final(condition);
     // Tests of the kernel that have only plain accesses can be told by what they say they show.
     let is_kernel = arch == Arch::C && (says_kernel || says_result(&file.text));
-    Ok(LitmusTest { name: header.name.to_string(), arch, program, is_kernel, condition: text })
+    Ok(LitmusTest { name: header.name.to_string(), arch, program, is_kernel, condition: text, listing })
 }
 
 /// Whether it has types of the kernel, or a line of a comment reads like ` * Result: Never`, as in the tests of the Linux kernel.

@@ -13,7 +13,7 @@ use crate::riscv::RiscV;
 use crate::test::{Test, skip_to, thread_number};
 use crate::thread::{Key, ThreadBuilder};
 use crate::x86::{X86, X86_64};
-use crate::{Arch, condition};
+use crate::{Arch, Line, condition};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Operand, Reg, Rvalue, Span, Value};
 
@@ -238,6 +238,7 @@ fn parse_cell<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, column: us
         lexer.next();
         lexer.next();
         test.threads[column].define_label(lexer.text(token), token.span())?;
+        test.threads[column].lines.push(Line::Label(token.span()));
     }
     if token.kind == Kind::Op && matches!(lexer.text(token), "|" | ";") {
         return Ok(());
@@ -265,6 +266,8 @@ fn parse_cell<'a, I: Isa>(lexer: &mut Lexer<'a>, test: &mut Test<'a>, column: us
     }
     // The instruction with its operands, for those who show where an event comes from.
     test.threads[column].widen_spans(first, token.start, lexer.position());
+    let whole = Span { start: token.start, end: lexer.position() };
+    test.threads[column].lines.push(Line::Instruction(whole));
     let end = lexer.peek();
     if !matches!(lexer.text(end), "|" | ";") {
         return Err(expected(lexer, end, &format!("`|` or `;` after this `{text}`")));

@@ -5,6 +5,7 @@
 //! Values between the steps of one machine instruction, and condition flags, live in registers of their own; an
 //! assignment to one of these that nothing reads is dropped at the end, so that a compare costs what its branch needs.
 
+use crate::Line;
 use crate::error::{Parsed, suggest};
 use fencepost_diag::Diagnostic;
 use fencepost_ir::{Extend, Function, Instr, Label, Operand, Reg, Rvalue, Span, Value, Width};
@@ -50,6 +51,8 @@ pub(crate) struct ThreadBuilder<'a> {
     pub(crate) doubles: Vec<usize>,
     /// Where the instruction at hand stands; given to everything that is emitted.
     pub(crate) span: Span,
+    /// What was read of it, as text.
+    pub(crate) lines: Vec<Line>,
 }
 
 impl<'a> ThreadBuilder<'a> {
@@ -71,6 +74,7 @@ impl<'a> ThreadBuilder<'a> {
             carried: Vec::new(),
             word_compares: Vec::new(),
             span: Span::default(),
+            lines: Vec::new(),
         }
     }
 

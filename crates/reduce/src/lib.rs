@@ -8,6 +8,7 @@
 //! * [`promising`]: the translation of `[AAGKV]` from the promising semantics, bounded by promises and view switches.
 //! * [`start`]: threads that `main` starts first, as threads that run from the start.
 //! * [`c`]: an SC program as C with pthreads, for outside tools.
+//! * [`weak`]: a program with its memory orders and fences as C11, which is what a litmus test becomes.
 
 pub mod c;
 pub mod enough;
@@ -19,6 +20,7 @@ mod ranges;
 pub mod sequential;
 pub mod start;
 pub mod tso;
+pub mod weak;
 
 pub use c::print_c;
 pub use enough::is_enough;
@@ -27,6 +29,7 @@ pub use promising::reduce_promising;
 pub use sequential::print_sequential;
 pub use start::{Moved, moved, start_at_once};
 pub use tso::{Bound, Options, Origins, reduce_tso, reduce_with_origins};
+pub use weak::{Origin, print_weak};
 
 use fencepost_diag::Span;
 

@@ -4,6 +4,7 @@
 use super::promising;
 use super::{Engine, Fit, Question, finals};
 use crate::args::{CheckArgs, Dependencies, RetriesArg};
+use crate::as_litmus;
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::keeping::{self, NotExplored};
@@ -45,6 +46,7 @@ impl Engine for Explore {
             "retries",
             "without",
             "symmetry",
+            "as-litmus",
             "all",
             "max-executions",
             "promises",
@@ -187,6 +189,10 @@ impl Explore {
             limits: question.limits_of_replay(),
             model: entry(question),
             dependencies: settings.dependencies,
+            wants_test: options.as_litmus.is_some(),
+            name: std::path::Path::new(question.file)
+                .file_stem()
+                .map_or("test".into(), |name| name.to_string_lossy()),
             settings,
         };
         let mut outcome = reporter.outcome(question, &found, unconfirmed);
@@ -260,6 +266,10 @@ struct Reporter<'a> {
     limits: fencepost_naive::Limits,
     model: &'static Entry,
     dependencies: bool,
+    /// The first counterexample is to be a litmus test, too.
+    wants_test: bool,
+    /// What the program is called.
+    name: std::borrow::Cow<'a, str>,
     settings: Options<'a>,
 }
 
@@ -371,6 +381,9 @@ impl Reporter<'_> {
                 revalidate::rebuilt(program, self.model, self.dependencies, finding, &self.limits)
             });
             let rebuilt = rebuilt.flatten();
+            if let (true, Some(rebuilt), None) = (self.wants_test, &rebuilt, &outcome.test) {
+                outcome.test = Some(as_litmus::of(&rebuilt.execution, self.model, &self.name));
+            }
             let under_sc = || self.happens_under_sc(finding);
             let (explanation, cycle) = sentence::explain(&teller, self.model, rebuilt.as_ref(), &under_sc);
             let idle = rebuilt

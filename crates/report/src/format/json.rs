@@ -53,6 +53,7 @@ fn answer(report: &Report<'_>) -> Value {
         findings,
         explanations,
         picture: _,
+        test: _,
         observed: _,
         suggestion,
         coverage,
