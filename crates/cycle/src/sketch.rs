@@ -3,7 +3,7 @@
 
 use crate::Dialect;
 use crate::cycle::{Cycle, location_name};
-use crate::edge::{Dep, Dir, Kind, Note};
+use crate::edge::{Com, Dep, Dir, Kind, Note, Scope};
 
 /// What stands in front of an access. Reads are known by their places among the accesses of their thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,7 +56,8 @@ pub struct Sketch {
 
 /// The program of a cycle.
 pub(crate) fn of(cycle: &Cycle) -> Sketch {
-    let threads = (0..cycle.threads).map(|thread| of_thread(cycle, thread)).collect();
+    let mut threads: Vec<Vec<Step>> = (0..cycle.threads).map(|thread| of_thread(cycle, thread)).collect();
+    observe_orders(cycle, &mut threads);
     Sketch {
         dialect: cycle.dialect,
         threads,
@@ -64,6 +65,28 @@ pub(crate) fn of(cycle: &Cycle) -> Sketch {
         initial: vec![0; cycle.locations],
         finals: cycle.finals.clone(),
         sizes: cycle.sizes.clone(),
+    }
+}
+
+/// The last value of a location says which write came last. Where it has more than two, a write that comes before one of
+/// another thread, which is not the last, is followed by a read that sees the latter.
+fn observe_orders(cycle: &Cycle, threads: &mut [Vec<Step>]) {
+    for (at, edge) in cycle.edges.iter().enumerate() {
+        let (write, next) = (&cycle.accesses[at], &cycle.accesses[(at + 1) % cycle.accesses.len()]);
+        let is_between = cycle.finals[next.location].is_some_and(|last| last != next.writes);
+        if cycle.sizes.is_none() && edge.kind == Kind::Com(Com::Co, Scope::External) && is_between {
+            threads[write.thread].push(Step {
+                location: next.location,
+                dir: Dir::R,
+                note: Note::default(),
+                writes: 0,
+                reads: Some(next.writes),
+                before: Vec::new(),
+                address: None,
+                data: None,
+                rmw: None,
+            });
+        }
     }
 }
 
