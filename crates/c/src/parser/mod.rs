@@ -76,6 +76,8 @@ pub struct Parser<'i> {
     first_missing: Option<(String, Span)>,
     /// Names that may have been declared where a mistake was.
     doubtful: rustc_hash::FxHashSet<Symbol>,
+    /// How often it went on behind a mistake.
+    recoveries: u32,
     /// The alignment of `#pragma pack`, and those that it was pushed upon.
     pub pack: Option<u64>,
     /// Earlier alignments.
@@ -153,6 +155,7 @@ impl<'i> Parser<'i> {
             errors: Vec::new(),
             first_missing: None,
             doubtful: Default::default(),
+            recoveries: 0,
             pack: None,
             packs: Vec::new(),
             internal: false,

@@ -11,6 +11,9 @@ use fencepost_diag::Diagnostic;
 /// More mistakes than that in one file tend to follow from each other.
 const MOST: usize = 10;
 
+/// What follows from a mistake is not shown, but read: at most so often.
+const MOST_RECOVERIES: u32 = 200;
+
 /// Where a statement or declaration begins, and what was open there.
 pub(super) struct Mark {
     at: usize,
@@ -36,9 +39,11 @@ impl Parser<'_> {
 
     /// Notes a mistake and goes on behind what it stands in; hands it back where that is not possible.
     pub(super) fn recover(&mut self, mark: &Mark, error: Box<Diagnostic>) -> Res<()> {
-        if self.internal || error.message.ends_with("is not supported") || self.errors.len() >= MOST {
+        let too_many = self.errors.len() >= MOST || self.recoveries >= MOST_RECOVERIES;
+        if self.internal || error.message.ends_with("is not supported") || too_many {
             return Err(error);
         }
+        self.recoveries += 1;
         let Some(end) = self.end_of(mark.at) else { return Err(error) };
         self.note(*error);
         for token in &self.tokens[mark.at..end] {

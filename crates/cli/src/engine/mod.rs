@@ -11,6 +11,7 @@ mod power;
 pub mod promising;
 mod promising_auto;
 pub mod promising_encoding;
+mod promising_ordered;
 mod promising_translated;
 mod reduce;
 mod run;
