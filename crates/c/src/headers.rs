@@ -19,6 +19,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("arpa/inet.h", include_str!("headers/endian.h")),
     ("asm/types.h", include_str!("headers/stdint.h")),
     ("byteswap.h", include_str!("headers/byteswap.h")),
+    ("cseq.h", include_str!("headers/cseq.h")),
     ("ctype.h", include_str!("headers/ctype.h")),
     ("dat3m.h", include_str!("headers/verifier.h")),
     ("emmintrin.h", include_str!("headers/immintrin.h")),
@@ -76,6 +77,9 @@ const HEADERS: &[(&str, &str)] = &[
 /// that.
 pub const C23: &str = "c23.h";
 
+/// Headers that nobody writes: what they declare is known without them.
+pub const ASSUMED: &[&str] = &[C23, "cseq.h"];
+
 /// The declared name that differs least from another one, if that is little: for mistakes in typing.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let letters = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
@@ -111,7 +115,7 @@ pub fn find(name: &str) -> Option<&'static str> {
 
 /// The names of the built-in headers.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    HEADERS.iter().map(|(name, _)| *name).filter(|name| *name != C23)
+    HEADERS.iter().map(|(name, _)| *name).filter(|name| !ASSUMED.contains(name))
 }
 
 /// The header that declares a name, for hints.

@@ -109,7 +109,7 @@ pub fn compile_linked(files: &[SourceFile], options: &Options<'_>) -> Result<Com
             Ok(mut compiled) => {
                 let warnings = assumed
                     .into_iter()
-                    .filter(|(header, _)| *header != headers::C23)
+                    .filter(|(header, _)| !headers::ASSUMED.contains(header))
                     .map(|(_, warning)| warning);
                 compiled.warnings.splice(0..0, warnings);
                 return Ok(compiled);

@@ -152,3 +152,20 @@ fn the_translation_is_written() {
         assert_eq!(text.contains("pthread_create"), threads, "{text}");
     }
 }
+
+#[test]
+fn accesses_by_name_and_programs_that_locks_order() {
+    for (file, options, verdict, engine) in [
+        ("promising/accesses_by_name.c", "", "unsafe", None),
+        ("promising/accesses_by_name.c", " -- -DLOCK", "safe", None),
+        ("promising/fibonacci_locked.c", " -- -DN=5", "safe", Some("explore")),
+        ("promising/fibonacci_locked.c", " -- -DN=5 -DWRONG", "unsafe", Some("explore")),
+        ("promising/fibonacci_locked.c", " -- -DN=4 -DTRIANGULAR", "safe", Some("explore")),
+        ("promising/szymanski.c", " -- -DN=4 -DUNFENCED", "unsafe", None),
+    ] {
+        let found = check(file, options);
+        assert_eq!(found["verdict"], verdict, "{file} {options}: {found}");
+        assert!(engine.is_none_or(|engine| found["engine"] == engine), "{file} {options}: {found}");
+        assert!(found["bounds"].as_array().is_none_or(Vec::is_empty) || engine.is_none(), "{found}");
+    }
+}
