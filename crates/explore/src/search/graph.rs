@@ -125,6 +125,10 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     settling: u64,
     was_started: Vec<bool>,
     settled_events: Row<W>,
+    /// Those of them whose rows may not be as they were then; see [`MemoryModel::take_place`].
+    regrown: Row<W>,
+    /// The rows of events as they were before others were put before them.
+    outgrown: Vec<(EventId, M::Rows)>,
     /// The times at which threads went to sleep before a read; see `sleep`.
     asleep: Sleepers<W>,
     /// Cells that were accessed, by this graph or those that it was copied from.
@@ -174,6 +178,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             settling: 0,
             was_started: vec![false; layout.threads()],
             settled_events: Row::EMPTY,
+            regrown: Row::EMPTY,
+            outgrown: Vec::new(),
             asleep: Sleepers::new(layout.threads()),
             touched: Vec::new(),
             changed: Vec::new(),
@@ -679,6 +685,43 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             };
             if maximal {
                 self.nonmaximal.remove(e);
+            }
+        }
+    }
+}
+
+/// Rows that say what comes before an event in an order that coherence is part of.
+impl<M: MemoryModel<W, Rows = Row<W>>, W: RowWidth> Graph<M, W> {
+    /// Puts events, which are closed, before a write and all that comes after it.
+    pub fn put_before(&mut self, before: &Row<W>, write: EventId) {
+        let w = write as usize;
+        for e in self.present.clone().iter() {
+            let rows = &mut self.events[e].rows;
+            if (e == w || rows.contains(w)) && !before.is_within(rows) {
+                self.outgrown.push((e as EventId, rows.clone()));
+                *rows |= before;
+                if self.settled_events.contains(e) {
+                    self.regrown.insert(e);
+                }
+            }
+        }
+    }
+}
+
+/// What was done to rows is undone.
+impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
+    /// How many rows have been changed: to be handed to [`Graph::take_back`].
+    #[inline(always)]
+    pub fn outgrown(&self) -> usize {
+        self.outgrown.len()
+    }
+
+    /// Rows that were changed since are as they were.
+    #[inline(always)]
+    pub fn take_back(&mut self, outgrown: usize) {
+        while self.outgrown.len() > outgrown {
+            if let Some((event, rows)) = self.outgrown.pop() {
+                self.events[event as usize].rows = rows;
             }
         }
     }

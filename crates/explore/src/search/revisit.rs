@@ -240,7 +240,10 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
                 if at != last {
                     child.mark_nonmaximal(z);
                 }
+                let outgrown = child.outgrown();
+                self.model.take_place(&self.trie, &mut child, z);
                 self.reread(&mut child, r, r_thread, z, &prefix, at == last);
+                child.take_back(outgrown);
             }
             if !child.bubble_down(loc, &mut at, &before_z) {
                 break;
@@ -290,8 +293,11 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
                 child.unmark_revisited(r);
                 return self.sleep_by_revisit(child, r, thread, z, maximal);
             }
+            let outgrown = child.outgrown();
+            self.model.take_place(&self.trie, child, r);
             self.check(child, "the visit of a copy");
             self.go_on(child, thread);
+            child.take_back(outgrown);
             child.set_front(self.subject.layout, thread, front);
             child.unmark_nonmaximal(r);
             child.unmark_revisited(r);

@@ -51,6 +51,16 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             event.before &= kept;
             event.readers &= kept;
         }
+        if M::ROWS_GROW {
+            self.outgrown.clear();
+            if same_settling {
+                // Those that have grown in this graph only are as they were.
+                for e in (&(&self.regrown | &other.regrown) & &other.settled_events).iter() {
+                    self.events[e].rows.clone_from(&other.events[e].rows);
+                }
+            }
+            self.regrown.clone_from(&other.regrown);
+        }
     }
 
     /// Cells that neither graph has accessed since the settling that they share are the same in both. Without a common
@@ -166,6 +176,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout, settling: u64) {
         self.settling = settling;
         self.settled_events.clone_from(&self.present);
+        self.regrown = Row::EMPTY;
         for x in self.changed.drain(..) {
             self.listed[x as usize].1 = false;
         }

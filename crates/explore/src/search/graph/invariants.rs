@@ -9,7 +9,8 @@
 //! 6. An access that is not marked as nonmaximal is the last write, or reads the last write, among what is older, unless reads
 //!    may be
 //!    there before their source; and only a revisited read needs something that is younger than itself.
-//! 7. What comes before a thread's first gap is present; where events are committed in program order nothing else is.
+//! 7. Rows that may grow are closed and have what they should.
+//! 8. What comes before a thread's first gap is present; where events are committed in program order nothing else is.
 
 use super::{Graph, Layout};
 use crate::models::model::MemoryModel;
@@ -23,6 +24,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.check_orders()?;
         self.check_communication(trie)?;
         self.check_maximality(trie)?;
+        ensure(trie.model().check_rows(trie, self), || "a row is not what it should be".into())?;
         self.check_threads(layout)
     }
 
