@@ -107,8 +107,9 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
         po_rf_prefix(trie, graph, node, source)
     }
 
-    /// The earlier events of the thread, whose cell coherence keeps in order, and the writes that come before the event in the
-    /// global order. What another thread reads of a buffer is seen before its write is, so reads do not count there.
+    /// The earlier events of the thread, whose cell coherence keeps in order, and the newest write to the cell that comes before
+    /// the event in the global order. What another thread reads of its buffer is seen before the write is, so reads do not count
+    /// there.
     #[inline(always)]
     fn coherence_before(
         &self,
@@ -118,11 +119,15 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
     ) -> Row<W> {
         let e = node.event as usize;
         // Whether something at the cell is earlier in the thread is all that is asked.
-        let own = self.clauses.row(Clause::Coherence, Row::range(e - node.index as usize, e));
-        match self.clauses.has(Clause::Global) {
-            true => own | (thread_before(trie, graph, node) & graph.writes()),
-            false => own,
+        let mut before = self.clauses.row(Clause::Coherence, Row::range(e - node.index as usize, e));
+        let writes = graph.co(node.loc());
+        if self.clauses.has(Clause::Global) && !writes.is_empty() {
+            let ordered = thread_before(trie, graph, node);
+            if let Some(&newest) = writes.iter().rev().find(|&&write| ordered.contains(write as usize)) {
+                before.insert(newest as usize);
+            }
         }
+        before
     }
 
     #[inline(always)]

@@ -91,6 +91,8 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     events: Vec<Event<M::Rows, W>>,
     /// Reads of a cell's initial value.
     init_readers: Vec<Row<W>>,
+    /// Reads of a cell, whatever they read.
+    cell_readers: Vec<Row<W>>,
     /// Writes to a cell, in coherence order.
     co: Vec<Vec<EventId>>,
     /// Committed reads.
@@ -161,6 +163,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             present: Row::EMPTY,
             events: vec![Event::default(); n],
             init_readers: Vec::new(),
+            cell_readers: Vec::new(),
             co: Vec::new(),
             origin: vec![INIT; layout.threads()],
             reads: Row::EMPTY,
@@ -257,6 +260,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         &self.init_readers[loc as usize]
     }
 
+    /// Reads of a cell, whatever they read.
+    #[inline(always)]
+    pub fn cell_readers(&self, loc: LocId) -> &Row<W> {
+        &self.cell_readers[loc as usize]
+    }
+
     /// Writes to a cell, in coherence order.
     #[inline(always)]
     pub fn co(&self, loc: LocId) -> &[EventId] {
@@ -284,7 +293,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Committed reads and writes of the order `SeqCst`.
     #[inline(always)]
     pub fn seq_cst_accesses(&self) -> Row<W> {
-        &(&self.reads | &self.writes) & &self.seq_cst
+        (&self.seq_cst & &self.reads) | (&self.seq_cst & &self.writes)
     }
 
     /// Events that were not coherence-maximal among the events before them when they were added.
@@ -466,6 +475,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         if self.co.len() < cells {
             self.co.resize_with(cells, Vec::new);
             self.init_readers.resize(cells, Row::EMPTY);
+            self.cell_readers.resize(cells, Row::EMPTY);
             self.listed.resize(cells, (false, false));
         }
     }
@@ -512,6 +522,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.change(loc);
         self.events[e].rf = source;
         self.reads.insert(e);
+        self.cell_readers[loc as usize].insert(e);
         if source == INIT {
             self.events[e].value = init;
             self.init_readers[loc as usize].insert(e);
@@ -524,6 +535,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The source of a read does not know it any more.
     #[inline(always)]
     pub fn disconnect(&mut self, read: EventId, loc: LocId) {
+        self.cell_readers[loc as usize].remove(read as usize);
         match self.events[read as usize].rf {
             INIT => self.init_readers[loc as usize].remove(read as usize),
             source => self.events[source as usize].readers.remove(read as usize),

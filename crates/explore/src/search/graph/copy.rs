@@ -82,6 +82,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             for x in old.drain(..) {
                 self.listed[x as usize].0 = false;
                 self.init_readers[x as usize] = Row::EMPTY;
+                self.cell_readers[x as usize] = Row::EMPTY;
                 self.co[x as usize].clear();
             }
             self.touched = old;
@@ -107,10 +108,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         // A cell that only this graph has met is empty in the other one.
         let Some(writes) = other.co.get(x) else {
             self.init_readers[x] = Row::EMPTY;
+            self.cell_readers[x] = Row::EMPTY;
             return;
         };
         list.extend(writes.iter().copied().filter(|&w| kept.contains(w as usize)));
         self.init_readers[x] = &other.init_readers[x] & kept;
+        self.cell_readers[x] = &other.cell_readers[x] & kept;
         for &w in writes.iter().filter(|&&w| other.settled_events.contains(w as usize)) {
             self.events[w as usize].readers = &other.events[w as usize].readers & kept;
         }
@@ -160,6 +163,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn detach_read(&mut self, read: EventId, other: &Graph<M, W>, loc: LocId, layout: &Layout) {
         let r = read as usize;
         self.remove_read(read);
+        self.cell_readers[loc as usize].remove(r);
         match other.events[r].rf {
             INIT => self.init_readers[loc as usize].remove(r),
             source => self.events[source as usize].readers.remove(r),
