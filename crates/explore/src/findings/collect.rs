@@ -11,7 +11,7 @@ use crate::threads::code::outermost_reg;
 use crate::threads::memory::{LocId, Memory};
 use crate::threads::path::EventId;
 use crate::work::item::Position;
-use crate::work::progress;
+use crate::work::progress::Sample;
 use fencepost_ir::{FinalCondition, Location, Observable, Program, Property, Value, Width};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -169,8 +169,8 @@ pub struct Collector<'a> {
     pub(crate) located: BTreeMap<(FindingKind, Vec<Place>), Position>,
     /// Where the witness was.
     pub(crate) witness_at: Position,
-    /// Leaves until the next sample for an estimate of the total; `None` if nobody watches.
-    pub sample: Option<u64>,
+    /// When the next sample for an estimate of the total is taken; `None` if nobody watches.
+    pub sample: Option<Sample>,
     /// One execution that satisfies the condition.
     pub witness: Option<Trace>,
     visitor: Option<Visitor<'a>>,
@@ -249,13 +249,10 @@ impl<'a> Collector<'a> {
         if ends.tails > 0 && found.iter().any(is_new) {
             return Finished::NeedsTail;
         }
-        if let Some(left) = &mut self.sample {
-            *left -= 1;
-            if *left == 0 {
-                *left = progress::SAMPLE;
-                let share = progress::share(view).saturating_mul(progress::SAMPLE);
-                self.stats.share = self.stats.share.saturating_add(share);
-            }
+        if let Some(sample) = &mut self.sample
+            && let Some(share) = sample.after_a_leaf(view)
+        {
+            self.stats.share = self.stats.share.saturating_add(share);
         }
         if complete {
             self.execution(view, race.is_some());

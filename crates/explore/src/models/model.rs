@@ -42,6 +42,9 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
     /// Whether what an exchange that is compared means for later events, but for what depends on it, is known to `surely_before`.
     const EXCHANGES_IN_ORDER: bool = true;
 
+    /// Whether an event that is not coherence-last adds to the rows of others; see [`MemoryModel::take_place`].
+    const ROWS_GROW: bool = false;
+
     /// Whether it has data races.
     const RACES: bool = false;
 
@@ -104,6 +107,16 @@ pub trait MemoryModel<W: RowWidth>: Sized + Clone + Send + Sync {
         let rows = self.rows(trie, graph, node);
         *graph.rows_mut(node.event as usize) = rows;
         graph.note_fenced(node.event);
+    }
+
+    /// A write got its place in coherence, or a read that is not coherence-last its source, and all is consistent: its rows, and
+    /// those of others, become what they are then. [`Graph::take_back`] undoes what is done to others.
+    #[inline(always)]
+    fn take_place(&self, _trie: &Trie<Self, W>, _graph: &mut Graph<Self, W>, _event: EventId) {}
+
+    /// In debug builds: whether all rows that may change are what they should be.
+    fn check_rows(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>) -> bool {
+        true
     }
 
     /// Whether the graph with the read `event`, which does not read the coherence-last write, is consistent.

@@ -5,9 +5,15 @@
 //! TSO:  acyclic ppo | rfe | co | fr,  acyclic po-loc | rf | co | fr,  ppo = po \ WxR | (before and after full fences)
 //! PSO:  as TSO with ppo = po \ Wx(W|R) | po-loc & WxW | fences
 //! ```
-//! A read-modify-write by one instruction is a full fence under TSO and PSO. An event that is added last has edges only
-//! to coherence-later writes, so a new cycle exists iff the next coherence-later write reaches the event. Following
-//! `[AMT14, sec. 4]` and `[OSS09]`; PSO with atomic read-modify-writes as in `[AAAJLS15]`.
+//! A read-modify-write by one instruction is a full fence under TSO and PSO. Following `[AMT14, sec. 4]` and `[OSS09]`; PSO with
+//! atomic read-modify-writes as in `[AAAJLS15]`.
+//!
+//! The row of an event has all that comes before it in the order, closed. An event that is added has edges only to coherence-later
+//! writes; the next of them leads to the others. So a new cycle exists iff that write is in the event's row, and it is so without
+//! the edges that the choice of source or place brings: they come from what the next write comes after, too. Hence which sources
+//! and places there are is known before one is chosen ([`MemoryModel::coherence_before`]). If there is a coherence-later write, it
+//! and all that comes after it get the event and its row ([`MemoryModel::take_place`]). What a revisit deletes was added
+//! coherence-maximally, before what stays, and has no edge into it: rows stay as they are.
 
 use super::clause::{Clause, Clauses};
 use super::{from_other_threads, is_full_fence, po_rf_prefix};
@@ -48,10 +54,12 @@ fn orders_writes(fence: Fence) -> bool {
 impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
     /// The earlier events of the thread that come before the event in the global order.
     type Static = Row<W>;
-    type Rows = ();
+    /// What comes before the event in the global order. Of a write, only when it has its place.
+    type Rows = Row<W>;
     const DEPENDENCIES: bool = false;
     const OUT_OF_ORDER: bool = false;
     const READS_UNCOMMITTED: bool = false;
+    const ROWS_GROW: bool = true;
 
     fn clauses(&self) -> Clauses {
         self.clauses
@@ -99,57 +107,138 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
         po_rf_prefix(trie, graph, node, source)
     }
 
+    /// The earlier events of the thread, whose cell coherence keeps in order, and the newest write to the cell that comes before
+    /// the event in the global order. What another thread reads of its buffer is seen before the write is, so reads do not count
+    /// there.
     #[inline(always)]
     fn coherence_before(
         &self,
-        _trie: &Trie<Self, W>,
-        _graph: &Graph<Self, W>,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
         node: &Node<Row<W>, W>,
     ) -> Row<W> {
         let e = node.event as usize;
         // Whether something at the cell is earlier in the thread is all that is asked.
-        self.clauses.row(Clause::Coherence, Row::range(e - node.index as usize, e))
+        let mut before = self.clauses.row(Clause::Coherence, Row::range(e - node.index as usize, e));
+        let writes = graph.co(node.loc());
+        if self.clauses.has(Clause::Global) && !writes.is_empty() {
+            let ordered = thread_before(trie, graph, node);
+            if let Some(&newest) = writes.iter().rev().find(|&&write| ordered.contains(write as usize)) {
+                before.insert(newest as usize);
+            }
+        }
+        before
     }
 
-    fn rows(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, _node: &Node<Row<W>, W>) {}
-
-    fn read_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        let loc = trie.node(graph.node(event as usize)).loc();
-        let next = graph.co_after(graph.rf(event as usize), loc).first().copied();
-        !self.clauses.has(Clause::Global) || next.is_none_or(|write| !self.reaches(trie, graph, write, event))
+    #[inline(always)]
+    fn give_rows(&self, trie: &Trie<Self, W>, graph: &mut Graph<Self, W>, node: &Node<Row<W>, W>) {
+        if node.kind == Kind::Write {
+            return;
+        }
+        let e = node.event as usize;
+        let mut before = thread_before(trie, graph, node);
+        if node.kind == Kind::Read && graph.rf(e) != INIT {
+            let source = graph.rf(e) as usize;
+            let external = trie.node(graph.node(source)).thread != node.thread;
+            if (external && self.clauses.has(Clause::Rfe)) || self.which == Which::Sc {
+                before |= graph.rows(source);
+                before.insert(source);
+            }
+        }
+        *graph.rows_mut(e) = before;
     }
 
-    fn write_consistent(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>, event: EventId) -> bool {
-        let loc = trie.node(graph.node(event as usize)).loc();
-        let next = graph.co_after(event, loc).first().copied();
-        !self.clauses.has(Clause::Global) || next.is_none_or(|write| !self.reaches(trie, graph, write, event))
+    #[inline(always)]
+    fn take_place(&self, trie: &Trie<Self, W>, graph: &mut Graph<Self, W>, event: EventId) {
+        let e = event as usize;
+        let node = trie.node(graph.node(e));
+        let mut last = graph.rf(e);
+        if node.kind == Kind::Write {
+            *graph.rows_mut(e) = before_write(trie, graph, node);
+            last = event;
+        }
+        if self.clauses.has(Clause::Global)
+            && let Some(&next) = graph.co_after(last, node.loc()).first()
+        {
+            let before = graph.rows(e).and(e);
+            graph.put_before(&before, next);
+        }
+    }
+
+    /// Of the places that [`MemoryModel::coherence_before`] leaves.
+    fn read_consistent(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, _event: EventId) -> bool {
+        true
+    }
+
+    fn write_consistent(&self, _trie: &Trie<Self, W>, _graph: &Graph<Self, W>, _event: EventId) -> bool {
+        true
+    }
+
+    fn check_rows(&self, trie: &Trie<Self, W>, graph: &Graph<Self, W>) -> bool {
+        !self.clauses.has(Clause::Global)
+            || graph.present().iter().all(|e| {
+                let direct = self.direct_predecessors(trie, graph, e);
+                let closed = direct.iter().fold(direct.clone(), |row, d| row | graph.rows(d));
+                closed == *graph.rows(e) && !closed.contains(e)
+            })
+    }
+}
+
+/// What comes before an event by its thread, and by starting and joining threads.
+#[inline(always)]
+fn thread_before<W: RowWidth>(
+    trie: &Trie<GlobalOrder, W>,
+    graph: &Graph<GlobalOrder, W>,
+    node: &Node<Row<W>, W>,
+) -> Row<W> {
+    let mut before = Row::EMPTY;
+    add(graph, &mut before, node.statics.clone());
+    if node.kind == Kind::Join {
+        add(graph, &mut before, from_other_threads(trie, graph, node));
+        return before;
+    }
+    let origin = graph.origin(node.thread as usize);
+    if origin != INIT && !before.contains(origin as usize) {
+        before |= graph.rows(origin as usize);
+        before.insert(origin as usize);
+    }
+    before
+}
+
+/// What comes before a write that has its place: the write below and what reads that come before it, too.
+#[inline(always)]
+fn before_write<W: RowWidth>(
+    trie: &Trie<GlobalOrder, W>,
+    graph: &Graph<GlobalOrder, W>,
+    node: &Node<Row<W>, W>,
+) -> Row<W> {
+    let (event, loc) = (node.event, node.loc());
+    let mut before = thread_before(trie, graph, node);
+    let below = match graph.position(event, loc) {
+        None | Some(0) => INIT,
+        Some(at) => graph.co(loc)[at - 1],
+    };
+    if below != INIT && !before.contains(below as usize) {
+        before |= graph.rows(below as usize);
+        before.insert(below as usize);
+    }
+    let readers = graph.readers_of(below, loc).without(&before);
+    add(graph, &mut before, readers);
+    before
+}
+
+/// Adds events and what comes before them. Later ones mostly bring earlier ones.
+#[inline(always)]
+fn add<W: RowWidth>(graph: &Graph<GlobalOrder, W>, before: &mut Row<W>, mut events: Row<W>) {
+    while let Some(e) = events.last() {
+        *before |= graph.rows(e);
+        before.insert(e);
+        events = events.without(before);
     }
 }
 
 impl GlobalOrder {
-    /// Whether the global order leads from `from` to `to`: a search backwards.
-    fn reaches<W: RowWidth>(
-        &self,
-        trie: &Trie<Self, W>,
-        graph: &Graph<Self, W>,
-        from: EventId,
-        to: EventId,
-    ) -> bool {
-        let mut seen = Row::single(to as usize);
-        let mut todo = seen.clone();
-        while let Some(e) = todo.pop() {
-            let mut before = self.direct_predecessors(trie, graph, e);
-            if before.contains(from as usize) {
-                return true;
-            }
-            before = before.without(&seen);
-            seen |= &before;
-            todo |= before;
-        }
-        false
-    }
-
-    #[inline(always)]
+    /// The edges that lead to a committed event, for a check.
     fn direct_predecessors<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,

@@ -115,6 +115,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
             let loc = self.trie.node(next.node).loc();
             self.place_write(graph, event + 1, next);
             let at = graph.push_write(loc, event + 1);
+            self.model.take_place(&self.trie, graph, event + 1);
             self.advance_thread(graph, thread);
             self.finish(graph);
             graph.take_write(loc, at);

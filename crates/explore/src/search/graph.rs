@@ -91,6 +91,8 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     events: Vec<Event<M::Rows, W>>,
     /// Reads of a cell's initial value.
     init_readers: Vec<Row<W>>,
+    /// Reads of a cell, whatever they read.
+    cell_readers: Vec<Row<W>>,
     /// Writes to a cell, in coherence order.
     co: Vec<Vec<EventId>>,
     /// Committed reads.
@@ -125,6 +127,10 @@ pub struct Graph<M: MemoryModel<W>, W: RowWidth> {
     settling: u64,
     was_started: Vec<bool>,
     settled_events: Row<W>,
+    /// Those of them whose rows may not be as they were then; see [`MemoryModel::take_place`].
+    regrown: Row<W>,
+    /// The rows of events as they were before others were put before them.
+    outgrown: Vec<(EventId, M::Rows)>,
     /// The times at which threads went to sleep before a read; see `sleep`.
     asleep: Sleepers<W>,
     /// Cells that were accessed, by this graph or those that it was copied from.
@@ -157,6 +163,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             present: Row::EMPTY,
             events: vec![Event::default(); n],
             init_readers: Vec::new(),
+            cell_readers: Vec::new(),
             co: Vec::new(),
             origin: vec![INIT; layout.threads()],
             reads: Row::EMPTY,
@@ -174,6 +181,8 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             settling: 0,
             was_started: vec![false; layout.threads()],
             settled_events: Row::EMPTY,
+            regrown: Row::EMPTY,
+            outgrown: Vec::new(),
             asleep: Sleepers::new(layout.threads()),
             touched: Vec::new(),
             changed: Vec::new(),
@@ -251,6 +260,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         &self.init_readers[loc as usize]
     }
 
+    /// Reads of a cell, whatever they read.
+    #[inline(always)]
+    pub fn cell_readers(&self, loc: LocId) -> &Row<W> {
+        &self.cell_readers[loc as usize]
+    }
+
     /// Writes to a cell, in coherence order.
     #[inline(always)]
     pub fn co(&self, loc: LocId) -> &[EventId] {
@@ -278,7 +293,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// Committed reads and writes of the order `SeqCst`.
     #[inline(always)]
     pub fn seq_cst_accesses(&self) -> Row<W> {
-        &(&self.reads | &self.writes) & &self.seq_cst
+        (&self.seq_cst & &self.reads) | (&self.seq_cst & &self.writes)
     }
 
     /// Events that were not coherence-maximal among the events before them when they were added.
@@ -460,6 +475,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         if self.co.len() < cells {
             self.co.resize_with(cells, Vec::new);
             self.init_readers.resize(cells, Row::EMPTY);
+            self.cell_readers.resize(cells, Row::EMPTY);
             self.listed.resize(cells, (false, false));
         }
     }
@@ -506,6 +522,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.change(loc);
         self.events[e].rf = source;
         self.reads.insert(e);
+        self.cell_readers[loc as usize].insert(e);
         if source == INIT {
             self.events[e].value = init;
             self.init_readers[loc as usize].insert(e);
@@ -518,6 +535,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     /// The source of a read does not know it any more.
     #[inline(always)]
     pub fn disconnect(&mut self, read: EventId, loc: LocId) {
+        self.cell_readers[loc as usize].remove(read as usize);
         match self.events[read as usize].rf {
             INIT => self.init_readers[loc as usize].remove(read as usize),
             source => self.events[source as usize].readers.remove(read as usize),
@@ -679,6 +697,43 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             };
             if maximal {
                 self.nonmaximal.remove(e);
+            }
+        }
+    }
+}
+
+/// Rows that say what comes before an event in an order that coherence is part of.
+impl<M: MemoryModel<W, Rows = Row<W>>, W: RowWidth> Graph<M, W> {
+    /// Puts events, which are closed, before a write and all that comes after it.
+    pub fn put_before(&mut self, before: &Row<W>, write: EventId) {
+        let w = write as usize;
+        for e in self.present.clone().iter() {
+            let rows = &mut self.events[e].rows;
+            if (e == w || rows.contains(w)) && !before.is_within(rows) {
+                self.outgrown.push((e as EventId, rows.clone()));
+                *rows |= before;
+                if self.settled_events.contains(e) {
+                    self.regrown.insert(e);
+                }
+            }
+        }
+    }
+}
+
+/// What was done to rows is undone.
+impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
+    /// How many rows have been changed: to be handed to [`Graph::take_back`].
+    #[inline(always)]
+    pub fn outgrown(&self) -> usize {
+        self.outgrown.len()
+    }
+
+    /// Rows that were changed since are as they were.
+    #[inline(always)]
+    pub fn take_back(&mut self, outgrown: usize) {
+        while self.outgrown.len() > outgrown {
+            if let Some((event, rows)) = self.outgrown.pop() {
+                self.events[event as usize].rows = rows;
             }
         }
     }

@@ -7,7 +7,7 @@
 use crate::search::row::EventSet;
 
 /// Ranges that are kept without an allocation.
-const INLINE: usize = 4;
+const INLINE: usize = 8;
 
 type Range = (u32, u32);
 
@@ -109,12 +109,17 @@ impl Ranges {
     /// The first range that ends behind `event`.
     #[inline(always)]
     fn place(&self, event: u32) -> usize {
-        let ranges = self.slice();
-        if ranges.len() <= 8 {
-            return ranges.iter().position(|r| r.1 > event).unwrap_or(ranges.len());
-        }
-        ranges.partition_point(|r| r.1 <= event)
+        place(self.slice(), event)
     }
+}
+
+/// The first range that ends behind `event`.
+#[inline(always)]
+fn place(ranges: &[Range], event: u32) -> usize {
+    if ranges.len() <= 8 {
+        return ranges.iter().position(|r| r.1 > event).unwrap_or(ranges.len());
+    }
+    ranges.partition_point(|r| r.1 <= event)
 }
 
 impl Default for Ranges {
@@ -251,19 +256,33 @@ impl EventSet for Ranges {
         if !self.meets(other) {
             return;
         }
+        *self = self.without(other);
+    }
+
+    /// From gap to gap of the other set: a prefix has few, and what is between them is passed over.
+    fn without(&self, other: &Ranges) -> Ranges {
         let mut result = Ranges::EMPTY;
-        for &(mut from, to) in self.slice() {
-            for gap in other.slice()[other.place(from)..].iter().take_while(|g| g.0 < to) {
-                if from < gap.0 {
-                    result.append((from, gap.0));
+        let (mut rest, mut from) = (self.slice(), 0);
+        let gaps = other.slice().iter().map(|gone| (gone.0, gone.1)).chain([(u32::MAX, u32::MAX)]);
+        for (to, next) in gaps {
+            while let Some(&range) = rest.first()
+                && range.0 < to
+            {
+                if range.1 > from {
+                    result.append((range.0.max(from), range.1.min(to)));
                 }
-                from = gap.1;
+                if range.1 > to {
+                    break;
+                }
+                rest = &rest[1..];
             }
-            if from < to {
-                result.append((from, to));
+            from = next;
+            rest = &rest[place(rest, from)..];
+            if rest.is_empty() {
+                break;
             }
         }
-        *self = result;
+        result
     }
 
     #[inline(always)]
@@ -358,6 +377,7 @@ mod tests {
             assert!(both(Ranges::unite, Words::unite));
             assert!(both(Ranges::intersect, Words::intersect));
             assert!(both(Ranges::subtract, Words::subtract));
+            assert!(same(&a.without(b), &x.without(y)));
             assert!((0..128).all(|e| a.contains(e) == x.contains(e)));
             let (mut r, mut w) = (a.clone(), *x);
             assert_eq!(r.pop(), w.pop());

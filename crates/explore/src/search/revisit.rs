@@ -12,6 +12,30 @@ use crate::threads::interpret::Snapshot;
 use crate::threads::memory::LocId;
 use crate::threads::path::{EventId, INIT, Kind};
 
+/// The place of the newest write of a set, for some cells: a thread that has much to do with a cell asks again and again.
+#[derive(Default)]
+struct Newest([Option<(LocId, Option<usize>)>; 8]);
+
+impl Newest {
+    #[inline(always)]
+    fn at<M: MemoryModel<W>, W: RowWidth>(
+        &mut self,
+        graph: &Graph<M, W>,
+        loc: LocId,
+        set: &Row<W>,
+    ) -> Option<usize> {
+        let known = &mut self.0[loc as usize % 8];
+        match *known {
+            Some((other, at)) if other == loc => at,
+            _ => {
+                let at = graph.co(loc).iter().rposition(|&w| set.contains(w as usize));
+                *known = Some((loc, at));
+                at
+            }
+        }
+    }
+}
+
 impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// Reads that were committed before `z` although they could have read it. There may be no place for `z` as long as another
     /// write
@@ -45,20 +69,24 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     /// than what must go.
     #[inline(always)]
     fn rereaders(&self, graph: &Graph<M, W>, loc: LocId, pre: &Row<W>, taken_by: Option<EventId>) -> Row<W> {
-        let mut reads = graph.reads().without(graph.nonmaximal()).without(pre);
-        if let Some(w) = taken_by {
-            reads &= graph.before(w as usize);
-        }
-        // There may be many writes, and a worker that goes a long way once more comes here for each of them.
+        // The readers of a cell that one thread uses much are many, and all before the write.
+        let mut reads = graph.cell_readers(loc).without(pre);
         if reads.is_empty() {
             return reads;
         }
-        let mut readers = graph.init_readers(loc).without(pre);
-        for &w in graph.co(loc) {
-            // One by one: the readers of a cell that one thread uses much are many, and all before the write.
-            readers |= &graph.readers(w as usize).without(pre);
+        reads = reads.without(graph.nonmaximal());
+        if let Some(w) = taken_by {
+            reads &= graph.before(w as usize);
         }
-        readers & reads
+        if M::READS_UNCOMMITTED {
+            for r in reads.clone().iter() {
+                let source = graph.rf(r);
+                if source != INIT && !graph.writes().contains(source as usize) {
+                    reads.remove(r);
+                }
+            }
+        }
+        reads
     }
 
     /// What is deleted if `r` reads `z`, and what `r` then needs, if this is the parent from which that is to be reached and the
@@ -110,7 +138,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
 
     /// A read-modify-write whose read stays keeps its write, if all that the write needs stays too.
     fn keep_pairs(&self, graph: &Graph<M, W>, prefix: &mut Row<W>, r: usize) {
-        let mut candidates = graph.rmw_writes().without(&(graph.before(r) | &*prefix));
+        let mut candidates = graph.present().without(&(graph.before(r) | &*prefix)) & graph.rmw_writes();
         loop {
             let mut grew = false;
             for w in candidates.clone().iter() {
@@ -177,12 +205,13 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         }
         // Among what is older each of them is maximal, or it would be marked: only later writes of the prefix matter. That is not
         // known of a read that was there before its source.
-        let writes = (prefix & graph.writes()).without(older);
+        let writes = prefix.without(older) & graph.writes();
         if writes.is_empty() && !M::READS_UNCOMMITTED {
             return true;
         }
-        let is_maximal = |d: usize, write: EventId, loc: LocId| {
-            graph.is_maximal(write, loc, &writes)
+        let mut newest = Newest::default();
+        let mut is_maximal = |d: usize, write: EventId, loc: LocId| {
+            newest.at(graph, loc, &writes).is_none_or(|at| graph.co(loc)[at..].contains(&write))
                 && (!M::READS_UNCOMMITTED || graph.is_maximal(write, loc, graph.before(d)))
         };
         gone.iter().all(|d| {
@@ -240,7 +269,10 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
                 if at != last {
                     child.mark_nonmaximal(z);
                 }
+                let outgrown = child.outgrown();
+                self.model.take_place(&self.trie, &mut child, z);
                 self.reread(&mut child, r, r_thread, z, &prefix, at == last);
+                child.take_back(outgrown);
             }
             if !child.bubble_down(loc, &mut at, &before_z) {
                 break;
@@ -290,8 +322,11 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
                 child.unmark_revisited(r);
                 return self.sleep_by_revisit(child, r, thread, z, maximal);
             }
+            let outgrown = child.outgrown();
+            self.model.take_place(&self.trie, child, r);
             self.check(child, "the visit of a copy");
             self.go_on(child, thread);
+            child.take_back(outgrown);
             child.set_front(self.subject.layout, thread, front);
             child.unmark_nonmaximal(r);
             child.unmark_revisited(r);

@@ -42,6 +42,13 @@ pub trait EventSet: Clone + Default + PartialEq + Eq + Debug + Send + Sync {
     fn intersect(&mut self, other: &Self);
     /// Removes the events that are in the other set too.
     fn subtract(&mut self, other: &Self);
+    /// Events of this set that are not in the other.
+    #[inline(always)]
+    fn without(&self, other: &Self) -> Self {
+        let mut set = self.clone();
+        set.subtract(other);
+        set
+    }
     /// The largest event.
     fn last(&self) -> Option<usize>;
     /// Removes and returns the smallest event.
@@ -191,9 +198,7 @@ impl<W: RowWidth> Row<W> {
     /// Events of this set that are not in the other.
     #[inline(always)]
     pub fn without(&self, other: &Row<W>) -> Row<W> {
-        let mut row = self.clone();
-        row.0.subtract(&other.0);
-        row
+        Row(self.0.without(&other.0))
     }
 
     /// The largest event of the set.

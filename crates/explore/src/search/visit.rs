@@ -452,10 +452,13 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
             if blocked {
                 self.note_waiting(snapshot.node);
             } else if !self.has_taken_in_vain(graph, thread, event) {
+                let outgrown = graph.outgrown();
                 if !newest {
                     graph.mark_nonmaximal(event);
+                    self.model.take_place(&self.trie, graph, event);
                 }
                 self.go_on(graph, thread);
+                graph.take_back(outgrown);
                 graph.unmark_nonmaximal(event);
             }
             graph.set_front(self.subject.layout, thread, front);
@@ -590,7 +593,10 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
                 if at != last {
                     graph.mark_nonmaximal(event);
                 }
+                let outgrown = graph.outgrown();
+                self.model.take_place(&self.trie, graph, event);
                 self.go_on(graph, thread);
+                graph.take_back(outgrown);
             }
             if self.turns_back() || !graph.bubble_down(loc, &mut at, &before) {
                 break;

@@ -90,11 +90,50 @@ pub(crate) fn go_on_as(worker: u64) {
 
 /// The share of the whole tree, as an integer.
 const WHOLE: u64 = 1 << 63;
-/// One leaf in so many is looked at.
-pub(crate) const SAMPLE: u64 = 32;
+/// One leaf in so many is looked at, where executions are short.
+const LEAVES: u64 = 32;
+/// Executions with at most so many events are short. To look at one takes a square of its events.
+const SHORT: u64 = 128;
 
-/// The share of the tree that the leaves seen since the last sample stand for.
-pub(crate) fn share<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -> u64 {
+/// When a leaf is looked at, so that this never takes much of the time.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Leaves from one sample to the next.
+    every: u64,
+    /// Leaves until the next one.
+    left: u64,
+}
+
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample { every: LEAVES, left: LEAVES }
+    }
+}
+
+impl Sample {
+    /// There is one more leaf. The share of the tree that the leaves seen since the last sample stand for, if it is time for one.
+    #[inline(always)]
+    pub(crate) fn after_a_leaf<M: MemoryModel<W>, W: RowWidth>(
+        &mut self,
+        view: &View<'_, M, W>,
+    ) -> Option<u64> {
+        self.left -= 1;
+        (self.left == 0).then(|| self.take(view))
+    }
+
+    #[cold]
+    fn take<M: MemoryModel<W>, W: RowWidth>(&mut self, view: &View<'_, M, W>) -> u64 {
+        let share = share(view).saturating_mul(self.every);
+        let layout = view.subject.layout;
+        let events: u64 = (0..layout.threads()).map(|t| u64::from(view.graph.front(t))).sum();
+        self.every = LEAVES * (events / SHORT).pow(2).max(1);
+        self.left = self.every;
+        share
+    }
+}
+
+/// The share of the tree that a leaf is.
+fn share<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -> u64 {
     let graph = view.graph;
     let mut degrees = 1.0;
     for e in graph.present().iter() {
@@ -107,19 +146,17 @@ pub(crate) fn share<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>) -> u6
         {
             continue;
         }
-        // The newest write that the thread knows of already: it wrote or read it before.
+        // The newest write that the thread knows of already: it wrote or read it last.
         let writes = graph.co(node.loc());
         let place = |w: EventId| writes.iter().position(|&other| other == w).map_or(0, |i| i + 1);
         let first = view.subject.layout.base[node.thread as usize] as usize;
-        let known = (first..e)
-            .filter(|&p| {
-                let earlier = view.trie.node(graph.node(p));
-                matches!(earlier.kind, Kind::Read | Kind::Write) && earlier.loc() == node.loc()
-            })
+        let earlier = (first..e).rev().find(|&p| {
+            let earlier = view.trie.node(graph.node(p));
+            matches!(earlier.kind, Kind::Read | Kind::Write) && earlier.loc() == node.loc()
+        });
+        let known = earlier
             .map(|p| if graph.reads().contains(p) { graph.rf(p) } else { p as EventId })
-            .map(|w| if w == INIT { 0 } else { place(w) })
-            .max()
-            .unwrap_or(0);
+            .map_or(0, |w| if w == INIT { 0 } else { place(w) });
         let there = writes.iter().skip(known).filter(|&&w| graph.before(e).contains(w as usize)).count();
         let revisited = usize::from(graph.revisited().contains(e));
         degrees *= (there + 1 + revisited) as f64;

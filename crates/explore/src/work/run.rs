@@ -26,7 +26,7 @@ use crate::work::limits::StopReason;
 use crate::work::options::{ModelName, Options};
 use crate::work::preparation::Preparation;
 use crate::work::preparation::StartOver;
-use crate::work::progress;
+use crate::work::progress::Sample;
 use crate::work::segments::{Ended, in_order};
 use fencepost_ir::{Program, Value};
 
@@ -329,7 +329,7 @@ fn collector<'a>(question: &'a Question, options: &Options<'a>) -> Collector<'a>
     let mut collector = Collector::new(question, options.visitor, options.stop_at_error);
     // Whoever watches, or limits the time, wants to know how much there is.
     let limits = &options.limits;
-    collector.sample = (limits.progress.is_some() || limits.deadline.is_some()).then_some(progress::SAMPLE);
+    collector.sample = (limits.progress.is_some() || limits.deadline.is_some()).then(Sample::default);
     collector
 }
 

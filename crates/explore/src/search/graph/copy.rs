@@ -51,6 +51,16 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             event.before &= kept;
             event.readers &= kept;
         }
+        if M::ROWS_GROW {
+            self.outgrown.clear();
+            if same_settling {
+                // Those that have grown in this graph only are as they were.
+                for e in (&(&self.regrown | &other.regrown) & &other.settled_events).iter() {
+                    self.events[e].rows.clone_from(&other.events[e].rows);
+                }
+            }
+            self.regrown.clone_from(&other.regrown);
+        }
     }
 
     /// Cells that neither graph has accessed since the settling that they share are the same in both. Without a common
@@ -72,6 +82,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             for x in old.drain(..) {
                 self.listed[x as usize].0 = false;
                 self.init_readers[x as usize] = Row::EMPTY;
+                self.cell_readers[x as usize] = Row::EMPTY;
                 self.co[x as usize].clear();
             }
             self.touched = old;
@@ -97,10 +108,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         // A cell that only this graph has met is empty in the other one.
         let Some(writes) = other.co.get(x) else {
             self.init_readers[x] = Row::EMPTY;
+            self.cell_readers[x] = Row::EMPTY;
             return;
         };
         list.extend(writes.iter().copied().filter(|&w| kept.contains(w as usize)));
         self.init_readers[x] = &other.init_readers[x] & kept;
+        self.cell_readers[x] = &other.cell_readers[x] & kept;
         for &w in writes.iter().filter(|&&w| other.settled_events.contains(w as usize)) {
             self.events[w as usize].readers = &other.events[w as usize].readers & kept;
         }
@@ -150,6 +163,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn detach_read(&mut self, read: EventId, other: &Graph<M, W>, loc: LocId, layout: &Layout) {
         let r = read as usize;
         self.remove_read(read);
+        self.cell_readers[loc as usize].remove(r);
         match other.events[r].rf {
             INIT => self.init_readers[loc as usize].remove(r),
             source => self.events[source as usize].readers.remove(r),
@@ -166,6 +180,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
     pub fn settle(&mut self, trie: &Trie<M, W>, layout: &Layout, settling: u64) {
         self.settling = settling;
         self.settled_events.clone_from(&self.present);
+        self.regrown = Row::EMPTY;
         for x in self.changed.drain(..) {
             self.listed[x as usize].1 = false;
         }

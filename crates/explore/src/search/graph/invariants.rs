@@ -5,11 +5,12 @@
 //! 2. `before` is a total order of the present events: the time stamps.
 //! 3. `pre` of a present event is present, closed, and does not contain the event.
 //! 4. The coherence lists have the present writes, each in the list of its cell, once.
-//! 5. `readers` and `init_readers` invert `rf`, as far as the source is committed.
+//! 5. `readers` and `init_readers` invert `rf`, as far as the source is committed; `cell_readers` has the reads of each cell.
 //! 6. An access that is not marked as nonmaximal is the last write, or reads the last write, among what is older, unless reads
 //!    may be
 //!    there before their source; and only a revisited read needs something that is younger than itself.
-//! 7. What comes before a thread's first gap is present; where events are committed in program order nothing else is.
+//! 7. Rows that may grow are closed and have what they should.
+//! 8. What comes before a thread's first gap is present; where events are committed in program order nothing else is.
 
 use super::{Graph, Layout};
 use crate::models::model::MemoryModel;
@@ -23,6 +24,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
         self.check_orders()?;
         self.check_communication(trie)?;
         self.check_maximality(trie)?;
+        ensure(trie.model().check_rows(trie, self), || "a row is not what it should be".into())?;
         self.check_threads(layout)
     }
 
@@ -76,8 +78,12 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             ensure(committed || M::READS_UNCOMMITTED, || format!("the source of {r} is not there"))?;
             let knows = !committed || self.readers_of(source, loc).contains(r);
             ensure(knows, || format!("the source of {r} does not know it"))?;
+            let is_listed = self.cell_readers[loc as usize].contains(r);
+            ensure(is_listed, || format!("the cell of {r} does not know it"))?;
             known += usize::from(committed);
         }
+        let listed = self.cell_readers.iter().map(|row| row.iter().count()).sum::<usize>();
+        ensure(listed == self.reads.iter().count(), || "a cell knows what does not read it".into())?;
         let of_writes = self.writes.iter().map(|w| self.events[w].readers.iter().count()).sum::<usize>();
         let of_cells = self.init_readers.iter().map(|row| row.iter().count()).sum::<usize>();
         ensure(of_writes + of_cells == known, || "a source knows what does not read from it".into())
