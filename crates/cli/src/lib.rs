@@ -53,6 +53,7 @@ mod suggest;
 mod system_headers;
 mod telling;
 mod terminal;
+mod user_model;
 mod wakeups;
 mod within;
 mod witness;

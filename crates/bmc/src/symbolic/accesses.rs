@@ -1,11 +1,11 @@
 //! Loads, stores and read-modify-writes of a symbolic address: by events, or by substitution for memory of one thread.
 
-use super::deps::DepId;
+use super::deps::Depends;
 use super::execute::Pass;
 use super::memory::Resolved;
 use super::shapes::{Key, Users};
 use super::state::{Held, Own, State};
-use super::{Access, CellId, EventId, EventKind, FaultKind, InstanceId};
+use super::{Access, CellId, EventId, EventKind, FaultKind, InstanceId, Silent};
 use crate::aig::Lit;
 use crate::shape::Shape;
 use crate::word::Word;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(super) struct Target {
     pub cells: Vec<(CellId, Lit)>,
     pub width: Width,
-    pub dep: DepId,
+    pub dep: Depends,
     /// The unit, if there are events.
     pub unit: Option<u32>,
 }
@@ -63,12 +63,12 @@ impl Pass<'_> {
     pub fn flag_target(&mut self, state: &mut State, cells: Vec<(CellId, Lit)>) -> Target {
         let events = cells.iter().any(|(cell, _)| !self.is_own(*cell));
         let unit = events.then(|| self.unit(state));
-        Target { cells, width: Width::W8, dep: DepId::NONE, unit }
+        Target { cells, width: Width::W8, dep: Depends::NONE, unit }
     }
 
     /// Accesses to an object whose life is over.
     fn check_alive(&mut self, state: &mut State, resolved: &Resolved, unit: Option<u32>) {
-        let flags = Target { cells: resolved.alive.clone(), width: Width::W8, dep: DepId::NONE, unit };
+        let flags = Target { cells: resolved.alive.clone(), width: Width::W8, dep: Depends::NONE, unit };
         let got = self.read(state, &flags, Ann::PLAIN);
         let some: Vec<Lit> = resolved.alive.iter().map(|(_, lit)| *lit).collect();
         let named = self.graph.or_all(&some);
@@ -103,7 +103,11 @@ impl Pass<'_> {
         let all_own = target.cells.iter().all(|(cell, _)| self.is_own(*cell));
         match target.unit.filter(|_| !all_own) {
             Some(unit) => self.read_event(state, target, ann, unit),
-            None => self.read_own(state, target),
+            None => {
+                let got = self.read_own(state, target);
+                self.note_silent(state.guard, target, &got.held.word, false, ann);
+                got
+            }
         }
     }
 
@@ -160,7 +164,55 @@ impl Pass<'_> {
     }
 
     fn access(&self, target: &Target, ann: Ann) -> Access {
-        Access { cells: target.cells.clone(), width: target.width, ann, address: target.dep }
+        let cells = target.cells.clone();
+        Access { cells, width: target.width, ann, otherwise: None, address: target.dep }
+    }
+
+    /// An access without an event.
+    fn note_silent(&mut self, guard: Lit, target: &Target, value: &Word, writes: bool, ann: Ann) {
+        if !self.options.notes_silent || guard == Lit::FALSE {
+            return;
+        }
+        let (function, pc) = self.at;
+        let first = self.threads[self.thread.0 as usize].events.start;
+        self.silent.push(Silent {
+            thread: self.thread,
+            guard,
+            cells: target.cells.clone(),
+            value: value.clone(),
+            writes,
+            ann,
+            events_before: self.events.len() as u32 - first,
+            steps_before: self.steps.len() as u32,
+            function,
+            pc,
+            calls: self.calls.clone(),
+        });
+    }
+
+    /// The annotation of a read is another one where the condition holds.
+    pub fn annotate(&mut self, event: Option<EventId>, condition: Lit, ann: Ann) {
+        if let Some(EventKind::Read { access, .. }) = event.map(|id| &mut self.events[id.0 as usize].kind)
+            && access.ann != ann
+            && condition != Lit::FALSE
+        {
+            access.otherwise = Some((condition, ann));
+        }
+    }
+
+    /// It is a mistake to write to a constant object.
+    pub fn check_constant(&mut self, state: &mut State, target: &Target) {
+        if !self.options.keeps_constants {
+            return;
+        }
+        let object = |cell: &CellId| self.memory.cells[cell.0 as usize].object;
+        let declared = |object: u32| self.memory.objects[object as usize].declared;
+        let is_constant = |(cell, _): &&(CellId, Lit)| {
+            declared(object(cell)).is_some_and(|number| self.program.objects[number as usize].constant)
+        };
+        let constant: Vec<Lit> = target.cells.iter().filter(is_constant).map(|(_, lit)| *lit).collect();
+        let constant = self.graph.or_all(&constant);
+        self.fault_and_stop(state, constant, FaultKind::Constant, "");
     }
 
     /// A cell that is accessed by an event must have events everywhere.
@@ -207,7 +259,10 @@ impl Pass<'_> {
                 state.note_effect(&mut self.graph, condition);
             }
             // What the state of the thread shows is compared when a loop comes round.
-            None => self.write_own(state, target, Held { word, dep: value.dep }, condition),
+            None => {
+                self.note_silent(guard, target, &word, true, ann);
+                self.write_own(state, target, Held { word, dep: value.dep }, condition)
+            }
         }
     }
 

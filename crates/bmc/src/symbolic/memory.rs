@@ -148,7 +148,14 @@ impl Memory {
                     Ok(known) => Word::constant(Value(known)),
                     Err(_) => Shape::Bits { len: 16, signed: false }.input(graph),
                 });
-                let info = ObjectInfo { name: "allocated".into(), size, declared: None };
+                let info = ObjectInfo {
+                    name: "allocated".into(),
+                    size,
+                    declared: None,
+                    made: Some(name),
+                    private: false,
+                    heap: true,
+                };
                 self.push(info, template.kind, Some(name), largest)
             }
         };
@@ -207,7 +214,8 @@ impl Memory {
         declared: Option<u32>,
     ) -> Option<u32> {
         let size = Word::constant(Value(u64::from(object.size)));
-        let info = ObjectInfo { name: object.name.clone(), size, declared };
+        let info =
+            ObjectInfo { name: object.name.clone(), size, declared, made, private: false, heap: false };
         let number = self.push(info, kind, made, u64::from(object.size));
         let mut end = 0;
         for cell in &object.cells {
@@ -254,7 +262,14 @@ impl Memory {
     /// The flag that says whether an object may be used.
     fn add_alive(&mut self, object: u32) -> CellId {
         let (thread, made) = self.places[object as usize].made.unwrap_or((u32::MAX, object));
-        let info = ObjectInfo { name: "alive".into(), size: Word::constant(Value(1)), declared: None };
+        let info = ObjectInfo {
+            name: "alive".into(),
+            size: Word::constant(Value(1)),
+            declared: None,
+            made: None,
+            private: false,
+            heap: false,
+        };
         let flag = self.push(info, Kind::Flag, None, 1);
         let initial = Some(Word::constant(Value(1)));
         let cell = self.new_cell(flag, 0, Width::W8, initial, Key::Alive { thread, made });

@@ -1,6 +1,6 @@
 //! The symbolic state of a thread on one way through it, and how ways meet.
 
-use super::deps::{DepId, Deps};
+use super::deps::{Depends, Deps};
 use super::{CellId, CellInfo, InstanceId, Merge, Point};
 use crate::aig::{Graph, Lit};
 use crate::word::Word;
@@ -12,12 +12,12 @@ use std::rc::Rc;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Held {
     pub word: Word,
-    pub dep: DepId,
+    pub dep: Depends,
 }
 
 impl Held {
     pub fn constant(value: Value) -> Held {
-        Held { word: Word::constant(value), dep: DepId::NONE }
+        Held { word: Word::constant(value), dep: Depends::NONE }
     }
 }
 
@@ -33,7 +33,7 @@ impl Own {
     /// Before anything is written.
     pub fn initial(cell: &CellInfo) -> Own {
         let word = cell.initial.clone().unwrap_or_else(|| Word::constant(Value::ZERO));
-        Own { held: Held { word, dep: DepId::NONE }, undefined: Lit::constant(cell.initial.is_none()) }
+        Own { held: Held { word, dep: Depends::NONE }, undefined: Lit::constant(cell.initial.is_none()) }
     }
 }
 
@@ -98,7 +98,7 @@ pub(super) struct State {
     /// What was executed last.
     pub point: Point,
     /// What being here depends on.
-    pub control: DepId,
+    pub control: Depends,
     /// The atomic section that it is in.
     pub section: Inside,
     /// For each loop that it is in, outermost first: it did something that outlives the iteration.

@@ -13,7 +13,7 @@ pub fn unroll(program: &Program, options: &Options) -> Result<Unrolled, Failed> 
         .map(|(number, function)| analyse(function, &observed(program, number)))
         .collect();
     let mut shapes = Shapes::default();
-    shapes.frees = frees(program);
+    shapes.frees = options.life_flags && frees(program);
     loop {
         let mut pass = Pass::new(program, *options, &flows, &shapes)?;
         pass.run()?;
@@ -33,6 +33,7 @@ pub fn unroll(program: &Program, options: &Options) -> Result<Unrolled, Failed> 
             sections: pass.sections,
             ties: pass.ties,
             faults: pass.faults,
+            silent: pass.silent,
             constraints: pass.constraints,
             rounds: pass.rounds,
             passes: shapes.passes + 1,
