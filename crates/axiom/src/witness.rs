@@ -2,9 +2,9 @@
 //! cell. Whoever gets it runs the threads again and asks the model; nothing here is to be believed.
 
 use crate::base::Base;
-use fencepost_bmc::aig::Values;
-use fencepost_bmc::symbolic::{Access, CellId, EventKind, Silent, Step as Unrolling, Unrolled};
-use fencepost_ir::{Instr, Order, Program, Value};
+use fencepost_bmc::aig::{Lit, Values};
+use fencepost_bmc::symbolic::{CellId, EventKind, Silent, Step as Unrolling, Unrolled};
+use fencepost_ir::{Ann, Instr, Order, Program, Value};
 
 /// A thread and one of its steps.
 pub type StepId = (u32, u32);
@@ -152,7 +152,7 @@ impl<'u> Writer<'u> {
                     let cell = self.cell(&silent.cells);
                     let known = last.iter().position(|(other, _)| *other == cell);
                     let value = silent.value.evaluate(self.values);
-                    let order = silent.ann.order;
+                    let order = self.order(silent.ann, silent.otherwise);
                     let action = match silent.writes {
                         true => {
                             self.note_silent(cell, (thread, number));
@@ -186,7 +186,7 @@ impl<'u> Writer<'u> {
         self.unrolled.cells[cell.0 as usize].initial.is_some()
     }
 
-    fn cell(&self, cells: &[(CellId, fencepost_bmc::aig::Lit)]) -> CellId {
+    fn cell(&self, cells: &[(CellId, Lit)]) -> CellId {
         cells.iter().find(|(_, lit)| self.values.of(*lit)).map_or(CellId(0), |(cell, _)| *cell)
     }
 
@@ -199,10 +199,10 @@ impl<'u> Writer<'u> {
         }
     }
 
-    fn order(&self, access: &Access) -> Order {
-        match access.otherwise {
+    fn order(&self, ann: Ann, otherwise: Option<(Lit, Ann)>) -> Order {
+        match otherwise {
             Some((condition, ann)) if self.values.of(condition) => ann.order,
-            _ => access.ann.order,
+            _ => ann.order,
         }
     }
 
@@ -217,12 +217,12 @@ impl<'u> Writer<'u> {
                 let from = source.and_then(|write| self.witness.places[write as usize]);
                 let nothing = from.is_none() && !self.has_value(cell);
                 let value = if nothing { Value::UNDEFINED } else { value.evaluate(self.values) };
-                Action::Read { cell, value, order: self.order(access), from }
+                Action::Read { cell, value, order: self.order(access.ann, access.otherwise), from }
             }
             EventKind::Write { access, value, .. } => Action::Write {
                 cell: self.cell(&access.cells),
                 value: value.evaluate(self.values),
-                order: self.order(access),
+                order: self.order(access.ann, access.otherwise),
             },
             EventKind::Fence(_) => Action::Fence,
             EventKind::Spawn(thread) => Action::Spawn(thread.0),

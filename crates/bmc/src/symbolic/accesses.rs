@@ -182,6 +182,7 @@ impl Pass<'_> {
             value: value.clone(),
             writes,
             ann,
+            otherwise: None,
             events_before: self.events.len() as u32 - first,
             steps_before: self.steps.len() as u32,
             function,
@@ -192,11 +193,18 @@ impl Pass<'_> {
 
     /// The annotation of a read is another one where the condition holds.
     pub fn annotate(&mut self, event: Option<EventId>, condition: Lit, ann: Ann) {
-        if let Some(EventKind::Read { access, .. }) = event.map(|id| &mut self.events[id.0 as usize].kind)
-            && access.ann != ann
-            && condition != Lit::FALSE
-        {
-            access.otherwise = Some((condition, ann));
+        let at = self.at;
+        match event.map(|id| &mut self.events[id.0 as usize].kind) {
+            Some(EventKind::Read { access, .. }) => access.otherwise = Some((condition, ann)),
+            Some(_) => {}
+            // The read that was noted last, unless the thread cannot come here.
+            None => {
+                let last =
+                    self.silent.last_mut().filter(|last| !last.writes && (last.function, last.pc) == at);
+                if let Some(last) = last {
+                    last.otherwise = Some((condition, ann));
+                }
+            }
         }
     }
 
@@ -206,10 +214,7 @@ impl Pass<'_> {
             return;
         }
         let object = |cell: &CellId| self.memory.cells[cell.0 as usize].object;
-        let declared = |object: u32| self.memory.objects[object as usize].declared;
-        let is_constant = |(cell, _): &&(CellId, Lit)| {
-            declared(object(cell)).is_some_and(|number| self.program.objects[number as usize].constant)
-        };
+        let is_constant = |(cell, _): &&(CellId, Lit)| self.memory.objects[object(cell) as usize].constant;
         let constant: Vec<Lit> = target.cells.iter().filter(is_constant).map(|(_, lit)| *lit).collect();
         let constant = self.graph.or_all(&constant);
         self.fault_and_stop(state, constant, FaultKind::Constant, "");

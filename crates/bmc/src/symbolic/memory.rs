@@ -155,6 +155,7 @@ impl Memory {
                     made: Some(name),
                     private: false,
                     heap: true,
+                    constant: false,
                 };
                 self.push(info, template.kind, Some(name), largest)
             }
@@ -214,8 +215,15 @@ impl Memory {
         declared: Option<u32>,
     ) -> Option<u32> {
         let size = Word::constant(Value(u64::from(object.size)));
-        let info =
-            ObjectInfo { name: object.name.clone(), size, declared, made, private: false, heap: false };
+        let info = ObjectInfo {
+            name: object.name.clone(),
+            size,
+            declared,
+            made,
+            private: false,
+            heap: false,
+            constant: object.constant,
+        };
         let number = self.push(info, kind, made, u64::from(object.size));
         let mut end = 0;
         for cell in &object.cells {
@@ -269,6 +277,7 @@ impl Memory {
             made: None,
             private: false,
             heap: false,
+            constant: false,
         };
         let flag = self.push(info, Kind::Flag, None, 1);
         let initial = Some(Word::constant(Value(1)));

@@ -296,6 +296,8 @@ pub struct ObjectInfo {
     pub private: bool,
     /// It is from the heap.
     pub heap: bool,
+    /// It must not be written.
+    pub constant: bool,
 }
 
 /// A memory cell.
@@ -383,6 +385,8 @@ pub struct Silent {
     pub writes: bool,
     /// Its annotation.
     pub ann: Ann,
+    /// Where the literal holds, it is this one.
+    pub otherwise: Option<(Lit, Ann)>,
     /// How many events the thread had before.
     pub events_before: u32,
     /// How many steps, its own counted.

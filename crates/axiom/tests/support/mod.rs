@@ -1,0 +1,378 @@
+//! Random C programs, and what the explorer says about them.
+#![allow(dead_code)]
+
+use fencepost_answer::{FindingKind, Severity};
+use fencepost_axiom::{self as axiom, Action, Outcome, Refused, Verdict, Wrong};
+use fencepost_diag::SourceFile;
+use fencepost_explore::{self as explore, ModelName};
+use fencepost_ir::{Compiled, Width};
+use fencepost_models::prepare::{self, Form, Prepared, prepare};
+use fencepost_models::{Model, registry};
+use fencepost_naive::{
+    Limits, ProblemKind, Recorded, RecordedAction, RecordedStep, confirm_within, thread_fence,
+};
+use std::fmt::Write;
+
+/// A small generator of numbers (splitmix64), so that a seed names a program for ever.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len() as u64) as usize]
+    }
+}
+
+const LOADS: [&str; 4] = ["relaxed", "acquire", "seq_cst", "relaxed"];
+const STORES: [&str; 4] = ["relaxed", "release", "seq_cst", "relaxed"];
+const UPDATES: [&str; 5] = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"];
+const CELLS: [&str; 3] = ["x", "y", "z"];
+
+/// One thread of a random program.
+struct Thread<'d> {
+    dice: &'d mut Dice,
+    text: String,
+    /// Registers that have a value.
+    registers: usize,
+    cells: usize,
+    depth: usize,
+    /// Whether plain accesses, locks and loops occur.
+    plain: bool,
+    locks: bool,
+    loops: bool,
+}
+
+impl Thread<'_> {
+    fn cell(&mut self) -> String {
+        // An address that depends on what was read.
+        if self.registers > 0 && self.dice.one_in(6) {
+            let register = self.dice.below(self.registers as u64);
+            return format!("a[r{register} & 1]");
+        }
+        let cells = &CELLS[..self.cells];
+        self.dice.pick(cells).to_string()
+    }
+
+    fn value(&mut self) -> String {
+        let n = 1 + self.dice.below(2);
+        if self.registers > 0 && self.dice.one_in(2) {
+            let register = self.dice.below(self.registers as u64);
+            return match self.dice.below(4) {
+                0 => format!("r{register}"),
+                1 => format!("r{register} + {n}"),
+                2 => format!("(r{register} ? {n} : 2)"),
+                _ => format!("(r{register} ^ r{register}) + {n}"),
+            };
+        }
+        n.to_string()
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "    {text}");
+    }
+
+    fn read(&mut self, expression: &str) {
+        let register = self.registers;
+        self.line(&format!("r{register} = {expression};"));
+        self.registers += 1;
+    }
+
+    fn statement(&mut self) {
+        let cell = self.cell();
+        match self.dice.below(14) {
+            0..=2 => {
+                let (value, order) = (self.value(), self.dice.pick(&STORES));
+                self.line(&format!("atomic_store_explicit(&{cell}, {value}, memory_order_{order});"));
+            }
+            3..=5 if self.registers < 4 => {
+                let order = self.dice.pick(&LOADS);
+                self.read(&format!("atomic_load_explicit(&{cell}, memory_order_{order})"));
+            }
+            6 if self.registers < 4 => {
+                let (value, order) = (self.value(), self.dice.pick(&UPDATES));
+                let what = self.dice.pick(&["fetch_add", "exchange", "fetch_or"]);
+                self.read(&format!("atomic_{what}_explicit(&{cell}, {value}, memory_order_{order})"));
+            }
+            7 if self.registers < 4 => {
+                let (value, order) = (self.value(), self.dice.pick(&UPDATES));
+                let failure = self.dice.pick(&["relaxed", "acquire", "seq_cst"]);
+                let expected = self.dice.below(3);
+                self.line(&format!("e = {expected};"));
+                let register = self.registers;
+                self.line(&format!(
+                    "r{register} = atomic_compare_exchange_strong_explicit(&{cell}, &e, {value}, memory_order_{order}, \
+                     memory_order_{failure});"
+                ));
+                if self.dice.one_in(2) {
+                    self.line(&format!("r{register} += 2 * e;"));
+                }
+                self.registers += 1;
+            }
+            8 => {
+                let order = self.dice.pick(&["acquire", "release", "acq_rel", "seq_cst", "seq_cst"]);
+                self.line(&format!("atomic_thread_fence(memory_order_{order});"));
+            }
+            9 if self.registers > 0 && self.depth == 0 => {
+                let register = self.dice.below(self.registers as u64);
+                let known = self.registers;
+                let compared = self.dice.below(3);
+                self.line(&format!("if (r{register} == {compared}) {{"));
+                self.depth += 1;
+                for _ in 0..1 + self.dice.below(2) {
+                    self.statement();
+                }
+                if self.dice.one_in(3) {
+                    self.line("} else {");
+                    self.statement();
+                }
+                self.depth -= 1;
+                self.line("}");
+                self.registers = self.registers.max(known);
+            }
+            10 if self.plain => {
+                if self.dice.one_in(2) {
+                    let value = self.value();
+                    self.line(&format!("p = {value};"));
+                } else if self.registers < 4 {
+                    self.read("p");
+                }
+            }
+            11 if self.locks && self.depth == 0 => {
+                self.depth += 1;
+                self.line("pthread_mutex_lock(&m);");
+                for _ in 0..1 + self.dice.below(2) {
+                    self.statement();
+                }
+                if self.plain && self.dice.one_in(2) {
+                    self.line("p = p + 1;");
+                }
+                self.line("pthread_mutex_unlock(&m);");
+                self.depth -= 1;
+            }
+            12 if self.loops && self.depth == 0 => {
+                let order = self.dice.pick(&["relaxed", "acquire"]);
+                let cell = self.dice.pick(&CELLS[..self.cells]);
+                match self.dice.below(3) {
+                    0 => self.line(&format!(
+                        "for (int i = 0; i < 2 && atomic_load_explicit(&{cell}, memory_order_{order}) == 0; i++) ;"
+                    )),
+                    1 => self.line(&format!(
+                        "while (atomic_load_explicit(&{cell}, memory_order_{order}) == 0) ;"
+                    )),
+                    _ => {
+                        self.line("e = 0;");
+                        self.line(&format!(
+                            "while (!atomic_compare_exchange_strong_explicit(&{cell}, &e, e + 1, memory_order_acq_rel, \
+                             memory_order_{order})) ;"
+                        ));
+                    }
+                }
+            }
+            _ => {
+                let (value, order) = (self.value(), self.dice.pick(&STORES));
+                self.line(&format!("atomic_store_explicit(&{cell}, {value}, memory_order_{order});"));
+            }
+        }
+    }
+}
+
+/// A random program.
+pub fn program(seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let threads = dice.pick(&[2, 2, 2, 3, 3, 4]);
+    let cells = 1 + dice.below(3) as usize;
+    let longest = if threads == 2 {
+        4
+    } else if threads == 3 {
+        3
+    } else {
+        2
+    };
+    let (plain, locks, loops) = (dice.one_in(4), dice.one_in(4), dice.one_in(5));
+    let mut text = String::from(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\natomic_int x, y, z, a[2];\nint p;\n\
+         pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nint out[4][4];\n\n",
+    );
+    let mut known = Vec::new();
+    for number in 0..threads {
+        let length = 1 + dice.below(longest);
+        let mut thread = Thread {
+            dice: &mut dice,
+            text: String::new(),
+            registers: 0,
+            cells,
+            depth: 0,
+            plain,
+            locks,
+            loops,
+        };
+        for _ in 0..length {
+            thread.statement();
+        }
+        let (registers, body) = (thread.registers, thread.text);
+        known.push(registers);
+        let _ = writeln!(
+            text,
+            "void *t{number}(void *arg) {{\n    int r0 = 0, r1 = 0, r2 = 0, r3 = 0, r4 = 0, r5 = 0, e = 0;\n{body}"
+        );
+        for register in 0..registers {
+            let _ = writeln!(text, "    out[{number}][{register}] = r{register};");
+        }
+        let _ = writeln!(text, "    return arg;\n}}\n");
+    }
+    let _ = writeln!(text, "int main(void) {{\n    pthread_t t[4];");
+    for number in 0..threads {
+        let _ = writeln!(text, "    pthread_create(&t[{number}], 0, t{number}, 0);");
+    }
+    for number in 0..threads {
+        let _ = writeln!(text, "    pthread_join(t[{number}], 0);");
+    }
+    // A random outcome: some of what was read, and perhaps what is there at the end.
+    let mut outcome = Vec::new();
+    for (number, &registers) in known.iter().enumerate() {
+        for register in 0..registers.min(4) {
+            if !dice.one_in(3) {
+                outcome.push(format!("out[{number}][{register}] == {}", dice.pick(&[0, 0, 1, 1, 2, 3])));
+            }
+        }
+    }
+    if dice.one_in(2) || outcome.is_empty() {
+        let cell = dice.pick(&CELLS[..cells]);
+        outcome.push(format!("atomic_load_explicit(&{cell}, memory_order_relaxed) == {}", dice.below(3)));
+    }
+    let _ = writeln!(text, "    assert(!({}));\n    return 0;\n}}", outcome.join(" && "));
+    text
+}
+
+/// A program in the front end's words.
+pub fn compiled(text: &str) -> Compiled {
+    let file = SourceFile::new("random.c", text);
+    match fencepost_c::compile(&file, &fencepost_c::Options::default()) {
+        Ok(compiled) => compiled,
+        Err(failure) => panic!("{failure:?}\n{text}"),
+    }
+}
+
+/// How `check` prepares a program for this engine.
+pub const FORM: Form = Form { bound_loops: false, divide_choices: false, ..Form::EXPLORE };
+
+/// Loops go round so often.
+pub const UNROLL: u32 = 3;
+
+pub fn prepared(compiled: &Compiled, model: &str, form: Form) -> Prepared {
+    let entry = registry::find(model).expect("built in");
+    let options = prepare::Options { unroll: UNROLL, ..prepare::Options::default() };
+    prepare(&compiled.program, compiled.language, entry, form, &options).expect("prepared")
+}
+
+/// What the explorer says: the kinds of what is wrong; nothing if it gives up.
+pub fn explored(compiled: &Compiled, model: &str) -> Option<Vec<FindingKind>> {
+    let prepared = prepared(compiled, model, Form::EXPLORE);
+    let limits = explore::Limits { max_nodes: Some(60_000), ..explore::Limits::default() };
+    let options = explore::Options {
+        limits,
+        stop_at_error: false,
+        section_lock: prepared.section_lock,
+        ..explore::Options::new(ModelName::from_name(model).expect("a twin"))
+    };
+    let found = explore::explore(&prepared.program, &options).ok()?;
+    if found.stopped.is_some() {
+        return None;
+    }
+    let mut kinds: Vec<FindingKind> = found.findings.iter().map(|finding| finding.kind).collect();
+    kinds.retain(|kind| kind.severity() == Severity::Error);
+    kinds.sort_by_key(|kind| kind.name());
+    kinds.dedup();
+    Some(kinds)
+}
+
+/// How this engine is asked.
+pub fn options(model: &Model) -> axiom::Options<'static> {
+    axiom::Options {
+        unroll: UNROLL,
+        thread_fence: thread_fence(model),
+        private_memory: true,
+        dependencies: true,
+        limits: fencepost_bmc::Limits::default(),
+        progress: None,
+    }
+}
+
+/// What this engine says; what it finds is run again.
+pub fn answered(
+    compiled: &Compiled,
+    name: &str,
+    model: &Model,
+    options: &axiom::Options<'_>,
+) -> Result<Outcome, String> {
+    let prepared = prepared(compiled, name, FORM);
+    let outcome = axiom::check(&prepared.program, model, options).map_err(|refused| match refused {
+        Refused::Program(what, _) => what,
+        Refused::Model(what) => what.what,
+    })?;
+    if outcome.verdict == Verdict::Unsafe {
+        let recorded = recorded(&outcome);
+        if let Err(refused) = confirm_within(&prepared.program, model, &recorded, &Limits::default()) {
+            panic!("{name}: {:?} is refused: {refused:?}\n{:#?}", recorded.kind, recorded.steps);
+        }
+    }
+    Ok(outcome)
+}
+
+/// What was found as `naive` wants it.
+fn recorded(outcome: &Outcome) -> Recorded {
+    let found = outcome.finding.as_ref().expect("something was found");
+    let kind = match &found.wrong {
+        Wrong::Race => ProblemKind::DataRace,
+        Wrong::Mistake(fencepost_bmc::Mistake::Assertion, _) => ProblemKind::Assertion,
+        Wrong::Mistake(other, _) => panic!("{other:?} in a random program"),
+    };
+    let cell = |cell: &fencepost_bmc::symbolic::CellId| &found.cells[cell.0 as usize];
+    let extent = |id: &fencepost_bmc::symbolic::CellId| -> (u32, Width) { (cell(id).offset, cell(id).width) };
+    let step = |step: &axiom::Step| {
+        let action = match &step.action {
+            Action::Read { cell: id, value, order, from } => RecordedAction::Read {
+                cell: cell(id).name.clone(),
+                value: *value,
+                order: *order,
+                from: *from,
+                extent: extent(id),
+            },
+            Action::Write { cell: id, value, order } => RecordedAction::Write {
+                cell: cell(id).name.clone(),
+                value: *value,
+                order: *order,
+                extent: extent(id),
+            },
+            Action::Choose(value) => RecordedAction::Choose(*value),
+            Action::Fence => RecordedAction::Fence,
+            Action::Spawn(thread) => RecordedAction::Spawn(*thread),
+            Action::Join(thread) => RecordedAction::Join(*thread),
+            Action::End(_) => RecordedAction::End,
+        };
+        RecordedStep { at: step.at, action }
+    };
+    let steps = found.witness.threads.iter().map(|steps| steps.iter().map(step).collect());
+    Recorded {
+        kind,
+        sites: found.places.clone(),
+        steps: steps.collect(),
+        coherence: found.witness.coherence.iter().map(|(_, list)| list.clone()).collect(),
+        dependencies: true,
+    }
+}
