@@ -57,6 +57,8 @@ pub struct Base {
     pub co: Pairs,
     /// The halves of read-modify-writes.
     pub rmw: Pairs,
+    /// Those that one instruction makes.
+    amo: Pairs,
     addr: Pairs,
     data: Pairs,
     ctrl: Pairs,
@@ -91,6 +93,7 @@ impl Base {
             rf: empty(),
             co: empty(),
             rmw: empty(),
+            amo: empty(),
             addr: empty(),
             data: empty(),
             ctrl: empty(),
@@ -193,10 +196,14 @@ impl Base {
         for (number, vertex) in (0u32..).zip(&self.vertices) {
             let Some(event) = vertex.event.map(|event| &unrolled.events[event as usize]) else { continue };
             let Symbolic::Write { rmw: Some(read), .. } = event.kind else { continue };
-            let unlocks = matches!(instruction(program, event.function, event.pc), Some(Instr::Unlock(_)));
+            let made_by = instruction(program, event.function, event.pc);
+            let unlocks = matches!(made_by, Some(Instr::Unlock(_)));
             if let Some(read) = self.vertex_of[read.0 as usize].filter(|_| !unlocks) {
                 let both = unrolled.graph.and(vertex.guard, self.vertices[read as usize].guard);
                 self.rmw.push(read, number, both);
+                if !matches!(made_by, Some(Instr::StoreExclusive { .. })) {
+                    self.amo.push(read, number, both);
+                }
             }
         }
     }
@@ -399,8 +406,8 @@ impl Base {
             BaseRelation::Loc => self.loc.clone(),
             BaseRelation::Rf => self.rf.clone(),
             BaseRelation::Co => self.co.clone(),
-            // Reservations are refused: all are of one instruction.
-            BaseRelation::Rmw | BaseRelation::Amo => self.rmw.clone(),
+            BaseRelation::Rmw => self.rmw.clone(),
+            BaseRelation::Amo => self.amo.clone(),
             BaseRelation::Addr => self.addr.clone(),
             BaseRelation::Data => self.data.clone(),
             BaseRelation::Ctrl => self.ctrl.clone(),

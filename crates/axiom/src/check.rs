@@ -206,6 +206,7 @@ impl<'p> Query<'p> {
             notes_silent: true,
             life_flags: false,
             keeps_constants: true,
+            reservations: true,
             c: true,
             limits: options.limits,
             ..symbolic::Options::default()

@@ -227,6 +227,7 @@ impl<'p> Pass<'p> {
             section: Inside::none(),
             effects: Vec::new(),
             joined: Rc::default(),
+            reserved: Rc::default(),
         };
         let mut ended = std::mem::take(&mut self.exits);
         if let Some(state) = self.function(function, state)? {

@@ -4,8 +4,8 @@ use super::accesses::Target;
 use super::deps::Depends;
 use super::execute::Pass;
 use super::memory::{Kind, Memory};
-use super::state::{Held, Inside, State};
-use super::{EventKind, Failed, FaultKind, InstanceId, Section};
+use super::state::{Held, Inside, Reservation, State};
+use super::{EventId, EventKind, Failed, FaultKind, InstanceId, Section};
 use crate::aig::Lit;
 use crate::arithmetic::{self, NoCircuit};
 use crate::word::Word;
@@ -34,7 +34,7 @@ impl Pass<'_> {
         let s = &mut state;
         match instr {
             Instr::Assign { dst, value } => self.assign(s, *dst, value),
-            Instr::Load { ann, .. } if ann.exclusive => {
+            Instr::Load { ann, .. } if ann.exclusive && !self.options.reservations => {
                 return self.refuse("a load that takes a reservation");
             }
             Instr::Load { dst, addr, width, extend, ann } => {
@@ -54,7 +54,23 @@ impl Pass<'_> {
                 self.step(s.guard, target.unit);
                 self.write(s, &target, &value, Lit::TRUE, *ann, None);
             }
-            Instr::StoreExclusive { .. } => return self.refuse("a store that uses a reservation"),
+            Instr::StoreExclusive { .. } if !self.options.reservations => {
+                return self.refuse("a store that uses a reservation");
+            }
+            Instr::StoreExclusive { .. } if s.reserved.len() > 1 => {
+                return self.refuse("a store that uses one of several reservations");
+            }
+            Instr::StoreExclusive { status, success, addr, value, width, ann } => {
+                let (address, value) = (self.value(s, *addr), self.value(s, *value));
+                let target = self.target(s, &address, *width);
+                self.check_constant(s, &target);
+                self.step(s.guard, target.unit);
+                let (written, read) = self.use_reservation(s, &target);
+                self.write(s, &target, &value, written, *ann, read);
+                let [yes, no] = [*success, 1 - *success].map(|n| Word::constant(Value(u64::from(n))));
+                let outcome = Word::mux(&mut self.graph, written, &yes, &no);
+                self.set(s, Some(*status), Held { word: outcome, dep: Depends::NONE });
+            }
             Instr::Rmw { dst, addr, width, extend, op, operand, read, write } => {
                 let into = Into { dst: *dst, width: *width, extend: *extend };
                 self.update(s, *addr, into, (*op, *operand), None, (*read, *write));
@@ -230,7 +246,26 @@ impl Pass<'_> {
                 got.held.word = Word::mux(&mut self.graph, got.undefined, &zero, &got.held.word);
             }
         }
+        if ann.exclusive {
+            let reservation = Reservation { read: got.event, cells: target.cells };
+            state.reserved = Rc::new(vec![(Lit::TRUE, reservation)]);
+        }
         self.set_read(state, into, got.held);
+    }
+
+    /// Whether a store that needs a reservation is done, and the load that took it. It may fail for no reason.
+    fn use_reservation(&mut self, state: &mut State, target: &Target) -> (Lit, Option<EventId>) {
+        let reserved = std::mem::take(&mut state.reserved);
+        let Some((when, Reservation { read, cells })) = reserved.first() else { return (Lit::FALSE, None) };
+        let mut same = Vec::new();
+        for (cell, first) in cells {
+            for (_, second) in target.cells.iter().filter(|(other, _)| other == cell) {
+                same.push(self.graph.and(*first, *second));
+            }
+        }
+        let same = self.graph.or_all(&same);
+        let succeeds = self.graph.input();
+        (self.graph.and_all(&[succeeds, *when, same]), *read)
     }
 
     /// The thread goes on only where the wait is over.

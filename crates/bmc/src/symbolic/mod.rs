@@ -86,6 +86,9 @@ pub struct Options {
     pub life_flags: bool,
     /// It is a fault to write to a constant object.
     pub keeps_constants: bool,
+    /// Loads that take a reservation and stores that use one are followed: the two are the halves of a read-modify-write, which is not
+    /// one unit.
+    pub reservations: bool,
     /// The rules of C: a mutex knows its owner, and only the owner may unlock it.
     pub c: bool,
     /// Copies of each thread ([`ThreadInstance::copy_of`]), for models in which a thread runs ahead and comes back. A copy ends
@@ -110,6 +113,7 @@ impl Default for Options {
             notes_silent: false,
             life_flags: true,
             keeps_constants: false,
+            reservations: false,
             c: false,
             copies: 0,
             copies_per_step: false,
