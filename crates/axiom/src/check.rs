@@ -1,8 +1,8 @@
 //! From a program and a model to an answer: unroll, encode, ask with growing bounds, and say how far the answer holds.
 
 use crate::base::{self, Base};
-use crate::gates;
 use crate::witness::{StepId, Witness, witness};
+use crate::{chains, gates};
 use fencepost_bmc::aig::{Lit, Values};
 use fencepost_bmc::formula::Formula;
 use fencepost_bmc::lift::{Mistake, mistake};
@@ -123,6 +123,8 @@ pub struct Options<'a> {
     pub private_memory: bool,
     /// Dependencies of the program order accesses.
     pub dependencies: bool,
+    /// Redundant clauses about counters ([`chains`]).
+    pub lemmas: bool,
     /// Time and memory.
     pub limits: Limits,
     /// Is told about each bound that is tried.
@@ -224,6 +226,9 @@ impl<'p> Query<'p> {
             dependencies: options.dependencies,
         };
         let base = Base::new(program, &mut unrolled, &assumed, &mut formula);
+        if options.lemmas {
+            chains::add(model, &mut unrolled, &base, &mut formula);
+        }
         let races = match gates::encode(model, &base, &mut unrolled.graph, &mut formula, &options.limits) {
             Ok(races) => races,
             Err(reason) => return Ok(Err(reason)),

@@ -7,6 +7,7 @@
 //!
 //! * [`base`]: events and the relations that every model starts from; [`pairs`]: relations as literals.
 //! * [`bounds`]: what may be in a relation, and who asks; [`gates`]: a model's operations; [`acyclic`]: that there is no cycle.
+//! * [`chains`]: redundant clauses about cells that only read-modify-writes write.
 //! * [`check`]: asks, and says how far the answer holds; [`witness`]: what the solver found, as steps of threads.
 //!
 //! The same document that describes how it works has the proofs of what is left out: `docs/AXIOM.md`.
@@ -14,6 +15,7 @@
 pub mod acyclic;
 pub mod base;
 pub mod bounds;
+pub mod chains;
 pub mod check;
 pub mod gates;
 pub mod pairs;

@@ -55,6 +55,8 @@ struct Thread<'d> {
     plain: bool,
     locks: bool,
     loops: bool,
+    /// Whether there is a cell that only read-modify-writes write.
+    counter: bool,
 }
 
 impl Thread<'_> {
@@ -94,7 +96,22 @@ impl Thread<'_> {
 
     fn statement(&mut self) {
         let cell = self.cell();
-        match self.dice.below(14) {
+        match self.dice.below(if self.counter { 17 } else { 14 }) {
+            14.. if self.registers < 4 => {
+                let order = self.dice.pick(&UPDATES);
+                let value = if self.dice.one_in(3) { self.value() } else { "1".into() };
+                match self.dice.one_in(4) {
+                    true => {
+                        self.line("e = 1;");
+                        self.read(&format!(
+                            "atomic_compare_exchange_strong_explicit(&k, &e, 2, memory_order_{order}, memory_order_relaxed)"
+                        ));
+                    }
+                    false => {
+                        self.read(&format!("atomic_fetch_add_explicit(&k, {value}, memory_order_{order})"))
+                    }
+                }
+            }
             0..=2 => {
                 let (value, order) = (self.value(), self.dice.pick(&STORES));
                 self.line(&format!("atomic_store_explicit(&{cell}, {value}, memory_order_{order});"));
@@ -203,9 +220,10 @@ pub fn program(seed: u64) -> String {
     } else {
         2
     };
+    let counter = dice.one_in(3);
     let (plain, locks, loops) = (dice.one_in(4), dice.one_in(4), dice.one_in(5));
     let mut text = String::from(
-        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\natomic_int x, y, z, a[2];\nint p;\n\
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\natomic_int x, y, z, k, a[2];\nint p;\n\
          pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nint out[4][4];\n\n",
     );
     let mut known = Vec::new();
@@ -220,6 +238,7 @@ pub fn program(seed: u64) -> String {
             plain,
             locks,
             loops,
+            counter,
         };
         for _ in 0..length {
             thread.statement();
@@ -254,6 +273,9 @@ pub fn program(seed: u64) -> String {
     if dice.one_in(2) || outcome.is_empty() {
         let cell = dice.pick(&CELLS[..cells]);
         outcome.push(format!("atomic_load_explicit(&{cell}, memory_order_relaxed) == {}", dice.below(3)));
+    }
+    if counter && dice.one_in(2) {
+        outcome.push(format!("atomic_load_explicit(&k, memory_order_relaxed) == {}", dice.below(5)));
     }
     let _ = writeln!(text, "    assert(!({}));\n    return 0;\n}}", outcome.join(" && "));
     text
@@ -308,6 +330,7 @@ pub fn options(model: &Model) -> axiom::Options<'static> {
         thread_fence: thread_fence(model),
         private_memory: true,
         dependencies: true,
+        lemmas: true,
         limits: fencepost_bmc::Limits::default(),
         progress: None,
     }

@@ -5,7 +5,7 @@ use super::execute::Pass;
 use super::memory::Resolved;
 use super::shapes::{Key, Users};
 use super::state::{Held, Own, State};
-use super::{Access, CellId, EventId, EventKind, FaultKind, InstanceId, Silent};
+use super::{Access, CellId, Change, EventId, EventKind, FaultKind, InstanceId, Silent};
 use crate::aig::Lit;
 use crate::shape::Shape;
 use crate::word::Word;
@@ -191,6 +191,16 @@ impl Pass<'_> {
         });
     }
 
+    /// Notes what the read-modify-write that was written last makes of what it read.
+    pub fn note_change(&mut self, read: Option<EventId>, made: Change) {
+        if let Some(EventKind::Write { rmw: Some(of), change, .. }) =
+            self.events.last_mut().map(|event| &mut event.kind)
+            && Some(*of) == read
+        {
+            *change = Some(made);
+        }
+    }
+
     /// The annotation of a read is another one where the condition holds.
     pub fn annotate(&mut self, event: Option<EventId>, condition: Lit, ann: Ann) {
         let at = self.at;
@@ -259,7 +269,7 @@ impl Pass<'_> {
             Some(unit) => {
                 self.note_mixed(target);
                 let access = self.access(target, ann);
-                let kind = EventKind::Write { access, value: word, data: value.dep, rmw };
+                let kind = EventKind::Write { access, value: word, data: value.dep, rmw, change: None };
                 self.event(state, guard, unit, kind);
                 state.note_effect(&mut self.graph, condition);
             }

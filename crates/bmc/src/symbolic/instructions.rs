@@ -5,7 +5,7 @@ use super::deps::Depends;
 use super::execute::Pass;
 use super::memory::{Kind, Memory};
 use super::state::{Held, Inside, Reservation, State};
-use super::{EventId, EventKind, Failed, FaultKind, InstanceId, Section};
+use super::{Change, EventId, EventKind, Failed, FaultKind, InstanceId, Section};
 use crate::aig::Lit;
 use crate::arithmetic::{self, NoCircuit};
 use crate::word::Word;
@@ -322,6 +322,11 @@ impl Pass<'_> {
             _ => self.deps.both(got.held.dep, operand.dep),
         };
         self.write(state, &target, &Held { word, dep }, Lit::TRUE, write, got.event);
+        let change = match op {
+            RmwOp::Add => Change::Adds(operand.word.extend(into.width, Extend::Zero)),
+            _ => Change::Replaces(got.held.word.clone()),
+        };
+        self.note_change(got.event, change);
         self.set_read(state, into, got.held);
     }
 
@@ -357,6 +362,7 @@ impl Pass<'_> {
         let compared = self.deps.both(got.held.dep, expected.dep);
         let desired = Held { dep: self.deps.picked(desired.dep, compared), ..desired };
         self.write(state, &target, &desired, written, *write, got.event);
+        self.note_change(got.event, Change::Replaces(wanted));
         let result = self.exchanged(written, got.held);
         let dep = self.deps.both(result.dep, expected.dep);
         self.set_read(state, Into { dst: *dst, width: *width, extend: *extend }, result);

@@ -195,6 +195,8 @@ pub enum EventKind {
         data: Depends,
         /// The read half of a read-modify-write: the event before, of the same unit.
         rmw: Option<EventId>,
+        /// What such a one makes of what it read, if that is known.
+        change: Option<Change>,
     },
     /// A fence.
     Fence(Fence),
@@ -204,6 +206,15 @@ pub enum EventKind {
     Join(Vec<(InstanceId, Lit)>),
     /// Ends the lives of objects, indices of [`Unrolled::objects`].
     End(Vec<(u32, Lit)>),
+}
+
+/// What a read-modify-write makes of what it read.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// It adds this.
+    Adds(Word),
+    /// What it read is equal to this wherever it writes.
+    Replaces(Word),
 }
 
 /// A guarded event of a thread.

@@ -106,6 +106,7 @@ fn settings(question: &Question<'_>, model: &Model) -> axiom::Options<'static> {
         // The models that the explorer knows keep dependencies through memory; of others nobody knows.
         private_memory: model.is_as_built_in() && question.model.twin.is_some(),
         dependencies: question.options.deps == Dependencies::Source,
+        lemmas: true,
         limits,
         progress,
     }
