@@ -47,6 +47,8 @@ pub struct Base {
     pub vertices: Vec<Vertex>,
     /// The vertex of each event of the unrolled program.
     pub vertex_of: Vec<Option<u32>>,
+    /// Which events end lives of objects.
+    pub ends_lives: Vec<bool>,
     /// The same cell.
     pub loc: Pairs,
     /// Program order.
@@ -87,7 +89,12 @@ impl Base {
         let n = vertices.len();
         let (shapes, fails) = shapes(program, unrolled, &vertices, options.thread_fence);
         let empty = || Pairs::new(n);
+        let ends = |vertex: &Vertex| {
+            let event = vertex.event.map(|event| &unrolled.events[event as usize].kind);
+            matches!(event, Some(Symbolic::End(_)))
+        };
         let mut base = Base {
+            ends_lives: vertices.iter().map(ends).collect(),
             loc: empty(),
             po: empty(),
             rf: empty(),

@@ -213,13 +213,6 @@ impl<'m> Bounds<'m> {
         back.compose(wanted).compose(&back).intersection(&steps)
     }
 
-    /// The beginnings of ways from the first to the second of a wanted pair of the closure of a relation: pairs of the closure.
-    pub fn beginnings(&self, id: NodeId, wanted: &Relation) -> Relation {
-        let steps = self.may(id);
-        let back = steps.reflexive_transitive_closure().inverse();
-        wanted.compose(&back).intersection(&steps.transitive_closure())
-    }
-
     /// The pairs that are asked about.
     pub fn wanted(&self, id: NodeId) -> Relation {
         self.wanted[id.0 as usize].clone().unwrap_or_else(|| Relation::new(self.n))

@@ -1,6 +1,7 @@
 //! From a program and a model to an answer: unroll, encode, ask with growing bounds, and say how far the answer holds.
 
 use crate::base::{self, Base};
+use crate::lives::{self, Claim, Pair};
 use crate::witness::{StepId, Witness, witness};
 use crate::{chains, gates};
 use fencepost_bmc::aig::{Lit, Values};
@@ -12,6 +13,7 @@ use fencepost_bmc::{Limits, StopReason};
 use fencepost_diag::Span;
 use fencepost_ir::{Fence, Program};
 use fencepost_models::Model;
+use fencepost_models::registry::Ordered;
 
 /// The answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,8 +31,8 @@ pub enum Verdict {
 pub enum Wrong {
     /// A thread makes a mistake; the message is the program's.
     Mistake(Mistake, String),
-    /// Two accesses race.
-    Race,
+    /// Two events are not ordered that should be.
+    Pair(Pair),
 }
 
 /// Something that goes wrong.
@@ -42,8 +44,10 @@ pub struct Finding {
     pub places: Vec<(u32, (u32, u32))>,
     /// For each place the calls that led to it, innermost first.
     pub calls: Vec<Vec<(u32, u32)>>,
-    /// The steps of the accesses that race.
+    /// The steps of the events that are not ordered.
     pub steps: Vec<StepId>,
+    /// The object that it is about.
+    pub object: Option<u32>,
     /// An execution that shows it.
     pub witness: Witness,
     /// Offset in its object, width and object of each cell of the witness.
@@ -123,6 +127,8 @@ pub struct Options<'a> {
     pub private_memory: bool,
     /// Dependencies of the program order accesses.
     pub dependencies: bool,
+    /// What is over before a life ends.
+    pub ordered: Ordered,
     /// Redundant clauses about counters ([`chains`]).
     pub lemmas: bool,
     /// Time and memory.
@@ -145,7 +151,7 @@ const FIRST_BOUND: u32 = 2;
 
 /// Checks a program under a model.
 pub fn check(program: &Program, model: &Model, options: &Options<'_>) -> Result<Outcome, Refused> {
-    gates::is_supported(model).map_err(Refused::Model)?;
+    gates::is_supported(model, &lives::relations(model, options.ordered)).map_err(Refused::Model)?;
     let most = options.unroll;
     let mut outcome = Outcome {
         verdict: Verdict::Unknown,
@@ -188,7 +194,7 @@ struct Query<'p> {
     unrolled: Unrolled,
     base: Base,
     solver: Solver,
-    races: Vec<(u32, u32, Lit)>,
+    claims: Vec<Claim>,
     /// Something is wrong.
     bad: Lit,
     /// Something was met that cannot be followed.
@@ -229,22 +235,37 @@ impl<'p> Query<'p> {
         if options.lemmas {
             chains::add(model, &mut unrolled, &base, &mut formula);
         }
-        let races = match gates::encode(model, &base, &mut unrolled.graph, &mut formula, &options.limits) {
-            Ok(races) => races,
+        let lives = lives::matters(&unrolled);
+        let asked = if lives { lives::relations(model, options.ordered) } else { Vec::new() };
+        let graph = &mut unrolled.graph;
+        let encoded = match gates::encode(model, &asked, &base, graph, &mut formula, &options.limits) {
+            Ok(encoded) => encoded,
             Err(reason) => return Ok(Err(reason)),
         };
+        let race = |&(a, b, when): &(u32, u32, Lit)| Claim {
+            when,
+            what: Pair::Race,
+            vertices: vec![a, b],
+            object: None,
+            made: None,
+        };
+        let mut claims: Vec<Claim> = encoded.races.iter().map(race).collect();
+        if lives {
+            let ordered = options.ordered;
+            claims.extend(lives::claims(&mut unrolled, &base, &mut formula, ordered, &encoded.asked));
+        }
         let guards = |wanted: bool| -> Vec<Lit> {
             let faults = unrolled.faults.iter();
             faults.filter(|f| matches!(f.kind, FaultKind::Limit(_)) == wanted).map(|f| f.guard).collect()
         };
         let (mut bad, limit) = (guards(false), guards(true));
-        bad.extend(races.iter().map(|(.., lit)| *lit));
+        bad.extend(claims.iter().map(|claim| claim.when));
         let (bad, limit) = (unrolled.graph.or_all(&bad), unrolled.graph.or_all(&limit));
         let mut solver = Solver::new(options.limits);
         if let Err(reason) = solver.require_all(&unrolled.graph, &formula) {
             return Ok(Err(reason));
         }
-        Ok(Ok(Query { program, unrolled, base, solver, races, bad, limit }))
+        Ok(Ok(Query { program, unrolled, base, solver, claims, bad, limit }))
     }
 
     fn statistics(&self) -> Statistics {
@@ -337,10 +358,11 @@ impl<'p> Query<'p> {
             }
         });
         let mut finding = Finding {
-            wrong: Wrong::Race,
+            wrong: Wrong::Pair(Pair::Race),
             places: Vec::new(),
             calls: Vec::new(),
             steps: Vec::new(),
+            object: None,
             witness,
             cells: cells.collect(),
         };
@@ -355,14 +377,20 @@ impl<'p> Query<'p> {
             finding.wrong = Wrong::Mistake(kind, fault.message.clone());
             finding.places.push((fault.thread.0, (fault.function, fault.pc)));
             finding.calls.push(fault.calls.to_vec());
-        } else if let Some(&(a, b, _)) = self.races.iter().find(|(.., lit)| values.of(*lit)) {
-            for vertex in [a, b] {
+        } else if let Some(claim) = self.claims.iter().find(|claim| values.of(claim.when)) {
+            finding.wrong = Wrong::Pair(claim.what);
+            finding.object = claim.object;
+            for &vertex in &claim.vertices {
                 let place = finding.witness.places[vertex as usize];
                 let Some((thread, number)) = place else { continue };
                 let step = &finding.witness.threads[thread as usize][number as usize];
                 finding.places.push((thread, step.at));
                 finding.calls.push(step.calls.clone());
                 finding.steps.push((thread, number));
+            }
+            if let Some(made) = claim.made {
+                finding.places.push(made);
+                finding.calls.push(Vec::new());
             }
         }
         outcome.verdict = Verdict::Unsafe;

@@ -15,6 +15,7 @@
 use crate::acyclic::forbid_cycles;
 use crate::base::Base;
 use crate::bounds::Bounds;
+use crate::closure::{at_least, without_shortcuts};
 use crate::pairs::Pairs;
 use fencepost_bmc::aig::{Graph, Lit};
 use fencepost_bmc::formula::Formula;
@@ -44,8 +45,8 @@ pub struct Unsupported {
     pub node: NodeId,
 }
 
-/// Whether a model has a meaning here; looks at its text only.
-pub fn is_supported(model: &Model) -> Result<(), Unsupported> {
+/// Whether a model has a meaning here, and these of its relations as what has to be small; looks at its text only.
+pub fn is_supported(model: &Model, asked: &[NodeId]) -> Result<(), Unsupported> {
     let graph = model.operations();
     let late = late(model);
     for check in axioms(model) {
@@ -57,6 +58,9 @@ pub fn is_supported(model: &Model) -> Result<(), Unsupported> {
     }
     if let Some(race) = race(model) {
         polarity(model, &late, race, false)?;
+    }
+    for &node in asked {
+        polarity(model, &late, node, true)?;
     }
     for group in 0..graph.group_count() as u32 {
         let inner = graph.needed(&graph.group(group).bodies);
@@ -120,15 +124,23 @@ fn polarity(model: &Model, late: &[bool], root: NodeId, sign: bool) -> Result<()
     Ok(())
 }
 
-/// The axioms of a model as clauses; returns the pairs of events that race, each under a condition that can be made to hold exactly
-/// where they do.
+/// What a model says about the events.
+pub struct Encoded {
+    /// The pairs of events that race, each under a condition that can be made to hold exactly where they do.
+    pub races: Vec<(u32, u32, Lit)>,
+    /// The relations that were asked for; at least these, where they are closures.
+    pub asked: Vec<Pairs>,
+}
+
+/// The axioms of a model as clauses, and some of its relations.
 pub fn encode(
     model: &Model,
+    asked: &[NodeId],
     base: &Base,
     graph: &mut Graph,
     formula: &mut Formula,
     limits: &Limits,
-) -> Result<Vec<(u32, u32, Lit)>, StopReason> {
+) -> Result<Encoded, StopReason> {
     let operations = model.operations();
     let race = race(model);
     let questions: Vec<(Question, Vec<NodeId>)> = axioms(model)
@@ -138,7 +150,13 @@ pub fn encode(
             (question, _) => (question, vec![check.node]),
         })
         .collect();
-    let roots: Vec<NodeId> = questions.iter().flat_map(|(_, nodes)| nodes).copied().chain(race).collect();
+    let roots: Vec<NodeId> = questions
+        .iter()
+        .flat_map(|(_, nodes)| nodes)
+        .copied()
+        .chain(race)
+        .chain(asked.iter().copied())
+        .collect();
     let order = operations.needed(&roots);
     let mut gates = Gates {
         model,
@@ -170,6 +188,7 @@ pub fn encode(
         let once = Relation::from_fn(base.len(), |a, b| a < b);
         gates.bounds.want(race, &once);
     }
+    asked.iter().for_each(|&node| gates.bounds.want(node, &everything));
     gates.bounds.hand_down(&later);
     for &id in &later {
         let wanted = gates.bounds.wanted(id);
@@ -181,7 +200,8 @@ pub fn encode(
         stop(limits)?;
     }
     let pairs = race.map(|race| gates.relation(race)).unwrap_or_else(|| Pairs::new(base.len()));
-    Ok(pairs.iter().filter(|(a, b, _)| a < b).collect())
+    let races = pairs.iter().filter(|(a, b, _)| a < b).collect();
+    Ok(Encoded { races, asked: asked.iter().map(|&node| gates.relation(node)).collect() })
 }
 
 fn stop(limits: &Limits) -> Result<(), StopReason> {
@@ -443,7 +463,7 @@ impl Gates<'_> {
     fn closure(&mut self, of: NodeId, wanted: &Relation) -> Pairs {
         let steps = self.relation(of);
         match self.late[of.0 as usize] {
-            true => self.at_least(&steps, &self.bounds.beginnings(of, wanted)),
+            true => at_least(self.base, self.graph, self.formula, &steps, wanted),
             false => self.exact_closure(steps),
         }
     }
@@ -468,48 +488,6 @@ impl Gates<'_> {
             }
         }
         pairs
-    }
-
-    fn at_least(&mut self, steps: &Pairs, places: &Relation) -> Pairs {
-        let plus = self.make(places, |gates, a, b| {
-            let (step, all) = (steps.get(a, b), gates.executed(a, b));
-            if step == all { all } else { gates.graph.input() }
-        });
-        for (a, b, p) in plus.iter() {
-            self.formula.clause(&[!steps.get(a, b), p]);
-        }
-        let short = self.without_shortcuts(steps);
-        for (a, b, p) in plus.iter() {
-            for &(c, step) in short.row(b) {
-                let q = plus.get(a, c);
-                if q != self.executed(a, c) && places.contains(a as usize, c as usize) {
-                    self.formula.clause(&[!p, !step, q]);
-                }
-            }
-        }
-        plus
-    }
-
-    /// The steps of which others are made: without those along program order that others lead along, too.
-    fn without_shortcuts(&mut self, steps: &Pairs) -> Pairs {
-        let n = steps.len() as u32;
-        let mut along = Pairs::new(n as usize);
-        for (a, b, lit) in steps.iter() {
-            if lit == self.base.po.get(a, b) && lit == self.executed(a, b) {
-                along.push(a, b, lit);
-            }
-        }
-        let mut short = Pairs::new(n as usize);
-        for (a, b, lit) in steps.iter() {
-            let is_shortcut = along.get(a, b) != Lit::FALSE
-                && along.row(a).iter().any(|&(m, _)| {
-                    along.get(m, b) != Lit::FALSE && self.graph.surely_implies(lit, self.guard(m))
-                });
-            if !is_shortcut {
-                short.push(a, b, lit);
-            }
-        }
-        short
     }
 
     /// The clauses of a recursive definition, once its bodies are there.
@@ -563,7 +541,7 @@ impl Gates<'_> {
                     _ => gates.graph.or(p, q),
                 });
             }
-            let short = self.without_shortcuts(&all);
+            let short = without_shortcuts(self.base, self.graph, &all);
             return forbid_cycles(self.graph, &short, self.formula);
         }
         for &id in nodes {

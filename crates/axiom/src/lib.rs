@@ -6,7 +6,9 @@
 //! ```
 //!
 //! * [`base`]: events and the relations that every model starts from; [`pairs`]: relations as literals.
-//! * [`bounds`]: what may be in a relation, and who asks; [`gates`]: a model's operations; [`acyclic`]: that there is no cycle.
+//! * [`bounds`]: what may be in a relation, and who asks; [`gates`]: a model's operations; [`closure`]: closures; [`acyclic`]: that there
+//!   is no cycle.
+//! * [`lives`]: accesses to objects that are not there any more, or not yet.
 //! * [`chains`]: redundant clauses about cells that only read-modify-writes write.
 //! * [`check`]: asks, and says how far the answer holds; [`witness`]: what the solver found, as steps of threads.
 //!
@@ -17,10 +19,13 @@ pub mod base;
 pub mod bounds;
 pub mod chains;
 pub mod check;
+pub mod closure;
 pub mod gates;
+pub mod lives;
 pub mod pairs;
 pub mod witness;
 
 pub use check::{Finding, Options, Outcome, Progress, Refused, Statistics, Verdict, Wrong, check};
 pub use gates::{Unsupported, is_supported};
+pub use lives::Pair;
 pub use witness::{Action, Step, StepId, Witness};

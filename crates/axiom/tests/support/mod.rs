@@ -2,12 +2,13 @@
 #![allow(dead_code)]
 
 use fencepost_answer::{FindingKind, Severity};
-use fencepost_axiom::{self as axiom, Action, Outcome, Refused, Verdict, Wrong};
+use fencepost_axiom::{self as axiom, Action, Outcome, Pair, Refused, Verdict, Wrong};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{self as explore, ModelName};
 use fencepost_ir::{Compiled, Width};
+use fencepost_models::Model;
 use fencepost_models::prepare::{self, Form, Prepared, prepare};
-use fencepost_models::{Model, registry};
+use fencepost_models::registry::{self, Ordered};
 use fencepost_naive::{
     Limits, ProblemKind, Recorded, RecordedAction, RecordedStep, confirm_within, thread_fence,
 };
@@ -331,6 +332,7 @@ pub fn options(model: &Model) -> axiom::Options<'static> {
         private_memory: true,
         dependencies: true,
         lemmas: true,
+        ordered: registry::find(model.name()).map_or(Ordered::Sight, |entry| entry.ordered),
         limits: fencepost_bmc::Limits::default(),
         progress: None,
     }
@@ -361,7 +363,8 @@ pub fn answered(
 fn recorded(outcome: &Outcome) -> Recorded {
     let found = outcome.finding.as_ref().expect("something was found");
     let kind = match &found.wrong {
-        Wrong::Race => ProblemKind::DataRace,
+        Wrong::Pair(Pair::Race) => ProblemKind::DataRace,
+        Wrong::Pair(other) => panic!("{other:?} in a random program"),
         Wrong::Mistake(fencepost_bmc::Mistake::Assertion, _) => ProblemKind::Assertion,
         Wrong::Mistake(other, _) => panic!("{other:?} in a random program"),
     };

@@ -74,17 +74,35 @@ impl Pass<'_> {
         let named = self.graph.or_all(&some);
         let dead = got.held.word.is(&mut self.graph, Value::ZERO);
         let dead = self.graph.and(dead, named);
-        self.fault_and_stop(state, dead, FaultKind::UseAfterFree, "");
+        // Where lives are events, only those of objects that no other thread can reach are flags.
+        let kind = if self.options.life_flags { FaultKind::UseAfterFree } else { FaultKind::UseAfterScope };
+        self.fault_and_stop(state, dead, kind, "");
     }
 
     /// Whether a cell is assumed to be of the running thread only, or of nobody who writes.
     fn is_own(&self, cell: CellId) -> bool {
+        if let Some(own) = self.is_own_by_object(cell) {
+            return own;
+        }
         let (key, _) = &self.memory.seen[cell.0 as usize];
         let users = self.shapes.get(*key).map_or(Users::Readers, |known| known.users);
         match users {
             Users::Readers => true,
             Users::Only(_) => self.options.private_memory,
             Users::Several => false,
+        }
+    }
+
+    /// Without flags of lives: what no other thread can reach is never an event, and what may end always is, so that it can be compared
+    /// with the end.
+    fn is_own_by_object(&self, cell: CellId) -> Option<bool> {
+        if self.options.life_flags {
+            return None;
+        }
+        let object = &self.memory.objects[self.memory.cells[cell.0 as usize].object as usize];
+        match object.private {
+            true => Some(true),
+            false => (object.made.is_some() && self.shapes.frees).then_some(false),
         }
     }
 
@@ -170,7 +188,8 @@ impl Pass<'_> {
 
     /// An access without an event.
     fn note_silent(&mut self, guard: Lit, target: &Target, value: &Word, writes: bool, ann: Ann) {
-        if !self.options.notes_silent || guard == Lit::FALSE {
+        let is_flag = |cell: &CellId| self.memory.is_flag(*cell);
+        if !self.options.notes_silent || guard == Lit::FALSE || target.cells.iter().any(|(c, _)| is_flag(c)) {
             return;
         }
         let (function, pc) = self.at;

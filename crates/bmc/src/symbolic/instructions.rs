@@ -5,7 +5,7 @@ use super::deps::Depends;
 use super::execute::Pass;
 use super::memory::{Kind, Memory};
 use super::state::{Held, Inside, Reservation, State};
-use super::{Change, EventId, EventKind, Failed, FaultKind, InstanceId, Section};
+use super::{Born, Change, EventId, EventKind, Failed, FaultKind, InstanceId, Section};
 use crate::aig::Lit;
 use crate::arithmetic::{self, NoCircuit};
 use crate::word::Word;
@@ -537,9 +537,10 @@ impl Pass<'_> {
                 let size = self.value(s, *size).word;
                 let large = Memory::too_large(&mut self.graph, &size);
                 self.fault_and_stop(s, large, FaultKind::Limit("an object of more than 65535 bytes"), "");
-                let (made, ends) = (self.new_object(), self.shapes.frees);
+                let (made, ends) = (self.new_object(), self.shapes.frees && self.options.life_flags);
                 let allocated = self.memory.allocate(&mut self.graph, size.clone(), *zeroed, made, ends);
                 if let Some((object, taken)) = allocated {
+                    self.note_birth(object, false);
                     for (a, b) in taken.pairs(&size) {
                         self.constraints.extend([vec![!s.guard, !a, b], vec![!s.guard, a, !b]]);
                     }
@@ -549,11 +550,12 @@ impl Pass<'_> {
             }
             Instr::Local { dst, object, private } => {
                 let made = self.new_object();
-                let ends = self.shapes.frees && !private;
-                let Some(number) = self.memory.make_local(&mut self.graph, object, made, ends) else {
+                let ends = self.shapes.frees && *private != self.options.life_flags;
+                let Some(number) = self.memory.make_local(&mut self.graph, object, made, (ends, *private))
+                else {
                     return self.refuse(&format!("`{}`, whose cells overlap,", object.name));
                 };
-                self.memory.objects[number as usize].private = *private;
+                self.note_birth(number, false);
                 if !private {
                     self.locals.push((number, s.guard));
                 }
@@ -565,12 +567,13 @@ impl Pass<'_> {
                     None => {
                         let made = self.new_object();
                         let template = &self.program.objects[object.0 as usize];
-                        let local = self.memory.make_local(&mut self.graph, template, made, false);
+                        let local = self.memory.make_local(&mut self.graph, template, made, (false, false));
                         let Some(number) = local else {
                             return self.refuse(&format!("`{}`, whose cells overlap,", template.name));
                         };
                         self.copies.insert(object.0, number);
                         self.locals.push((number, Lit::FALSE));
+                        self.note_birth(number, true);
                         number
                     }
                 };
@@ -598,6 +601,13 @@ impl Pass<'_> {
             _ => {}
         }
         Ok((state.guard != Lit::FALSE).then_some(state))
+    }
+
+    /// Notes where an object is made.
+    fn note_birth(&mut self, object: u32, with_thread: bool) {
+        let first = self.threads[self.thread.0 as usize].events.start;
+        let events_before = if with_thread { 0 } else { self.events.len() as u32 - first };
+        self.memory.objects[object as usize].born = Some(Born { events_before, at: self.at, with_thread });
     }
 
     /// The name of the next object that the running thread makes.

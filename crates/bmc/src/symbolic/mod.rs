@@ -307,12 +307,25 @@ pub struct ObjectInfo {
     pub declared: Option<u32>,
     /// Who made it, if it was made while the program runs: a thread, and how many objects that one had made before.
     pub made: Option<(u32, u32)>,
+    /// Where that was.
+    pub born: Option<Born>,
     /// Only its thread can reach it.
     pub private: bool,
     /// It is from the heap.
     pub heap: bool,
     /// It must not be written.
     pub constant: bool,
+}
+
+/// Where an object was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Born {
+    /// How many events its maker had before.
+    pub events_before: u32,
+    /// The function and the instruction.
+    pub at: (u32, u32),
+    /// It is there from the start of its thread.
+    pub with_thread: bool,
 }
 
 /// A memory cell.

@@ -13,7 +13,7 @@ pub fn unroll(program: &Program, options: &Options) -> Result<Unrolled, Failed> 
         .map(|(number, function)| analyse(function, &observed(program, number)))
         .collect();
     let mut shapes = Shapes::default();
-    shapes.frees = options.life_flags && frees(program);
+    shapes.frees = frees(program);
     loop {
         let mut pass = Pass::new(program, *options, &flows, &shapes)?;
         pass.run()?;

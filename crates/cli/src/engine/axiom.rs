@@ -11,7 +11,7 @@ use crate::revalidate::{self, Unconfirmed};
 use crate::telling::teller::{Source, Teller};
 use crate::user_model;
 use fencepost_answer::{Bound, BoundName, FindingKind, Limit, Outcome, Place as Shown, StopReason};
-use fencepost_axiom::{self as axiom, Action, Progress, Refused, StepId, Wrong};
+use fencepost_axiom::{self as axiom, Action, Pair, Progress, Refused, StepId, Wrong};
 use fencepost_bmc::{Limits, Mistake, StopReason as Stopped};
 use fencepost_diag::Span;
 use fencepost_explore::{self as explore, Place, headline};
@@ -27,10 +27,8 @@ pub struct Axiom;
 const FORM: Form = Form { bound_loops: false, divide_choices: false, ..Form::EXPLORE };
 
 /// What is looked for, if not everything that can be wrong.
-const WITH_RACES: &str =
-    "assertions, data races, bad pointers, uninitialised reads, undefined arithmetic and the use of mutexes";
-const WITHOUT_RACES: &str =
-    "assertions, bad pointers, uninitialised reads, undefined arithmetic and the use of mutexes";
+const WITH_RACES: &str = "assertions, data races, memory faults, undefined arithmetic and the use of mutexes";
+const WITHOUT_RACES: &str = "assertions, memory faults, undefined arithmetic and the use of mutexes";
 
 impl Engine for Axiom {
     fn name(&self) -> &'static str {
@@ -107,6 +105,7 @@ fn settings(question: &Question<'_>, model: &Model) -> axiom::Options<'static> {
         private_memory: model.is_as_built_in() && question.model.twin.is_some(),
         dependencies: question.options.deps == Dependencies::Source,
         lemmas: true,
+        ordered: question.model.ordered,
         limits,
         progress,
     }
@@ -274,11 +273,13 @@ fn as_explored(program: &Program, found: &axiom::Finding) -> explore::Finding {
             _ => None,
         }
     });
+    let of_object =
+        |object: u32| found.cells.iter().find(|cell| cell.object == object).map(|cell| cell.name.clone());
     explore::Finding {
         kind,
         places: found.places.iter().map(|&(thread, at)| Place { thread, at }).collect(),
         calls: found.calls.clone(),
-        object: raced,
+        object: found.object.and_then(of_object).or(raced),
         cells: found.cells.iter().map(|cell| (cell.offset, cell.width)).collect(),
         made: Vec::new(),
         steps: steps.collect(),
@@ -288,7 +289,13 @@ fn as_explored(program: &Program, found: &axiom::Finding) -> explore::Finding {
 
 fn kind(wrong: &Wrong) -> FindingKind {
     match wrong {
-        Wrong::Race => FindingKind::DataRace,
+        Wrong::Pair(pair) => match pair {
+            Pair::Race => FindingKind::DataRace,
+            Pair::UseAfterFree => FindingKind::UseAfterFree,
+            Pair::UseAfterScope => FindingKind::UseAfterScope,
+            Pair::DoubleFree => FindingKind::DoubleFree,
+            Pair::UseBeforeAllocation => FindingKind::UseBeforeAllocation,
+        },
         Wrong::Mistake(mistake, _) => match mistake {
             Mistake::Assertion | Mistake::FinalCondition => FindingKind::Assertion,
             Mistake::Misuse | Mistake::BadJoin | Mistake::AtomicEnd => FindingKind::Misuse,
