@@ -19,6 +19,7 @@ fn number(name: &str, default: u64) -> u64 {
 fn the_explorer_gives_the_same_answers() {
     let (cases, first) = (number("FENCEPOST_CASES", 60), number("FENCEPOST_SEED", 0));
     let (mut answers, mut wrong, mut refused, mut skipped) = (0, 0, 0, 0);
+    let mut unsafe_under = [0u32; MODELS.len()];
     for seed in first..first + cases {
         let text = program(seed);
         let compiled = compiled(&text);
@@ -55,8 +56,11 @@ fn the_explorer_gives_the_same_answers() {
             );
             answers += 1;
             wrong += u32::from(expected == Verdict::Unsafe);
+            let of_model = MODELS.iter().position(|other| *other == name).expect("one of them");
+            unsafe_under[of_model] += u32::from(expected == Verdict::Unsafe);
         }
     }
+    println!("unsafe under {MODELS:?}: {unsafe_under:?}");
     println!("{answers} answers, {wrong} of them unsafe, {refused} refused, {skipped} skipped");
     assert!(answers > cases, "{answers} answers");
 }

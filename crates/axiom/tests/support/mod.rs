@@ -209,8 +209,158 @@ impl Thread<'_> {
     }
 }
 
-/// A random program.
+/// A random program: half of them a random cycle, whose outcome is the one that the cycle would be, half of them anything.
 pub fn program(seed: u64) -> String {
+    match seed % 2 {
+        0 => cycle(seed),
+        _ => anything(seed),
+    }
+}
+
+/// How an access of one thread and one of the next are related.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Between {
+    ReadsFrom,
+    FromRead,
+    Coherence,
+}
+
+/// One access of a cycle.
+struct Link {
+    reads: bool,
+    cell: usize,
+    /// What it writes, or has to read.
+    value: u64,
+}
+
+/// The text of an access; a read goes to a register. `offset` and `more` are zero, and depend on something.
+fn access(dice: &mut Dice, link: &Link, register: usize, offset: &str, more: &str) -> String {
+    let place = format!("&v[{}{offset}]", link.cell);
+    let value = link.value;
+    if link.reads {
+        let order = dice.pick(&LOADS);
+        let update = dice.pick(&UPDATES);
+        return match dice.below(8) {
+            0 => format!("r{register} = atomic_fetch_add_explicit({place}, 0{more}, memory_order_{update});"),
+            1 => format!(
+                "e = {value}; atomic_compare_exchange_strong_explicit({place}, &e, {value}{more}, memory_order_{update}, \
+                 memory_order_relaxed); r{register} = e;"
+            ),
+            2 => format!(
+                "e = 9; atomic_compare_exchange_strong_explicit({place}, &e, 9{more}, memory_order_seq_cst, \
+                 memory_order_{order}); r{register} = e;"
+            ),
+            _ => format!("r{register} = atomic_load_explicit({place}, memory_order_{order});"),
+        };
+    }
+    let order = dice.pick(&STORES);
+    let update = dice.pick(&UPDATES);
+    match dice.below(8) {
+        0 => format!("atomic_exchange_explicit({place}, {value}{more}, memory_order_{update});"),
+        1 => format!(
+            "e = 0; r5 = atomic_compare_exchange_strong_explicit({place}, &e, {value}{more}, memory_order_{update}, \
+             memory_order_relaxed);"
+        ),
+        _ => format!("atomic_store_explicit({place}, {value}{more}, memory_order_{order});"),
+    }
+}
+
+/// Threads of two accesses each, the second one to the cell of the next thread's first, as in litmus tests. What is asserted is that the
+/// relations between the threads do not hold all.
+fn cycle(seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let threads = dice.pick(&[2, 2, 2, 3, 3, 4]);
+    let between: Vec<Between> = (0..threads)
+        .map(|_| dice.pick(&[Between::ReadsFrom, Between::FromRead, Between::FromRead, Between::Coherence]))
+        .collect();
+    // Sometimes all is about one cell.
+    let cells = if dice.one_in(8) { 1 } else { threads };
+    let mut text = String::from(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\natomic_int v[4], w[4];\nint out[4][2];\n\n",
+    );
+    let mut outcome = Vec::new();
+    for number in 0..threads {
+        let (before, after) = (between[(number + threads - 1) % threads], between[number]);
+        let first = Link {
+            reads: before == Between::ReadsFrom,
+            cell: number % cells,
+            value: if before == Between::Coherence { 2 } else { 1 },
+        };
+        let second = Link {
+            reads: after == Between::FromRead,
+            cell: (number + 1) % cells,
+            value: u64::from(after != Between::FromRead),
+        };
+        let _ =
+            writeln!(text, "void *t{number}(void *arg) {{\n    int r0 = 7, r1 = 7, r2 = 0, r5 = 0, e = 0;");
+        let _ = writeln!(text, "    {}", access(&mut dice, &first, 0, "", ""));
+        let zero = if first.reads { " + (r0 ^ r0)" } else { "" };
+        let (mut offset, mut more, mut end) = ("", "", "");
+        match dice.below(9) {
+            0 | 1 => {
+                let order = dice.pick(&["acquire", "release", "acq_rel", "seq_cst", "seq_cst"]);
+                let _ = writeln!(text, "    atomic_thread_fence(memory_order_{order});");
+            }
+            2 => offset = zero,
+            3 => more = zero,
+            4 if first.reads => {
+                let _ = writeln!(text, "    if (r0 == {}) {{", first.value);
+                end = "    }";
+            }
+            5 if first.reads => {
+                // Through memory of its own, or another cell.
+                let cell = dice.below(4);
+                let _ = writeln!(text, "    atomic_store_explicit(&w[{cell}], r0, memory_order_relaxed);");
+                let _ = writeln!(text, "    r2 = atomic_load_explicit(&w[{cell}], memory_order_relaxed);");
+                if dice.one_in(2) { offset = " + (r2 ^ r2)" } else { more = " + (r2 ^ r2)" }
+            }
+            6 if first.reads => {
+                // Picked, not computed.
+                let _ = writeln!(text, "    r2 = r0 == {} ? 0 : 0;", first.value);
+                if dice.one_in(2) { offset = " + r2" } else { more = " + r2" }
+            }
+            7 => {
+                // Reads what was written.
+                let order = dice.pick(&LOADS);
+                let cell = first.cell;
+                let _ = writeln!(text, "    r2 = atomic_load_explicit(&v[{cell}], memory_order_{order});");
+                if dice.one_in(2) { offset = " + (r2 ^ r2)" } else { more = " + (r2 ^ r2)" }
+            }
+            _ => {}
+        }
+        let _ = writeln!(text, "    {}", access(&mut dice, &second, 1, offset, more));
+        let _ = writeln!(
+            text,
+            "{end}\n    out[{number}][0] = r0;\n    out[{number}][1] = r1;\n    return arg;\n}}\n"
+        );
+        if first.reads {
+            outcome.push(format!("out[{number}][0] == 1"));
+        }
+        if second.reads {
+            outcome.push(format!("out[{number}][1] == 0"));
+        }
+        if after == Between::Coherence {
+            outcome.push(format!("atomic_load_explicit(&v[{}], memory_order_relaxed) == 2", second.cell));
+        }
+    }
+    finish(&mut text, threads, &outcome);
+    text
+}
+
+/// `main`: all threads, and the assertion.
+fn finish(text: &mut String, threads: usize, outcome: &[String]) {
+    let _ = writeln!(text, "int main(void) {{\n    pthread_t t[4];");
+    for number in 0..threads {
+        let _ = writeln!(text, "    pthread_create(&t[{number}], 0, t{number}, 0);");
+    }
+    for number in 0..threads {
+        let _ = writeln!(text, "    pthread_join(t[{number}], 0);");
+    }
+    let _ = writeln!(text, "    assert(!({}));\n    return 0;\n}}", outcome.join(" && "));
+}
+
+/// Any statements, and any outcome.
+fn anything(seed: u64) -> String {
     let mut dice = Dice(seed);
     let threads = dice.pick(&[2, 2, 2, 3, 3, 4]);
     let cells = 1 + dice.below(3) as usize;
@@ -255,13 +405,6 @@ pub fn program(seed: u64) -> String {
         }
         let _ = writeln!(text, "    return arg;\n}}\n");
     }
-    let _ = writeln!(text, "int main(void) {{\n    pthread_t t[4];");
-    for number in 0..threads {
-        let _ = writeln!(text, "    pthread_create(&t[{number}], 0, t{number}, 0);");
-    }
-    for number in 0..threads {
-        let _ = writeln!(text, "    pthread_join(t[{number}], 0);");
-    }
     // A random outcome: some of what was read, and perhaps what is there at the end.
     let mut outcome = Vec::new();
     for (number, &registers) in known.iter().enumerate() {
@@ -278,7 +421,7 @@ pub fn program(seed: u64) -> String {
     if counter && dice.one_in(2) {
         outcome.push(format!("atomic_load_explicit(&k, memory_order_relaxed) == {}", dice.below(5)));
     }
-    let _ = writeln!(text, "    assert(!({}));\n    return 0;\n}}", outcome.join(" && "));
+    finish(&mut text, threads, &outcome);
     text
 }
 

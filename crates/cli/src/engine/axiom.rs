@@ -2,7 +2,7 @@
 //! by `naive` and told as what the explorer finds is.
 
 use super::explore::{Told, tell};
-use super::{Engine, Fit, Question};
+use super::{Engine, Fit, Question, has_large_choices};
 use crate::args::Dependencies;
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
@@ -64,7 +64,11 @@ impl Engine for Axiom {
                 "error: the engine axiom takes C under {model}, whose branches order what comes after them, and {file} is not C"
             ));
         }
-        Fit::IfAsked
+        // Where the explorer can list what there is, it is the one that looks for everything.
+        match has_large_choices(question) {
+            true => Fit::Takes { rank: 4, why: "it takes data as symbols".into() },
+            false => Fit::IfAsked,
+        }
     }
 
     fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
@@ -121,6 +125,12 @@ fn of_bounds(progress: Progress) {
 fn answer(question: &Question<'_>, prepared: &Prepared, model: &Model, found: axiom::Outcome) -> Outcome {
     let bound = |n: u32| vec![Bound::new(BoundName::Unroll, n)];
     match (found.verdict, found.finding) {
+        // Atomic sections are critical sections here, and others may come between their steps.
+        (axiom::Verdict::Unsafe, Some(_)) if prepared.section_lock.is_some() => {
+            Outcome::unknown(StopReason::Unsupported(
+                "something may be wrong, with steps between those of an atomic section".into(),
+            ))
+        }
         (axiom::Verdict::Unsafe, Some(finding)) => confirmed(question, &prepared.program, model, &finding),
         (axiom::Verdict::Safe, _) if found.cut && !found.completes => {
             Outcome::unknown(StopReason::CutEverything)
