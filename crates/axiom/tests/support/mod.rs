@@ -3,6 +3,7 @@
 
 use fencepost_answer::{FindingKind, Severity};
 use fencepost_axiom::{self as axiom, Action, Outcome, Pair, Refused, Verdict, Wrong};
+use fencepost_bmc::Mistake;
 use fencepost_diag::SourceFile;
 use fencepost_explore::{self as explore, ModelName};
 use fencepost_ir::{Compiled, Width};
@@ -507,9 +508,10 @@ fn recorded(outcome: &Outcome) -> Recorded {
     let found = outcome.finding.as_ref().expect("something was found");
     let kind = match &found.wrong {
         Wrong::Pair(Pair::Race) => ProblemKind::DataRace,
-        Wrong::Pair(other) => panic!("{other:?} in a random program"),
-        Wrong::Mistake(fencepost_bmc::Mistake::Assertion, _) => ProblemKind::Assertion,
-        Wrong::Mistake(other, _) => panic!("{other:?} in a random program"),
+        Wrong::Pair(other) => panic!("{other:?} is not expected here"),
+        Wrong::Mistake(Mistake::Assertion, _) => ProblemKind::Assertion,
+        Wrong::Mistake(Mistake::OutOfBounds, _) => ProblemKind::OutOfBounds,
+        Wrong::Mistake(other, _) => panic!("{other:?} is not expected here"),
     };
     let cell = |cell: &fencepost_bmc::symbolic::CellId| &found.cells[cell.0 as usize];
     let extent = |id: &fencepost_bmc::symbolic::CellId| -> (u32, Width) { (cell(id).offset, cell(id).width) };
