@@ -9,7 +9,7 @@ use crate::expected::{Comment, Expected};
 use crate::input::{self, Trouble};
 use crate::project::Project;
 use crate::telling::runs;
-use crate::{advice, cpp_flags, exit, print, suggest, wakeups, within};
+use crate::{advice, cpp_flags, exit, print, suggest, user_model, wakeups, within};
 use fencepost_answer::{Outcome, Severity, StopReason, Verdict};
 use fencepost_diag::{SourceFile, SourceMap};
 use fencepost_ir::{Compiled, Language, Program};
@@ -544,8 +544,11 @@ fn worse(one: u8, other: u8) -> u8 {
     std::cmp::max_by_key(one, other, rank)
 }
 
-/// A model that some engine for programs knows; the error is a whole message.
+/// A model that some engine for programs knows, or that a file has; the error is a whole message.
 pub fn find_model(name: &str) -> Result<&'static Entry, String> {
+    if user_model::is_file(name) {
+        return user_model::entry(name);
+    }
     registry::of_programs(name).filter(|model| is_for_programs(model)).ok_or_else(|| {
         let names = registry::names(is_for_programs);
         let hint = print::did_you_mean(name, &names);

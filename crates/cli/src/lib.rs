@@ -58,6 +58,7 @@ mod system_headers;
 mod tell;
 mod telling;
 mod terminal;
+mod user_model;
 mod wakeups;
 mod within;
 mod witness;

@@ -105,7 +105,8 @@ fn shown_by_enumeration(
     }
 }
 
-fn describe(finding: &Finding, refused: &Refused) -> Unconfirmed {
+/// Why a finding was not confirmed.
+pub fn describe(finding: &Finding, refused: &Refused) -> Unconfirmed {
     let name = finding.kind.name();
     match refused {
         Refused::Wrong(why) => Unconfirmed {

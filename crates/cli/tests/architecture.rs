@@ -27,6 +27,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("bmc", &["answer", "ir", "models", "diag"]),
     // The graph, the words and the solver are those of `bmc`.
     ("contexts", &["answer", "bmc", "ir", "models", "diag"]),
+    // Any model as clauses, over the events of `bmc`.
+    ("axiom", &["bmc", "ir", "models", "diag"]),
     ("param", &["answer", "diag"]),
     ("report", &["answer", "ir", "diag"]),
     // Native threads under the explorer: a front end and what asks in one.

@@ -432,6 +432,23 @@ impl Graph {
         program_order && from_read && given(BaseRelation::Rf) && given(BaseRelation::Co)
     }
 
+    /// Whether a relation contains `po; (rf | co | fr)+` and `po`, as far as its syntax tells: a composition of what contains `po`
+    /// with the closure of what contains the others, or with nothing.
+    pub fn is_coherent_order(&self, id: NodeId) -> bool {
+        let is = |id: NodeId, base: BaseRelation| self.node(id) == Node::Relation(base);
+        let Node::Sequence(first, second) = self.node(id) else { return false };
+        let Node::Optional(eco) = self.node(second) else { return false };
+        let (Node::Plus(eco), Node::Plus(before)) = (self.node(eco), self.node(first)) else { return false };
+        let leaves = self.operands_of_union(eco);
+        let from_read = |&leaf: &NodeId| {
+            let Node::Sequence(a, b) = self.node(leaf) else { return false };
+            is(b, BaseRelation::Co) && matches!(self.node(a), Node::Inverse(rf) if is(rf, BaseRelation::Rf))
+        };
+        let has = |base| leaves.iter().any(|&leaf| is(leaf, base));
+        let ordered = self.operands_of_union(before).into_iter().any(|leaf| is(leaf, BaseRelation::Po));
+        ordered && has(BaseRelation::Rf) && has(BaseRelation::Co) && leaves.iter().any(from_read)
+    }
+
     /// The operands of a node; those of a fixpoint are the bodies of its group.
     pub fn operands(&self, id: NodeId) -> Vec<NodeId> {
         match self.node(id) {

@@ -33,10 +33,12 @@ pub use registry::Entry;
 
 use ast::{Binary, Expr, ExprKind, Question, Role, Statement};
 use eval::Plan;
-use fencepost_diag::{Diagnostic, SourceFile};
+use fencepost_diag::{Diagnostic, SourceFile, Span};
 use fencepost_ir::{Execution, Relation};
-use graph::Growth;
-use lower::{Check, Lowered};
+use graph::{Graph, Growth, NodeId};
+use lower::Lowered;
+
+pub use lower::Check;
 
 /// What a model says about an execution.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -191,10 +193,61 @@ impl Model {
         })
     }
 
+    /// The same, also for models that say it as C11 does: `hb; eco?` is irreflexive, for an `hb` that contains `po` and an `eco` that
+    /// is the closure of a union of at least `rf`, `co` and `fr`.
+    pub fn forbids_incoherence(&self) -> bool {
+        let graph = &self.lowered.graph;
+        self.implies_coherence()
+            || self.lowered.checks.iter().any(|check| {
+                let asked = check.role == Role::Axiom && !check.negated;
+                asked && check.question == Question::Irreflexive && graph.is_coherent_order(check.node)
+            })
+    }
+
     /// Whether a violation is final when only edges are added, as far as the syntax tells.
     pub(crate) fn is_final(&self, check: &Check) -> bool {
         let growth = self.lowered.graph.facts(check.node).with_edges;
         !check.negated && matches!(growth, Growth::Fixed | Growth::Grows)
+    }
+
+    /// All operations of the model.
+    pub fn operations(&self) -> &Graph {
+        &self.lowered.graph
+    }
+
+    /// What it checks, in the order of the text.
+    pub fn checks(&self) -> &[Check] {
+        &self.lowered.checks
+    }
+
+    /// The operation that a definition stands for.
+    pub fn definition(&self, name: &str) -> Option<NodeId> {
+        self.lowered.definitions.iter().find(|(known, _)| known == name).map(|(_, node)| *node)
+    }
+
+    /// The definition of the model's own text that an operation belongs to, the smallest one: its name, and where it stands.
+    pub fn defined_at(&self, node: NodeId) -> Option<(String, Span)> {
+        let file = parser::parse(&self.source.text).ok()?;
+        let bindings = file.statements.iter().filter_map(|statement| match statement {
+            Statement::Let { bindings, .. } => Some(bindings),
+            _ => None,
+        });
+        let mut found: Option<(usize, String, Span)> = None;
+        for name in bindings.flatten().flat_map(|binding| &binding.pattern).flatten() {
+            let Some(defined) = self.definition(&name.text) else { continue };
+            let parts = self.lowered.graph.needed(&[defined]);
+            if parts.contains(&node) && found.as_ref().is_none_or(|(size, ..)| parts.len() < *size) {
+                found = Some((parts.len(), name.text.clone(), name.span));
+            }
+        }
+        found.map(|(_, name, span)| (name, span))
+    }
+
+    /// It is a built-in model as it stands in its file.
+    pub fn is_as_built_in(&self) -> bool {
+        self.replaced.is_empty()
+            && self.dropped.is_empty()
+            && builtin::source(&self.name) == Some(self.source.text.as_str())
     }
 
     /// The model without the axioms of that name.

@@ -33,7 +33,7 @@ mod scopes;
 pub mod sequential;
 mod world;
 
-pub use combine::{enumerate, summarise};
+pub use combine::{enumerate, summarise, thread_fence};
 pub use confirm::{
     Rebuilt, Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm, confirm_within, rebuilt,
 };

@@ -398,6 +398,8 @@ impl<'u> Encoder<'u> {
                     self.release(done, None, &mut state);
                 }
             }
+            // Lives are flags here.
+            EventKind::End(_) => {}
             EventKind::Spawn(child) => {
                 state = self.settle(event.thread, self.index(id), state);
                 self.starts[child.0 as usize] = Some(self.start_of_child(&state));

@@ -1,11 +1,11 @@
 //! Loads, stores and read-modify-writes of a symbolic address: by events, or by substitution for memory of one thread.
 
-use super::deps::DepId;
+use super::deps::Depends;
 use super::execute::Pass;
 use super::memory::Resolved;
 use super::shapes::{Key, Users};
 use super::state::{Held, Own, State};
-use super::{Access, CellId, EventId, EventKind, FaultKind, InstanceId};
+use super::{Access, CellId, Change, EventId, EventKind, FaultKind, InstanceId, Silent};
 use crate::aig::Lit;
 use crate::shape::Shape;
 use crate::word::Word;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(super) struct Target {
     pub cells: Vec<(CellId, Lit)>,
     pub width: Width,
-    pub dep: DepId,
+    pub dep: Depends,
     /// The unit, if there are events.
     pub unit: Option<u32>,
 }
@@ -63,28 +63,46 @@ impl Pass<'_> {
     pub fn flag_target(&mut self, state: &mut State, cells: Vec<(CellId, Lit)>) -> Target {
         let events = cells.iter().any(|(cell, _)| !self.is_own(*cell));
         let unit = events.then(|| self.unit(state));
-        Target { cells, width: Width::W8, dep: DepId::NONE, unit }
+        Target { cells, width: Width::W8, dep: Depends::NONE, unit }
     }
 
     /// Accesses to an object whose life is over.
     fn check_alive(&mut self, state: &mut State, resolved: &Resolved, unit: Option<u32>) {
-        let flags = Target { cells: resolved.alive.clone(), width: Width::W8, dep: DepId::NONE, unit };
+        let flags = Target { cells: resolved.alive.clone(), width: Width::W8, dep: Depends::NONE, unit };
         let got = self.read(state, &flags, Ann::PLAIN);
         let some: Vec<Lit> = resolved.alive.iter().map(|(_, lit)| *lit).collect();
         let named = self.graph.or_all(&some);
         let dead = got.held.word.is(&mut self.graph, Value::ZERO);
         let dead = self.graph.and(dead, named);
-        self.fault_and_stop(state, dead, FaultKind::UseAfterFree, "");
+        // Where lives are events, only those of objects that no other thread can reach are flags.
+        let kind = if self.options.life_flags { FaultKind::UseAfterFree } else { FaultKind::UseAfterScope };
+        self.fault_and_stop(state, dead, kind, "");
     }
 
     /// Whether a cell is assumed to be of the running thread only, or of nobody who writes.
     fn is_own(&self, cell: CellId) -> bool {
+        if let Some(own) = self.is_own_by_object(cell) {
+            return own;
+        }
         let (key, _) = &self.memory.seen[cell.0 as usize];
         let users = self.shapes.get(*key).map_or(Users::Readers, |known| known.users);
         match users {
             Users::Readers => true,
             Users::Only(_) => self.options.private_memory,
             Users::Several => false,
+        }
+    }
+
+    /// Without flags of lives: what no other thread can reach is never an event, and what may end always is, so that it can be compared
+    /// with the end.
+    fn is_own_by_object(&self, cell: CellId) -> Option<bool> {
+        if self.options.life_flags {
+            return None;
+        }
+        let object = &self.memory.objects[self.memory.cells[cell.0 as usize].object as usize];
+        match object.private {
+            true => Some(true),
+            false => (object.made.is_some() && self.shapes.frees).then_some(false),
         }
     }
 
@@ -103,7 +121,11 @@ impl Pass<'_> {
         let all_own = target.cells.iter().all(|(cell, _)| self.is_own(*cell));
         match target.unit.filter(|_| !all_own) {
             Some(unit) => self.read_event(state, target, ann, unit),
-            None => self.read_own(state, target),
+            None => {
+                let got = self.read_own(state, target);
+                self.note_silent(state.guard, target, &got.held.word, false, ann);
+                got
+            }
         }
     }
 
@@ -160,7 +182,71 @@ impl Pass<'_> {
     }
 
     fn access(&self, target: &Target, ann: Ann) -> Access {
-        Access { cells: target.cells.clone(), width: target.width, ann, address: target.dep }
+        let cells = target.cells.clone();
+        Access { cells, width: target.width, ann, otherwise: None, address: target.dep }
+    }
+
+    /// An access without an event.
+    fn note_silent(&mut self, guard: Lit, target: &Target, value: &Word, writes: bool, ann: Ann) {
+        let is_flag = |cell: &CellId| self.memory.is_flag(*cell);
+        if !self.options.notes_silent || guard == Lit::FALSE || target.cells.iter().any(|(c, _)| is_flag(c)) {
+            return;
+        }
+        let (function, pc) = self.at;
+        let first = self.threads[self.thread.0 as usize].events.start;
+        self.silent.push(Silent {
+            thread: self.thread,
+            guard,
+            cells: target.cells.clone(),
+            value: value.clone(),
+            writes,
+            ann,
+            otherwise: None,
+            events_before: self.events.len() as u32 - first,
+            steps_before: self.steps.len() as u32,
+            function,
+            pc,
+            calls: self.calls.clone(),
+        });
+    }
+
+    /// Notes what the read-modify-write that was written last makes of what it read.
+    pub fn note_change(&mut self, read: Option<EventId>, made: Change) {
+        if let Some(EventKind::Write { rmw: Some(of), change, .. }) =
+            self.events.last_mut().map(|event| &mut event.kind)
+            && Some(*of) == read
+        {
+            *change = Some(made);
+        }
+    }
+
+    /// The annotation of a read is another one where the condition holds.
+    pub fn annotate(&mut self, event: Option<EventId>, condition: Lit, ann: Ann) {
+        let at = self.at;
+        match event.map(|id| &mut self.events[id.0 as usize].kind) {
+            Some(EventKind::Read { access, .. }) => access.otherwise = Some((condition, ann)),
+            Some(_) => {}
+            // The read that was noted last, unless the thread cannot come here.
+            None => {
+                let last =
+                    self.silent.last_mut().filter(|last| !last.writes && (last.function, last.pc) == at);
+                if let Some(last) = last {
+                    last.otherwise = Some((condition, ann));
+                }
+            }
+        }
+    }
+
+    /// It is a mistake to write to a constant object.
+    pub fn check_constant(&mut self, state: &mut State, target: &Target) {
+        if !self.options.keeps_constants {
+            return;
+        }
+        let object = |cell: &CellId| self.memory.cells[cell.0 as usize].object;
+        let is_constant = |(cell, _): &&(CellId, Lit)| self.memory.objects[object(cell) as usize].constant;
+        let constant: Vec<Lit> = target.cells.iter().filter(is_constant).map(|(_, lit)| *lit).collect();
+        let constant = self.graph.or_all(&constant);
+        self.fault_and_stop(state, constant, FaultKind::Constant, "");
     }
 
     /// A cell that is accessed by an event must have events everywhere.
@@ -202,12 +288,15 @@ impl Pass<'_> {
             Some(unit) => {
                 self.note_mixed(target);
                 let access = self.access(target, ann);
-                let kind = EventKind::Write { access, value: word, data: value.dep, rmw };
+                let kind = EventKind::Write { access, value: word, data: value.dep, rmw, change: None };
                 self.event(state, guard, unit, kind);
                 state.note_effect(&mut self.graph, condition);
             }
             // What the state of the thread shows is compared when a loop comes round.
-            None => self.write_own(state, target, Held { word, dep: value.dep }, condition),
+            None => {
+                self.note_silent(guard, target, &word, true, ann);
+                self.write_own(state, target, Held { word, dep: value.dep }, condition)
+            }
         }
     }
 

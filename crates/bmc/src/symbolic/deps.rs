@@ -13,7 +13,22 @@ impl DepId {
     pub const NONE: DepId = DepId(0);
 }
 
-/// What something depends on.
+/// What a value, an address or an execution depends on: as data, and by having been picked, through the condition of a select or
+/// what a compare-exchange was compared with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Depends {
+    /// As data.
+    pub data: DepId,
+    /// By being picked.
+    pub pick: DepId,
+}
+
+impl Depends {
+    /// Depends on nothing.
+    pub const NONE: Depends = Depends { data: DepId::NONE, pick: DepId::NONE };
+}
+
+/// A node of what something depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dep {
     /// Nothing.
@@ -64,12 +79,27 @@ impl Deps {
     }
 
     /// A read.
-    pub fn read(&mut self, event: EventId) -> DepId {
-        self.node(Dep::Read(event))
+    pub fn read(&mut self, event: EventId) -> Depends {
+        Depends { data: self.node(Dep::Read(event)), pick: DepId::NONE }
     }
 
     /// Both.
-    pub fn both(&mut self, a: DepId, b: DepId) -> DepId {
+    pub fn both(&mut self, a: Depends, b: Depends) -> Depends {
+        Depends { data: self.either(a.data, b.data), pick: self.either(a.pick, b.pick) }
+    }
+
+    /// One or the other.
+    pub fn choice(&mut self, condition: Lit, a: Depends, b: Depends) -> Depends {
+        Depends { data: self.one_of(condition, a.data, b.data), pick: self.one_of(condition, a.pick, b.pick) }
+    }
+
+    /// A value that was picked by others: it depends on them, but not as on data.
+    pub fn picked(&mut self, value: Depends, by: Depends) -> Depends {
+        let by = self.either(by.data, by.pick);
+        Depends { data: value.data, pick: self.either(value.pick, by) }
+    }
+
+    fn either(&mut self, a: DepId, b: DepId) -> DepId {
         let (a, b) = (a.min(b), a.max(b));
         if a == DepId::NONE || a == b {
             return b;
@@ -81,8 +111,7 @@ impl Deps {
         }
     }
 
-    /// One or the other.
-    pub fn choice(&mut self, condition: Lit, a: DepId, b: DepId) -> DepId {
+    fn one_of(&mut self, condition: Lit, a: DepId, b: DepId) -> DepId {
         match condition.as_constant() {
             Some(true) => a,
             Some(false) => b,

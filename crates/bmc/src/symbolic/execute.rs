@@ -1,13 +1,13 @@
 //! One pass: runs threads symbolically, each way through a function once, ways merged where they meet.
 
-use super::deps::{DepId, Deps};
+use super::deps::{Depends, Deps};
 use super::flow::{Element, Flow, Loop};
 use super::memory::Memory;
 use super::shapes::Shapes;
 use super::state::{Held, Inside, Merger, Own, State};
 use super::{
-    CellId, Event, EventId, EventKind, Failed, Fault, FaultKind, InstanceId, Merge, Options, Point, Section,
-    Step, ThreadInstance, Tie,
+    Calls, CellId, Event, EventId, EventKind, Failed, Fault, FaultKind, InstanceId, Merge, Options, Point,
+    Section, Silent, Step, ThreadInstance, Tie,
 };
 use crate::aig::{Graph, Lit};
 use crate::limits::StopReason;
@@ -52,6 +52,9 @@ pub(super) struct Pass<'p> {
     pub sections: Vec<Section>,
     pub ties: Vec<Tie>,
     pub faults: Vec<Fault>,
+    pub silent: Vec<Silent>,
+    /// Local objects that the running thread has made and that others can reach: while which of them are alive.
+    pub locals: Vec<(u32, Lit)>,
     pub constraints: Vec<Vec<Lit>>,
     pub rounds: Vec<Vec<Lit>>,
     pub threads: Vec<ThreadInstance>,
@@ -74,6 +77,7 @@ pub(super) struct Pass<'p> {
     units: u32,
     frames: Vec<Rc<Vec<Held>>>,
     functions: Vec<(u32, Lit)>,
+    pub calls: Calls,
     loops: Vec<Running<'p>>,
     pub exits: Vec<State>,
     pub steps: Vec<Step>,
@@ -107,6 +111,8 @@ impl<'p> Pass<'p> {
             sections: Vec::new(),
             ties: Vec::new(),
             faults: Vec::new(),
+            silent: Vec::new(),
+            locals: Vec::new(),
             constraints: Vec::new(),
             rounds: vec![Vec::new(); options.unroll as usize + 1],
             threads: Vec::new(),
@@ -122,6 +128,7 @@ impl<'p> Pass<'p> {
             units: 0,
             frames: Vec::new(),
             functions: Vec::new(),
+            calls: Rc::default(),
             loops: Vec::new(),
             exits: Vec::new(),
             steps: Vec::new(),
@@ -206,6 +213,7 @@ impl<'p> Pass<'p> {
         (self.thread, self.units, self.made) = (id, 0, 0);
         self.original = self.threads[id.0 as usize].copy_of.unwrap_or(id);
         self.copies.clear();
+        self.locals.clear();
         self.exits.clear();
         let first = self.events.len() as u32;
         self.threads[id.0 as usize].events = first..first;
@@ -215,10 +223,11 @@ impl<'p> Pass<'p> {
             memory: Rc::default(),
             returned: Held::constant(Value::ZERO),
             point: Point::Start,
-            control: DepId::NONE,
+            control: Depends::NONE,
             section: Inside::none(),
             effects: Vec::new(),
             joined: Rc::default(),
+            reserved: Rc::default(),
         };
         let mut ended = std::mem::take(&mut self.exits);
         if let Some(state) = self.function(function, state)? {
@@ -240,6 +249,11 @@ impl<'p> Pass<'p> {
     fn finish_thread(&mut self, id: InstanceId, end: Option<State>) {
         let (ended, result) = self.end_of(id.0);
         let guard = end.as_ref().map_or(Lit::FALSE, |state| state.guard);
+        // It goes on behind an assertion that fails, but nobody sees it end.
+        let fails = |fault: &&Fault| fault.thread == id && fault.kind == FaultKind::Assertion;
+        let failed: Vec<Lit> = self.faults.iter().filter(fails).map(|fault| fault.guard).collect();
+        let failed = self.graph.or_all(&failed);
+        let guard = self.graph.and(guard, !failed);
         self.constraints.extend([vec![!ended, guard], vec![ended, !guard]]);
         if let Some(state) = end {
             for (a, b) in result.pairs(&state.returned.word) {
@@ -280,12 +294,19 @@ impl<'p> Pass<'p> {
     fn function(&mut self, function: u32, state: State) -> Result<Option<State>, Failed> {
         self.functions.push((function, state.guard));
         let body = &self.program.functions[function as usize].body;
-        let mut pending: Pending = vec![Vec::new(); body.len() + 1];
+        // Behind the last instruction are those that fell off the end, and then those that returned.
+        let mut pending: Pending = vec![Vec::new(); body.len() + 2];
         pending[0].push(state);
         let flows = self.flows;
         self.elements(function, &flows[function as usize].elements, &mut pending)?;
+        let mut end = pending.pop().unwrap_or_default();
+        let fallen = pending.pop().unwrap_or_default();
+        if let Some(mut state) = self.merge(fallen) {
+            self.at = (function, body.len() as u32);
+            self.leave(&mut state);
+            end.push(state);
+        }
         self.functions.pop();
-        let end = pending.pop().unwrap_or_default();
         Ok(self.merge(end))
     }
 
@@ -410,8 +431,9 @@ impl<'p> Pass<'p> {
                 go(other, else_to.0);
             }
             Instr::Return(value) => {
+                self.leave(&mut state);
                 state.returned = value.map_or(Held::constant(Value::ZERO), |value| self.value(&state, value));
-                go(state, end as u32);
+                pending[end + 1].push(state);
             }
             Instr::Call { dst, callee, args } => {
                 for state in self.call(state, *dst, callee, args)? {
@@ -496,7 +518,10 @@ impl<'p> Pass<'p> {
             entry.regs = Rc::new(self.registers(function, args.clone()));
             entry.returned = Held::constant(Value::ZERO);
             self.frames.push(state.regs.clone());
+            let inner = [at].into_iter().chain(self.calls.iter().copied()).collect();
+            let outer = std::mem::replace(&mut self.calls, inner);
             let left = self.function(function, entry)?;
+            self.calls = outer;
             self.frames.pop();
             self.at = at;
             if let Some(mut left) = left {
@@ -540,8 +565,42 @@ impl<'p> Pass<'p> {
         }
     }
 
+    /// The thread returns from a function. From its outermost one that ends the lives of its local objects, but the process ends
+    /// with its first thread.
+    fn leave(&mut self, state: &mut State) {
+        let ends_process = self.original.0 == 0 && self.program.is_process();
+        if self.functions.len() == 1 && !ends_process {
+            self.end_locals(state);
+        }
+    }
+
+    /// The lives of all local objects of the running thread end.
+    fn end_locals(&mut self, state: &mut State) {
+        let mut alive = Vec::new();
+        for (object, made) in self.locals.clone() {
+            let here = self.graph.and(state.guard, made);
+            if here != Lit::FALSE {
+                alive.push((object, made));
+            }
+        }
+        self.end_lives(state, alive);
+    }
+
+    /// The lives of objects end where their conditions hold.
+    pub fn end_lives(&mut self, state: &mut State, objects: Vec<(u32, Lit)>) {
+        let some: Vec<Lit> = objects.iter().map(|(_, lit)| *lit).collect();
+        let some = self.graph.or_all(&some);
+        let guard = self.graph.and(state.guard, some);
+        if self.options.life_flags || guard == Lit::FALSE {
+            return;
+        }
+        let unit = self.next_unit();
+        self.event(state, guard, unit, EventKind::End(objects));
+    }
+
     /// The running thread ends in this state, with a result.
     pub fn exit(&mut self, mut state: State, result: Held) {
+        self.end_locals(&mut state);
         if let Some(regs) = self.frames.first() {
             state.regs = regs.clone();
         }
@@ -567,6 +626,7 @@ impl<'p> Pass<'p> {
             message: message.to_owned(),
             function,
             pc,
+            calls: self.calls.clone(),
             span: self.span(),
         });
     }
@@ -623,6 +683,7 @@ impl<'p> Pass<'p> {
             joined: state.joined.to_vec(),
             function,
             pc,
+            calls: self.calls.clone(),
             span: self.span(),
         });
         state.point = Point::Event(id);

@@ -1,17 +1,17 @@
 //! What each instruction does to the symbolic state of its thread; control flow is in [`super::execute`].
 
 use super::accesses::Target;
-use super::deps::DepId;
+use super::deps::Depends;
 use super::execute::Pass;
 use super::memory::{Kind, Memory};
-use super::state::{Held, Inside, State};
-use super::{EventKind, Failed, FaultKind, InstanceId, Section};
+use super::state::{Held, Inside, Reservation, State};
+use super::{Born, Change, EventId, EventKind, Failed, FaultKind, InstanceId, Section};
 use crate::aig::Lit;
 use crate::arithmetic::{self, NoCircuit};
 use crate::word::Word;
 use fencepost_ir::{
-    Ann, BinaryOp, Callee, Extend, FailKind, Instr, ObjectId, Operand, Reg, RmwOp, Rvalue, Until, Value,
-    Width,
+    Ann, BinaryOp, Callee, Extend, FailKind, Instr, ObjectId, Operand, Order, Reg, RmwOp, Rvalue, Until,
+    Value, Width,
 };
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ impl Pass<'_> {
         let s = &mut state;
         match instr {
             Instr::Assign { dst, value } => self.assign(s, *dst, value),
-            Instr::Load { ann, .. } if ann.exclusive => {
+            Instr::Load { ann, .. } if ann.exclusive && !self.options.reservations => {
                 return self.refuse("a load that takes a reservation");
             }
             Instr::Load { dst, addr, width, extend, ann } => {
@@ -50,10 +50,27 @@ impl Pass<'_> {
             Instr::Store { addr, value, width, ann } => {
                 let (address, value) = (self.value(s, *addr), self.value(s, *value));
                 let target = self.target(s, &address, *width);
+                self.check_constant(s, &target);
                 self.step(s.guard, target.unit);
                 self.write(s, &target, &value, Lit::TRUE, *ann, None);
             }
-            Instr::StoreExclusive { .. } => return self.refuse("a store that uses a reservation"),
+            Instr::StoreExclusive { .. } if !self.options.reservations => {
+                return self.refuse("a store that uses a reservation");
+            }
+            Instr::StoreExclusive { .. } if s.reserved.len() > 1 => {
+                return self.refuse("a store that uses one of several reservations");
+            }
+            Instr::StoreExclusive { status, success, addr, value, width, ann } => {
+                let (address, value) = (self.value(s, *addr), self.value(s, *value));
+                let target = self.target(s, &address, *width);
+                self.check_constant(s, &target);
+                self.step(s.guard, target.unit);
+                let (written, read) = self.use_reservation(s, &target);
+                self.write(s, &target, &value, written, *ann, read);
+                let [yes, no] = [*success, 1 - *success].map(|n| Word::constant(Value(u64::from(n))));
+                let outcome = Word::mux(&mut self.graph, written, &yes, &no);
+                self.set(s, Some(*status), Held { word: outcome, dep: Depends::NONE });
+            }
             Instr::Rmw { dst, addr, width, extend, op, operand, read, write } => {
                 let into = Into { dst: *dst, width: *width, extend: *extend };
                 self.update(s, *addr, into, (*op, *operand), None, (*read, *write));
@@ -190,7 +207,8 @@ impl Pass<'_> {
                     (self.value(state, condition), self.value(state, a), self.value(state, b));
                 let chosen = condition.word.is_true(&mut self.graph);
                 let word = Word::mux(&mut self.graph, chosen, &a.word, &b.word);
-                Held { word, dep: self.deps.choice(chosen, a.dep, b.dep) }
+                let either = self.deps.choice(chosen, a.dep, b.dep);
+                Held { word, dep: self.deps.picked(either, condition.dep) }
             }
         };
         self.set(state, Some(dst), held);
@@ -228,7 +246,26 @@ impl Pass<'_> {
                 got.held.word = Word::mux(&mut self.graph, got.undefined, &zero, &got.held.word);
             }
         }
+        if ann.exclusive {
+            let reservation = Reservation { read: got.event, cells: target.cells };
+            state.reserved = Rc::new(vec![(Lit::TRUE, reservation)]);
+        }
         self.set_read(state, into, got.held);
+    }
+
+    /// Whether a store that needs a reservation is done, and the load that took it. It may fail for no reason.
+    fn use_reservation(&mut self, state: &mut State, target: &Target) -> (Lit, Option<EventId>) {
+        let reserved = std::mem::take(&mut state.reserved);
+        let Some((when, Reservation { read, cells })) = reserved.first() else { return (Lit::FALSE, None) };
+        let mut same = Vec::new();
+        for (cell, first) in cells {
+            for (_, second) in target.cells.iter().filter(|(other, _)| other == cell) {
+                same.push(self.graph.and(*first, *second));
+            }
+        }
+        let same = self.graph.or_all(&same);
+        let succeeds = self.graph.input();
+        (self.graph.and_all(&[succeeds, *when, same]), *read)
     }
 
     /// The thread goes on only where the wait is over.
@@ -271,6 +308,7 @@ impl Pass<'_> {
     ) {
         let (address, operand) = (self.value(state, addr), self.value(state, operand));
         let target = self.target(state, &address, into.width);
+        self.check_constant(state, &target);
         self.note_update(&target);
         let step = self.begin_step(state, &target);
         let got = self.read_defined(state, &target, read);
@@ -284,6 +322,11 @@ impl Pass<'_> {
             _ => self.deps.both(got.held.dep, operand.dep),
         };
         self.write(state, &target, &Held { word, dep }, Lit::TRUE, write, got.event);
+        let change = match op {
+            RmwOp::Add => Change::Adds(operand.word.extend(into.width, Extend::Zero)),
+            _ => Change::Replaces(got.held.word.clone()),
+        };
+        self.note_change(got.event, change);
         self.set_read(state, into, got.held);
     }
 
@@ -298,8 +341,8 @@ impl Pass<'_> {
             desired,
             read,
             write,
+            failure,
             weak,
-            ..
         } = instr
         else {
             return;
@@ -307,6 +350,7 @@ impl Pass<'_> {
         let address = self.value(state, *addr);
         let (expected, desired) = (self.value(state, *expected), self.value(state, *desired));
         let target = self.target(state, &address, *width);
+        self.check_constant(state, &target);
         self.note_update(&target);
         let spurious = if *weak { self.graph.input() } else { Lit::FALSE };
         self.step(state.guard, target.unit).spurious = spurious;
@@ -314,10 +358,22 @@ impl Pass<'_> {
         let wanted = expected.word.extend(*width, Extend::Zero);
         let equal = Word::equal(&mut self.graph, &wanted, &got.held.word);
         let written = self.graph.and(equal, !spurious);
+        self.annotate(got.event, !written, *failure);
+        let compared = self.deps.both(got.held.dep, expected.dep);
+        let desired = Held { dep: self.deps.picked(desired.dep, compared), ..desired };
         self.write(state, &target, &desired, written, *write, got.event);
-        let dep = self.deps.both(got.held.dep, expected.dep);
-        self.set_read(state, Into { dst: *dst, width: *width, extend: *extend }, got.held);
+        self.note_change(got.event, Change::Replaces(wanted));
+        let result = self.exchanged(written, got.held);
+        let dep = self.deps.both(result.dep, expected.dep);
+        self.set_read(state, Into { dst: *dst, width: *width, extend: *extend }, result);
         self.set(state, *success, Held { word: Word::bool(written), dep });
+    }
+
+    /// What a compare-exchange read. One that succeeds may take it from memory or from what it was compared with: it depends on
+    /// neither as data (Arm DDI 0487, intrinsic dependencies of CAS).
+    fn exchanged(&mut self, written: Lit, read: Held) -> Held {
+        let picked = self.deps.picked(Depends::NONE, read.dep);
+        Held { dep: self.deps.choice(written, picked, read.dep), ..read }
     }
 
     /// What stands in a mutex that the running thread holds.
@@ -331,16 +387,28 @@ impl Pass<'_> {
         let target = self.mutex(state, &address);
         self.note_update(&target);
         let step = self.begin_step(state, &target);
-        let got = self.read_defined(state, &target, Ann::PLAIN);
+        let [acquire, relaxed] = [Order::Acquire, Order::Relaxed].map(Ann::order);
+        let got = self.read_defined(state, &target, acquire);
         let free = got.held.word.is(&mut self.graph, Value::ZERO);
-        if outcome.is_none() {
+        if outcome.is_some() {
+            self.annotate(got.event, !free, relaxed);
+        } else {
+            if self.options.c {
+                let value = got.held.word.extend(target.width, Extend::Sign);
+                let message = "a mutex is locked that was destroyed";
+                self.fault_and_stop(state, value.fill(), FaultKind::Misuse, message);
+            }
             state.guard = self.graph.and(state.guard, free);
             state.control = self.deps.both(state.control, got.held.dep);
             self.end_wait(state, step, got.undefined);
         }
-        let owner = self.owner();
-        self.write(state, &target, &owner, free, Ann::PLAIN, got.event);
-        self.set(state, outcome, Held { word: Word::bool(free), dep: got.held.dep });
+        let mut owner = self.owner();
+        if outcome.is_some() {
+            owner.dep = self.deps.picked(owner.dep, got.held.dep);
+        }
+        self.write(state, &target, &owner, free, relaxed, got.event);
+        let result = self.exchanged(free, got.held);
+        self.set(state, outcome, Held { word: Word::bool(free), dep: result.dep });
     }
 
     fn unlock(&mut self, state: &mut State, addr: Operand) {
@@ -349,14 +417,14 @@ impl Pass<'_> {
         self.step(state.guard, target.unit);
         let mut rmw = None;
         if self.options.c {
-            let got = self.read_defined(state, &target, Ann::PLAIN);
+            let got = self.read_defined(state, &target, Ann::order(Order::Relaxed));
             let owner = self.owner();
             let mine = Word::equal(&mut self.graph, &got.held.word, &owner.word);
             let message = "a mutex is unlocked by a thread that does not hold it";
             self.fault_and_stop(state, !mine, FaultKind::Misuse, message);
             rmw = got.event;
         }
-        self.write(state, &target, &Held::constant(Value::ZERO), Lit::TRUE, Ann::PLAIN, rmw);
+        self.write(state, &target, &Held::constant(Value::ZERO), Lit::TRUE, Ann::order(Order::Release), rmw);
     }
 
     /// A choice is a symbolic word, with only as many bits as its range needs.
@@ -379,7 +447,7 @@ impl Pass<'_> {
             }
         }
         self.step(state.guard, None).choice = Some(word.clone());
-        self.set(state, Some(dst), Held { word, dep: DepId::NONE });
+        self.set(state, Some(dst), Held { word, dep: Depends::NONE });
     }
 
     fn spawn(
@@ -469,9 +537,10 @@ impl Pass<'_> {
                 let size = self.value(s, *size).word;
                 let large = Memory::too_large(&mut self.graph, &size);
                 self.fault_and_stop(s, large, FaultKind::Limit("an object of more than 65535 bytes"), "");
-                let (made, ends) = (self.new_object(), self.shapes.frees);
+                let (made, ends) = (self.new_object(), self.shapes.frees && self.options.life_flags);
                 let allocated = self.memory.allocate(&mut self.graph, size.clone(), *zeroed, made, ends);
                 if let Some((object, taken)) = allocated {
+                    self.note_birth(object, false);
                     for (a, b) in taken.pairs(&size) {
                         self.constraints.extend([vec![!s.guard, !a, b], vec![!s.guard, a, !b]]);
                     }
@@ -481,10 +550,15 @@ impl Pass<'_> {
             }
             Instr::Local { dst, object, private } => {
                 let made = self.new_object();
-                let ends = self.shapes.frees && !private;
-                let Some(number) = self.memory.make_local(&mut self.graph, object, made, ends) else {
+                let ends = self.shapes.frees && *private != self.options.life_flags;
+                let Some(number) = self.memory.make_local(&mut self.graph, object, made, (ends, *private))
+                else {
                     return self.refuse(&format!("`{}`, whose cells overlap,", object.name));
                 };
+                self.note_birth(number, false);
+                if !private {
+                    self.locals.push((number, s.guard));
+                }
                 self.set(s, Some(*dst), Held::constant(Value::pointer(ObjectId(number), 0)));
             }
             Instr::ThreadLocal { dst, object } => {
@@ -493,14 +567,20 @@ impl Pass<'_> {
                     None => {
                         let made = self.new_object();
                         let template = &self.program.objects[object.0 as usize];
-                        let local = self.memory.make_local(&mut self.graph, template, made, false);
+                        let local = self.memory.make_local(&mut self.graph, template, made, (false, false));
                         let Some(number) = local else {
                             return self.refuse(&format!("`{}`, whose cells overlap,", template.name));
                         };
                         self.copies.insert(object.0, number);
+                        self.locals.push((number, Lit::FALSE));
+                        self.note_birth(number, true);
                         number
                     }
                 };
+                let copy = self.locals.iter_mut().find(|(object, _)| *object == number);
+                if let Some((_, made)) = copy {
+                    *made = self.graph.or(*made, s.guard);
+                }
                 self.set(s, Some(*dst), Held::constant(Value::pointer(ObjectId(number), 0)));
             }
             Instr::ObjectSize { dst, addr } => {
@@ -514,6 +594,7 @@ impl Pass<'_> {
             Instr::EndLocal(addr) => {
                 let address = self.value(s, *addr);
                 let made = self.memory.made_objects(&mut self.graph, &address.word);
+                self.end_scope(s, &made);
                 let flags = made.into_iter().filter_map(|(_, _, alive, named)| Some((alive?, named)));
                 self.end_life(s, flags.collect());
             }
@@ -522,10 +603,30 @@ impl Pass<'_> {
         Ok((state.guard != Lit::FALSE).then_some(state))
     }
 
+    /// Notes where an object is made.
+    fn note_birth(&mut self, object: u32, with_thread: bool) {
+        let first = self.threads[self.thread.0 as usize].events.start;
+        let events_before = if with_thread { 0 } else { self.events.len() as u32 - first };
+        self.memory.objects[object as usize].born = Some(Born { events_before, at: self.at, with_thread });
+    }
+
     /// The name of the next object that the running thread makes.
     fn new_object(&mut self) -> (u32, u32) {
         self.made += 1;
         (self.thread.0, self.made - 1)
+    }
+
+    /// A local object goes out of scope.
+    fn end_scope(&mut self, state: &mut State, made: &[(u32, Kind, Option<super::CellId>, Lit)]) {
+        let mut ended = Vec::new();
+        for &(object, .., named) in made {
+            let here = self.graph.and(state.guard, named);
+            if let Some((_, alive)) = self.locals.iter_mut().find(|(local, _)| *local == object) {
+                *alive = self.graph.and(*alive, !here);
+                ended.push((object, named));
+            }
+        }
+        self.end_lives(state, ended);
     }
 
     fn free(&mut self, state: &mut State, addr: Operand) {
@@ -538,6 +639,7 @@ impl Pass<'_> {
         named.push(null);
         let good = self.graph.or_all(&named);
         self.fault_and_stop(state, !good, FaultKind::InvalidFree, "");
+        self.end_lives(state, heap.iter().map(|&(object, .., named)| (object, named)).collect());
         let flags = heap.into_iter().filter_map(|(_, _, alive, named)| Some((alive?, named)));
         self.end_life(state, flags.collect());
         state.note_effect(&mut self.graph, Lit::TRUE);

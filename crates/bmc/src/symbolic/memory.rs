@@ -32,8 +32,10 @@ pub(super) struct Template {
     declared: Option<Object>,
     /// The size if it is a number, else the most that it can be.
     size: Result<u64, u64>,
-    /// It may end before the program does.
+    /// It may end before the program does, and there is a flag that says so.
     ends: bool,
+    /// Only its thread can reach it.
+    private: bool,
 }
 
 /// What threads made in the passes so far. Threads are unrolled in the order of their starts, and one that is unrolled early may
@@ -148,10 +150,20 @@ impl Memory {
                     Ok(known) => Word::constant(Value(known)),
                     Err(_) => Shape::Bits { len: 16, signed: false }.input(graph),
                 });
-                let info = ObjectInfo { name: "allocated".into(), size, declared: None };
+                let info = ObjectInfo {
+                    name: "allocated".into(),
+                    size,
+                    declared: None,
+                    made: Some(name),
+                    born: None,
+                    private: false,
+                    heap: true,
+                    constant: false,
+                };
                 self.push(info, template.kind, Some(name), largest)
             }
         };
+        self.objects[number as usize].private = template.private;
         if template.ends {
             self.add_alive(number);
         }
@@ -185,10 +197,10 @@ impl Memory {
         graph: &mut Graph,
         object: &Object,
         name: (u32, u32),
-        ends: bool,
+        (ends, private): (bool, bool),
     ) -> Option<u32> {
         let size = Ok(u64::from(object.size));
-        let template = Template { kind: Kind::Local, declared: Some(object.clone()), size, ends };
+        let template = Template { kind: Kind::Local, declared: Some(object.clone()), size, ends, private };
         self.make(name, template, None, graph)
     }
 
@@ -207,7 +219,16 @@ impl Memory {
         declared: Option<u32>,
     ) -> Option<u32> {
         let size = Word::constant(Value(u64::from(object.size)));
-        let info = ObjectInfo { name: object.name.clone(), size, declared };
+        let info = ObjectInfo {
+            name: object.name.clone(),
+            size,
+            declared,
+            made,
+            born: None,
+            private: false,
+            heap: false,
+            constant: object.constant,
+        };
         let number = self.push(info, kind, made, u64::from(object.size));
         let mut end = 0;
         for cell in &object.cells {
@@ -240,7 +261,8 @@ impl Memory {
             Some(size) => Ok(size.0.min(LARGEST)),
             None => Err(most(&size).unwrap_or(u64::MAX).min(LARGEST)),
         };
-        let template = Template { kind: Kind::Heap { zeroed }, declared: None, size: known, ends };
+        let template =
+            Template { kind: Kind::Heap { zeroed }, declared: None, size: known, ends, private: false };
         let number = self.make(name, template, Some(size), graph)?;
         Some((number, self.objects[number as usize].size.clone()))
     }
@@ -251,15 +273,30 @@ impl Memory {
         graph.or_all(&bits)
     }
 
-    /// The flag that says whether an object may be used.
+    /// The flag that says whether an object may be used; as private as that.
     fn add_alive(&mut self, object: u32) -> CellId {
         let (thread, made) = self.places[object as usize].made.unwrap_or((u32::MAX, object));
-        let info = ObjectInfo { name: "alive".into(), size: Word::constant(Value(1)), declared: None };
+        let info = ObjectInfo {
+            name: "alive".into(),
+            size: Word::constant(Value(1)),
+            declared: None,
+            made: None,
+            born: None,
+            private: false,
+            heap: false,
+            constant: false,
+        };
         let flag = self.push(info, Kind::Flag, None, 1);
+        self.objects[flag as usize].private = self.objects[object as usize].private;
         let initial = Some(Word::constant(Value(1)));
         let cell = self.new_cell(flag, 0, Width::W8, initial, Key::Alive { thread, made });
         self.places[object as usize].alive = Some(cell);
         cell
+    }
+
+    /// Whether a cell is the flag of a life.
+    pub fn is_flag(&self, cell: CellId) -> bool {
+        self.places[self.cells[cell.0 as usize].object as usize].kind == Kind::Flag
     }
 
     fn add_cell(&mut self, object: u32, offset: u32, width: Width, initial: Option<Word>) -> CellId {

@@ -25,7 +25,8 @@
 //!   then not executed. No thread has to run to its end: a fault counts wherever the other threads stand.
 //! * A thread that ends within an atomic section stops all others ([`Unrolled::sections`]): what comes after it in the order
 //!   does not count.
-//! * After a failed assertion a thread goes on. The first fault in the order of execution is real; later ones need not be.
+//! * After a failed assertion a thread goes on, but no other thread sees it end. The first fault in the order of execution is
+//!   real; later ones need not be.
 //! * Memory that only one thread accesses is resolved by substitution and has no events (unless
 //!   [`Options::private_memory`] is off); the same for cells that nobody writes.
 //!
@@ -50,8 +51,9 @@ use crate::word::Word;
 use fencepost_diag::Span;
 use fencepost_ir::{Ann, Fence, Width};
 use std::ops::Range;
+use std::rc::Rc;
 
-pub use deps::{Dep, DepId, Deps};
+pub use deps::{Dep, DepId, Depends, Deps};
 pub use unroll::unroll;
 
 /// An event, by its place in [`Unrolled::events`].
@@ -77,6 +79,16 @@ pub struct Options {
     pub skip_idle: bool,
     /// Memory of one thread is resolved by substitution.
     pub private_memory: bool,
+    /// What is substituted is noted all the same ([`Unrolled::silent`]): for those who need every access of a run.
+    pub notes_silent: bool,
+    /// Lives of objects are flags in memory, which only sequential consistency gives their meaning. Otherwise the ends of lives are
+    /// events ([`EventKind::End`]), and nothing is said about what comes after them.
+    pub life_flags: bool,
+    /// It is a fault to write to a constant object.
+    pub keeps_constants: bool,
+    /// Loads that take a reservation and stores that use one are followed: the two are the halves of a read-modify-write, which is not
+    /// one unit.
+    pub reservations: bool,
     /// The rules of C: a mutex knows its owner, and only the owner may unlock it.
     pub c: bool,
     /// Copies of each thread ([`ThreadInstance::copy_of`]), for models in which a thread runs ahead and comes back. A copy ends
@@ -98,6 +110,10 @@ impl Default for Options {
             unroll: 8,
             skip_idle: true,
             private_memory: true,
+            notes_silent: false,
+            life_flags: true,
+            keeps_constants: false,
+            reservations: false,
             c: false,
             copies: 0,
             copies_per_step: false,
@@ -151,8 +167,10 @@ pub struct Access {
     pub width: Width,
     /// Its annotation.
     pub ann: Ann,
+    /// Where the literal holds, it is this one: a compare-exchange that fails.
+    pub otherwise: Option<(Lit, Ann)>,
     /// What the address depends on.
-    pub address: DepId,
+    pub address: Depends,
 }
 
 /// What an event does.
@@ -174,9 +192,11 @@ pub enum EventKind {
         /// What it writes, zero-extended.
         value: Word,
         /// What the value depends on.
-        data: DepId,
+        data: Depends,
         /// The read half of a read-modify-write: the event before, of the same unit.
         rmw: Option<EventId>,
+        /// What such a one makes of what it read, if that is known.
+        change: Option<Change>,
     },
     /// A fence.
     Fence(Fence),
@@ -184,6 +204,17 @@ pub enum EventKind {
     Spawn(InstanceId),
     /// Waits for the end of a thread. What follows in the thread is executed only if that thread has ended.
     Join(Vec<(InstanceId, Lit)>),
+    /// Ends the lives of objects, indices of [`Unrolled::objects`].
+    End(Vec<(u32, Lit)>),
+}
+
+/// What a read-modify-write makes of what it read.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// It adds this.
+    Adds(Word),
+    /// What it read is equal to this wherever it writes.
+    Replaces(Word),
 }
 
 /// A guarded event of a thread.
@@ -200,16 +231,21 @@ pub struct Event {
     /// What comes before it in its thread.
     pub before: Point,
     /// What its execution depends on: the branches on the way here.
-    pub control: DepId,
+    pub control: Depends,
     /// Threads that this one has surely joined before.
     pub joined: Vec<InstanceId>,
     /// The function, by number.
     pub function: u32,
     /// The instruction, by its place in the function.
     pub pc: u32,
+    /// The calls that led there.
+    pub calls: Calls,
     /// Where in the source.
     pub span: Span,
 }
+
+/// Call instructions, innermost first, each a function and an instruction of it.
+pub type Calls = Rc<[(u32, u32)]>;
 
 /// A step of a thread that a machine notices, for replaying: every access, choice, spawn, join and begin of a section.
 #[derive(Clone, PartialEq, Debug)]
@@ -269,6 +305,27 @@ pub struct ObjectInfo {
     pub size: Word,
     /// The declared object, if it is one of the program's own.
     pub declared: Option<u32>,
+    /// Who made it, if it was made while the program runs: a thread, and how many objects that one had made before.
+    pub made: Option<(u32, u32)>,
+    /// Where that was.
+    pub born: Option<Born>,
+    /// Only its thread can reach it.
+    pub private: bool,
+    /// It is from the heap.
+    pub heap: bool,
+    /// It must not be written.
+    pub constant: bool,
+}
+
+/// Where an object was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Born {
+    /// How many events its maker had before.
+    pub events_before: u32,
+    /// The function and the instruction.
+    pub at: (u32, u32),
+    /// It is there from the start of its thread.
+    pub with_thread: bool,
 }
 
 /// A memory cell.
@@ -304,6 +361,8 @@ pub enum FaultKind {
     BadCall,
     AtomicEnd,
     BadJoin,
+    /// A write to a constant object.
+    Constant,
     UseAfterFree,
     UseAfterScope,
     DoubleFree,
@@ -333,8 +392,39 @@ pub struct Fault {
     pub function: u32,
     /// The instruction.
     pub pc: u32,
+    /// The calls that led there.
+    pub calls: Calls,
     /// Where in the source.
     pub span: Span,
+}
+
+/// An access that has no event.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Silent {
+    /// Whose.
+    pub thread: InstanceId,
+    /// It is done.
+    pub guard: Lit,
+    /// The cells that it may touch, with conditions.
+    pub cells: Vec<(CellId, Lit)>,
+    /// What is read or written.
+    pub value: Word,
+    /// It writes.
+    pub writes: bool,
+    /// Its annotation.
+    pub ann: Ann,
+    /// Where the literal holds, it is this one.
+    pub otherwise: Option<(Lit, Ann)>,
+    /// How many events the thread had before.
+    pub events_before: u32,
+    /// How many steps, its own counted.
+    pub steps_before: u32,
+    /// The function, by number.
+    pub function: u32,
+    /// The instruction.
+    pub pc: u32,
+    /// The calls that led there.
+    pub calls: Calls,
 }
 
 /// An atomic section.
@@ -387,6 +477,8 @@ pub struct Unrolled {
     pub ties: Vec<Tie>,
     /// What may go wrong.
     pub faults: Vec<Fault>,
+    /// Accesses without an event, thread by thread and in program order, if they are noted.
+    pub silent: Vec<Silent>,
     /// Clauses that hold: ranges of choices, ends of threads.
     pub constraints: Vec<Vec<Lit>>,
     /// `rounds[n]`: a loop goes round for the (n + 1)th time after it was entered, counting only what the bound counts. The

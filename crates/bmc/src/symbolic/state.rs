@@ -1,7 +1,7 @@
 //! The symbolic state of a thread on one way through it, and how ways meet.
 
-use super::deps::{DepId, Deps};
-use super::{CellId, CellInfo, InstanceId, Merge, Point};
+use super::deps::{Depends, Deps};
+use super::{CellId, CellInfo, EventId, InstanceId, Merge, Point};
 use crate::aig::{Graph, Lit};
 use crate::word::Word;
 use fencepost_ir::Value;
@@ -12,12 +12,12 @@ use std::rc::Rc;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Held {
     pub word: Word,
-    pub dep: DepId,
+    pub dep: Depends,
 }
 
 impl Held {
     pub fn constant(value: Value) -> Held {
-        Held { word: Word::constant(value), dep: DepId::NONE }
+        Held { word: Word::constant(value), dep: Depends::NONE }
     }
 }
 
@@ -33,7 +33,7 @@ impl Own {
     /// Before anything is written.
     pub fn initial(cell: &CellInfo) -> Own {
         let word = cell.initial.clone().unwrap_or_else(|| Word::constant(Value::ZERO));
-        Own { held: Held { word, dep: DepId::NONE }, undefined: Lit::constant(cell.initial.is_none()) }
+        Own { held: Held { word, dep: Depends::NONE }, undefined: Lit::constant(cell.initial.is_none()) }
     }
 }
 
@@ -98,13 +98,22 @@ pub(super) struct State {
     /// What was executed last.
     pub point: Point,
     /// What being here depends on.
-    pub control: DepId,
+    pub control: Depends,
     /// The atomic section that it is in.
     pub section: Inside,
     /// For each loop that it is in, outermost first: it did something that outlives the iteration.
     pub effects: Vec<Lit>,
     /// Threads that were surely joined, sorted.
     pub joined: Rc<Vec<InstanceId>>,
+    /// The last load that took a reservation, by the way.
+    pub reserved: Rc<Vec<(Lit, Reservation)>>,
+}
+
+/// What a load has reserved: its event, if it has one, and the cells that it may be of.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Reservation {
+    pub read: Option<EventId>,
+    pub cells: Vec<(CellId, Lit)>,
 }
 
 impl State {
@@ -169,6 +178,7 @@ impl Merger<'_> {
             false => Rc::new(a.joined.iter().copied().filter(|id| b.joined.contains(id)).collect()),
         };
         let section = Inside::merge(self.graph, condition, &a.section, &b.section);
+        let reserved = self.reserved(condition, &a.reserved, &b.reserved);
         State {
             guard,
             regs: self.registers(condition, &a.regs, &b.regs),
@@ -179,7 +189,30 @@ impl Merger<'_> {
             section,
             effects,
             joined,
+            reserved,
         }
+    }
+
+    fn reserved(
+        &mut self,
+        condition: Lit,
+        a: &Rc<Vec<(Lit, Reservation)>>,
+        b: &Rc<Vec<(Lit, Reservation)>>,
+    ) -> Rc<Vec<(Lit, Reservation)>> {
+        if a == b {
+            return a.clone();
+        }
+        let mut both: Vec<(Lit, Reservation)> = Vec::new();
+        for (on, list) in [(condition, a), (!condition, b)] {
+            for (when, reservation) in list.iter() {
+                let when = self.graph.and(on, *when);
+                match both.iter_mut().find(|(_, known)| known == reservation) {
+                    Some((known, _)) => *known = self.graph.or(*known, when),
+                    None => both.push((when, reservation.clone())),
+                }
+            }
+        }
+        Rc::new(both)
     }
 
     fn held(&mut self, condition: Lit, a: &Held, b: &Held) -> Held {

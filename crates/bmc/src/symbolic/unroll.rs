@@ -33,6 +33,7 @@ pub fn unroll(program: &Program, options: &Options) -> Result<Unrolled, Failed> 
             sections: pass.sections,
             ties: pass.ties,
             faults: pass.faults,
+            silent: pass.silent,
             constraints: pass.constraints,
             rounds: pass.rounds,
             passes: shapes.passes + 1,

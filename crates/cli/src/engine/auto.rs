@@ -219,7 +219,7 @@ const TIME_FOR_DATA: Duration = Duration::from_secs(1);
 
 /// The engine takes data as symbols.
 fn has_symbols(engine: &dyn Engine) -> bool {
-    ["bmc", "reduce"].contains(&engine.name())
+    ["bmc", "reduce", "axiom"].contains(&engine.name())
 }
 
 /// The program chooses values, many of them, and another engine takes data as symbols.

@@ -374,9 +374,7 @@ impl Reporter<'_> {
     /// What went wrong and why, of each finding; and the first counterexample, to be drawn.
     fn explain(&self, found: &Exploration, again: &[u64], outcome: &mut Outcome) {
         for (number, (finding, &again)) in found.findings.iter().zip(again).enumerate() {
-            let teller = Teller::new(self.source, finding, self.full);
-            let told = finding.kind != FindingKind::Leak && !finding.steps.is_empty();
-            let rebuilt = told.then(|| {
+            let rebuilt = is_told(finding).then(|| {
                 let program = self.source.program;
                 revalidate::rebuilt(program, self.model, self.dependencies, finding, &self.limits)
             });
@@ -384,21 +382,15 @@ impl Reporter<'_> {
             if let (true, Some(rebuilt), None) = (self.wants_test, &rebuilt, &outcome.test) {
                 outcome.test = Some(as_litmus::of(&rebuilt.execution, self.model, &self.name));
             }
-            let under_sc = || self.happens_under_sc(finding);
-            let (explanation, cycle) = sentence::explain(&teller, self.model, rebuilt.as_ref(), &under_sc);
-            let idle = rebuilt
-                .as_ref()
-                .map(|rebuilt| idle::reads(self.source.program, finding, rebuilt, cycle.as_ref()));
-            let teller = teller.without(idle.unwrap_or_default()).about(cycle.as_deref());
-            if told {
-                outcome.findings[number].trace = teller.trace();
-            }
-            outcome.explanations.push(Explanation { again, ..explanation });
-            if told && outcome.picture.is_none() {
-                let dependencies = rebuilt.as_ref().filter(|_| self.model.dependencies).map(dependencies);
-                let dependencies = dependencies.unwrap_or_default();
-                outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[]), &dependencies));
-            }
+            let told = Told {
+                source: self.source,
+                full: self.full,
+                model: self.model,
+                rebuilt,
+                under_sc: &|| self.happens_under_sc(finding),
+                again,
+            };
+            tell(&told, number, finding, outcome);
         }
     }
 
@@ -450,6 +442,48 @@ impl Reporter<'_> {
             places: places.collect(),
             trace: if finding.kind == FindingKind::Leak { Vec::new() } else { teller.trace() },
         }
+    }
+}
+
+/// What is needed to tell a finding.
+pub(super) struct Told<'a> {
+    pub source: Source<'a>,
+    /// Nothing is left out.
+    pub full: bool,
+    pub model: &'static Entry,
+    /// The execution, if it was run again.
+    pub rebuilt: Option<Rebuilt>,
+    /// Whether the same happens under SC.
+    pub under_sc: &'a dyn Fn() -> Option<bool>,
+    /// How often the same was found again.
+    pub again: u64,
+}
+
+/// Whether there are steps to tell.
+fn is_told(finding: &fencepost_explore::Finding) -> bool {
+    finding.kind != FindingKind::Leak && !finding.steps.is_empty()
+}
+
+/// Explains the finding of that number in an answer, and draws the first one.
+pub(super) fn tell(
+    told: &Told<'_>,
+    number: usize,
+    finding: &fencepost_explore::Finding,
+    outcome: &mut Outcome,
+) {
+    let Told { source, model, rebuilt, .. } = told;
+    let teller = Teller::new(*source, finding, told.full);
+    let (explanation, cycle) = sentence::explain(&teller, model, rebuilt.as_ref(), told.under_sc);
+    let idle = rebuilt.as_ref().map(|rebuilt| idle::reads(source.program, finding, rebuilt, cycle.as_ref()));
+    let teller = teller.without(idle.unwrap_or_default()).about(cycle.as_deref());
+    if is_told(finding) {
+        outcome.findings[number].trace = teller.trace();
+    }
+    outcome.explanations.push(Explanation { again: told.again, ..explanation });
+    if is_told(finding) && outcome.picture.is_none() {
+        let dependencies = rebuilt.as_ref().filter(|_| model.dependencies).map(dependencies);
+        let dependencies = dependencies.unwrap_or_default();
+        outcome.picture = Some(teller.picture(cycle.as_deref().unwrap_or(&[]), &dependencies));
     }
 }
 

@@ -3,6 +3,7 @@
 //! A new engine is a file here with an `impl Engine`, and a line in [`ENGINES`].
 
 pub mod auto;
+mod axiom;
 mod bmc;
 mod cbmc;
 mod explore;
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
 
 /// The engines, in the order in which messages name them.
 pub const ENGINES: &[&dyn Engine] =
-    &[&run::Run, &explore::Explore, &states::States, &reduce::Reduce, &bmc::Bmc];
+    &[&run::Run, &explore::Explore, &states::States, &reduce::Reduce, &bmc::Bmc, &axiom::Axiom];
 
 /// What is asked about a program.
 #[derive(Clone, Copy)]

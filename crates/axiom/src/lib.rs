@@ -1,0 +1,31 @@
+//! Programs under any axiomatic memory model, on a SAT solver: `rf` and `co` are variables of a formula, data are symbols.
+//!
+//! ```text
+//! ir::Program --bmc::symbolic--> events --base--> rf, co, po, ... as literals --gates--> the axioms of a cat file as clauses
+//!             --CaDiCaL--> an execution in which something goes wrong, or none within the unroll bound
+//! ```
+//!
+//! * [`base`]: events and the relations that every model starts from; [`pairs`]: relations as literals.
+//! * [`bounds`]: what may be in a relation, and who asks; [`gates`]: a model's operations; [`closure`]: closures; [`acyclic`]: that there
+//!   is no cycle.
+//! * [`lives`]: accesses to objects that are not there any more, or not yet.
+//! * [`chains`]: redundant clauses about cells that only read-modify-writes write.
+//! * [`check`]: asks, and says how far the answer holds; [`witness`]: what the solver found, as steps of threads.
+//!
+//! The same document that describes how it works has the proofs of what is left out: `docs/AXIOM.md`.
+
+pub mod acyclic;
+pub mod base;
+pub mod bounds;
+pub mod chains;
+pub mod check;
+pub mod closure;
+pub mod gates;
+pub mod lives;
+pub mod pairs;
+pub mod witness;
+
+pub use check::{Finding, Options, Outcome, Progress, Refused, Statistics, Verdict, Wrong, check};
+pub use gates::{Unsupported, is_supported};
+pub use lives::Pair;
+pub use witness::{Action, Step, StepId, Witness};

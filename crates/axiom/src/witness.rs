@@ -1,0 +1,262 @@
+//! From a solution of the formula to an execution: the steps of each thread, what reads read from, and the order of the writes of each
+//! cell. Whoever gets it runs the threads again and asks the model; nothing here is to be believed.
+
+use crate::base::Base;
+use fencepost_bmc::aig::{Lit, Values};
+use fencepost_bmc::symbolic::{CellId, EventKind, Silent, Step as Unrolling, Unrolled};
+use fencepost_ir::{Ann, Instr, Order, Program, Value};
+
+/// A thread and one of its steps.
+pub type StepId = (u32, u32);
+
+/// A step of a thread.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// Function and instruction.
+    pub at: (u32, u32),
+    /// The calls that led there, innermost first.
+    pub calls: Vec<(u32, u32)>,
+    /// What it does.
+    pub action: Action,
+}
+
+/// What a step does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// Reads a cell.
+    Read {
+        /// Which.
+        cell: CellId,
+        /// What is in it.
+        value: Value,
+        /// The memory order.
+        order: Order,
+        /// The write that it reads; none is the initial one.
+        from: Option<StepId>,
+    },
+    /// Writes a cell.
+    Write {
+        /// Which.
+        cell: CellId,
+        /// What.
+        value: Value,
+        /// The memory order.
+        order: Order,
+    },
+    /// Chooses the value that is so much above the first one.
+    Choose(u64),
+    /// A fence.
+    Fence,
+    /// Starts a thread.
+    Spawn(u32),
+    /// Has waited for the end of a thread.
+    Join(u32),
+    /// Ends the lives of objects.
+    End(Vec<u32>),
+}
+
+/// An execution.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Witness {
+    /// The steps of each thread.
+    pub threads: Vec<Vec<Step>>,
+    /// Per cell that is written: the writes in coherence order, without the initial one.
+    pub coherence: Vec<(CellId, Vec<StepId>)>,
+    /// The step of each vertex that is executed.
+    pub places: Vec<Option<StepId>>,
+}
+
+/// What a thread does next, before it is put into words.
+enum Done<'u> {
+    Event(u32),
+    Silent(&'u Silent),
+    Choice(&'u Unrolling),
+}
+
+/// The execution that a solution is.
+pub fn witness(program: &Program, unrolled: &Unrolled, base: &Base, values: &Values) -> Witness {
+    let mut writer =
+        Writer { program, unrolled, base, values, witness: Witness::default(), done: Vec::new() };
+    writer.witness.places = vec![None; base.len()];
+    for thread in 0..unrolled.threads.len() as u32 {
+        let done = writer.in_order(thread);
+        for (step, what) in (0u32..).zip(&done) {
+            if let Done::Event(vertex) = what {
+                writer.witness.places[*vertex as usize] = Some((thread, step));
+            }
+        }
+        writer.done.push(done);
+    }
+    for (thread, done) in (0u32..).zip(std::mem::take(&mut writer.done)) {
+        let steps = writer.steps(thread, &done);
+        writer.witness.threads.push(steps);
+    }
+    writer.order_writes();
+    writer.witness
+}
+
+struct Writer<'u> {
+    program: &'u Program,
+    unrolled: &'u Unrolled,
+    base: &'u Base,
+    values: &'u Values,
+    witness: Witness,
+    done: Vec<Vec<Done<'u>>>,
+}
+
+impl<'u> Writer<'u> {
+    /// What a thread does, in program order.
+    fn in_order(&self, thread: u32) -> Vec<Done<'u>> {
+        let of = &self.unrolled.threads[thread as usize];
+        // A step is done before its events, and before accesses without an event that come after it.
+        let mut others: Vec<((u32, u32, u8), Done<'u>)> = Vec::new();
+        let silent = self.unrolled.silent.iter().filter(|silent| silent.thread.0 == thread);
+        for silent in silent.filter(|silent| self.values.of(silent.guard)) {
+            let key = (silent.events_before, silent.steps_before.saturating_sub(1), 1);
+            others.push((key, Done::Silent(silent)));
+        }
+        for (number, step) in (0u32..).zip(&of.steps) {
+            if step.choice.is_some() && self.values.of(step.guard) {
+                others.push(((step.events_before, number, 0), Done::Choice(step)));
+            }
+        }
+        others.sort_by_key(|(key, _)| *key);
+        let mut others = others.into_iter().peekable();
+        let mut done = Vec::new();
+        for event in of.events.clone() {
+            let before = event - of.events.start;
+            while let Some((_, what)) = others.next_if(|((events, ..), _)| *events <= before) {
+                done.push(what);
+            }
+            let vertex = self.base.vertex_of[event as usize];
+            let executed = |vertex: &u32| self.values.of(self.base.vertices[*vertex as usize].guard);
+            done.extend(vertex.filter(executed).map(Done::Event));
+        }
+        done.extend(others.map(|(_, what)| what));
+        done
+    }
+
+    fn steps(&mut self, thread: u32, done: &[Done<'u>]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        // The last silent write to each cell.
+        let mut last: Vec<(CellId, StepId)> = Vec::new();
+        for (number, what) in (0u32..).zip(done) {
+            steps.push(match what {
+                Done::Event(vertex) => self.event(*vertex),
+                Done::Choice(step) => Step {
+                    at: (step.function, step.pc),
+                    calls: Vec::new(),
+                    action: Action::Choose(self.chosen(step)),
+                },
+                Done::Silent(silent) => {
+                    let cell = self.cell(&silent.cells);
+                    let known = last.iter().position(|(other, _)| *other == cell);
+                    let value = silent.value.evaluate(self.values);
+                    let order = self.order(silent.ann, silent.otherwise);
+                    let action = match silent.writes {
+                        true => {
+                            self.note_silent(cell, (thread, number));
+                            last.retain(|(other, _)| *other != cell);
+                            last.push((cell, (thread, number)));
+                            Action::Write { cell, value, order }
+                        }
+                        false => {
+                            let from = known.map(|at| last[at].1);
+                            let nothing = from.is_none() && !self.has_value(cell);
+                            let value = if nothing { Value::UNDEFINED } else { value };
+                            Action::Read { cell, value, order, from }
+                        }
+                    };
+                    Step { at: (silent.function, silent.pc), calls: silent.calls.to_vec(), action }
+                }
+            });
+        }
+        steps
+    }
+
+    /// What one thread writes to its own memory is in program order.
+    fn note_silent(&mut self, cell: CellId, id: StepId) {
+        match self.witness.coherence.iter_mut().find(|(other, _)| *other == cell) {
+            Some((_, list)) => list.push(id),
+            None => self.witness.coherence.push((cell, vec![id])),
+        }
+    }
+
+    fn has_value(&self, cell: CellId) -> bool {
+        self.unrolled.cells[cell.0 as usize].initial.is_some()
+    }
+
+    fn cell(&self, cells: &[(CellId, Lit)]) -> CellId {
+        cells.iter().find(|(_, lit)| self.values.of(*lit)).map_or(CellId(0), |(cell, _)| *cell)
+    }
+
+    fn chosen(&self, step: &Unrolling) -> u64 {
+        let value = step.choice.as_ref().map_or(Value::ZERO, |word| word.evaluate(self.values));
+        let body = &self.program.functions[step.function as usize].body;
+        match body.get(step.pc as usize) {
+            Some(Instr::Nondet { first, .. }) => value.as_i64().wrapping_sub(*first) as u64,
+            _ => value.0,
+        }
+    }
+
+    fn order(&self, ann: Ann, otherwise: Option<(Lit, Ann)>) -> Order {
+        match otherwise {
+            Some((condition, ann)) if self.values.of(condition) => ann.order,
+            _ => ann.order,
+        }
+    }
+
+    fn event(&self, vertex: u32) -> Step {
+        let number = self.base.vertices[vertex as usize].event.unwrap_or_default();
+        let event = &self.unrolled.events[number as usize];
+        let action = match &event.kind {
+            EventKind::Read { access, value, .. } => {
+                let cell = self.cell(&access.cells);
+                let source =
+                    (0..self.base.len() as u32).find(|&w| self.values.of(self.base.rf.get(w, vertex)));
+                let from = source.and_then(|write| self.witness.places[write as usize]);
+                let nothing = from.is_none() && !self.has_value(cell);
+                let value = if nothing { Value::UNDEFINED } else { value.evaluate(self.values) };
+                Action::Read { cell, value, order: self.order(access.ann, access.otherwise), from }
+            }
+            EventKind::Write { access, value, .. } => Action::Write {
+                cell: self.cell(&access.cells),
+                value: value.evaluate(self.values),
+                order: self.order(access.ann, access.otherwise),
+            },
+            EventKind::Fence(_) => Action::Fence,
+            EventKind::Spawn(thread) => Action::Spawn(thread.0),
+            EventKind::Join(threads) => {
+                let of = threads.iter().find(|(_, named)| self.values.of(*named));
+                Action::Join(of.map_or(0, |(thread, _)| thread.0))
+            }
+            EventKind::End(objects) => {
+                let ended = objects.iter().filter(|(_, lit)| self.values.of(*lit));
+                Action::End(ended.map(|(object, _)| *object).collect())
+            }
+        };
+        Step { at: (event.function, event.pc), calls: event.calls.to_vec(), action }
+    }
+
+    /// The writes of each cell by how many come before them.
+    fn order_writes(&mut self) {
+        let mut lists: Vec<(CellId, Vec<(usize, StepId)>)> = Vec::new();
+        for vertex in 0..self.base.len() as u32 {
+            let Some(place) = self.witness.places[vertex as usize].filter(|_| self.base.is_write(vertex))
+            else {
+                continue;
+            };
+            let before = |w: &u32| self.values.of(self.base.co.get(*w, vertex));
+            let rank = (0..self.base.len() as u32).filter(before).count();
+            let cell = self.cell(&self.base.vertices[vertex as usize].cells);
+            match lists.iter_mut().find(|(other, _)| *other == cell) {
+                Some((_, list)) => list.push((rank, place)),
+                None => lists.push((cell, vec![(rank, place)])),
+            }
+        }
+        for (cell, mut list) in lists {
+            list.sort_unstable();
+            self.witness.coherence.push((cell, list.into_iter().map(|(_, place)| place).collect()));
+        }
+    }
+}

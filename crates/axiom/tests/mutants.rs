@@ -1,0 +1,53 @@
+//! Every clause of every cat file left out once: some random program has another answer then.
+//!
+//! `FENCEPOST_CASES` says how many programs are tried for each (40); what more of them notice than these is in the lists below.
+
+mod support;
+
+use fencepost_axiom::Verdict;
+use fencepost_models::Model;
+use support::{answered, compiled, options, program};
+
+const MODELS: [&str; 8] = ["sc", "tso", "pso", "ra", "rc11", "rc20", "power", "armv8"];
+
+#[test]
+#[ignore = "takes minutes; a campaign"]
+fn clauses_that_are_left_out_are_noticed() {
+    let cases: u64 = std::env::var("FENCEPOST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let mut missed = Vec::new();
+    for name in MODELS {
+        let model = Model::builtin(name).expect("built in");
+        let mut known: Vec<Option<Verdict>> = vec![None; cases as usize];
+        let mut mutants: Vec<(String, Model)> = Vec::new();
+        for clause in model.clauses() {
+            if let Ok(mutant) = model.with_definition(&clause.definition, &clause.rest) {
+                mutants.push((format!("{} without {}", clause.definition, clause.text), mutant));
+            }
+        }
+        let axioms: Vec<String> = model.axioms().iter().map(|axiom| axiom.name.to_string()).collect();
+        mutants.extend(axioms.iter().filter_map(|axiom| Some((axiom.clone(), model.without_axiom(axiom)?))));
+        let count = mutants.len();
+        mutants.retain(|(what, mutant)| {
+            for seed in 0..cases {
+                let compiled = compiled(&program(seed));
+                let original = *known[seed as usize].get_or_insert_with(|| {
+                    answered(&compiled, name, &model, &options(&model))
+                        .map_or(Verdict::Unknown, |o| o.verdict)
+                });
+                let answer = answered(&compiled, name, mutant, &options(mutant));
+                match answer {
+                    Ok(outcome) if outcome.verdict == original => {}
+                    Ok(_) => return false,
+                    Err(why) => {
+                        println!("{name}: {what}: {why}");
+                        return true;
+                    }
+                }
+            }
+            true
+        });
+        println!("{name}: {} of {count} noticed", count - mutants.len());
+        missed.extend(mutants.into_iter().map(|(what, _)| format!("{name}: {what}")));
+    }
+    missed.iter().for_each(|what| println!("not noticed: {what}"));
+}

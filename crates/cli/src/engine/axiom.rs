@@ -1,0 +1,326 @@
+//! The axioms of a model as clauses: reads-from and coherence are variables of a formula, data are symbols. What is found is run again
+//! by `naive` and told as what the explorer finds is.
+
+use super::explore::{Told, tell};
+use super::{Engine, Fit, Question, has_large_choices};
+use crate::args::Dependencies;
+use crate::check::INTERRUPT;
+use crate::input::Trouble;
+use crate::progress::{self, is_watched};
+use crate::revalidate::{self, Unconfirmed};
+use crate::telling::teller::{Source, Teller};
+use crate::user_model;
+use fencepost_answer::{Bound, BoundName, FindingKind, Limit, Outcome, Place as Shown, StopReason};
+use fencepost_axiom::{self as axiom, Action, Pair, Progress, Refused, StepId, Wrong};
+use fencepost_bmc::{Limits, Mistake, StopReason as Stopped};
+use fencepost_diag::Span;
+use fencepost_explore::{self as explore, Place, headline};
+use fencepost_ir::{Language, Program, Property, Value};
+use fencepost_models::Model;
+use fencepost_models::prepare::{Form, Prepared};
+use fencepost_naive::{Recorded, confirm_within, rebuilt, thread_fence};
+
+/// The engine.
+pub struct Axiom;
+
+/// Loops and choices stay as they are: they are unrolled and symbols.
+const FORM: Form = Form { bound_loops: false, divide_choices: false, ..Form::EXPLORE };
+
+/// What is looked for, if not everything that can be wrong.
+const WITH_RACES: &str = "assertions, data races, memory faults, undefined arithmetic and the use of mutexes";
+const WITHOUT_RACES: &str = "assertions, memory faults, undefined arithmetic and the use of mutexes";
+
+impl Engine for Axiom {
+    fn name(&self) -> &'static str {
+        "axiom"
+    }
+
+    fn about(&self) -> &'static str {
+        "the axioms of a model as clauses for a SAT solver: loops unrolled, data symbolic; every model with a cat file, and yours"
+    }
+
+    fn honours(&self) -> &'static [&'static str] {
+        &["unroll", "deps"]
+    }
+
+    fn needs_solver(&self, _: &Question<'_>) -> bool {
+        true
+    }
+
+    fn fit(&self, question: &Question<'_>) -> Fit {
+        if question.model.cat.is_empty() {
+            let name = question.model.name;
+            return Fit::Refuses(format!("error: the engine axiom needs axioms, and {name} has no cat file"));
+        }
+        if let Property::Final(_) = question.compiled.program.property {
+            let file = question.file;
+            return Fit::Refuses(format!(
+                "error: {file} has a condition on final states, which the engine axiom does not check"
+            ));
+        }
+        if question.compiled.language != Language::C && question.model.dependencies {
+            let (file, model) = (question.file, question.model.name);
+            return Fit::Refuses(format!(
+                "error: the engine axiom takes C under {model}, whose branches order what comes after them, and {file} is not C"
+            ));
+        }
+        // Where the explorer can list what there is, it is the one that looks for everything.
+        match has_large_choices(question) {
+            true => Fit::Takes { rank: 4, why: "it takes data as symbols".into() },
+            false => Fit::IfAsked,
+        }
+    }
+
+    fn run(&self, question: &Question<'_>) -> Result<Outcome, Trouble> {
+        let _line = progress::line(question.file, question.options.quiet);
+        let model = user_model::cat(question.model)?;
+        let prepared = question.prepare(FORM)?;
+        let settings = settings(question, &model);
+        let found = axiom::check(&prepared.program, &model, &settings).map_err(|refused| match refused {
+            Refused::Program(what, span) => question.refuse(&what, span),
+            Refused::Model(what) => user_model::unsupported(&model, &what).into(),
+        })?;
+        let mut outcome = answer(question, &prepared, &model, found);
+        let races = model.definition("race").is_some();
+        let checks = if races { WITH_RACES } else { WITHOUT_RACES };
+        outcome.checks = (question.compiled.language == Language::C).then_some(checks);
+        if question.model.dependencies {
+            outcome.assumes.push(match question.options.deps {
+                Dependencies::Source => "source dependencies kept".into(),
+                Dependencies::None => "no dependencies kept".into(),
+            });
+        }
+        Ok(outcome)
+    }
+}
+
+/// How the program is unrolled and encoded, and when to stop.
+fn settings(question: &Question<'_>, model: &Model) -> axiom::Options<'static> {
+    let limits = Limits {
+        deadline: question.deadline(),
+        max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
+        interrupt: Some(&INTERRUPT),
+    };
+    let progress: Option<&dyn Fn(Progress)> = is_watched(question.options.quiet).then_some(&of_bounds);
+    axiom::Options {
+        unroll: question.options.unroll,
+        thread_fence: thread_fence(model),
+        // The models that the explorer knows keep dependencies through memory; of others nobody knows.
+        private_memory: model.is_as_built_in() && question.model.twin.is_some(),
+        dependencies: question.options.deps == Dependencies::Source,
+        lemmas: true,
+        ordered: question.model.ordered,
+        limits,
+        progress,
+    }
+}
+
+/// Tells which bound is being tried.
+fn of_bounds(progress: Progress) {
+    let Progress { unroll, statistics } = progress;
+    let (variables, clauses) = (statistics.variables, statistics.clauses);
+    progress::note(format!("unroll {unroll}: {variables} variables, {clauses} clauses"));
+}
+
+fn answer(question: &Question<'_>, prepared: &Prepared, model: &Model, found: axiom::Outcome) -> Outcome {
+    let bound = |n: u32| vec![Bound::new(BoundName::Unroll, n)];
+    match (found.verdict, found.finding) {
+        // Atomic sections are critical sections here, and others may come between their steps.
+        (axiom::Verdict::Unsafe, Some(_)) if prepared.section_lock.is_some() => {
+            Outcome::unknown(StopReason::Unsupported(
+                "something may be wrong, with steps between those of an atomic section".into(),
+            ))
+        }
+        (axiom::Verdict::Unsafe, Some(finding)) => confirmed(question, &prepared.program, model, &finding),
+        (axiom::Verdict::Safe, _) if found.cut && !found.completes => {
+            Outcome::unknown(StopReason::CutEverything)
+        }
+        (axiom::Verdict::Safe, _) => {
+            let bounds = if found.cut { bound(question.options.unroll) } else { Vec::new() };
+            let mut outcome = Outcome::new(Vec::new(), None, bounds);
+            outcome.vacuous = !found.completes;
+            outcome
+        }
+        _ => {
+            let reason = match (found.stop, found.unfollowed) {
+                (Some(Stopped::Timeout), _) => question.stop(Limit::Timeout),
+                (Some(Stopped::Memory), _) => question.stop(Limit::MaxMemory),
+                (Some(Stopped::Interrupted), _) => question.stop(Limit::Interrupted),
+                (Some(reason), _) => StopReason::Unsupported(reason.describe().into()),
+                (None, Some((what, span))) => StopReason::Unsupported(at(question, &what, span)),
+                (None, None) => StopReason::Unsupported("something that cannot be followed".into()),
+            };
+            let mut outcome = Outcome::unknown(reason);
+            outcome.so_far = found.completed.map(bound).unwrap_or_default();
+            outcome
+        }
+    }
+}
+
+/// What cannot be followed, and where.
+fn at(question: &Question<'_>, what: &str, span: Span) -> String {
+    match question.compiled.sources.position(span.start) {
+        Some((file, line, column)) => format!("{what} cannot be followed ({file}:{line}:{column})"),
+        None => format!("{what} cannot be followed"),
+    }
+}
+
+/// Runs what was found again, and puts it into words.
+fn confirmed(question: &Question<'_>, program: &Program, model: &Model, found: &axiom::Finding) -> Outcome {
+    let sources = &question.compiled.sources;
+    let limits = question.limits_of_replay();
+    let finding = as_explored(program, found);
+    let dependencies = question.options.deps == Dependencies::Source;
+    let recorded = Recorded { dependencies, ..revalidate::record(&finding, finding.kind) };
+    if let Err(refused) = confirm_within(program, model, &recorded, &limits) {
+        let unconfirmed: Unconfirmed = revalidate::describe(&finding, &refused);
+        return Outcome::unknown(unconfirmed.into());
+    }
+    let source = Source { program, sources };
+    let teller = Teller::new(source, &finding, question.options.full);
+    let spots = teller.places().into_iter().map(|spot| Shown {
+        thread: Some(spot.thread),
+        span: source.span(spot.at),
+        label: spot.label,
+    });
+    let answered = fencepost_answer::Finding {
+        kind: finding.kind,
+        message: teller.message(&headline(program, &finding)),
+        places: spots.collect(),
+        trace: teller.trace(),
+    };
+    let mut outcome = Outcome::new(vec![answered], None, Vec::new());
+    let told = Told {
+        source,
+        full: question.options.full,
+        model: question.model,
+        rebuilt: rebuilt(program, model, &recorded, &limits).ok(),
+        under_sc: &|| None,
+        again: 0,
+    };
+    tell(&told, 0, &finding, &mut outcome);
+    outcome
+}
+
+/// The finding in the words in which the explorer tells its own.
+fn as_explored(program: &Program, found: &axiom::Finding) -> explore::Finding {
+    let kind = kind(&found.wrong);
+    let name = |cell: usize| {
+        let cell = &found.cells[cell];
+        match cell.declared.and_then(|number| program.objects.get(number as usize)) {
+            Some(object) => {
+                let part = program.names.part(object.span, object.size, cell.offset);
+                let whole = cell.offset == 0 && object.size == cell.width.bytes();
+                part.filter(|part| !whole || part.starts_with('.')).map_or_else(
+                    || {
+                        if cell.offset == 0 {
+                            object.name.clone()
+                        } else {
+                            format!("{}+{}", object.name, cell.offset)
+                        }
+                    },
+                    |part| format!("{}{part}", object.name),
+                )
+            }
+            None if cell.offset == 0 => cell.name.clone(),
+            None => format!("{}+{}", cell.name, cell.offset),
+        }
+    };
+    let shown = |cell: usize, value: Value| match value {
+        Value::UNDEFINED => String::from("(uninitialised)"),
+        value => program.show_value(found.cells[cell].width.sign_extend(value)),
+    };
+    let place_of = |cell: fencepost_bmc::symbolic::CellId, id: StepId| {
+        let list = found.witness.coherence.iter().find(|(other, _)| *other == cell);
+        list.and_then(|(_, list)| list.iter().position(|other| *other == id)).map_or(0, |at| at as u32 + 1)
+    };
+    let step = |thread: u32, number: u32, step: &axiom::Step| {
+        let action = match &step.action {
+            Action::Read { cell, value, order, from } => {
+                let id = cell.0 as usize;
+                explore::Action::Read {
+                    id: cell.0,
+                    cell: name(id),
+                    value: shown(id, *value),
+                    raw: value.0,
+                    order: *order,
+                    from: *from,
+                    place: from.map_or(0, |from| place_of(*cell, from)),
+                }
+            }
+            Action::Write { cell, value, order } => {
+                let id = cell.0 as usize;
+                explore::Action::Write {
+                    id: cell.0,
+                    cell: name(id),
+                    value: shown(id, *value),
+                    raw: value.0,
+                    order: *order,
+                    place: place_of(*cell, (thread, number)),
+                }
+            }
+            Action::Choose(value) => explore::Action::Choose { value: *value },
+            Action::Fence => explore::Action::Fence,
+            Action::Spawn(thread) => explore::Action::Spawn { thread: *thread },
+            Action::Join(thread) => explore::Action::Join { thread: *thread },
+            Action::End(objects) => {
+                let object =
+                    objects.first().and_then(|of| found.cells.iter().find(|cell| cell.object == *of));
+                let name = object.map_or("what the thread has made", |cell| &cell.name);
+                explore::Action::Free { object: name.to_owned() }
+            }
+        };
+        explore::Step { at: step.at, calls: step.calls.clone(), action }
+    };
+    let steps = (0u32..).zip(&found.witness.threads).map(|(thread, steps)| {
+        (0u32..).zip(steps).map(|(number, what)| step(thread, number, what)).collect()
+    });
+    let raced = found.steps.first().and_then(|&(thread, number)| {
+        match found.witness.threads[thread as usize][number as usize].action {
+            Action::Read { cell, .. } | Action::Write { cell, .. } => {
+                Some(found.cells[cell.0 as usize].name.clone())
+            }
+            _ => None,
+        }
+    });
+    let of_object =
+        |object: u32| found.cells.iter().find(|cell| cell.object == object).map(|cell| cell.name.clone());
+    explore::Finding {
+        kind,
+        places: found.places.iter().map(|&(thread, at)| Place { thread, at }).collect(),
+        calls: found.calls.clone(),
+        object: found.object.and_then(of_object).or(raced),
+        cells: found.cells.iter().map(|cell| (cell.offset, cell.width)).collect(),
+        made: Vec::new(),
+        steps: steps.collect(),
+        coherence: found.witness.coherence.iter().map(|(_, list)| list.clone()).collect(),
+    }
+}
+
+fn kind(wrong: &Wrong) -> FindingKind {
+    match wrong {
+        Wrong::Pair(pair) => match pair {
+            Pair::Race => FindingKind::DataRace,
+            Pair::UseAfterFree => FindingKind::UseAfterFree,
+            Pair::UseAfterScope => FindingKind::UseAfterScope,
+            Pair::DoubleFree => FindingKind::DoubleFree,
+            Pair::UseBeforeAllocation => FindingKind::UseBeforeAllocation,
+        },
+        Wrong::Mistake(mistake, _) => match mistake {
+            Mistake::Assertion | Mistake::FinalCondition => FindingKind::Assertion,
+            Mistake::Misuse | Mistake::BadJoin | Mistake::AtomicEnd => FindingKind::Misuse,
+            Mistake::NullPointer => FindingKind::NullPointer,
+            Mistake::BadPointer => FindingKind::BadPointer,
+            Mistake::OutOfBounds => FindingKind::OutOfBounds,
+            Mistake::MixedSize => FindingKind::MixedSize,
+            Mistake::Uninitialised => FindingKind::Uninitialised,
+            Mistake::DivisionByZero => FindingKind::DivisionByZero,
+            Mistake::BadCall => FindingKind::BadCall,
+            Mistake::Constant => FindingKind::Constant,
+            Mistake::UseAfterFree => FindingKind::UseAfterFree,
+            Mistake::UseAfterScope => FindingKind::UseAfterScope,
+            Mistake::DoubleFree => FindingKind::DoubleFree,
+            Mistake::InvalidFree => FindingKind::InvalidFree,
+        },
+    }
+}
