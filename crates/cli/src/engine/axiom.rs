@@ -66,7 +66,7 @@ impl Engine for Axiom {
         }
         // Where the explorer can list what there is, it is the one that looks for everything.
         match has_large_choices(question) {
-            true => Fit::Takes { rank: 4, why: "it takes data as symbols".into() },
+            true => Fit::Takes { rank: 3, why: "it takes data as symbols".into() },
             false => Fit::IfAsked,
         }
     }
