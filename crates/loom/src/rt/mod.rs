@@ -9,6 +9,7 @@
 pub mod heap;
 pub mod plain;
 pub mod shared;
+mod watch;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use fencepost_answer::FindingKind;
@@ -23,6 +24,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use watch::Watched;
 
 pub use fencepost_ir::{Order, RmwOp, Width};
 
@@ -92,6 +94,7 @@ pub struct Run {
     /// An orphan is dropped that was made there.
     pub(crate) dropping: Option<Here>,
     pub(crate) panic: Option<(String, String)>,
+    watched: Arc<Watched>,
 }
 
 thread_local! {
@@ -309,6 +312,7 @@ impl Run {
             shared,
             program,
             arena: Arena::new(),
+            watched: Watched::new(),
             threads: Vec::new(),
             current: 0,
             past: None,
@@ -424,7 +428,9 @@ impl Run {
         let region = &raw mut self.arena.regions[thread];
         let outer = CURRENT.replace(self);
         let before = heap::switch(region);
+        self.watched.begin(thread, self.threads[thread].here);
         let result = coroutine.resume(given);
+        self.watched.end();
         heap::switch(before);
         CURRENT.set(outer);
         self.past = None;
