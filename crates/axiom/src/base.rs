@@ -20,6 +20,7 @@ use fencepost_bmc::aig::{Graph, Lit};
 use fencepost_bmc::formula::Formula;
 use fencepost_bmc::symbolic::{CellId, Dep, DepId, Deps, EventKind as Symbolic, Unrolled};
 use fencepost_bmc::word::Word;
+use fencepost_bmc::{Limits, StopReason};
 use fencepost_ir::{
     Ann, Event, EventKind, Execution, Fence, Instr, Location, ObjectId, Program, ThreadId, Value, Width,
 };
@@ -84,7 +85,14 @@ pub struct Options {
 
 impl Base {
     /// Makes events and relations; their clauses go to the formula.
-    pub fn new(program: &Program, unrolled: &mut Unrolled, options: &Options, formula: &mut Formula) -> Base {
+    pub fn new(
+        program: &Program,
+        unrolled: &mut Unrolled,
+        options: &Options,
+        formula: &mut Formula,
+        limits: &Limits,
+    ) -> Result<Base, StopReason> {
+        let stop = || limits.reached().map_or(Ok(()), Err);
         let (vertices, vertex_of) = vertices(unrolled);
         let n = vertices.len();
         let (shapes, fails) = shapes(program, unrolled, &vertices, options.thread_fence);
@@ -112,14 +120,19 @@ impl Base {
             fails,
         };
         base.same_cells(&mut unrolled.graph);
+        stop()?;
         base.program_order(unrolled, formula);
+        stop()?;
         base.halves(program, unrolled);
         if options.dependencies {
             base.dependencies(unrolled);
         }
-        base.coherence(&mut unrolled.graph, options.coherent, formula);
-        base.reads_from(unrolled, options.coherent, formula);
-        base
+        stop()?;
+        base.coherence(&mut unrolled.graph, options.coherent, formula, limits);
+        stop()?;
+        base.reads_from(unrolled, options.coherent, formula, limits);
+        stop()?;
+        Ok(base)
     }
 
     /// How many events there are.
@@ -252,7 +265,8 @@ impl Base {
         }
     }
 
-    fn coherence(&mut self, graph: &mut Graph, coherent: bool, formula: &mut Formula) {
+    /// Where a limit is reached the formula is not whole; so below.
+    fn coherence(&mut self, graph: &mut Graph, coherent: bool, formula: &mut Formula, limits: &Limits) {
         let writes: Vec<u32> = (0..self.len() as u32).filter(|&v| self.is_write(v)).collect();
         for (i, &a) in writes.iter().enumerate() {
             for &b in &writes[i + 1..] {
@@ -273,6 +287,9 @@ impl Base {
         }
         // A total order is transitive if it has no cycle of three.
         for (i, &a) in writes.iter().enumerate() {
+            if limits.reached().is_some() {
+                return;
+            }
             for (j, &b) in writes.iter().enumerate().skip(i + 1) {
                 let (ab, ba) = (self.co.get(a, b), self.co.get(b, a));
                 if ab == Lit::FALSE && ba == Lit::FALSE {
@@ -286,8 +303,17 @@ impl Base {
         }
     }
 
-    fn reads_from(&mut self, unrolled: &mut Unrolled, coherent: bool, formula: &mut Formula) {
+    fn reads_from(
+        &mut self,
+        unrolled: &mut Unrolled,
+        coherent: bool,
+        formula: &mut Formula,
+        limits: &Limits,
+    ) {
         for read in 0..self.len() as u32 {
+            if limits.reached().is_some() {
+                return;
+            }
             if !self.is_read(read) {
                 continue;
             }
