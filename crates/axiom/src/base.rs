@@ -22,7 +22,8 @@ use fencepost_bmc::symbolic::{CellId, Dep, DepId, Deps, EventKind as Symbolic, U
 use fencepost_bmc::word::Word;
 use fencepost_bmc::{Limits, StopReason};
 use fencepost_ir::{
-    Ann, Event, EventKind, Execution, Fence, Instr, Location, ObjectId, Program, ThreadId, Value, Width,
+    Ann, Event, EventKind, Execution, Fence, Instr, Location, ObjectId, Program, Relation, ThreadId, Value,
+    Width,
 };
 use fencepost_models::base::{BaseRelation, BaseSet};
 
@@ -133,6 +134,58 @@ impl Base {
         base.reads_from(unrolled, options.coherent, formula, limits);
         stop()?;
         Ok(base)
+    }
+
+    /// The events and relations of one execution, whose `rf` and `co` are inputs that clauses fix: what a model says of it can be
+    /// compared with what the interpreter says.
+    pub fn of_execution(execution: &Execution, graph: &mut Graph, formula: &mut Formula) -> Base {
+        let n = execution.events.len();
+        let constant = |relation: &Relation| {
+            let mut pairs = Pairs::new(n);
+            relation.pairs().for_each(|(a, b)| pairs.push(a as u32, b as u32, Lit::TRUE));
+            pairs
+        };
+        let events = &execution.events;
+        let same =
+            |a: usize, b: usize| events[a].location.is_some() && events[a].location == events[b].location;
+        let loc = Relation::from_fn(n, same);
+        let mut chosen = |relation: &Relation, from: EventKind, to: EventKind| {
+            let mut pairs = Pairs::new(n);
+            for (a, b) in
+                loc.pairs().filter(|&(a, b)| a != b && events[a].kind == from && events[b].kind == to)
+            {
+                let x = graph.input();
+                formula.clause(&[x.complement_if(!relation.contains(a, b))]);
+                pairs.push(a as u32, b as u32, x);
+            }
+            pairs
+        };
+        let vertex = |(number, event): (usize, &Event)| Vertex {
+            event: Some(number as u32),
+            thread: event.thread.map(|thread| thread.0),
+            guard: Lit::TRUE,
+            // Which cell does not matter any more.
+            cells: event.location.map(|_| (CellId(0), Lit::TRUE)).into_iter().collect(),
+            value: None,
+        };
+        Base {
+            rf: chosen(&execution.rf, EventKind::Write, EventKind::Read),
+            co: chosen(&execution.co, EventKind::Write, EventKind::Write),
+            vertices: events.iter().enumerate().map(vertex).collect(),
+            vertex_of: (0..n as u32).map(Some).collect(),
+            ends_lives: vec![false; n],
+            loc: constant(&loc),
+            po: constant(&execution.po),
+            rmw: constant(&execution.rmw),
+            amo: constant(&execution.amo),
+            addr: constant(&execution.addr),
+            data: constant(&execution.data),
+            ctrl: constant(&execution.ctrl),
+            pick: constant(&execution.pick),
+            pick_addr: constant(&execution.pick_addr),
+            shapes: [execution.clone(), execution.clone()],
+            fails: vec![Lit::FALSE; n],
+        }
     }
 
     /// How many events there are.
