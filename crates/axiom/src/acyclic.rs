@@ -1,6 +1,6 @@
-//! That a relation has no cycle, as gates: its events are taken out one after the other, and what led through each of them leads past
-//! it from then on. A cycle is left as a pair of an event with itself. This is the elimination of vertices from a graph; the
-//! order keeps what is added small.
+//! That a relation has no cycle, as gates: its events are taken out one after the other, and what led through each of them
+//! leads past it from then on. A cycle is left as a pair of an event with itself. This is the elimination of vertices from a
+//! graph; the order keeps what is added small.
 
 use crate::pairs::Pairs;
 use fencepost_bmc::Limits;

@@ -12,8 +12,8 @@
 //! co(a, b)    x & loc(a, b), and co(b, a) = !x & loc(a, b), for one input x: total by construction, transitive by clauses
 //! ```
 //!
-//! If the model forbids what is not coherent, pairs that this decides are decided: `co` goes along `po`, nothing reads from a later
-//! write of its own thread, or from one that is certainly overwritten before.
+//! If the model forbids what is not coherent, pairs that this decides are decided: `co` goes along `po`, nothing reads from a
+//! later write of its own thread, or from one that is certainly overwritten before.
 
 use crate::pairs::Pairs;
 use fencepost_bmc::aig::{Graph, Lit};
@@ -557,8 +557,8 @@ fn vertices(unrolled: &Unrolled) -> (Vec<Vertex>, Vec<Option<u32>>) {
     (vertices, vertex_of)
 }
 
-/// The events as a model knows them, without relations: as annotated, and as they are where a compare-exchange fails; and under which
-/// condition each is the latter.
+/// The events as a model knows them, without relations: as annotated, and as they are where a compare-exchange fails; and
+/// under which condition each is the latter.
 fn shapes(
     program: &Program,
     unrolled: &Unrolled,

@@ -1,16 +1,16 @@
 //! A model's graph of operations as gates over the literals of the base relations.
 //!
-//! All operators are computed exactly, except the closures and recursive definitions of what depends on `rf` or `co`. Those are inputs,
-//! one for each pair that may be in and is wanted, with clauses that make them *at least* the least solution:
+//! All operators are computed exactly, except the closures and recursive definitions of what depends on `rf` or `co`. Those
+//! are inputs, one for each pair that may be in and is wanted, with clauses that make them *at least* the least solution:
 //!
 //! ```text
 //! p = r+          r(a, b) => p(a, b);   p(a, b) & r(b, c) => p(a, c)
 //! let rec x = f   f(x)(a, b) => x(a, b)
 //! ```
 //!
-//! Where such a relation occurs positively in an axiom that says that something is empty, this is enough: the solver may choose the
-//! least solution, and no other choice allows more. So it is where it occurs negatively in what the question claims to be there: a
-//! race is a pair that is not ordered. Everywhere else a model is refused ([`Unsupported`]).
+//! Where such a relation occurs positively in an axiom that says that something is empty, this is enough: the solver may
+//! choose the least solution, and no other choice allows more. So it is where it occurs negatively in what the question claims
+//! to be there: a race is a pair that is not ordered. Everywhere else a model is refused ([`Unsupported`]).
 
 use crate::acyclic::forbid_cycles;
 use crate::base::Base;

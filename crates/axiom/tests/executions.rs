@@ -1,7 +1,8 @@
-//! Random executions with all kinds of events, fences and dependencies: the clauses of a model hold exactly if its interpreter finds the
-//! execution consistent, and races are the same. Models with a clause left out are compared, too, and most are noticed.
+//! Random executions with all kinds of events, fences and dependencies: the clauses of a model hold exactly if its interpreter
+//! finds the execution consistent, and races are the same. Models with a clause left out are compared, too, and most are noticed.
 //!
-//! `FENCEPOST_CASES` says how many executions (300 for the models, 40 for those with a clause left out), `FENCEPOST_SEED` which is the first.
+//! `FENCEPOST_CASES` says how many executions (300 for the models, 40 for those with a clause left out), `FENCEPOST_SEED`
+//! which is the first.
 
 mod support;
 

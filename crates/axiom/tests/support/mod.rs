@@ -266,8 +266,8 @@ fn access(dice: &mut Dice, link: &Link, register: usize, offset: &str, more: &st
     }
 }
 
-/// Threads of two accesses each, the second one to the cell of the next thread's first, as in litmus tests. What is asserted is that the
-/// relations between the threads do not hold all.
+/// Threads of two accesses each, the second one to the cell of the next thread's first, as in litmus tests. What is asserted
+/// is that the relations between the threads do not hold all.
 fn cycle(seed: u64) -> String {
     let mut dice = Dice(seed);
     let threads = dice.pick(&[2, 2, 2, 3, 3, 4]);
@@ -447,8 +447,8 @@ pub fn prepared(compiled: &Compiled, model: &str, form: Form) -> Prepared {
     prepare(&compiled.program, compiled.language, entry, form, &options).expect("prepared")
 }
 
-/// What the explorer says: the kinds of what is wrong; nothing if it gives up, or if `naive` does not confirm what it found: then it
-/// says so, and names the program.
+/// What the explorer says: the kinds of what is wrong; nothing if it gives up, or if `naive` does not confirm what it found:
+/// then it says so, and names the program.
 pub fn explored(compiled: &Compiled, name: &str, model: &Model, text: &str) -> Option<Vec<FindingKind>> {
     let prepared = prepared(compiled, name, Form::EXPLORE);
     let limits = explore::Limits { max_nodes: Some(60_000), ..explore::Limits::default() };

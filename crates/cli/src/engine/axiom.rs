@@ -1,5 +1,5 @@
-//! The axioms of a model as clauses: reads-from and coherence are variables of a formula, data are symbols. What is found is run again
-//! by `naive` and told as what the explorer finds is.
+//! The axioms of a model as clauses: reads-from and coherence are variables of a formula, data are symbols. What is found is
+//! run again by `naive` and told as what the explorer finds is.
 
 use super::explore::{Told, tell};
 use super::{Engine, Fit, Question, has_large_choices};
