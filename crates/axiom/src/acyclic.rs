@@ -1,14 +1,15 @@
-//! That a relation has no cycle, as gates: its events are taken out one after the other, and what led through each of them leads past
-//! it from then on. A cycle is left as a pair of an event with itself. This is the elimination of vertices from a graph; the
-//! order keeps what is added small.
+//! That a relation has no cycle, as gates: its events are taken out one after the other, and what led through each of them
+//! leads past it from then on. A cycle is left as a pair of an event with itself. This is the elimination of vertices from a
+//! graph; the order keeps what is added small.
 
 use crate::pairs::Pairs;
+use fencepost_bmc::Limits;
 use fencepost_bmc::aig::{Graph, Lit};
 use fencepost_bmc::formula::Formula;
 use rustc_hash::FxHashMap;
 
-/// Forbids cycles.
-pub fn forbid_cycles(graph: &mut Graph, pairs: &Pairs, formula: &mut Formula) {
+/// Forbids cycles; where a limit is reached the formula is not whole.
+pub fn forbid_cycles(graph: &mut Graph, pairs: &Pairs, formula: &mut Formula, limits: &Limits) {
     let n = pairs.len();
     let mut after: Vec<FxHashMap<u32, Lit>> = vec![FxHashMap::default(); n];
     let mut before: Vec<FxHashMap<u32, ()>> = vec![FxHashMap::default(); n];
@@ -25,6 +26,9 @@ pub fn forbid_cycles(graph: &mut Graph, pairs: &Pairs, formula: &mut Formula) {
         let v = left[i] as usize;
         after[v].len() * before[v].len()
     }) {
+        if limits.reached().is_some() {
+            return;
+        }
         let v = left.swap_remove(at);
         let mut targets: Vec<(u32, Lit)> = std::mem::take(&mut after[v as usize]).into_iter().collect();
         let mut sources: Vec<u32> = std::mem::take(&mut before[v as usize]).into_keys().collect();

@@ -12,16 +12,18 @@
 //! co(a, b)    x & loc(a, b), and co(b, a) = !x & loc(a, b), for one input x: total by construction, transitive by clauses
 //! ```
 //!
-//! If the model forbids what is not coherent, pairs that this decides are decided: `co` goes along `po`, nothing reads from a later
-//! write of its own thread, or from one that is certainly overwritten before.
+//! If the model forbids what is not coherent, pairs that this decides are decided: `co` goes along `po`, nothing reads from a
+//! later write of its own thread, or from one that is certainly overwritten before.
 
 use crate::pairs::Pairs;
 use fencepost_bmc::aig::{Graph, Lit};
 use fencepost_bmc::formula::Formula;
 use fencepost_bmc::symbolic::{CellId, Dep, DepId, Deps, EventKind as Symbolic, Unrolled};
 use fencepost_bmc::word::Word;
+use fencepost_bmc::{Limits, StopReason};
 use fencepost_ir::{
-    Ann, Event, EventKind, Execution, Fence, Instr, Location, ObjectId, Program, ThreadId, Value, Width,
+    Ann, Event, EventKind, Execution, Fence, Instr, Location, ObjectId, Program, Relation, ThreadId, Value,
+    Width,
 };
 use fencepost_models::base::{BaseRelation, BaseSet};
 
@@ -84,7 +86,14 @@ pub struct Options {
 
 impl Base {
     /// Makes events and relations; their clauses go to the formula.
-    pub fn new(program: &Program, unrolled: &mut Unrolled, options: &Options, formula: &mut Formula) -> Base {
+    pub fn new(
+        program: &Program,
+        unrolled: &mut Unrolled,
+        options: &Options,
+        formula: &mut Formula,
+        limits: &Limits,
+    ) -> Result<Base, StopReason> {
+        let stop = || limits.reached().map_or(Ok(()), Err);
         let (vertices, vertex_of) = vertices(unrolled);
         let n = vertices.len();
         let (shapes, fails) = shapes(program, unrolled, &vertices, options.thread_fence);
@@ -112,14 +121,71 @@ impl Base {
             fails,
         };
         base.same_cells(&mut unrolled.graph);
+        stop()?;
         base.program_order(unrolled, formula);
+        stop()?;
         base.halves(program, unrolled);
         if options.dependencies {
             base.dependencies(unrolled);
         }
-        base.coherence(&mut unrolled.graph, options.coherent, formula);
-        base.reads_from(unrolled, options.coherent, formula);
-        base
+        stop()?;
+        base.coherence(&mut unrolled.graph, options.coherent, formula, limits);
+        stop()?;
+        base.reads_from(unrolled, options.coherent, formula, limits);
+        stop()?;
+        Ok(base)
+    }
+
+    /// The events and relations of one execution, whose `rf` and `co` are inputs that clauses fix: what a model says of it can be
+    /// compared with what the interpreter says.
+    pub fn of_execution(execution: &Execution, graph: &mut Graph, formula: &mut Formula) -> Base {
+        let n = execution.events.len();
+        let constant = |relation: &Relation| {
+            let mut pairs = Pairs::new(n);
+            relation.pairs().for_each(|(a, b)| pairs.push(a as u32, b as u32, Lit::TRUE));
+            pairs
+        };
+        let events = &execution.events;
+        let same =
+            |a: usize, b: usize| events[a].location.is_some() && events[a].location == events[b].location;
+        let loc = Relation::from_fn(n, same);
+        let mut chosen = |relation: &Relation, from: EventKind, to: EventKind| {
+            let mut pairs = Pairs::new(n);
+            for (a, b) in
+                loc.pairs().filter(|&(a, b)| a != b && events[a].kind == from && events[b].kind == to)
+            {
+                let x = graph.input();
+                formula.clause(&[x.complement_if(!relation.contains(a, b))]);
+                pairs.push(a as u32, b as u32, x);
+            }
+            pairs
+        };
+        let vertex = |(number, event): (usize, &Event)| Vertex {
+            event: Some(number as u32),
+            thread: event.thread.map(|thread| thread.0),
+            guard: Lit::TRUE,
+            // Which cell does not matter any more.
+            cells: event.location.map(|_| (CellId(0), Lit::TRUE)).into_iter().collect(),
+            value: None,
+        };
+        Base {
+            rf: chosen(&execution.rf, EventKind::Write, EventKind::Read),
+            co: chosen(&execution.co, EventKind::Write, EventKind::Write),
+            vertices: events.iter().enumerate().map(vertex).collect(),
+            vertex_of: (0..n as u32).map(Some).collect(),
+            ends_lives: vec![false; n],
+            loc: constant(&loc),
+            po: constant(&execution.po),
+            rmw: constant(&execution.rmw),
+            amo: constant(&execution.amo),
+            addr: constant(&execution.addr),
+            data: constant(&execution.data),
+            ctrl: constant(&execution.ctrl),
+            pick: constant(&execution.pick),
+            pick_addr: constant(&execution.pick_addr),
+            shapes: [execution.clone(), execution.clone()],
+            fails: vec![Lit::FALSE; n],
+        }
     }
 
     /// How many events there are.
@@ -252,7 +318,8 @@ impl Base {
         }
     }
 
-    fn coherence(&mut self, graph: &mut Graph, coherent: bool, formula: &mut Formula) {
+    /// Where a limit is reached the formula is not whole; so below.
+    fn coherence(&mut self, graph: &mut Graph, coherent: bool, formula: &mut Formula, limits: &Limits) {
         let writes: Vec<u32> = (0..self.len() as u32).filter(|&v| self.is_write(v)).collect();
         for (i, &a) in writes.iter().enumerate() {
             for &b in &writes[i + 1..] {
@@ -273,6 +340,9 @@ impl Base {
         }
         // A total order is transitive if it has no cycle of three.
         for (i, &a) in writes.iter().enumerate() {
+            if limits.reached().is_some() {
+                return;
+            }
             for (j, &b) in writes.iter().enumerate().skip(i + 1) {
                 let (ab, ba) = (self.co.get(a, b), self.co.get(b, a));
                 if ab == Lit::FALSE && ba == Lit::FALSE {
@@ -286,8 +356,17 @@ impl Base {
         }
     }
 
-    fn reads_from(&mut self, unrolled: &mut Unrolled, coherent: bool, formula: &mut Formula) {
+    fn reads_from(
+        &mut self,
+        unrolled: &mut Unrolled,
+        coherent: bool,
+        formula: &mut Formula,
+        limits: &Limits,
+    ) {
         for read in 0..self.len() as u32 {
+            if limits.reached().is_some() {
+                return;
+            }
             if !self.is_read(read) {
                 continue;
             }
@@ -478,8 +557,8 @@ fn vertices(unrolled: &Unrolled) -> (Vec<Vertex>, Vec<Option<u32>>) {
     (vertices, vertex_of)
 }
 
-/// The events as a model knows them, without relations: as annotated, and as they are where a compare-exchange fails; and under which
-/// condition each is the latter.
+/// The events as a model knows them, without relations: as annotated, and as they are where a compare-exchange fails; and
+/// under which condition each is the latter.
 fn shapes(
     program: &Program,
     unrolled: &Unrolled,

@@ -1,9 +1,9 @@
 //! What may be in the sets and relations of a model, and which pairs anybody asks about: before any gate is made.
 //!
 //! *May* goes upwards: what does not depend on `rf` or `co` is there already as gates, and what does is bounded by the pairs that
-//! its operands may have. *Wanted* goes downwards from the questions: a pair of a relation is wanted if it can be part of a wanted
-//! pair of another one. Gates are made for pairs that may be and are wanted, so that a rule which cannot reach an axiom costs
-//! nothing.
+//! its operands may have. *Wanted* goes downwards from the questions: a pair of a relation is wanted if it can be part of a
+//! wanted pair of another one. Gates are made for pairs that may be and are wanted, so that a rule which cannot reach an axiom
+//! costs nothing.
 
 use crate::gates::Value;
 use fencepost_ir::Relation;
@@ -59,7 +59,8 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    /// Bounds what depends on `rf` or `co`, operands first. Groups of recursive definitions grow from nothing until they are closed.
+    /// Bounds what depends on `rf` or `co`, operands first. Groups of recursive definitions grow from nothing until they are
+    /// closed.
     pub fn spread(&mut self, order: &[NodeId]) {
         for &id in order {
             if self.may[id.0 as usize].is_some() {

@@ -1,16 +1,16 @@
 //! Redundant clauses about counters: what clause learning cannot find by itself, because it cannot count.
 //!
-//! A *chain* is a cell that only read-modify-writes write, each of which adds a word `d(w)` to what it read. Under a model that is
-//! coherent and lets no write of another thread between the halves of a read-modify-write, each of them reads the write just before
-//! its own in coherence order, so that
+//! A *chain* is a cell that only read-modify-writes write, each of which adds a word `d(w)` to what it read. Under a model
+//! that is coherent and lets no write of another thread between the halves of a read-modify-write, each of them reads the
+//! write just before its own in coherence order, so that
 //!
 //! ```text
 //! sum      w is executed  =>  value(w) = initial + d(w) + the sum of d(v) over all v with co(v, w)
 //! growth   co(v, w)       =>  value(v) < value(w)          if all d are positive numbers and their sum does not wrap
 //! ```
 //!
-//! The proof is in `docs/AXIOM.md`. Sums are made in the order of the threads, as programs do: two sums of the same words in other
-//! orders are hard to see equal.
+//! The proof is in `docs/AXIOM.md`. Sums are made in the order of the threads, as programs do: two sums of the same words in
+//! other orders are hard to see equal.
 
 use crate::base::Base;
 use fencepost_bmc::aig::{Graph, Lit};

@@ -231,7 +231,10 @@ impl<'p> Query<'p> {
             coherent: model.forbids_incoherence(),
             dependencies: options.dependencies,
         };
-        let base = Base::new(program, &mut unrolled, &assumed, &mut formula);
+        let base = match Base::new(program, &mut unrolled, &assumed, &mut formula, &options.limits) {
+            Ok(base) => base,
+            Err(reason) => return Ok(Err(reason)),
+        };
         if options.lemmas {
             chains::add(model, &mut unrolled, &base, &mut formula);
         }

@@ -1,16 +1,16 @@
 //! A model's graph of operations as gates over the literals of the base relations.
 //!
-//! All operators are computed exactly, except the closures and recursive definitions of what depends on `rf` or `co`. Those are inputs,
-//! one for each pair that may be in and is wanted, with clauses that make them *at least* the least solution:
+//! All operators are computed exactly, except the closures and recursive definitions of what depends on `rf` or `co`. Those
+//! are inputs, one for each pair that may be in and is wanted, with clauses that make them *at least* the least solution:
 //!
 //! ```text
 //! p = r+          r(a, b) => p(a, b);   p(a, b) & r(b, c) => p(a, c)
 //! let rec x = f   f(x)(a, b) => x(a, b)
 //! ```
 //!
-//! Where such a relation occurs positively in an axiom that says that something is empty, this is enough: the solver may choose the
-//! least solution, and no other choice allows more. So it is where it occurs negatively in what the question claims to be there: a
-//! race is a pair that is not ordered. Everywhere else a model is refused ([`Unsupported`]).
+//! Where such a relation occurs positively in an axiom that says that something is empty, this is enough: the solver may
+//! choose the least solution, and no other choice allows more. So it is where it occurs negatively in what the question claims
+//! to be there: a race is a pair that is not ordered. Everywhere else a model is refused ([`Unsupported`]).
 
 use crate::acyclic::forbid_cycles;
 use crate::base::Base;
@@ -166,6 +166,8 @@ pub fn encode(
         values: vec![None; operations.node_count()],
         bounds: Bounds::new(operations, base.len()),
         late: late(model),
+        limits,
+        stopped: false,
         scratch: vec![Vec::new(); base.len()],
     };
     let late = gates.late.clone();
@@ -231,6 +233,9 @@ struct Gates<'a> {
     values: Vec<Option<Value>>,
     bounds: Bounds<'a>,
     late: Vec<bool>,
+    limits: &'a Limits,
+    /// A limit was reached: what comes of it is thrown away.
+    stopped: bool,
     /// The ways to each event, while a row of a composition is made.
     scratch: Vec<Vec<Lit>>,
 }
@@ -425,6 +430,12 @@ impl Gates<'_> {
         pairs
     }
 
+    /// Whether there is no time or memory left.
+    fn has_to_stop(&mut self) -> bool {
+        self.stopped = self.stopped || self.limits.reached().is_some();
+        self.stopped
+    }
+
     /// `(x, y)` and `(y, z)`, where each implies that its events are executed.
     fn link(&mut self, (x, p): (u32, Lit), y: u32, (z, q): (u32, Lit)) -> Lit {
         if p == self.executed(x, y) {
@@ -440,6 +451,9 @@ impl Gates<'_> {
         let mut pairs = Pairs::new(a.len());
         let mut ways = std::mem::take(&mut self.scratch);
         for x in 0..a.len() as u32 {
+            if self.has_to_stop() {
+                break;
+            }
             for &(y, p) in a.row(x) {
                 for &(z, q) in b.row(y).iter().filter(|(z, _)| wanted.contains(x as usize, *z as usize)) {
                     let lit = self.link((x, p), y, (z, q));
@@ -471,6 +485,9 @@ impl Gates<'_> {
     /// Floyd and Warshall's.
     fn exact_closure(&mut self, mut pairs: Pairs) -> Pairs {
         for k in 0..pairs.len() as u32 {
+            if self.has_to_stop() {
+                break;
+            }
             let after: Vec<(u32, Lit)> = pairs.row(k).to_vec();
             for a in 0..pairs.len() as u32 {
                 let first = pairs.get(a, k);
@@ -542,7 +559,7 @@ impl Gates<'_> {
                 });
             }
             let short = without_shortcuts(self.base, self.graph, &all);
-            return forbid_cycles(self.graph, &short, self.formula);
+            return forbid_cycles(self.graph, &short, self.formula, self.limits);
         }
         for &id in nodes {
             match &self.values[id.0 as usize] {

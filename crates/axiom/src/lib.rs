@@ -6,8 +6,8 @@
 //! ```
 //!
 //! * [`base`]: events and the relations that every model starts from; [`pairs`]: relations as literals.
-//! * [`bounds`]: what may be in a relation, and who asks; [`gates`]: a model's operations; [`closure`]: closures; [`acyclic`]: that there
-//!   is no cycle.
+//! * [`bounds`]: what may be in a relation, and who asks; [`gates`]: a model's operations; [`closure`]: closures; [`acyclic`]:
+//!   that there is no cycle.
 //! * [`lives`]: accesses to objects that are not there any more, or not yet.
 //! * [`chains`]: redundant clauses about cells that only read-modify-writes write.
 //! * [`check`]: asks, and says how far the answer holds; [`witness`]: what the solver found, as steps of threads.

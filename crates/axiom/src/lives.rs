@@ -3,12 +3,14 @@
 //! ```text
 //! late      an access to an object that is not *over* when its life ends
 //! twice     two ends of one life, in whatever order
-//! unborn    under a language model: an access by another thread that does not happen after what the maker did once it had made it
+//! unborn    under a language model: an access by another thread that happens after nothing that the maker did once it had
+//!           made it
 //! ```
 //!
-//! What is over is what `naive` says: under a language model what happens before, and an atomic access that somebody has seen; under
-//! SC, TSO and PSO what is before in program order and reads-from; on machines that commit out of order what their relations order,
-//! and what a thread has done before it ends a life. All of this occurs negatively in what is claimed: at least it is enough.
+//! What is over is what `naive` says: under a language model what happens before, and an atomic access that somebody has seen;
+//! under SC, TSO and PSO what is before in program order and reads-from; on machines that commit out of order what their
+//! relations order, and what a thread has done before it ends a life. All of this occurs negatively in what is claimed: at
+//! least it is enough.
 
 use crate::base::Base;
 use crate::closure::at_least;

@@ -1,5 +1,5 @@
-//! From a solution of the formula to an execution: the steps of each thread, what reads read from, and the order of the writes of each
-//! cell. Whoever gets it runs the threads again and asks the model; nothing here is to be believed.
+//! From a solution of the formula to an execution: the steps of each thread, what reads read from, and the order of the writes
+//! of each cell. Whoever gets it runs the threads again and asks the model; nothing here is to be believed.
 
 use crate::base::Base;
 use fencepost_bmc::aig::{Lit, Values};

@@ -28,7 +28,7 @@ fn the_explorer_gives_the_same_answers() {
         }
         for name in MODELS {
             let model = Model::builtin(name).expect("built in");
-            let Some(kinds) = explored(&compiled, name) else {
+            let Some(kinds) = explored(&compiled, name, &model, &text) else {
                 skipped += 1;
                 continue;
             };

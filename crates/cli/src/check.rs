@@ -549,12 +549,14 @@ pub fn find_model(name: &str) -> Result<&'static Entry, String> {
     if user_model::is_file(name) {
         return user_model::entry(name);
     }
-    registry::of_programs(name).filter(|model| is_for_programs(model)).ok_or_else(|| {
-        let names = registry::names(is_for_programs);
-        let hint = print::did_you_mean(name, &names);
-        format!(
-            "error: there is no model `{name}` for programs\n{hint}  known models: {}\n",
-            names.join(", ")
-        )
-    })
+    registry::of_programs(name).filter(|model| is_for_programs(model) || !model.cat.is_empty()).ok_or_else(
+        || {
+            let names = registry::names(is_for_programs);
+            let hint = print::did_you_mean(name, &names);
+            format!(
+                "error: there is no model `{name}` for programs\n{hint}  known models: {}\n",
+                names.join(", ")
+            )
+        },
+    )
 }

@@ -12,8 +12,8 @@ pub fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending == "cat")
 }
 
-/// A model of a file, under the file's name. Its text stays until the end of the process, as that of the others does. The error is a
-/// whole message.
+/// A model of a file, under the file's name. Its text stays until the end of the process, as that of the others does. The
+/// error is a whole message.
 pub fn entry(name: &str) -> Result<&'static Entry, String> {
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("error: cannot read {name}: {error}\n"))?;

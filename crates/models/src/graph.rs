@@ -432,8 +432,8 @@ impl Graph {
         program_order && from_read && given(BaseRelation::Rf) && given(BaseRelation::Co)
     }
 
-    /// Whether a relation contains `po; (rf | co | fr)+` and `po`, as far as its syntax tells: a composition of what contains `po`
-    /// with the closure of what contains the others, or with nothing.
+    /// Whether a relation contains `po; (rf | co | fr)+` and `po`, as far as its syntax tells: a composition of what contains
+    /// `po` with the closure of what contains the others, or with nothing.
     pub fn is_coherent_order(&self, id: NodeId) -> bool {
         let is = |id: NodeId, base: BaseRelation| self.node(id) == Node::Relation(base);
         let Node::Sequence(first, second) = self.node(id) else { return false };

@@ -193,8 +193,8 @@ impl Model {
         })
     }
 
-    /// The same, also for models that say it as C11 does: `hb; eco?` is irreflexive, for an `hb` that contains `po` and an `eco` that
-    /// is the closure of a union of at least `rf`, `co` and `fr`.
+    /// The same, also for models that say it as C11 does: `hb; eco?` is irreflexive, for an `hb` that contains `po` and an
+    /// `eco` that is the closure of a union of at least `rf`, `co` and `fr`.
     pub fn forbids_incoherence(&self) -> bool {
         let graph = &self.lowered.graph;
         self.implies_coherence()

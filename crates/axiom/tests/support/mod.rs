@@ -6,7 +6,7 @@ use fencepost_axiom::{self as axiom, Action, Outcome, Pair, Refused, Verdict, Wr
 use fencepost_bmc::Mistake;
 use fencepost_diag::SourceFile;
 use fencepost_explore::{self as explore, ModelName};
-use fencepost_ir::{Compiled, Width};
+use fencepost_ir::{Compiled, Value, Width};
 use fencepost_models::Model;
 use fencepost_models::prepare::{self, Form, Prepared, prepare};
 use fencepost_models::registry::{self, Ordered};
@@ -266,8 +266,8 @@ fn access(dice: &mut Dice, link: &Link, register: usize, offset: &str, more: &st
     }
 }
 
-/// Threads of two accesses each, the second one to the cell of the next thread's first, as in litmus tests. What is asserted is that the
-/// relations between the threads do not hold all.
+/// Threads of two accesses each, the second one to the cell of the next thread's first, as in litmus tests. What is asserted
+/// is that the relations between the threads do not hold all.
 fn cycle(seed: u64) -> String {
     let mut dice = Dice(seed);
     let threads = dice.pick(&[2, 2, 2, 3, 3, 4]);
@@ -447,25 +447,61 @@ pub fn prepared(compiled: &Compiled, model: &str, form: Form) -> Prepared {
     prepare(&compiled.program, compiled.language, entry, form, &options).expect("prepared")
 }
 
-/// What the explorer says: the kinds of what is wrong; nothing if it gives up.
-pub fn explored(compiled: &Compiled, model: &str) -> Option<Vec<FindingKind>> {
-    let prepared = prepared(compiled, model, Form::EXPLORE);
+/// What the explorer says: the kinds of what is wrong; nothing if it gives up, or if `naive` does not confirm what it found:
+/// then it says so, and names the program.
+pub fn explored(compiled: &Compiled, name: &str, model: &Model, text: &str) -> Option<Vec<FindingKind>> {
+    let prepared = prepared(compiled, name, Form::EXPLORE);
     let limits = explore::Limits { max_nodes: Some(60_000), ..explore::Limits::default() };
     let options = explore::Options {
         limits,
         stop_at_error: false,
         section_lock: prepared.section_lock,
-        ..explore::Options::new(ModelName::from_name(model).expect("a twin"))
+        ..explore::Options::new(ModelName::from_name(name).expect("a twin"))
     };
     let found = explore::explore(&prepared.program, &options).ok()?;
     if found.stopped.is_some() {
         return None;
+    }
+    for finding in found.findings.iter().filter(|finding| !finding.steps.is_empty()) {
+        let recorded = as_recorded(finding);
+        if let Err(refused) = confirm_within(&prepared.program, model, &recorded, &Limits::default()) {
+            println!("what the explorer found under {name} is not confirmed: {refused:?}\n{text}");
+            return None;
+        }
     }
     let mut kinds: Vec<FindingKind> = found.findings.iter().map(|finding| finding.kind).collect();
     kinds.retain(|kind| kind.severity() == Severity::Error);
     kinds.sort_by_key(|kind| kind.name());
     kinds.dedup();
     Some(kinds)
+}
+
+/// What the explorer found as `naive` wants it.
+fn as_recorded(finding: &explore::Finding) -> Recorded {
+    let extent = |id: u32| finding.cells[id as usize];
+    let action = |action: &explore::Action| match action.clone() {
+        explore::Action::Read { id, cell, raw, order, from, .. } => {
+            RecordedAction::Read { cell, value: Value(raw), order, from, extent: extent(id) }
+        }
+        explore::Action::Write { id, cell, raw, order, .. } => {
+            RecordedAction::Write { cell, value: Value(raw), order, extent: extent(id) }
+        }
+        explore::Action::Choose { value } => RecordedAction::Choose(value),
+        explore::Action::Fence => RecordedAction::Fence,
+        explore::Action::Spawn { thread } => RecordedAction::Spawn(thread),
+        explore::Action::Join { thread } => RecordedAction::Join(thread),
+        explore::Action::Free { .. } => RecordedAction::End,
+    };
+    let steps = finding.steps.iter().map(|thread| {
+        thread.iter().map(|step| RecordedStep { at: step.at, action: action(&step.action) }).collect()
+    });
+    Recorded {
+        kind: finding.kind,
+        sites: finding.places.iter().map(|place| (place.thread, place.at)).collect(),
+        steps: steps.collect(),
+        coherence: finding.coherence.clone(),
+        dependencies: true,
+    }
 }
 
 /// How this engine is asked.

@@ -93,8 +93,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Without flags of lives: what no other thread can reach is never an event, and what may end always is, so that it can be compared
-    /// with the end.
+    /// Without flags of lives: what no other thread can reach is never an event, and what may end always is, so that it can be
+    /// compared with the end.
     fn is_own_by_object(&self, cell: CellId) -> Option<bool> {
         if self.options.life_flags {
             return None;

@@ -81,13 +81,13 @@ pub struct Options {
     pub private_memory: bool,
     /// What is substituted is noted all the same ([`Unrolled::silent`]): for those who need every access of a run.
     pub notes_silent: bool,
-    /// Lives of objects are flags in memory, which only sequential consistency gives their meaning. Otherwise the ends of lives are
-    /// events ([`EventKind::End`]), and nothing is said about what comes after them.
+    /// Lives of objects are flags in memory, which only sequential consistency gives their meaning. Otherwise the ends of
+    /// lives are events ([`EventKind::End`]), and nothing is said about what comes after them.
     pub life_flags: bool,
     /// It is a fault to write to a constant object.
     pub keeps_constants: bool,
-    /// Loads that take a reservation and stores that use one are followed: the two are the halves of a read-modify-write, which is not
-    /// one unit.
+    /// Loads that take a reservation and stores that use one are followed: the two are the halves of a read-modify-write,
+    /// which is not one unit.
     pub reservations: bool,
     /// The rules of C: a mutex knows its owner, and only the owner may unlock it.
     pub c: bool,

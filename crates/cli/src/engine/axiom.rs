@@ -1,5 +1,5 @@
-//! The axioms of a model as clauses: reads-from and coherence are variables of a formula, data are symbols. What is found is run again
-//! by `naive` and told as what the explorer finds is.
+//! The axioms of a model as clauses: reads-from and coherence are variables of a formula, data are symbols. What is found is
+//! run again by `naive` and told as what the explorer finds is.
 
 use super::explore::{Told, tell};
 use super::{Engine, Fit, Question, has_large_choices};
@@ -65,9 +65,14 @@ impl Engine for Axiom {
             ));
         }
         // Where the explorer can list what there is, it is the one that looks for everything.
-        match has_large_choices(question) {
-            true => Fit::Takes { rank: 3, why: "it takes data as symbols".into() },
-            false => Fit::IfAsked,
+        match (question.model.twin, question.model.machine) {
+            (None, None) => {
+                Fit::Takes { rank: 0, why: "the others know the models that have names only".into() }
+            }
+            _ if has_large_choices(question) => {
+                Fit::Takes { rank: 3, why: "it takes data as symbols".into() }
+            }
+            _ => Fit::IfAsked,
         }
     }
 
