@@ -10,7 +10,7 @@
 //!   that there is no cycle.
 //! * [`lives`]: accesses to objects that are not there any more, or not yet.
 //! * [`chains`]: redundant clauses about cells that only read-modify-writes write.
-//! * [`check`]: asks, and says how far the answer holds; [`witness`]: what the solver found, as steps of threads.
+//! * [`mod@check`]: asks, and says how far the answer holds; [`witness`]: what the solver found, as steps of threads.
 //!
 //! The same document that describes how it works has the proofs of what is left out: `docs/AXIOM.md`.
 

@@ -111,7 +111,12 @@ impl<'u> Writer<'u> {
         // A step is done before its events, and before accesses without an event that come after it.
         let mut others: Vec<((u32, u32, u8), Done<'u>)> = Vec::new();
         let silent = self.unrolled.silent.iter().filter(|silent| silent.thread.0 == thread);
-        for silent in silent.filter(|silent| self.values.of(silent.guard)) {
+        // What no other thread can reach is not in the record: nobody asks, and a thread may stop before it.
+        let private = |silent: &&Silent| {
+            let cell = self.unrolled.cells[self.cell(&silent.cells).0 as usize].object;
+            self.unrolled.objects[cell as usize].private
+        };
+        for silent in silent.filter(|silent| self.values.of(silent.guard)).filter(|silent| !private(silent)) {
             let key = (silent.events_before, silent.steps_before.saturating_sub(1), 1);
             others.push((key, Done::Silent(silent)));
         }

@@ -15,7 +15,7 @@ use fencepost_axiom::{self as axiom, Action, Pair, Progress, Refused, StepId, Wr
 use fencepost_bmc::{Limits, Mistake, StopReason as Stopped};
 use fencepost_diag::Span;
 use fencepost_explore::{self as explore, Place, headline};
-use fencepost_ir::{Language, Program, Property, Value};
+use fencepost_ir::{EventKind, Execution, Language, ObjectId, Program, Property, Value};
 use fencepost_models::Model;
 use fencepost_models::prepare::{Form, Prepared};
 use fencepost_naive::{Recorded, confirm_within, rebuilt, thread_fence};
@@ -130,13 +130,7 @@ fn of_bounds(progress: Progress) {
 fn answer(question: &Question<'_>, prepared: &Prepared, model: &Model, found: axiom::Outcome) -> Outcome {
     let bound = |n: u32| vec![Bound::new(BoundName::Unroll, n)];
     match (found.verdict, found.finding) {
-        // Atomic sections are critical sections here, and others may come between their steps.
-        (axiom::Verdict::Unsafe, Some(_)) if prepared.section_lock.is_some() => {
-            Outcome::unknown(StopReason::Unsupported(
-                "something may be wrong, with steps between those of an atomic section".into(),
-            ))
-        }
-        (axiom::Verdict::Unsafe, Some(finding)) => confirmed(question, &prepared.program, model, &finding),
+        (axiom::Verdict::Unsafe, Some(finding)) => confirmed(question, prepared, model, &finding),
         (axiom::Verdict::Safe, _) if found.cut && !found.completes => {
             Outcome::unknown(StopReason::CutEverything)
         }
@@ -171,7 +165,8 @@ fn at(question: &Question<'_>, what: &str, span: Span) -> String {
 }
 
 /// Runs what was found again, and puts it into words.
-fn confirmed(question: &Question<'_>, program: &Program, model: &Model, found: &axiom::Finding) -> Outcome {
+fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found: &axiom::Finding) -> Outcome {
+    let program = &prepared.program;
     let sources = &question.compiled.sources;
     let limits = question.limits_of_replay();
     let finding = as_explored(program, found);
@@ -180,6 +175,13 @@ fn confirmed(question: &Question<'_>, program: &Program, model: &Model, found: &
     if let Err(refused) = confirm_within(program, model, &recorded, &limits) {
         let unconfirmed: Unconfirmed = revalidate::describe(&finding, &refused);
         return Outcome::unknown(unconfirmed.into());
+    }
+    let rebuilt = rebuilt(program, model, &recorded, &limits).ok();
+    // Sections are critical sections here: what is outside may come between their steps, and then this might be no execution.
+    let between = |lock: ObjectId| rebuilt.as_ref().is_none_or(|of| comes_between(&of.execution, lock));
+    if prepared.section_lock.is_some_and(between) {
+        let why = "something may be wrong, with accesses from outside between the steps of an atomic section";
+        return Outcome::unknown(StopReason::Unsupported(why.into()));
     }
     let source = Source { program, sources };
     let teller = Teller::new(source, &finding, question.options.full);
@@ -199,12 +201,41 @@ fn confirmed(question: &Question<'_>, program: &Program, model: &Model, found: &
         source,
         full: question.options.full,
         model: question.model,
-        rebuilt: rebuilt(program, model, &recorded, &limits).ok(),
+        rebuilt,
         under_sc: &|| None,
         again: 0,
     };
     tell(&told, 0, &finding, &mut outcome);
     outcome
+}
+
+/// Whether an access in a section, and one of another thread outside of all sections to the same cell, may come in any order.
+fn comes_between(execution: &Execution, lock: ObjectId) -> bool {
+    let events = &execution.events;
+    let (mut inside, mut holds, mut thread) = (vec![false; events.len()], false, None);
+    for (number, event) in events.iter().enumerate().filter(|(_, event)| !event.is_init()) {
+        if thread != event.thread {
+            (thread, holds) = (event.thread, false);
+        }
+        match event.location {
+            Some(location) if location.object == lock => {
+                holds = if event.kind == EventKind::Write { event.value != Value::ZERO } else { holds };
+            }
+            place => inside[number] = holds && place.is_some(),
+        }
+    }
+    let before = execution.po.union(&execution.rf).transitive_closure();
+    let writes = |event: usize| events[event].kind == EventKind::Write;
+    let conflict = |a: usize, b: usize| {
+        events[a].location == events[b].location
+            && events[a].thread != events[b].thread
+            && !events[b].is_init()
+            && (writes(a) || writes(b))
+            && !before.contains(a, b)
+            && !before.contains(b, a)
+    };
+    let all = 0..events.len();
+    all.clone().filter(|&a| inside[a]).any(|a| all.clone().any(|b| !inside[b] && conflict(a, b)))
 }
 
 /// The finding in the words in which the explorer tells its own.
