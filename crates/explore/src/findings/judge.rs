@@ -350,11 +350,14 @@ fn leaks<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut Foun
         return;
     }
     let graph = view.graph;
-    let freed = |object: ObjectId| {
-        graph.present().iter().any(|e| {
-            view.trie.node(graph.node(e)).kind == Kind::Free && graph.value(e) == u64::from(object.0)
-        })
-    };
+    let ends = graph.present().without(graph.reads()).without(graph.writes());
+    let mut freed: Vec<u64> = ends
+        .iter()
+        .filter(|&e| view.trie.node(graph.node(e)).kind == Kind::Free)
+        .map(|e| graph.value(e))
+        .collect();
+    freed.sort_unstable();
+    let freed = |object: ObjectId| freed.binary_search(&u64::from(object.0)).is_ok();
     // Only objects that this execution touches are known to be made in it.
     let mut touched: Vec<ObjectId> = (graph.reads() | graph.writes())
         .iter()

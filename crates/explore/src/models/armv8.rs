@@ -276,14 +276,25 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         self.committed_before(trie, graph, node, source, false)
     }
 
+    /// Where events are committed in program order, the newest write to the cell that is ordered before the event whatever it reads,
+    /// too: found once, and not for each source and place.
     #[inline(always)]
     fn coherence_before(
         &self,
-        _trie: &Trie<Self, W>,
-        _graph: &Graph<Self, W>,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
         node: &Node<Armv8Static<W>, W>,
     ) -> Row<W> {
-        self.clauses.row(Clause::Coherence, &node.po_loc)
+        let mut before = self.clauses.row(Clause::Coherence, &node.po_loc);
+        // What a compare-exchange orders is a matter of what it reads.
+        if self.in_order
+            && node.failure.is_none()
+            && self.clauses.has(Clause::Global)
+            && let Some(newest) = self.newest_before(trie, graph, node, &before)
+        {
+            before.insert(newest as usize);
+        }
+        before
     }
 
     fn rows(
@@ -432,6 +443,40 @@ impl Armv8 {
             direct = direct.without(&prefix);
         }
         prefix
+    }
+
+    /// The newest write of another thread to the cell of an event that is about to be committed which obs | lob leads from to it,
+    /// whatever it reads, if it is newer than what coherence says. The event has an edge to each write above it, so it is above this
+    /// one: `no_cycle` would say so of each source and place.
+    fn newest_before<W: RowWidth>(
+        &self,
+        trie: &Trie<Self, W>,
+        graph: &Graph<Self, W>,
+        node: &Node<Armv8Static<W>, W>,
+        known: &Row<W>,
+    ) -> Option<EventId> {
+        let writes = graph.co(node.loc());
+        let mut newer = writes.iter().rposition(|&w| graph.is_known(w, known)).map_or(0, |at| at + 1);
+        let is_external = |w: EventId| trie.node(graph.node(w as usize)).thread != node.thread;
+        let mut newest = None;
+        let mut todo = (&node.statics.lob | from_other_threads(trie, graph, node)) & graph.present();
+        let (mut seen, mut overtaken) = (todo.clone(), Row::EMPTY);
+        loop {
+            // Of what was found, the newest; then only what is newer matters.
+            let found = writes[newer..].iter().rposition(|&w| seen.contains(w as usize) && is_external(w));
+            if let Some(at) = found {
+                newest = Some(writes[newer + at]);
+                newer += at + 1;
+            }
+            if !writes[newer..].iter().any(|&w| is_external(w)) {
+                return newest;
+            }
+            let Some(e) = todo.last() else { return newest };
+            todo.remove(e);
+            let before = self.ordered_before(trie, graph, e, &mut overtaken).without(&seen);
+            seen |= &before;
+            todo |= before;
+        }
     }
 
     /// Whether no write that is coherence-after `last` and external to `event` is ordered before one of `sources`,

@@ -71,10 +71,14 @@ pub enum Watched {
     OtherWrites,
     /// The life of the object ends.
     Ends,
+    /// A write was left out to an object that nobody had seen, which its thread made.
+    ForgetsUnseen,
+    /// A read by a thread that may not know what the maker of the object last wrote before it showed it.
+    ReadsUnseen,
 }
 
 /// How many kinds there are.
-pub const KINDS: usize = 14;
+pub const KINDS: usize = 16;
 
 /// What is done about two things that could be a finding together.
 #[derive(Clone, Copy)]
@@ -93,7 +97,7 @@ enum By {
 }
 
 /// What could mean something together.
-const CONFLICTS: [(Watched, Watched, By, Care); 11] = [
+const CONFLICTS: [(Watched, Watched, By, Care); 12] = [
     (Watched::Waits, Watched::PlainWrites, By::Two, Care::Caution),
     (Watched::WaitsWriting, Watched::PlainWrites, By::Two, Care::Caution),
     (Watched::WaitsWriting, Watched::PlainReads, By::Two, Care::Caution),
@@ -103,6 +107,7 @@ const CONFLICTS: [(Watched, Watched, By, Care); 11] = [
     (Watched::ForgetsWriting, Watched::PlainWrites, By::Two, Care::Keep),
     (Watched::ForgetsWriting, Watched::PlainReads, By::Two, Care::Keep),
     (Watched::ForgetsUse, Watched::Ends, By::Two, Care::Keep),
+    (Watched::ForgetsUnseen, Watched::ReadsUnseen, By::Two, Care::Keep),
     (Watched::ForgetsLoose, Watched::Late, By::One, Care::Keep),
     (Watched::ForgetsSure, Watched::LateLoose, By::One, Care::Keep),
 ];

@@ -24,6 +24,7 @@ use crate::threads::interpret::Next;
 use crate::threads::memory::LocId;
 use crate::threads::path::{INIT, Kind, Node, NodeId, Trie};
 use fencepost_ir::Order;
+use smallvec::SmallVec;
 
 /// How many events a thread looks back at most.
 pub(crate) const LOOK_BACK: usize = 1024;
@@ -93,6 +94,12 @@ fn is_done_by<S, W: RowWidth>(code: &Code, event: &Node<S, W>, next: &Node<S, W>
     event.loc() == next.loc() && does
 }
 
+/// Whether a write of an iteration that may be dropped is to an object that nobody has seen: all others are of
+/// read-modify-writes.
+fn is_unseen<S, W: RowWidth>(event: &Node<S, W>) -> bool {
+    event.kind == Kind::Write && event.half == Half::None
+}
+
 /// Whether a read before the node may read what is written only because of a later write of its thread. The read that comes next
 /// could
 /// read that, too; but what is read with it may be something else by then, so that it does not stand for this one.
@@ -137,6 +144,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
             let depends = |word| !M::DEPENDENCIES || self.trie.depends_as_much(graph.node(event), node, word);
             if then[telling] == now[telling]
                 && self.trie.same_reservation(graph.node(event), node)
+                && (frontier.unseen < earlier || self.are_written_next(graph, event..base + index, node, now))
                 && (frontier.rewrote < earlier || self.rewrites_one_cell(graph, event..base + index, node))
             {
                 match difference(code, pc, then, now, depends) {
@@ -145,8 +153,16 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
                     {
                         let last = kept.unwrap_or(slot);
                         let done = |trie: &Trie<M, W>, event: &_| {
-                            is_done_by(code, event, trie.node(node)) && !may_be_early(trie, event, node)
+                            is_unseen(event)
+                                || (is_done_by(code, event, trie.node(node))
+                                    && !may_be_early(trie, event, node))
                         };
+                        if frontier.unseen > last as u32 {
+                            let unseen: SmallVec<[usize; 4]> = (base + last..base + index)
+                                .filter(|&e| is_unseen(self.trie.node(graph.node(e))))
+                                .collect();
+                            self.forget_unseen(graph, unseen.into_iter());
+                        }
                         self.forget(graph, base + last..base + index, node, done);
                         return Some(last);
                     }
@@ -169,30 +185,33 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     ) -> bool {
         let (code, here) = (self.subject.code, self.trie.node(node));
         self.would_lose(graph, events, |event| {
-            is_done_by(code, event, here) && !may_be_early(&self.trie, event, node)
+            is_unseen(event) || (is_done_by(code, event, here) && !may_be_early(&self.trie, event, node))
         })
     }
 
-    /// How many events a thread had after the last one that changed something, and after the last that wrote what it had
-    /// read, given that it has just made the event of that index.
+    /// How many events a thread had after the last one that changed something, after the last that wrote what it had
+    /// read, and after the last that wrote to an object that nobody had seen, given that it has just made the event of that index.
     #[inline(always)]
-    pub(crate) fn last_changes(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> (u32, u32) {
+    pub(crate) fn last_changes(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> (u32, u32, u32) {
         let layout = self.subject.layout;
         let before = graph.snapshot(layout, thread, index);
         let event = layout.base[thread] as usize + index;
         let node = self.trie.node(graph.node(event));
         let now = index as u32 + 1;
-        if !self.changes_nothing(graph, event, node) {
-            return (now, before.rewrote);
+        if self.is_unseen_write(graph, event) {
+            return (before.changed, before.rewrote, now);
         }
-        (before.changed, if node.kind == Kind::Write { now } else { before.rewrote })
+        if !self.changes_nothing(graph, event, node) {
+            return (now, before.rewrote, before.unseen);
+        }
+        (before.changed, if node.kind == Kind::Write { now } else { before.rewrote }, before.unseen)
     }
 
     /// Whether what read-modify-writes among the events wrote, all of which they had read, is to one cell, which the thread
     /// writes again where that matters.
     fn rewrites_one_cell(&self, graph: &Graph<M, W>, events: std::ops::Range<usize>, here: NodeId) -> bool {
         let nodes = events.map(|e| self.trie.node(graph.node(e)));
-        let mut cells = nodes.filter(|node| node.kind == Kind::Write).map(Node::loc);
+        let mut cells = nodes.filter(|node| node.kind == Kind::Write && !is_unseen(node)).map(Node::loc);
         let Some(first) = cells.next() else { return true };
         cells.all(|loc| loc == first) && self.writes_again(self.trie.node(here), first)
     }
@@ -213,6 +232,16 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a thread spins that writes to an object which nobody has seen. No finding is made of that: it is as if its loop had
+    /// been cut.
+    pub(crate) fn spins_writing(&self, graph: &Graph<M, W>, thread: usize) -> bool {
+        let layout = self.subject.layout;
+        let (snapshot, base) = (graph.frontier(layout, thread), layout.base[thread] as usize);
+        snapshot.next == Next::Spinning
+            && (base + snapshot.value as usize..base + graph.front(thread) as usize)
+                .any(|e| is_unseen(self.trie.node(graph.node(e))))
     }
 
     /// A write that is dropped may have been read by its own thread before others could see it, where the model has that. It

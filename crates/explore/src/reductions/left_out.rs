@@ -32,7 +32,7 @@ pub struct Watch {
 impl Watch {
     /// Whether this is noted already.
     #[inline(always)]
-    fn knows(&self, loc: LocId, what: Watched, thread: usize) -> bool {
+    pub(crate) fn knows(&self, loc: LocId, what: Watched, thread: usize) -> bool {
         self.cells[what as usize].get(loc as usize).is_some_and(|known| known & who(thread) != 0)
     }
 
@@ -67,7 +67,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         }
     }
 
-    fn note(&mut self, loc: LocId, what: Watched, thread: usize) {
+    pub(crate) fn note(&mut self, loc: LocId, what: Watched, thread: usize) {
         if self.watch.knows(loc, what, thread) {
             return;
         }
@@ -272,7 +272,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     }
 
     /// Whether reads of a cell must not be lost.
-    fn is_kept(&self, loc: LocId) -> bool {
+    pub(crate) fn is_kept(&self, loc: LocId) -> bool {
         let kept = self.control.caution.kept();
         !kept.is_empty()
             && (kept.contains(&self.memory.key(loc))

@@ -19,6 +19,7 @@ pub mod retry;
 pub mod sleep;
 pub mod symmetry;
 pub mod tails;
+pub mod unseen;
 
 /// Something that makes explorations smaller and keeps their answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +30,8 @@ pub enum Reduction {
     Idle,
     /// Tries that could have been left out are: `retry.rs`.
     Retry,
+    /// Tries that wrote only to objects that nobody has seen are like tries that wrote nothing: `unseen.rs`.
+    Unseen,
     /// Events are committed in program order until that does not do: `program_order.rs`.
     ProgramOrder,
     /// Of executions that differ in who of equal threads is who one is explored: `symmetry.rs`.
@@ -45,10 +48,11 @@ pub enum Reduction {
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Reduction; 9] = [
+    pub const ALL: [Reduction; 10] = [
         Reduction::Sleep,
         Reduction::Idle,
         Reduction::Retry,
+        Reduction::Unseen,
         Reduction::ProgramOrder,
         Reduction::Symmetry,
         Reduction::EqualWork,
@@ -63,6 +67,10 @@ impl Reduction {
             Reduction::Sleep => ("sleep", "a thread that waits sleeps until there is something new to read"),
             Reduction::Idle => ("idle", "an iteration of a loop that changed nothing is left out"),
             Reduction::Retry => ("retry", "a try that could have been left out is"),
+            Reduction::Unseen => (
+                "unseen",
+                "a try that wrote only to objects that nobody has seen is like one that wrote nothing",
+            ),
             Reduction::ProgramOrder => {
                 ("program-order", "events are committed in program order as long as that is enough")
             }

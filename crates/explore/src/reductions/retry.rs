@@ -4,7 +4,8 @@
 //! A compare-exchange fails, and the next try expects what it read. A section of reads finds that the version has changed, and is
 //! tried again with the new one. No state comes back, and yet the try was for nothing: had the thread read what it read last
 //! where it began, it would stand where it stands. The last read then leads nowhere, like one that comes round in a loop
-//! (`sleep.rs`): the execution without the try stands for this one. `docs/EXPLORATION.md` has the argument.
+//! (`sleep.rs`): the execution without the try stands for this one. `docs/EXPLORATION.md` has the argument. Writes to objects that nobody
+//! has seen may be among the events of a try (`unseen.rs`); then they are among those that stand for it.
 
 use crate::models::model::MemoryModel;
 use crate::reductions::Reduction;
@@ -15,15 +16,16 @@ use crate::search::visit::{Explorer, Subject};
 use crate::threads::Threads;
 use crate::threads::code::{CasRead, FP, Half, Op};
 use crate::threads::interpret::{Machine, Next, Snapshot};
-use crate::threads::path::{Kind, Node, NodeId, Shift, Trie};
+use crate::threads::path::{EventId, Kind, Node, NodeId, Shift, Trie};
 use fencepost_ir::{Order, Value};
+use smallvec::SmallVec;
+use std::ops::Range;
 
 /// How many reads at the end of a try may stand for those before it.
 const MOST_READS: usize = 16;
 
-/// The reads in slots `from..from + reads` of a thread, in place of which those in slots `to..to + reads` could have been: all
-/// before
-/// the latter would not be there.
+/// The reads, and unseen writes, in slots `from..from + reads` of a thread, in place of which those in slots `to..to + reads` could
+/// have been: all before the latter would not be there.
 #[derive(Clone, Copy)]
 struct Try {
     thread: usize,
@@ -82,12 +84,16 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
                 // With the same values it would stand where it stood.
                 let value = |slot: usize| graph.value(layout.base[thread] as usize + slot);
                 same_values &= value(repeated.from) == value(repeated.to);
-                if (was_here || !same_values)
-                    && (repeated.from, repeated.to) != (only.from, only.to)
+                // With unseen writes, nothing is said of threads that wait for ever: they come round with the same values.
+                if (if repeated.from < frontier.unseen as usize {
+                    !same_values
+                } else {
+                    was_here || !same_values
+                }) && (repeated.from, repeated.to) != (only.from, only.to)
                     && self.is_for_nothing(graph, repeated, node)
                 {
                     let Snapshot { changed, rewrote, .. } = frontier;
-                    return Some(match was_here {
+                    return Some(match was_here && frontier.unseen as usize <= repeated.from {
                         true => Snapshot {
                             value: begun as u64,
                             changed,
@@ -103,12 +109,12 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         None
     }
 
-    /// Whether the first of the reads are of the same cell.
+    /// Whether the first of them are the same access to the same cell.
     fn reads_alike(&self, graph: &Graph<M, W>, repeated: Try) -> bool {
         let base = self.subject.layout.base[repeated.thread] as usize;
         let node = |slot: usize| self.trie.node(graph.node(base + slot));
         let (a, b) = (node(repeated.from), node(repeated.to));
-        a.kind == Kind::Read && b.kind == Kind::Read && a.loc() == b.loc()
+        a.kind == b.kind && matches!(a.kind, Kind::Read | Kind::Write) && a.loc() == b.loc()
     }
 
     /// Whether the thread would stand before the read of `node`, in the same state, if it had read in slots `from..` what it
@@ -122,16 +128,19 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.extend_from_slice(graph.registers(layout, thread, from));
-        let mut at = Some(graph.node(base + from));
-        for read in base + to..base + to + reads {
-            let next = if read + 1 == base + to + reads { node } else { graph.node(read + 1) };
-            at = at.and_then(|at| {
-                let goes_on = self.read_instead(graph, at, read, &shift, &mut scratch)?;
-                let steps = ((at, goes_on), (graph.node(read), next));
+        let mut at = Some((graph.node(base + from), graph.snapshot(layout, thread, from).value));
+        for event in base + to..base + to + reads {
+            let next = if event + 1 == base + to + reads { node } else { graph.node(event + 1) };
+            at = at.and_then(|(at, value)| {
+                let goes_on = match self.trie.node(at).kind {
+                    Kind::Write => self.write_instead(graph, (at, value), event, &shift, &mut scratch)?,
+                    _ => self.read_instead(graph, at, event, &shift, &mut scratch)?,
+                };
+                let steps = ((at, goes_on.0), (graph.node(event), next));
                 self.trie.same_fences(steps.0, steps.1, &shift, code).then_some(goes_on)
             });
         }
-        let same = at.is_some_and(|at| {
+        let same = at.is_some_and(|(at, _)| {
             let (there, here) = (self.trie.node(at), self.trie.node(node));
             there.pc() == pc
                 && there.loc() == here.loc()
@@ -144,16 +153,35 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         self.scratch = scratch;
         let again = |trie: &Trie<M, W>, event: &Node<M::Static, W>| {
             let mut later = (base + to..base + to + reads).map(|read| trie.node(graph.node(read)));
+            // What is left out of unseen writes is looked at below.
+            if event.kind == Kind::Write {
+                return true;
+            }
             // A read that is not atomic races with more than one that is.
             let covered = event.kind == Kind::Read && !(M::RACES && event.ann.order == Order::Plain);
             covered && !may_be_early(trie, event, node) && later.any(|read| read.loc() == event.loc())
         };
         let left_out = base + from..base + to;
-        if !same || self.would_lose(graph, left_out.clone(), |event| again(&self.trie, event)) {
+        let unseen = || left_out.clone().filter(|&e| self.is_plain_write(graph, e));
+        if !same || !unseen().all(|e| self.is_made_again(graph, e, base + to..base + to + reads)) {
+            return false;
+        }
+        let unseen: SmallVec<[usize; 4]> = unseen().collect();
+        if self.would_lose(graph, left_out.clone(), |event| again(&self.trie, event)) {
             return false;
         }
         self.forget(graph, left_out, node, again);
+        self.forget_unseen(graph, unseen.into_iter());
         true
+    }
+
+    /// Whether an unseen write that would be left out is made again by later events, and none of these reads it.
+    fn is_made_again(&self, graph: &Graph<M, W>, write: usize, later: Range<usize>) -> bool {
+        let loc = self.trie.node(graph.node(write)).loc();
+        let kind = |e: usize| self.trie.node(graph.node(e)).kind;
+        let writes_it = |e: usize| kind(e) == Kind::Write && self.trie.node(graph.node(e)).loc() == loc;
+        let reads_it = |e: usize| kind(e) == Kind::Read && graph.rf(e) == write as EventId;
+        later.clone().any(writes_it) && !later.clone().any(reads_it)
     }
 
     /// Lets the thread read by the node `at` what it read by `event`, if that may stand in its place, and go on to its next
@@ -165,13 +193,12 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         event: usize,
         shift: &Shift,
         registers: &mut [u64],
-    ) -> Option<NodeId> {
+    ) -> Option<(NodeId, u64)> {
         let code = self.subject.code;
         if !self.may_replace(graph, at, event, shift) {
             return None;
         }
         let node = self.trie.node(at);
-        let thread = node.thread as usize;
         let Op::Load { width, extend, dst, undefined, .. } = code.ops[node.pc() as usize] else {
             return None;
         };
@@ -185,9 +212,34 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         if dst != 0 {
             registers[fp + dst as usize] = undefined.taken(width.extend(extend, Value(value)).0);
         }
+        self.next_instead(at, registers)
+    }
+
+    /// The same of an unseen write: by the node `at`, it would write `value`.
+    fn write_instead(
+        &mut self,
+        graph: &Graph<M, W>,
+        (at, value): (NodeId, u64),
+        event: usize,
+        shift: &Shift,
+        registers: &mut [u64],
+    ) -> Option<(NodeId, u64)> {
+        let (a, b) = (self.trie.node(at), self.trie.node(graph.node(event)));
+        let is_same = b.kind == Kind::Write
+            && (a.pc(), a.loc(), value) == (b.pc(), b.loc(), graph.value(event))
+            && (!M::DEPENDENCIES || M::orders_no_more(&a.statics, &b.statics, shift));
+        if !is_same || !self.is_unseen_write(graph, event) {
+            return None;
+        }
+        self.next_instead(at, registers)
+    }
+
+    /// Goes on from a node to the next event of its thread, with what it would write.
+    fn next_instead(&mut self, at: NodeId, registers: &mut [u64]) -> Option<(NodeId, u64)> {
+        let (code, thread) = (self.subject.code, self.trie.node(at).thread as usize);
         let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
         let next = machine.advance(&mut self.trie, at, registers);
-        (next.next == Next::Event && !machine.needs_room).then_some(next.node)
+        (next.next == Next::Event && !machine.needs_room).then_some((next.node, next.value))
     }
 
     /// Whether the read `event`, at the place of the node `at`, is ordered no more than it is: it is of the same cell, its order

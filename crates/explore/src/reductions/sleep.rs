@@ -60,15 +60,41 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         if is_blocked(snapshot.next) {
             return true;
         }
-        if !self.writes_back(graph, event, &snapshot) {
-            return false;
-        }
         let front = graph.front(thread);
-        graph.try_out(event + 1, snapshot.node, snapshot.value);
-        self.advance_thread(graph, thread);
+        let mut writes = 0;
+        while self.writes_for_nothing(graph, thread, event, writes) {
+            self.advance_thread(graph, thread);
+            writes += 1;
+        }
         let next = graph.frontier(layout, thread).next;
         graph.set_front(layout, thread, front);
         is_blocked(next)
+    }
+
+    /// Whether a thread that has read by `event`, and tried out some writes since, is about to make one that leads nowhere if what
+    /// comes next does: it writes back what it has read, or to an object that nobody has seen. It is tried out then.
+    fn writes_for_nothing(
+        &self,
+        graph: &mut Graph<M, W>,
+        thread: usize,
+        event: EventId,
+        writes: u32,
+    ) -> bool {
+        let snapshot = *graph.frontier(self.subject.layout, thread);
+        if snapshot.next != Next::Event
+            || writes == MOST_WRITES
+            || self.trie.node(snapshot.node).kind != Kind::Write
+        {
+            return false;
+        }
+        let write = event + 1 + writes;
+        let back = writes == 0 && self.writes_back(graph, event, &snapshot);
+        // Its number is free where events are committed in program order.
+        if !back && graph.present().contains(write as usize) {
+            return false;
+        }
+        graph.try_out(write, snapshot.node, snapshot.value);
+        back || self.is_unseen_write(graph, write as usize)
     }
 
     /// Whether the thread is about to write what it has just read, by the same instruction.
@@ -112,14 +138,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         if is_blocked(next.next) {
             self.finish(graph);
         } else if self.leads_nowhere(graph, thread, event) {
-            let loc = self.trie.node(next.node).loc();
-            self.place_write(graph, event + 1, next);
-            let at = graph.push_write(loc, event + 1);
-            self.model.take_place(&self.trie, graph, event + 1);
-            self.advance_thread(graph, thread);
-            self.finish(graph);
-            graph.take_write(loc, at);
-            graph.remove_write(event + 1);
+            self.finish_writing(graph, thread);
         } else {
             self.collector.stats.blocked += 1;
         }
@@ -127,7 +146,26 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         self.clear_source(graph, event);
         graph.remove_read(event);
     }
+
+    /// The same for a thread that writes before it waits.
+    fn finish_writing(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+        let next = *graph.frontier(self.subject.layout, thread);
+        if is_blocked(next.next) {
+            return self.finish(graph);
+        }
+        let (event, loc) = (self.event_of(graph, thread), self.trie.node(next.node).loc());
+        self.place_write(graph, event, next);
+        let at = graph.push_write(loc, event);
+        self.model.take_place(&self.trie, graph, event);
+        self.advance_thread(graph, thread);
+        self.finish_writing(graph, thread);
+        graph.take_write(loc, at);
+        graph.remove_write(event);
+    }
 }
+
+/// Writes that a thread makes between a read that leads nowhere and what shows that, at most.
+const MOST_WRITES: u32 = 16;
 
 /// The thread cannot go on from here, whatever the others do.
 pub(crate) fn is_blocked(next: Next) -> bool {

@@ -67,7 +67,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         {
             return self.finish_asleep(graph, t);
         }
-        let ends = Ends::of(graph, layout);
+        let mut ends = Ends::of(graph, layout);
         for t in (0..layout.threads()).filter(|_| ends.tails > 0) {
             if graph.frontier(layout, t).next == Next::Tail && !self.tail_ends(graph, t, &ends) {
                 return self.run_tail(graph, t);
@@ -94,8 +94,12 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
             }
         }
         let races = self.model.races(&self.trie, graph, self.suspects.cells());
-        let stuck = !ends.complete && self.is_stuck_for_ever(graph);
+        let mut stuck = !ends.complete && self.is_stuck_for_ever(graph);
         let view = View { subject: self.subject, trie: &self.trie, memory: &self.memory, graph };
+        if stuck && let Some(t) = (0..layout.threads()).find(|&t| self.spins_writing(graph, t)) {
+            (stuck, ends.cut) = (false, true);
+            self.collector.cuts.insert(view.place((layout.base[t] + graph.front(t) - 1) as usize).at);
+        }
         let finished = self.collector.finished(&view, &ends, races, stuck);
         if self.progression.tracked {
             self.collector.locate(self.progression.here());

@@ -324,6 +324,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
             }
             let outgrown = child.outgrown();
             self.model.take_place(&self.trie, child, r);
+            self.note_foreign_read(child, r);
             self.check(child, "the visit of a copy");
             self.go_on(child, thread);
             child.take_back(outgrown);

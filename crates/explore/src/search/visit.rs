@@ -457,6 +457,7 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
                     graph.mark_nonmaximal(event);
                     self.model.take_place(&self.trie, graph, event);
                 }
+                self.note_foreign_read(graph, event);
                 self.go_on(graph, thread);
                 graph.take_back(outgrown);
                 graph.unmark_nonmaximal(event);
@@ -663,7 +664,7 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
         let (threads, around) = self.threads();
         let stand = threads.resume(around, graph, thread, index, value);
         let mut next = self.checked(thread, index + 1, &stand);
-        (next.changed, next.rewrote) = self.last_changes(graph, thread, index);
+        (next.changed, next.rewrote, next.unseen) = self.last_changes(graph, thread, index);
         graph.set_snapshot(layout, thread, index + 1, next);
         graph.set_front(layout, thread, index as u32 + 1);
         if next.node != NO_NODE

@@ -100,6 +100,8 @@ pub struct Snapshot {
     pub changed: u32,
     /// How many it had after the last read-modify-write that wrote what it had read.
     pub rewrote: u32,
+    /// How many it had after the last write to an object that nobody had seen; see `unseen`.
+    pub unseen: u32,
 }
 
 impl Next {
@@ -123,6 +125,7 @@ impl Default for Snapshot {
             urgency: Snapshot::NEVER,
             changed: 0,
             rewrote: 0,
+            unseen: 0,
         }
     }
 }
