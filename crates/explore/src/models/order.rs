@@ -51,8 +51,13 @@ fn orders_writes(fence: Fence) -> bool {
         || matches!(fence, Fence::C11(Order::Release | Order::AcqRel))
 }
 
+/// The last event of a set: the others come before it, and its row has them.
+fn last_of<W: RowWidth>(events: &Row<W>) -> Row<W> {
+    events.last().map_or(Row::EMPTY, Row::single)
+}
+
 impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
-    /// The earlier events of the thread that come before the event in the global order.
+    /// Earlier events of the thread that come before the event in the global order; the others come before one of these.
     type Static = Row<W>;
     /// What comes before the event in the global order. Of a write, only when it has its place.
     type Rows = Row<W>;
@@ -78,11 +83,11 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
             return facts.events.clone();
         }
         let ordered = on(Clause::FullFence, &facts.before_fence(is_full_fence))
-            | on(Clause::FromReads, &facts.reads)
+            | on(Clause::FromReads, &last_of(&facts.reads))
             | on(Clause::AfterAmo, &facts.amos)
             | &facts.syncs;
         match (place.kind, self.which) {
-            (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, &facts.writes),
+            (Kind::Write, Which::Tso) => ordered | on(Clause::WriteWrite, &last_of(&facts.writes)),
             (Kind::Write, _) => {
                 // The writes before that one come before it.
                 let earlier = match place.last_write {
