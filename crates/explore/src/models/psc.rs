@@ -23,6 +23,7 @@ use crate::search::row::{Row, RowWidth};
 use crate::threads::memory::{LocId, NO_LOC};
 use crate::threads::path::{EventId, INIT, Kind, Node, Trie};
 use fencepost_ir::Order;
+use smallvec::SmallVec;
 
 /// Whether the SC axiom still holds after `event`, an access with coherence-later writes, was added.
 pub fn stays_acyclic<W: RowWidth>(
@@ -208,35 +209,89 @@ impl<'a, W: RowWidth> Psc<'a, W> {
         (e - node.index as usize..e).rev().find(|&v| self.is_event(v) && !is_there(v))
     }
 
-    /// (po \ loc);hb;(po \ loc) before the access `y`, within hb. hb grows along po, so the last event elsewhere knows most; the
-    /// start of the
-    /// thread is one of them.
+    /// (po \ loc);hb;(po \ loc) before the access `y`, within hb. hb grows along po, so the last event elsewhere knows most; fences, also
+    /// those that are no events here, and the start of the thread are among them.
     fn through_others(&self, y: usize) -> Row<W> {
         let last = self.last_elsewhere(y);
-        let mut rest = match (last, self.graph.origin(self.node(y).thread as usize)) {
-            (Some(last), _) => self.graph.rows(last).hb.clone(),
-            (None, INIT) => return Row::EMPTY,
-            (None, start) => self.graph.rows(start as usize).hb.and(start as usize),
+        let fence = self.node(y).statics.last_fence.filter(|(before, _)| Some(*before as usize) >= last);
+        let mut rest = match (fence, last, self.graph.origin(self.node(y).thread as usize)) {
+            (Some((before, acquires)), ..) => {
+                let rows = self.graph.rows(before as usize);
+                let acquired = if acquires { rows.acc.row() } else { &Row::EMPTY };
+                &rows.hb.and(before as usize) | acquired
+            }
+            (None, Some(last), _) => self.graph.rows(last).hb.clone(),
+            (None, None, INIT) => return Row::EMPTY,
+            (None, None, start) => self.graph.rows(start as usize).hb.and(start as usize),
         };
         let accesses = self.graph.reads() | self.graph.writes();
+        let whole = match (fence, last) {
+            (None, Some(last)) => rest.and(last),
+            _ => rest.clone(),
+        };
         let joins = rest.without(&accesses);
         let joined = joins.iter().chain(last).map(|u| self.last_of_joined(u));
         let mut through = joined.fold(Row::EMPTY, |row, last| row | last);
         while let Some(u) = rest.last() {
             let first = u - self.node(u).index as usize;
-            through |= self.before_others(first, u);
+            through |= match self.comes_with_its_fence(u, y, &whole) {
+                true => Row::range(first, u + 1),
+                false => self.before_others(first, u),
+            };
             rest = rest.without(&Row::range(first, u + 1));
         }
         through
     }
 
-    /// po \ loc into the events `first..=last` of a thread, from its start on: all up to the last event after which every event
-    /// is of
-    /// one cell.
+    /// po \ loc into the events `first..=last` of a thread, and the fences between them, from its start on: all up to the last event
+    /// after which every event is of one cell, or up to the last fence.
     fn before_others(&self, first: usize, last: usize) -> Row<W> {
+        let fence = self.node(last).statics.last_fence.map_or(first, |(before, _)| before as usize + 1);
         let last = (first..=last).rev().find(|&u| self.is_event(u));
         let end = last.and_then(|last| self.last_elsewhere(last)).map_or(first, |before| before + 1);
-        Row::range(first, end)
+        Row::range(first, end.max(fence))
+    }
+
+    /// Whether a release fence, which is no event here, stands behind the event `u` and before all events of its thread that come
+    /// later, and happens before the last of `before` all the same: one of these, or a fence behind it, acquires what was written behind the fence.
+    fn comes_with_its_fence(&self, u: usize, y: usize, before: &Row<W>) -> bool {
+        let thread = self.node(u).thread;
+        let later =
+            (u + 1..).take_while(|&w| self.graph.present().contains(w) && self.node(w).thread == thread);
+        let mut written: SmallVec<[usize; 8]> = later
+            .filter(|&w| {
+                let at = self.node(w).statics.release_fence.map(|(at, _)| at as usize);
+                self.node(w).kind == Kind::Write && self.graph.order(w) != Order::Plain && at == Some(u)
+            })
+            .collect();
+        while let Some(w) = written.pop() {
+            for r in self.graph.readers(w).iter().filter(|&r| self.graph.order(r) != Order::Plain) {
+                if before.contains(r) && self.acquires_before(r, y, before) {
+                    return true;
+                }
+                // What a read-modify-write writes is in the release sequence too.
+                let half = r + 1;
+                if self.graph.present().contains(half) && self.node(half).partner == r as EventId {
+                    written.push(half);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a read acquires, itself or by a fence behind it, no later than the last of `before` in its thread, or than `y`.
+    fn acquires_before(&self, r: usize, y: usize, before: &Row<W>) -> bool {
+        if self.model.acquires(self.graph.order(r)) {
+            return true;
+        }
+        let thread = self.node(r).thread;
+        let is_behind = |&z: &usize| {
+            let fence = self.node(z).statics.last_fence;
+            matches!(self.node(z).kind, Kind::Fence(_))
+                || fence.is_some_and(|(at, acquires)| acquires && at as usize >= r)
+        };
+        let mut here = before.iter().filter(|&z| z > r && self.node(z).thread == thread);
+        here.any(|z| is_behind(&z)) || self.node(y).thread == thread && y > r && is_behind(&y)
     }
 
     /// For a join, the last event of the other thread: its end comes after that and happens before the join.

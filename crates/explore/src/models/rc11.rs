@@ -42,11 +42,13 @@ pub struct Rc11 {
 #[derive(Clone, Debug, Default)]
 pub struct Rc11Static {
     /// The event before the last release fence, and whether acquire fences stand between the two.
-    release_fence: Option<(EventId, bool)>,
+    pub release_fence: Option<(EventId, bool)>,
     /// The last fence before it that is an event.
     fence_event: Option<EventId>,
     /// An acquire fence stands between the previous event of the thread and this one.
     acquire_fence: bool,
+    /// The event behind which the last fence before this one stands that is no event here, and whether one of those there acquires.
+    pub last_fence: Option<(EventId, bool)>,
     /// The last earlier release write of the thread to the same cell.
     earlier_release: Option<EventId>,
 }
@@ -59,7 +61,7 @@ pub struct Rc11Rows<W: RowWidth> {
     /// Of a write: what happens before whoever acquires from it.
     msg: RareRow<W>,
     /// Messages of the thread's atomic reads so far, this one included.
-    acc: RareRow<W>,
+    pub acc: RareRow<W>,
     /// What happens before an SC fence that happens before this event, or is this event; and that fence.
     pub below: RareRow<W>,
 }
@@ -96,7 +98,7 @@ fn fence_order(fence: Fence) -> Order {
 
 impl Rc11 {
     #[inline(always)]
-    fn acquires(self, order: Order) -> bool {
+    pub fn acquires(self, order: Order) -> bool {
         self.clauses.has(Clause::AcquireRead)
             && (acquires(order) || (self.variant == Variant::Ra && order != Order::Plain))
     }
@@ -137,6 +139,16 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
             && facts.fences.iter().any(|f| {
                 acquires(fence_order(f.fence)) && !self.is_event_of::<W>(f.fence) && last_event(f) == previous
             });
+        let is_other = |f: &&crate::threads::path::FenceFacts<W>| {
+            let order = fence_order(f.fence);
+            (acquires(order) || order.releases()) && !self.is_event_of::<W>(f.fence)
+        };
+        let last_fence = facts.fences.iter().filter(is_other).filter_map(last_event).max().map(|at| {
+            let acquires_there = |f: &crate::threads::path::FenceFacts<W>| {
+                last_event(f) == Some(at) && acquires(fence_order(f.fence))
+            };
+            (at, facts.fences.iter().filter(is_other).any(acquires_there))
+        });
         let release = facts
             .fences
             .iter()
@@ -164,7 +176,7 @@ impl<W: RowWidth> MemoryModel<W> for Rc11 {
         });
         let sequences = self.variant != Variant::Rc20 && self.clauses.has(Clause::SequenceSameThread);
         let earlier_release = earlier_release.filter(|_| sequences);
-        Rc11Static { release_fence, fence_event, acquire_fence, earlier_release }
+        Rc11Static { release_fence, fence_event, acquire_fence, last_fence, earlier_release }
     }
 
     fn predecessors(

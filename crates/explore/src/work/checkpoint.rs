@@ -14,7 +14,7 @@ use fencepost_ir::Program;
 use std::time::{Duration, Instant};
 
 /// The version of the binary form.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// An exploration at some moment.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ use crate::work::preparation::{read_reason, write_reason};
 use crate::work::session::Part;
 
 /// The version of the binary form.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// Most bytes of a message.
 const LONGEST: usize = 2_000;
