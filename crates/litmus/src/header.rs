@@ -42,8 +42,14 @@ fn architecture(text: &str, span: Span) -> Parsed<Arch> {
     if let Some(arch) = Arch::ALL.into_iter().find(|arch| arch.name().eq_ignore_ascii_case(word)) {
         return Ok(arch);
     }
-    let message = match word {
+    let message = match word.to_ascii_uppercase().as_str() {
         "" => "this file is empty".to_string(),
+        "PTX" | "VULKAN" | "OPENCL" => {
+            format!("tests for {word} are about scopes, which Fencepost does not model")
+        }
+        "MIPS" | "BPF" | "LISA" | "BELL" | "JAVA" | "ASL" => {
+            format!("Fencepost does not read tests for {word}")
+        }
         _ => format!("unknown architecture `{word}`"),
     };
     let error = Diagnostic::error(span, message)

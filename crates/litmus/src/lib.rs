@@ -14,6 +14,7 @@ mod arm;
 mod c;
 mod condition;
 mod error;
+mod extension;
 mod header;
 mod init;
 mod lexer;
@@ -132,6 +133,13 @@ pub fn parse(file: &SourceFile) -> Result<LitmusTest, Vec<Diagnostic>> {
         label_errors.extend(thread.finish());
     }
     label_errors.into_iter().for_each(|error| test.report(error));
+    let is_read = condition.is_ok() && test.errors.is_empty();
+    if !is_read
+        && arch == Arch::AArch64
+        && let Some(needed) = extension::needed(&file.text, header.brace)
+    {
+        return Err(vec![needed]);
+    }
     let condition = match condition {
         Ok(condition) if test.errors.is_empty() => condition,
         Ok(_) => return Err(in_file_order(test.errors)),
