@@ -494,7 +494,7 @@ impl Pass<'_> {
         // Threads that are started by others may not have been met yet; the values of the word say which there are.
         let most = held.word.values().and_then(|values| values.iter().copied().max());
         let known = self.threads.len().max(self.shapes.threads as usize) as u64;
-        let last = most.map_or(known, |most| known.min(most + 1));
+        let last = most.map_or(known, |most| known.min(most.saturating_add(1)));
         let mut candidates = Vec::new();
         let mut result = Held::constant(Value::ZERO);
         let mut over = Lit::FALSE;
