@@ -4,7 +4,6 @@
 //! computer does.
 
 use super::auto::{Picked, nobody};
-use super::promising::has_sc;
 use super::promising_ordered;
 use super::{Engine, Fit, Question, find, fit, ignored};
 use crate::input::Trouble;
@@ -12,8 +11,6 @@ use fencepost_answer::{Outcome, Verdict};
 
 /// Graphs that the explorer visits: some tenths of a second.
 const GRAPHS: u64 = 150_000;
-/// With SC fences it can only find that nothing goes wrong, and such programs tend to have long executions.
-const GRAPHS_WITH_FENCES: u64 = 30_000;
 /// States that the machine visits; with promises, each takes much longer to certify.
 const STATES: u64 = 3_000;
 const STATES_WITH_PROMISES: u64 = 1_000;
@@ -89,19 +86,18 @@ impl Trials<'_, '_> {
     /// The explorer. Without promises it may leave out the bounds on view switches: what is safe without them is safe within
     /// them.
     fn explore(&mut self, promises: bool) -> Option<Picked> {
-        let graphs = if has_sc(&self.question.compiled.program) { GRAPHS_WITH_FENCES } else { GRAPHS };
         let why = match promises {
             true => "what goes wrong without promises is an execution of RC11",
             false => "without promises, runs are executions of RC11",
         };
         let bounded = |option: &String| BOUNDS.contains(&option.as_str());
         if promises || !self.question.options.given.iter().any(bounded) {
-            return self.run("explore", Some(graphs), why.into());
+            return self.run("explore", Some(GRAPHS), why.into());
         }
         let mut options = self.question.options.clone();
         options.given.retain(|option| !bounded(option));
         let engine = find("explore").filter(|engine| ignored(*engine, &options).is_none())?;
-        let question = Question { options: &options, work: Some(graphs), ..*self.question };
+        let question = Question { options: &options, work: Some(GRAPHS), ..*self.question };
         if matches!(fit(engine, &question), Fit::Refuses(_)) {
             return None;
         }
