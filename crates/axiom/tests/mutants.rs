@@ -1,6 +1,7 @@
-//! Every clause of every cat file left out once: some random program has another answer then.
+//! Clauses of the cat files left out, each once: random programs have another answer then. Programs as small as these notice some of them only;
+//! that all are evaluated as they are written, left out or not, is what `executions.rs` compares.
 //!
-//! `FENCEPOST_CASES` says how many programs are tried for each (40); what more of them notice than these is in the lists below.
+//! `FENCEPOST_CASES` says how many programs are tried for each (40): with 400 of them 102 of 215 are noticed, in minutes.
 
 mod support;
 
@@ -8,14 +9,15 @@ use fencepost_axiom::Verdict;
 use fencepost_models::Model;
 use support::{answered, compiled, options, program};
 
-const MODELS: [&str; 8] = ["sc", "tso", "pso", "ra", "rc11", "rc20", "power", "armv8"];
+/// Models, and how many of their clauses the usual programs notice.
+const MODELS: [(&str, usize); 8] =
+    [("sc", 1), ("tso", 6), ("pso", 7), ("ra", 4), ("rc11", 5), ("rc20", 5), ("power", 13), ("armv8", 9)];
 
 #[test]
-#[ignore = "takes minutes; a campaign"]
 fn clauses_that_are_left_out_are_noticed() {
     let cases: u64 = std::env::var("FENCEPOST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
     let mut missed = Vec::new();
-    for name in MODELS {
+    for (name, wanted) in MODELS {
         let model = Model::builtin(name).expect("built in");
         let mut known: Vec<Option<Verdict>> = vec![None; cases as usize];
         let mut mutants: Vec<(String, Model)> = Vec::new();
@@ -46,7 +48,9 @@ fn clauses_that_are_left_out_are_noticed() {
             }
             true
         });
-        println!("{name}: {} of {count} noticed", count - mutants.len());
+        let noticed = count - mutants.len();
+        println!("{name}: {noticed} of {count} noticed");
+        assert!(cases < 40 || noticed >= wanted, "{name}: {noticed} of {count} noticed, and {wanted} were");
         missed.extend(mutants.into_iter().map(|(what, _)| format!("{name}: {what}")));
     }
     missed.iter().for_each(|what| println!("not noticed: {what}"));
