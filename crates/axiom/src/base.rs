@@ -15,10 +15,13 @@
 //! If the model forbids what is not coherent, pairs that this decides are decided: `co` goes along `po`, nothing reads from a
 //! later write of its own thread, or from one that is certainly overwritten before.
 
+mod gateways;
+mod sources;
+
 use crate::pairs::Pairs;
 use fencepost_bmc::aig::{Graph, Lit};
 use fencepost_bmc::formula::Formula;
-use fencepost_bmc::symbolic::{CellId, Dep, DepId, Deps, EventKind as Symbolic, Unrolled};
+use fencepost_bmc::symbolic::{CellId, DepId, EventKind as Symbolic, Unrolled};
 use fencepost_bmc::word::Word;
 use fencepost_bmc::{Limits, StopReason};
 use fencepost_ir::{
@@ -26,6 +29,8 @@ use fencepost_ir::{
     Width,
 };
 use fencepost_models::base::{BaseRelation, BaseSet};
+use gateways::Gateways;
+use sources::Sources;
 
 /// An event, or the initial write of a cell.
 #[derive(Clone, Debug)]
@@ -607,198 +612,4 @@ fn shapes(
         }
     }
     (events.map(Execution::new), fails)
-}
-
-/// What program order leads through from one thread to another: starts and joins.
-struct Gateways {
-    /// Their events.
-    events: Vec<u32>,
-    /// The thread that a start leads to, or those that a join comes from.
-    ends: Vec<End>,
-    /// Which is before which, itself included.
-    before: Vec<Vec<Lit>>,
-}
-
-enum End {
-    Start(u32),
-    Joined(Vec<(u32, Lit)>),
-}
-
-impl Gateways {
-    fn new(base: &Base, unrolled: &mut Unrolled) -> Gateways {
-        let mut gateways = Gateways { events: Vec::new(), ends: Vec::new(), before: Vec::new() };
-        for (number, vertex) in (0u32..).zip(&base.vertices) {
-            let end = match vertex.event.map(|event| &unrolled.events[event as usize].kind) {
-                Some(Symbolic::Spawn(child)) => End::Start(child.0),
-                Some(Symbolic::Join(threads)) => {
-                    End::Joined(threads.iter().map(|(thread, named)| (thread.0, *named)).collect())
-                }
-                _ => continue,
-            };
-            gateways.events.push(number);
-            gateways.ends.push(end);
-        }
-        let graph = &mut unrolled.graph;
-        let n = gateways.events.len();
-        let mut before = vec![vec![Lit::FALSE; n]; n];
-        for (g, &a) in gateways.events.iter().enumerate() {
-            for (h, &b) in gateways.events.iter().enumerate() {
-                before[g][h] = gateways.step(base, graph, (g, a), (h, b));
-            }
-        }
-        for k in 0..n {
-            for g in 0..n {
-                for h in 0..n {
-                    let through = graph.and(before[g][k], before[k][h]);
-                    before[g][h] =
-                        or_within(base, graph, before[g][h], through, gateways.events[g], gateways.events[h]);
-                }
-            }
-        }
-        gateways.before = before;
-        gateways
-    }
-
-    /// One step from gateway to gateway: along a thread, through a start, or through a join.
-    fn step(&self, base: &Base, graph: &mut Graph, (g, a): (usize, u32), (h, b): (usize, u32)) -> Lit {
-        let (first, second) = (&base.vertices[a as usize], &base.vertices[b as usize]);
-        let started = match &self.ends[g] {
-            End::Start(child) => Some(*child),
-            End::Joined(_) => None,
-        };
-        let mut ways = Vec::new();
-        if (first.thread == second.thread && a < b) || (started.is_some() && started == second.thread) {
-            ways.push(Lit::TRUE);
-        }
-        if let End::Joined(threads) = &self.ends[h] {
-            // A thread without events orders all the same.
-            let ends_there = |thread: u32| first.thread == Some(thread) || started == Some(thread);
-            ways.extend(threads.iter().filter(|(thread, _)| ends_there(*thread)).map(|(_, named)| *named));
-        }
-        let some = graph.or_all(&ways);
-        let both = base.executed(graph, a, b);
-        graph.and(both, some)
-    }
-
-    /// For each gateway: an event is before it, or is it.
-    fn from(&self, base: &Base, graph: &mut Graph, a: u32) -> Vec<Lit> {
-        let vertex = &base.vertices[a as usize];
-        if vertex.thread.is_none() {
-            return vec![Lit::FALSE; self.events.len()];
-        }
-        let enter: Vec<Lit> = (0..self.events.len())
-            .map(|g| {
-                let event = self.events[g];
-                let way = match &self.ends[g] {
-                    _ if event == a => Lit::TRUE,
-                    _ if vertex.thread == base.vertices[event as usize].thread => Lit::constant(a < event),
-                    End::Start(_) => Lit::FALSE,
-                    End::Joined(threads) => {
-                        let of = threads.iter().find(|(thread, _)| vertex.thread == Some(*thread));
-                        of.map_or(Lit::FALSE, |(_, named)| *named)
-                    }
-                };
-                let both = base.executed(graph, a, event);
-                graph.and(both, way)
-            })
-            .collect();
-        let mut reached = enter.clone();
-        for (h, &to) in self.events.iter().enumerate() {
-            for (g, &first) in enter.iter().enumerate() {
-                let through = graph.and(first, self.before[g][h]);
-                reached[h] = or_within(base, graph, reached[h], through, a, to);
-            }
-        }
-        reached
-    }
-
-    /// An event is before another one through gateways.
-    fn to(&self, base: &Base, graph: &mut Graph, enter: &[Lit], a: u32, b: u32) -> Lit {
-        let vertex = &base.vertices[b as usize];
-        let mut lit = Lit::FALSE;
-        for (g, &event) in self.events.iter().enumerate().filter(|(g, _)| enter[*g] != Lit::FALSE) {
-            let leaves = match &self.ends[g] {
-                _ if vertex.thread.is_none() => false,
-                _ if event == b => event != a,
-                End::Start(child) => vertex.thread == Some(*child) || self.goes_on(base, event, b),
-                End::Joined(_) => self.goes_on(base, event, b),
-            };
-            if leaves {
-                let through = graph.and(enter[g], vertex.guard);
-                lit = or_within(base, graph, lit, through, a, b);
-            }
-        }
-        lit
-    }
-
-    fn goes_on(&self, base: &Base, event: u32, b: u32) -> bool {
-        base.vertices[event as usize].thread == base.vertices[b as usize].thread && event < b
-    }
-}
-
-/// One way or another to be in a relation; that both are executed, if that is all it takes.
-fn or_within(base: &Base, graph: &mut Graph, known: Lit, way: Lit, a: u32, b: u32) -> Lit {
-    let both = base.executed(graph, a, b);
-    if way == Lit::FALSE || known == both {
-        return known;
-    }
-    if graph.surely_implies(both, way) {
-        return both;
-    }
-    graph.or(known, way)
-}
-
-/// What the nodes of the dependencies come to: reads, each with its condition.
-struct Sources {
-    known: Vec<Option<Vec<(u32, Lit)>>>,
-}
-
-impl Sources {
-    fn of(&mut self, deps: &Deps, graph: &mut Graph, id: DepId) -> Vec<(u32, Lit)> {
-        // Operands have smaller numbers: what is missing is computed from below.
-        let mut todo = vec![id];
-        while let Some(&next) = todo.last() {
-            if self.known[next.0 as usize].is_some() {
-                todo.pop();
-                continue;
-            }
-            let (a, b, condition) = match deps.get(next) {
-                Dep::None => (next, next, None),
-                Dep::Read(_) => (next, next, None),
-                Dep::Both(a, b) => (a, b, Some(Lit::TRUE)),
-                Dep::Choice(condition, a, b) => (a, b, Some(condition)),
-            };
-            let missing = |id: DepId| id != next && self.known[id.0 as usize].is_none();
-            if missing(a) || missing(b) {
-                todo.extend([a, b].into_iter().filter(|&id| missing(id)));
-                continue;
-            }
-            let reads = match (deps.get(next), condition) {
-                (Dep::Read(event), _) => vec![(event.0, Lit::TRUE)],
-                (_, None) => Vec::new(),
-                (of, Some(condition)) => {
-                    let chooses = matches!(of, Dep::Choice(..));
-                    let second = if chooses { !condition } else { Lit::TRUE };
-                    let list = |id: DepId| self.known[id.0 as usize].clone().unwrap_or_default();
-                    merge(graph, &list(a), condition, &list(b), second)
-                }
-            };
-            self.known[next.0 as usize] = Some(reads);
-            todo.pop();
-        }
-        self.known[id.0 as usize].clone().unwrap_or_default()
-    }
-}
-
-/// Two lists of reads, each under a condition, as one.
-fn merge(graph: &mut Graph, a: &[(u32, Lit)], on: Lit, b: &[(u32, Lit)], other: Lit) -> Vec<(u32, Lit)> {
-    let mut all: Vec<(u32, Lit)> = a.iter().map(|&(read, lit)| (read, graph.and(lit, on))).collect();
-    for &(read, lit) in b {
-        let lit = graph.and(lit, other);
-        match all.iter_mut().find(|(known, _)| *known == read) {
-            Some((_, known)) => *known = graph.or(*known, lit),
-            None => all.push((read, lit)),
-        }
-    }
-    all
 }
