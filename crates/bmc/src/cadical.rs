@@ -35,6 +35,7 @@ impl Terminator for Watch {
 pub struct Sat {
     cadical: CaDiCal,
     stopped: Rc<Cell<Option<StopReason>>>,
+    conflicts: Option<u32>,
     traces: bool,
 }
 
@@ -46,7 +47,7 @@ impl Sat {
         cadical.set("factor", 0);
         let stopped = Rc::new(Cell::new(None));
         cadical.connect_terminator(Watch { limits, last: Instant::now(), stopped: stopped.clone() });
-        Sat { cadical, stopped, traces: false }
+        Sat { cadical, stopped, conflicts: limits.conflicts, traces: false }
     }
 
     /// Writes a proof in the format LRAT to a file; false if it cannot be written. To be called before any clause.
@@ -80,6 +81,10 @@ impl Sat {
             self.cadical.assume(literal);
         }
         self.stopped.set(None);
+        if let Some(most) = self.conflicts {
+            // It holds for the next question only.
+            self.cadical.limit("conflicts", i32::try_from(most).unwrap_or(i32::MAX));
+        }
         match self.cadical.solve() {
             Status::SATISFIABLE => Ok(true),
             Status::UNSATISFIABLE => Ok(false),

@@ -274,17 +274,36 @@ pub fn final_states(
     options: &Options<'_>,
     confirm: &mut Confirm<'_>,
 ) -> Result<Result<BTreeSet<Vec<Value>>, String>, Failed> {
-    let asked = Asked { total: options.bounds.total, promises: options.bounds.promises };
-    let mut query = Query::new(program, options, asked, Active::All)?;
-    let mut states = BTreeSet::new();
-    while let Some((state, run)) = query.final_state(asked).map_err(Failed::Stopped)? {
-        if let Err(why) = confirm(&run, Ends::Wanted) {
-            return Ok(Err(why));
+    let total = options.bounds.total;
+    let states = final_states_within(program, options, &[total], &mut |run, _| confirm(run, Ends::Wanted))?;
+    Ok(states.map(|mut states| states.pop().unwrap_or_default()))
+}
+
+/// Confirms a run that is within a bound.
+pub type ConfirmWithin<'c> = dyn FnMut(&Run, Asked) -> Result<(), String> + 'c;
+
+/// The final states for each K in turn, which grow: what is there within one is there within the next. One formula has them all.
+pub fn final_states_within(
+    program: &Program,
+    options: &Options<'_>,
+    totals: &[usize],
+    confirm: &mut ConfirmWithin<'_>,
+) -> Result<Result<Vec<BTreeSet<Vec<Value>>>, String>, Failed> {
+    let promises = options.bounds.promises;
+    let mut query = Query::new(program, options, Asked { total: options.bounds.total, promises }, Active::All)?;
+    let (mut states, mut within) = (BTreeSet::new(), Vec::new());
+    for &total in totals {
+        let asked = Asked { total, promises };
+        while let Some((state, run)) = query.final_state(asked).map_err(Failed::Stopped)? {
+            if let Err(why) = confirm(&run, asked) {
+                return Ok(Err(why));
+            }
+            query.exclude_state(&state);
+            states.insert(state);
         }
-        query.exclude_state(&state);
-        states.insert(state);
+        within.push(states.clone());
     }
-    Ok(Ok(states))
+    Ok(Ok(within))
 }
 
 /// An encoded program in a solver.
@@ -312,8 +331,8 @@ impl<'p> Query<'p> {
         let mut unrolled =
             unroll(program, &symbolic::Options { copies, copies_per_step, ..options.symbolic })?;
         let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
-        let encoding = encode(program, &mut unrolled, &bounds, active)
-            .map_err(|Unsupported { what, span }| Failed::Unsupported { what, span })?;
+        let limits: Limits = options.symbolic.limits;
+        let encoding = encode(program, &mut unrolled, &bounds, active, limits)?;
         let finals = match &program.property {
             Property::Final(condition) => {
                 let mut finals =
@@ -324,7 +343,6 @@ impl<'p> Query<'p> {
             Property::Assertions => None,
         };
         let (bad, limit) = faults(program, &mut unrolled, &encoding, finals.as_ref());
-        let limits: Limits = options.symbolic.limits;
         let mut solver = Solver::new(limits);
         solver.require_all(&unrolled.graph, &encoding.formula).map_err(Failed::Stopped)?;
         Ok(Query { program, unrolled, encoding, solver, bad, limit, finals })
