@@ -40,11 +40,14 @@ pub struct Sat {
 }
 
 impl Sat {
-    /// An empty one that stops at the limits.
-    pub fn new(limits: Limits) -> Sat {
+    /// An empty one that stops at the limits. What is `large` is not simplified again and again.
+    pub fn new(limits: Limits, large: bool) -> Sat {
         let mut cadical = CaDiCal::new();
         // Bounded variable addition makes variables of its own, so that ours would have to be announced in advance.
         cadical.set("factor", 0);
+        if large {
+            cadical.set("inprocessing", 0);
+        }
         let stopped = Rc::new(Cell::new(None));
         cadical.connect_terminator(Watch { limits, last: Instant::now(), stopped: stopped.clone() });
         Sat { cadical, stopped, conflicts: limits.conflicts, traces: false }

@@ -95,5 +95,7 @@ fn orders_and_promises() {
 
 #[test]
 fn updates_behind_writes() {
-    compare_by("biased", 60, |index| support::agrees_up_to(&support::biased(index), MOST, 1 + (index % 2) as u16));
+    compare_by("biased", 60, |index| {
+        support::agrees_up_to(&support::biased(index), MOST, 1 + (index % 2) as u16)
+    });
 }

@@ -4,8 +4,8 @@
 //! computer does.
 
 use super::auto::{Picked, nobody};
-use super::{promising_interleaved, promising_ordered};
 use super::{Engine, Fit, Question, find, fit, ignored};
+use super::{promising_interleaved, promising_ordered};
 use crate::input::Trouble;
 use fencepost_answer::{Outcome, Verdict};
 
