@@ -42,28 +42,30 @@ impl Debug {
 
     /// A value of a cell: as its type says, or the name of what it points to.
     pub fn value(&self, memory: &Memory, loc: LocId, value: Value, source: &[(u32, u32)]) -> String {
+        let known = |value: Value| self.pointee(memory, value, source);
+        let (location, width) = memory.location(loc);
+        match self.made(memory, location.object, source) {
+            Some(made) => self.names.show(made, location.offset, width, value, &known),
+            None => known(value).unwrap_or_else(|| value.as_i64().to_string()),
+        }
+    }
+
+    /// A value that is no number: the name of a function, or of what it points to.
+    fn pointee(&self, memory: &Memory, value: Value, source: &[(u32, u32)]) -> Option<String> {
         if value == Value::UNDEFINED {
-            return "(uninitialised)".into();
+            return Some("(uninitialised)".into());
         }
         if let Some(name) = value.as_function().and_then(|f| self.functions.get(f.0 as usize)) {
-            return name.clone();
+            return Some(name.clone());
         }
-        let pointee = value.as_pointer().and_then(|(object, offset)| {
-            let (name, _) = memory.describe(object)?;
-            if offset == 0 {
-                return Some(format!("&{name}"));
-            }
-            let made = self.made(memory, object, source);
-            let part = made.and_then(|made| self.names.pointee(made, memory.size(object)?, offset));
-            Some(format!("&{name}{}", part.unwrap_or_else(|| format!("+{offset}"))))
-        });
-        let typed = || {
-            let (location, width) = memory.location(loc);
-            let made = self.made(memory, location.object, source);
-            let typed = made.map(|made| self.names.show(made, location.offset, width, value));
-            typed.unwrap_or_else(|| value.as_i64().to_string())
-        };
-        pointee.unwrap_or_else(typed)
+        let (object, offset) = value.as_pointer()?;
+        let (name, _) = memory.describe(object)?;
+        if offset == 0 {
+            return Some(format!("&{name}"));
+        }
+        let made = self.made(memory, object, source);
+        let part = made.and_then(|made| self.names.pointee(made, memory.size(object)?, offset));
+        Some(format!("&{name}{}", part.unwrap_or_else(|| format!("+{offset}"))))
     }
 
     fn part(&self, memory: &Memory, object: ObjectId, offset: u32, source: &[(u32, u32)]) -> Option<String> {
