@@ -46,8 +46,11 @@ pub struct Options {
     seconds: u64,
 }
 
+/// What a task is.
+type Task = fn(Skip<Args>) -> ExitCode;
+
 /// Every task but `campaign`.
-const TASKS: [(&str, fn(Skip<Args>) -> ExitCode); 9] = [
+const TASKS: [(&str, Task); 9] = [
     ("cbmc", cbmc::run),
     ("csmith", csmith::run),
     ("growth", growth::run),

@@ -8,11 +8,12 @@ use crate::litmus_promising;
 use crate::model::Choice;
 use crate::progress::PROGRESS;
 use crate::remote::{self, Description};
+use crate::telling::headline::{headline, quoted};
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
 use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
-use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, headline};
+use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason};
 use fencepost_ir::{
     Execution, Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier,
     Role, Value,
@@ -255,12 +256,8 @@ fn conclude(
         Holds::No => Some((FindingKind::Assertion, "the condition does not hold")),
         Holds::Undef => Some((FindingKind::DataRace, "some execution has a data race")),
     };
-    let finding = |(kind, message): (FindingKind, &str)| fencepost_answer::Finding {
-        kind,
-        message: message.into(),
-        places: Vec::new(),
-        trace: Vec::new(),
-    };
+    let finding =
+        |(kind, message): (FindingKind, &str)| fencepost_answer::Finding::new(kind, message, Vec::new());
     let cut = (statistics.cut > 0).then(|| Bound::new(BoundName::Unroll, settings.unroll));
     let outcome = Outcome::new(found.map(finding).into_iter().collect(), None, cut.into_iter().collect());
     Outcome { statistics, observed: Some(observed), ..outcome }
@@ -519,7 +516,7 @@ pub fn show_state(program: &Program, values: &[Value]) -> String {
 fn show_finding(program: &Program, finding: &Finding) -> Diagnostic {
     let place = finding.places.first();
     let span = place.and_then(|p| program.functions[p.at.0 as usize].spans.get(p.at.1 as usize)).copied();
-    let mut diagnostic = Diagnostic::error(span.unwrap_or_default(), headline(program, finding));
+    let mut diagnostic = Diagnostic::error(span.unwrap_or_default(), headline(program, finding, &quoted));
     if let Some(place) = place {
         diagnostic = diagnostic.label(format!("in some execution of thread {}", place.thread));
     }

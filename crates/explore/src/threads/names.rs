@@ -1,6 +1,7 @@
 //! What things are called, for people.
 
 use crate::threads::memory::{LocId, Memory, Storage};
+use fencepost_answer::trace::Name;
 use fencepost_ir::names::Names;
 use fencepost_ir::{Instr, ObjectId, Program, Span, Value};
 use rustc_hash::FxHashMap;
@@ -30,38 +31,37 @@ impl Debug {
     }
 
     /// A cell. `source` says where an operation comes from.
-    pub fn cell(&self, memory: &Memory, loc: LocId, source: &[(u32, u32)]) -> String {
+    pub fn cell(&self, memory: &Memory, loc: LocId, source: &[(u32, u32)]) -> Name {
         let (location, width) = memory.location(loc);
         let whole = location.offset == 0 && memory.size(location.object) == Some(width.bytes());
         let part = self.part(memory, location.object, location.offset, source);
-        match (part, memory.describe(location.object)) {
-            (Some(part), Some((name, _))) if !whole || part.starts_with('.') => format!("{name}{part}"),
-            _ => memory.show(loc),
-        }
+        let part = part.filter(|part| !whole || part.starts_with('.')).unwrap_or_else(|| memory.part(loc));
+        Name { address: false, object: memory.shown(location.object), rest: part }
     }
 
     /// A value of a cell: as its type says, or the name of what it points to.
-    pub fn value(&self, memory: &Memory, loc: LocId, value: Value, source: &[(u32, u32)]) -> String {
+    pub fn value(&self, memory: &Memory, loc: LocId, value: Value, source: &[(u32, u32)]) -> Name {
         if value == Value::UNDEFINED {
-            return "(uninitialised)".into();
+            return Name::plain("(uninitialised)");
         }
         if let Some(name) = value.as_function().and_then(|f| self.functions.get(f.0 as usize)) {
-            return name.clone();
+            return Name::plain(name);
         }
         let pointee = value.as_pointer().and_then(|(object, offset)| {
-            let (name, _) = memory.describe(object)?;
-            if offset == 0 {
-                return Some(format!("&{name}"));
-            }
-            let made = self.made(memory, object, source);
+            let shown = memory.shown(object)?;
+            let made = self.made(memory, object, source).filter(|_| offset > 0);
             let part = made.and_then(|made| self.names.pointee(made, memory.size(object)?, offset));
-            Some(format!("&{name}{}", part.unwrap_or_else(|| format!("+{offset}"))))
+            let rest = match offset {
+                0 => String::new(),
+                _ => part.unwrap_or_else(|| format!("+{offset}")),
+            };
+            Some(Name { address: true, object: Some(shown), rest })
         });
         let typed = || {
             let (location, width) = memory.location(loc);
             let made = self.made(memory, location.object, source);
             let typed = made.map(|made| self.names.show(made, location.offset, width, value));
-            typed.unwrap_or_else(|| value.as_i64().to_string())
+            Name::plain(typed.unwrap_or_else(|| value.as_i64().to_string()))
         };
         pointee.unwrap_or_else(typed)
     }
@@ -72,7 +72,7 @@ impl Debug {
 
     /// Where an object was declared or allocated.
     fn made(&self, memory: &Memory, object: ObjectId, source: &[(u32, u32)]) -> Option<Span> {
-        let (_, declared) = memory.describe(object)?;
+        let declared = memory.span(object)?;
         Some(match memory.storage(object)? {
             Storage::Heap => {
                 let (_, site) = memory.maker(object)?;
