@@ -15,6 +15,7 @@ mod calls;
 mod escape;
 mod expr;
 mod init;
+mod jumps;
 mod library;
 mod memory;
 mod places;
@@ -100,6 +101,7 @@ struct Lowerer<'u> {
     order: Vec<(FuncId, Vec<Fact>)>,
     numbers: FxHashMap<(FuncId, Vec<Fact>), FunctionId>,
     wishes: Wishes,
+    jumps: jumps::Jumps,
     objects: Vec<Object>,
     /// The object of each global; strings get theirs when they are used.
     global_objects: Vec<Option<ObjectId>>,
@@ -162,6 +164,7 @@ impl<'u> Lowerer<'u> {
             order: Vec::new(),
             numbers: FxHashMap::default(),
             wishes: Wishes::of(unit),
+            jumps: jumps::Jumps::of(unit),
             objects: Vec::new(),
             global_objects: vec![None; unit.globals.len()],
             filled: vec![false; unit.globals.len()],
