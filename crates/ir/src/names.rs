@@ -112,27 +112,13 @@ impl Names {
         self.enumerations.push(enumerators);
     }
 
-    /// The value of a cell of that width at that byte of the object that was made there. `known` has the names of values that are
-    /// no numbers: pointers, functions.
-    pub fn show(
-        &self,
-        made: Span,
-        offset: u32,
-        width: Width,
-        value: Value,
-        known: &dyn Fn(Value) -> Option<String>,
-    ) -> String {
-        let Some(members) = self.members_of(made, offset, value) else {
-            return known(value).unwrap_or_else(|| self.show_as(self.scalar(made, offset), width, value));
-        };
-        let member = |(name, scalar, width, value): &(String, Scalar, Width, Value)| {
-            let shown = known(*value).unwrap_or_else(|| self.show_as(*scalar, *width, *value));
-            format!("{name} = {shown}")
-        };
-        format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+    /// The value of a cell of that width at that byte of the object that was made there, if it is a number.
+    pub fn show(&self, made: Span, offset: u32, width: Width, value: Value) -> String {
+        self.show_as(self.scalar(made, offset), width, value)
     }
 
-    fn show_as(&self, scalar: Scalar, width: Width, value: Value) -> String {
+    /// A value that is no pointer and no function, as its type says.
+    pub fn show_as(&self, scalar: Scalar, width: Width, value: Value) -> String {
         let enumerators = match scalar {
             Scalar::Enumeration(number) => self.enumerations.get(number as usize),
             _ => None,
@@ -144,7 +130,7 @@ impl Names {
     }
 
     /// The members of the structure that is one cell at that byte of the object that was made there, with their values.
-    fn members_of(
+    pub fn members_of(
         &self,
         made: Span,
         offset: u32,
@@ -296,15 +282,25 @@ impl Program {
 
     /// The value of a cell as a person reads it: by the type that it was declared with.
     pub fn show_cell_value(&self, object: &Object, offset: u32, width: Width, value: Value) -> String {
-        let known = |value: Value| {
+        let one = |value: Value, number: &dyn Fn() -> String| {
             if value == Value::UNDEFINED || value.as_function().is_some() {
-                return Some(self.show_value(value));
+                return self.show_value(value);
             }
-            let (id, at) = value.as_pointer()?;
-            let to = self.objects.get(id.0 as usize)?;
-            Some(if at == 0 { format!("&{}", to.name) } else { format!("&{}", self.show_value(value)) })
+            let pointee =
+                value.as_pointer().and_then(|(id, at)| Some((self.objects.get(id.0 as usize)?, at)));
+            match pointee {
+                Some((to, 0)) => format!("&{}", to.name),
+                Some(_) => format!("&{}", self.show_value(value)),
+                None => number(),
+            }
         };
-        self.names.show(object.span, offset, width, value, &known)
+        let Some(members) = self.names.members_of(object.span, offset, value) else {
+            return one(value, &|| self.names.show(object.span, offset, width, value));
+        };
+        let member = |(name, scalar, width, value): &(String, Scalar, Width, Value)| {
+            format!("{name} = {}", one(*value, &|| self.names.show_as(*scalar, *width, *value)))
+        };
+        format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
     }
 
     /// A cell of an object as a person reads it.
