@@ -9,6 +9,8 @@
 //!
 //! `cargo xtask growth` measures programs whose cost says something; see `growth.rs`.
 //!
+//! `cargo xtask house` counts lines, public items and what is too long; see `house.rs`.
+//!
 //! `cargo xtask litmus-table FOLDER...` counts the litmus tests that are answered; see `litmus_table.rs`.
 //!
 //! `cargo xtask power` prints the tables of the operational POWER and compares its engines; see `power.rs`.
@@ -24,6 +26,7 @@ mod cbmc;
 mod csmith;
 mod family;
 mod growth;
+mod house;
 mod litmus_table;
 mod outlive;
 mod power;
@@ -31,6 +34,8 @@ mod promising;
 mod promising_family;
 mod round_trip;
 
+use std::env::Args;
+use std::iter::Skip;
 use std::process::ExitCode;
 
 /// What to run.
@@ -41,14 +46,28 @@ pub struct Options {
     seconds: u64,
 }
 
+/// What a task is.
+type Task = fn(Skip<Args>) -> ExitCode;
+
+/// Every task but `campaign`.
+const TASKS: [(&str, Task); 9] = [
+    ("cbmc", cbmc::run),
+    ("csmith", csmith::run),
+    ("growth", growth::run),
+    ("house", house::run),
+    ("litmus-table", litmus_table::run),
+    ("outlive", outlive::run),
+    ("power", power::run),
+    ("promising", promising::run),
+    ("promising-family", promising_family::run),
+];
+
 const PARTS: [&str; 3] = ["family", "larger", "c"];
 
 fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     if args.next().as_deref() != Some("campaign") {
-        return Err(
-            "the tasks are `campaign`, `cbmc`, `csmith`, `growth`, `litmus-table`, `outlive`, `power`, `promising` and `promising-family`"
-                .into(),
-        );
+        let names: Vec<&str> = TASKS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("the tasks are campaign, {}", names.join(", ")));
     }
     let mut options = Options { parts: Vec::new(), every: 1, larger: 5000, seconds: 300 };
     while let Some(arg) = args.next() {
@@ -69,29 +88,9 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("cbmc") {
-        return cbmc::run(std::env::args().skip(2));
-    }
-    if std::env::args().nth(1).as_deref() == Some("csmith") {
-        return csmith::run(std::env::args().skip(2));
-    }
-    if std::env::args().nth(1).as_deref() == Some("growth") {
-        return growth::run(std::env::args().skip(2));
-    }
-    if std::env::args().nth(1).as_deref() == Some("litmus-table") {
-        return litmus_table::run(std::env::args().skip(2));
-    }
-    if std::env::args().nth(1).as_deref() == Some("outlive") {
-        return outlive::run(std::env::args().skip(2));
-    }
-    if std::env::args().nth(1).as_deref() == Some("power") {
-        return power::run(std::env::args().skip(2));
-    }
-    if std::env::args().nth(1).as_deref() == Some("promising") {
-        return promising::run(std::env::args().skip(2));
-    }
-    if std::env::args().nth(1).as_deref() == Some("promising-family") {
-        return promising_family::run(std::env::args().skip(2));
+    let task = std::env::args().nth(1).unwrap_or_default();
+    if let Some((_, run)) = TASKS.iter().find(|(name, _)| *name == task) {
+        return run(std::env::args().skip(2));
     }
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,

@@ -4,6 +4,7 @@
 //! * [`kind`]: the kinds of findings, one table: code, name, severity, meaning, advice, examples.
 //! * [`bound`]: bounds that cut something, which make a *safe* a bounded one.
 //! * [`stop`]: why there is no verdict; whose fault that is decides the exit code.
+//! * [`trace`]: what happens in the execution that shows a finding, as data.
 //! * [`picture`]: a counterexample as boxes and arrows.
 //! * [`outcome`]: the answer itself. Places are spans of the source map of the program that was compiled.
 
@@ -12,11 +13,13 @@ pub mod kind;
 pub mod outcome;
 pub mod picture;
 pub mod stop;
+pub mod trace;
 
 pub use bound::{Bound, BoundName};
 pub use kind::{FindingKind, Severity};
 pub use outcome::{
-    Access, Change, Coverage, Explanation, Finding, Made, Observed, Outcome, Place, Proof, Remedy, Scope,
-    Seen, Statistics, Step, Suggestion, Verdict,
+    Change, Coverage, Explanation, Finding, Line, Observed, Outcome, Place, Proof, Remedy, Scope, Statistics,
+    Suggestion, Verdict,
 };
 pub use stop::{Limit, StopReason};
+pub use trace::{Action, Event, Step};

@@ -4,6 +4,7 @@ use crate::bound::Bound;
 use crate::kind::{FindingKind, Severity};
 use crate::picture::Picture;
 use crate::stop::StopReason;
+use crate::trace::Step;
 use fencepost_diag::{Edit, Span};
 use serde::Serialize;
 
@@ -53,54 +54,21 @@ pub struct Place {
     pub label: String,
 }
 
-/// A step of an execution that shows a finding.
+/// A step of an execution in words, as the narrator tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Step {
+pub struct Line {
     /// Whose.
     pub thread: u32,
     /// Where; the empty span for what stands nowhere in the source, such as a store that reaches memory.
     pub span: Span,
-    /// What happens, in words.
+    /// What happens.
     pub action: String,
     /// What belongs to the step: reads, writes, cells that changed.
     pub details: Vec<String>,
     /// The buffer of each thread afterwards, oldest store first, if the engine has buffers.
     pub buffers: Vec<String>,
-    /// What it does to memory, if the engine knows: for pictures and for telling why.
-    pub access: Option<Access>,
     /// What went wrong can be seen without it.
     pub minor: bool,
-}
-
-/// What a step of a run does to a cell.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Access {
-    /// The cell.
-    pub cell: String,
-    /// What it reads.
-    pub read: Option<Seen>,
-    /// What it writes.
-    pub wrote: Option<Made>,
-    /// Its number in the order of the program, in its thread.
-    pub number: u32,
-}
-
-/// A value that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Seen {
-    /// The value.
-    pub value: String,
-    /// The step that wrote it, by its number in the run; `None` is the initial value.
-    pub from: Option<usize>,
-}
-
-/// A value that was written.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Made {
-    /// The value.
-    pub value: String,
-    /// Its place among the values of the cell, from 1; the initial value has place 0.
-    pub place: u32,
 }
 
 /// Something that goes wrong, and the execution that shows it.
@@ -112,8 +80,22 @@ pub struct Finding {
     pub message: String,
     /// Where; two places where two accesses are involved.
     pub places: Vec<Place>,
-    /// The execution, in an order that explains it.
-    pub trace: Vec<Step>,
+    /// The run of a machine that shows it, as the engine replayed it.
+    pub run: Vec<Step>,
+    /// The execution in words, in an order that explains it; empty until somebody has told it.
+    pub trace: Vec<Line>,
+}
+
+impl Finding {
+    /// Without an execution.
+    pub fn new(kind: FindingKind, message: impl Into<String>, places: Vec<Place>) -> Finding {
+        Finding { kind, message: message.into(), places, run: Vec::new(), trace: Vec::new() }
+    }
+
+    /// Where the execution comes to.
+    pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
+        self.run.iter().map(|step| step.span).chain(self.trace.iter().map(|line| line.span))
+    }
 }
 
 /// A finding in the words of its program: what went wrong, why the model allows it, and what would forbid it.
@@ -390,7 +372,7 @@ mod tests {
     use crate::stop::Limit;
 
     fn finding(kind: FindingKind) -> Finding {
-        Finding { kind, message: String::new(), places: Vec::new(), trace: Vec::new() }
+        Finding::new(kind, String::new(), Vec::new())
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use crate::base::{self, Base};
 use crate::lives::{self, Claim, Pair};
-use crate::witness::{StepId, Witness, witness};
+use crate::witness::{object, witness};
 use crate::{chains, gates};
+use fencepost_answer::FindingKind;
+use fencepost_answer::trace::{Execution, Object};
 use fencepost_bmc::aig::{Lit, Values};
 use fencepost_bmc::formula::Formula;
 use fencepost_bmc::lift::{Mistake, mistake};
@@ -35,6 +37,37 @@ pub enum Wrong {
     Pair(Pair),
 }
 
+impl Wrong {
+    /// Of which kind that is.
+    pub fn kind(&self) -> FindingKind {
+        match self {
+            Wrong::Pair(pair) => match pair {
+                Pair::Race => FindingKind::DataRace,
+                Pair::UseAfterFree => FindingKind::UseAfterFree,
+                Pair::UseAfterScope => FindingKind::UseAfterScope,
+                Pair::DoubleFree => FindingKind::DoubleFree,
+                Pair::UseBeforeAllocation => FindingKind::UseBeforeAllocation,
+            },
+            Wrong::Mistake(mistake, _) => match mistake {
+                Mistake::Assertion | Mistake::FinalCondition => FindingKind::Assertion,
+                Mistake::Misuse | Mistake::BadJoin | Mistake::AtomicEnd => FindingKind::Misuse,
+                Mistake::NullPointer => FindingKind::NullPointer,
+                Mistake::BadPointer => FindingKind::BadPointer,
+                Mistake::OutOfBounds => FindingKind::OutOfBounds,
+                Mistake::MixedSize => FindingKind::MixedSize,
+                Mistake::Uninitialised => FindingKind::Uninitialised,
+                Mistake::DivisionByZero => FindingKind::DivisionByZero,
+                Mistake::BadCall => FindingKind::BadCall,
+                Mistake::Constant => FindingKind::Constant,
+                Mistake::UseAfterFree => FindingKind::UseAfterFree,
+                Mistake::UseAfterScope => FindingKind::UseAfterScope,
+                Mistake::DoubleFree => FindingKind::DoubleFree,
+                Mistake::InvalidFree => FindingKind::InvalidFree,
+            },
+        }
+    }
+}
+
 /// Something that goes wrong.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
@@ -44,31 +77,10 @@ pub struct Finding {
     pub places: Vec<(u32, (u32, u32))>,
     /// For each place the calls that led to it, innermost first.
     pub calls: Vec<Vec<(u32, u32)>>,
-    /// The steps of the events that are not ordered.
-    pub steps: Vec<StepId>,
     /// The object that it is about.
-    pub object: Option<u32>,
+    pub object: Option<Object>,
     /// An execution that shows it.
-    pub witness: Witness,
-    /// Offset in its object, width and object of each cell of the witness.
-    pub cells: Vec<Cell>,
-}
-
-/// A memory cell of a witness.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Cell {
-    /// Its object, by number.
-    pub object: u32,
-    /// The name of that.
-    pub name: String,
-    /// Whether that is declared in the program.
-    pub declared: Option<u32>,
-    /// Only its thread can reach it.
-    pub private: bool,
-    /// Its offset in bytes.
-    pub offset: u32,
-    /// Its width.
-    pub width: fencepost_ir::Width,
+    pub execution: Execution,
 }
 
 /// Figures.
@@ -349,25 +361,12 @@ impl<'p> Query<'p> {
     fn explain(&self, values: &Values, outcome: &mut Outcome) {
         let real = |fault: &&Fault| values.of(fault.guard) && !matches!(fault.kind, FaultKind::Limit(_));
         let witness = witness(self.program, &self.unrolled, &self.base, values);
-        let cells = self.unrolled.cells.iter().map(|cell| {
-            let object = &self.unrolled.objects[cell.object as usize];
-            Cell {
-                object: cell.object,
-                name: object.name.clone(),
-                declared: object.declared,
-                private: object.private,
-                offset: cell.offset,
-                width: cell.width,
-            }
-        });
         let mut finding = Finding {
             wrong: Wrong::Pair(Pair::Race),
             places: Vec::new(),
             calls: Vec::new(),
-            steps: Vec::new(),
             object: None,
-            witness,
-            cells: cells.collect(),
+            execution: witness.execution,
         };
         // Faults are noted thread by thread and in program order: this one is the first of its thread.
         if let Some(fault) = self.unrolled.faults.iter().find(real) {
@@ -382,14 +381,14 @@ impl<'p> Query<'p> {
             finding.calls.push(fault.calls.to_vec());
         } else if let Some(claim) = self.claims.iter().find(|claim| values.of(claim.when)) {
             finding.wrong = Wrong::Pair(claim.what);
-            finding.object = claim.object;
+            finding.object = claim.object.map(|number| object(&self.unrolled, number));
             for &vertex in &claim.vertices {
-                let place = finding.witness.places[vertex as usize];
-                let Some((thread, number)) = place else { continue };
-                let step = &finding.witness.threads[thread as usize][number as usize];
-                finding.places.push((thread, step.at));
-                finding.calls.push(step.calls.clone());
-                finding.steps.push((thread, number));
+                let Some(id) = witness.places[vertex as usize] else { continue };
+                let Some(event) = finding.execution.event(id) else { continue };
+                let cell = event.action.cell().and_then(|cell| cell.name.object.clone());
+                finding.object = finding.object.or(cell);
+                finding.places.push((id.0, event.at));
+                finding.calls.push(event.calls.clone());
             }
             if let Some(made) = claim.made {
                 finding.places.push(made);

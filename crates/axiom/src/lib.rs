@@ -23,9 +23,8 @@ pub mod closure;
 pub mod gates;
 pub mod lives;
 pub mod pairs;
-pub mod witness;
+mod witness;
 
 pub use check::{Finding, Options, Outcome, Progress, Refused, Statistics, Verdict, Wrong, check};
 pub use gates::{Unsupported, is_supported};
 pub use lives::Pair;
-pub use witness::{Action, Step, StepId, Witness};

@@ -2,66 +2,19 @@
 //! of each cell. Whoever gets it runs the threads again and asks the model; nothing here is to be believed.
 
 use crate::base::Base;
+use fencepost_answer::trace::{
+    Action, Cell, Event, Execution, Made, Name, Object, Purpose, Seen, StepId, Typed,
+};
 use fencepost_bmc::aig::{Lit, Values};
 use fencepost_bmc::symbolic::{CellId, EventKind, Silent, Step as Unrolling, Unrolled};
 use fencepost_ir::{Ann, Instr, Order, Program, Value};
-
-/// A thread and one of its steps.
-pub type StepId = (u32, u32);
-
-/// A step of a thread.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Step {
-    /// Function and instruction.
-    pub at: (u32, u32),
-    /// The calls that led there, innermost first.
-    pub calls: Vec<(u32, u32)>,
-    /// What it does.
-    pub action: Action,
-}
-
-/// What a step does.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Action {
-    /// Reads a cell.
-    Read {
-        /// Which.
-        cell: CellId,
-        /// What is in it.
-        value: Value,
-        /// The memory order.
-        order: Order,
-        /// The write that it reads; none is the initial one.
-        from: Option<StepId>,
-    },
-    /// Writes a cell.
-    Write {
-        /// Which.
-        cell: CellId,
-        /// What.
-        value: Value,
-        /// The memory order.
-        order: Order,
-    },
-    /// Chooses the value that is so much above the first one.
-    Choose(u64),
-    /// A fence.
-    Fence,
-    /// Starts a thread.
-    Spawn(u32),
-    /// Has waited for the end of a thread.
-    Join(u32),
-    /// Ends the lives of objects.
-    End(Vec<u32>),
-}
+use std::collections::BTreeMap;
 
 /// An execution.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Witness {
-    /// The steps of each thread.
-    pub threads: Vec<Vec<Step>>,
-    /// Per cell that is written: the writes in coherence order, without the initial one.
-    pub coherence: Vec<(CellId, Vec<StepId>)>,
+    /// The steps of the threads, their cells by the numbers of the graph, and the order of writes.
+    pub execution: Execution,
     /// The step of each vertex that is executed.
     pub places: Vec<Option<StepId>>,
 }
@@ -75,8 +28,15 @@ enum Done<'u> {
 
 /// The execution that a solution is.
 pub fn witness(program: &Program, unrolled: &Unrolled, base: &Base, values: &Values) -> Witness {
-    let mut writer =
-        Writer { program, unrolled, base, values, witness: Witness::default(), done: Vec::new() };
+    let mut writer = Writer {
+        program,
+        unrolled,
+        base,
+        values,
+        witness: Witness::default(),
+        done: Vec::new(),
+        coherence: Vec::new(),
+    };
     writer.witness.places = vec![None; base.len()];
     for thread in 0..unrolled.threads.len() as u32 {
         let done = writer.in_order(thread);
@@ -89,9 +49,13 @@ pub fn witness(program: &Program, unrolled: &Unrolled, base: &Base, values: &Val
     }
     for (thread, done) in (0u32..).zip(std::mem::take(&mut writer.done)) {
         let steps = writer.steps(thread, &done);
-        writer.witness.threads.push(steps);
+        writer.witness.execution.threads.push(steps);
     }
     writer.order_writes();
+    writer.number_writes();
+    let cells = unrolled.cells.iter().map(|cell| (cell.offset, cell.width));
+    writer.witness.execution.cells = cells.collect();
+    writer.witness.execution.coherence = writer.coherence.into_iter().map(|(_, list)| list).collect();
     writer.witness
 }
 
@@ -102,6 +66,8 @@ struct Writer<'u> {
     values: &'u Values,
     witness: Witness,
     done: Vec<Vec<Done<'u>>>,
+    /// Per cell that is written: the writes in coherence order.
+    coherence: Vec<(CellId, Vec<StepId>)>,
 }
 
 impl<'u> Writer<'u> {
@@ -141,17 +107,17 @@ impl<'u> Writer<'u> {
         done
     }
 
-    fn steps(&mut self, thread: u32, done: &[Done<'u>]) -> Vec<Step> {
+    fn steps(&mut self, thread: u32, done: &[Done<'u>]) -> Vec<Event> {
         let mut steps = Vec::new();
         // The last silent write to each cell.
         let mut last: Vec<(CellId, StepId)> = Vec::new();
         for (number, what) in (0u32..).zip(done) {
             steps.push(match what {
                 Done::Event(vertex) => self.event(*vertex),
-                Done::Choice(step) => Step {
+                Done::Choice(step) => Event {
                     at: (step.function, step.pc),
                     calls: Vec::new(),
-                    action: Action::Choose(self.chosen(step)),
+                    action: Action::Choose(Typed::number(self.chosen(step))),
                 },
                 Done::Silent(silent) => {
                     let cell = self.cell(&silent.cells);
@@ -163,16 +129,16 @@ impl<'u> Writer<'u> {
                             self.note_silent(cell, (thread, number));
                             last.retain(|(other, _)| *other != cell);
                             last.push((cell, (thread, number)));
-                            Action::Write { cell, value, order }
+                            self.write(cell, value, order)
                         }
                         false => {
                             let from = known.map(|at| last[at].1);
                             let nothing = from.is_none() && !self.has_value(cell);
                             let value = if nothing { Value::UNDEFINED } else { value };
-                            Action::Read { cell, value, order, from }
+                            self.read(cell, value, order, from)
                         }
                     };
-                    Step { at: (silent.function, silent.pc), calls: silent.calls.to_vec(), action }
+                    Event { at: (silent.function, silent.pc), calls: silent.calls.to_vec(), action }
                 }
             });
         }
@@ -181,9 +147,9 @@ impl<'u> Writer<'u> {
 
     /// What one thread writes to its own memory is in program order.
     fn note_silent(&mut self, cell: CellId, id: StepId) {
-        match self.witness.coherence.iter_mut().find(|(other, _)| *other == cell) {
+        match self.coherence.iter_mut().find(|(other, _)| *other == cell) {
             Some((_, list)) => list.push(id),
-            None => self.witness.coherence.push((cell, vec![id])),
+            None => self.coherence.push((cell, vec![id])),
         }
     }
 
@@ -211,7 +177,7 @@ impl<'u> Writer<'u> {
         }
     }
 
-    fn event(&self, vertex: u32) -> Step {
+    fn event(&self, vertex: u32) -> Event {
         let number = self.base.vertices[vertex as usize].event.unwrap_or_default();
         let event = &self.unrolled.events[number as usize];
         let action = match &event.kind {
@@ -222,25 +188,75 @@ impl<'u> Writer<'u> {
                 let from = source.and_then(|write| self.witness.places[write as usize]);
                 let nothing = from.is_none() && !self.has_value(cell);
                 let value = if nothing { Value::UNDEFINED } else { value.evaluate(self.values) };
-                Action::Read { cell, value, order: self.order(access.ann, access.otherwise), from }
+                self.read(cell, value, self.order(access.ann, access.otherwise), from)
             }
-            EventKind::Write { access, value, .. } => Action::Write {
-                cell: self.cell(&access.cells),
-                value: value.evaluate(self.values),
-                order: self.order(access.ann, access.otherwise),
-            },
-            EventKind::Fence(_) => Action::Fence,
+            EventKind::Write { access, value, .. } => {
+                let order = self.order(access.ann, access.otherwise);
+                self.write(self.cell(&access.cells), value.evaluate(self.values), order)
+            }
+            EventKind::Fence(fence) => Action::Fence(Some(*fence)),
             EventKind::Spawn(thread) => Action::Spawn(thread.0),
             EventKind::Join(threads) => {
                 let of = threads.iter().find(|(_, named)| self.values.of(*named));
-                Action::Join(of.map_or(0, |(thread, _)| thread.0))
+                Action::Join(Some(of.map_or(0, |(thread, _)| thread.0)))
             }
             EventKind::End(objects) => {
-                let ended = objects.iter().filter(|(_, lit)| self.values.of(*lit));
-                Action::End(ended.map(|(object, _)| *object).collect())
+                let ended = objects.iter().find(|(_, lit)| self.values.of(*lit));
+                Action::Free(ended.map(|(number, _)| object(self.unrolled, *number)))
             }
         };
-        Step { at: (event.function, event.pc), calls: event.calls.to_vec(), action }
+        Event { at: (event.function, event.pc), calls: event.calls.to_vec(), action }
+    }
+
+    fn read(&self, cell: CellId, value: Value, order: Order, from: Option<StepId>) -> Action {
+        let seen = Seen { value: self.typed(cell, value), order, from, place: 0 };
+        Action::Read { cell: self.named(cell), seen, purpose: Purpose::Data }
+    }
+
+    fn write(&self, cell: CellId, value: Value, order: Order) -> Action {
+        let made = Made { value: self.typed(cell, value), order, place: 0 };
+        Action::Write { cell: self.named(cell), made, purpose: Purpose::Data }
+    }
+
+    /// A cell as the programmer writes it.
+    fn named(&self, id: CellId) -> Cell {
+        let cell = &self.unrolled.cells[id.0 as usize];
+        let declared = self.unrolled.objects[cell.object as usize].declared;
+        let part = declared.and_then(|number| self.program.objects.get(number as usize)).and_then(|object| {
+            let part = self.program.names.part(object.span, object.size, cell.offset);
+            let whole = cell.offset == 0 && object.size == cell.width.bytes();
+            part.filter(|part| !whole || part.starts_with('.'))
+        });
+        let part = part.unwrap_or_else(|| match cell.offset {
+            0 => String::new(),
+            offset => format!("+{offset}"),
+        });
+        Cell { id: id.0, name: Name::part(object(self.unrolled, cell.object), part) }
+    }
+
+    fn typed(&self, cell: CellId, raw: Value) -> Typed {
+        let name = match raw {
+            Value::UNDEFINED => "(uninitialised)".to_owned(),
+            _ => self.program.show_value(self.unrolled.cells[cell.0 as usize].width.sign_extend(raw)),
+        };
+        Typed { raw, name: Name::plain(name) }
+    }
+
+    /// Says of each read and write which place in the order of its cell it has.
+    fn number_writes(&mut self) {
+        let lists = self.coherence.iter().flat_map(|(_, list)| (1u32..).zip(list.iter().copied()));
+        let places: BTreeMap<StepId, u32> = lists.map(|(place, id)| (id, place)).collect();
+        for (thread, events) in (0u32..).zip(&mut self.witness.execution.threads) {
+            for (number, event) in (0u32..).zip(events) {
+                match event.action.access_mut() {
+                    (Some(seen), _) => {
+                        seen.place = seen.from.map_or(0, |from| places.get(&from).copied().unwrap_or(0))
+                    }
+                    (_, Some(made)) => made.place = places.get(&(thread, number)).copied().unwrap_or(0),
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// The writes of each cell by how many come before them.
@@ -261,7 +277,12 @@ impl<'u> Writer<'u> {
         }
         for (cell, mut list) in lists {
             list.sort_unstable();
-            self.witness.coherence.push((cell, list.into_iter().map(|(_, place)| place).collect()));
+            self.coherence.push((cell, list.into_iter().map(|(_, place)| place).collect()));
         }
     }
+}
+
+/// An object by its number.
+pub fn object(unrolled: &Unrolled, number: u32) -> Object {
+    Object::Declared(unrolled.objects[number as usize].name.clone())
 }

@@ -78,6 +78,8 @@ pub struct FunctionDef {
     pub label_values: (Vec<LabelId>, Option<GlobalId>),
     /// The variable that has the memory of `alloca`.
     pub frame: Option<LocalId>,
+    /// Where its calls of `setjmp` return once more, and the variable that stands for the running call of the function.
+    pub landings: (Vec<LabelId>, Option<LocalId>),
     /// Only known to its own file.
     pub internal: bool,
     /// The body, if it is defined.

@@ -365,6 +365,12 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ),
     ("runtime/futex.c", include_str!("runtime/futex.c"), &["syscall"]),
     (
+        "runtime/jump.c",
+        include_str!("runtime/jump.c"),
+        &["longjmp", "_longjmp", "siglongjmp", "__fp_set_jump", "__fp_jump_value"],
+    ),
+    ("runtime/ticks.c", include_str!("runtime/ticks.c"), &["__fp_ticks"]),
+    (
         "runtime/signal.c",
         include_str!("runtime/signal.c"),
         &[

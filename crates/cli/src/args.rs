@@ -12,6 +12,7 @@ use fencepost_explore::Reduction;
 use fencepost_machine::promising::{Bounds, Consistency};
 use fencepost_models::mapping::Target;
 use fencepost_report::format::{self, FORMATS};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -212,6 +213,23 @@ fn reductions() -> impl TypedValueParser<Value = Reduction> {
     PossibleValuesParser::new(named).try_map(|name| Reduction::from_name(&name).ok_or("no such reduction"))
 }
 
+/// Reductions by their names, as workers get them.
+mod by_name {
+    use fencepost_explore::Reduction;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(all: &[Reduction], to: S) -> Result<S::Ok, S::Error> {
+        all.iter().map(|reduction| reduction.name()).collect::<Vec<_>>().serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<Reduction>, D::Error> {
+        let names = Vec::<String>::deserialize(from)?;
+        let find =
+            |name: &String| Reduction::from_name(name).ok_or_else(|| D::Error::custom("no such reduction"));
+        names.iter().map(find).collect()
+    }
+}
+
 /// The notions of consistency.
 fn notions() -> impl TypedValueParser<Value = Consistency> {
     let strong = PossibleValue::new("strong")
@@ -255,7 +273,7 @@ fn chosen_format(json: bool, name: &str) -> &'static format::Format {
 }
 
 /// What dependencies mean under models that know them.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default, Serialize, Deserialize)]
 pub enum Dependencies {
     /// Those of the source are in the compiled program.
     #[default]
@@ -277,7 +295,7 @@ pub enum Backend {
 }
 
 /// Which iterations of loops the explorer follows.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug, Default, Serialize, Deserialize)]
 pub enum RetriesArg {
     /// Those that changed something; a thread that waits sleeps.
     #[default]
@@ -375,11 +393,14 @@ pub struct RunsArgs {
     pub creds: Option<PathBuf>,
 }
 
-/// Options of `check`.
-#[derive(Args, Clone)]
+/// Options of `check`. Those that are serialized make the program and its executions what they are: they travel to the workers of a
+/// cluster. What says who explores, how far, and where answers go stays here (`skip`).
+#[derive(Args, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CheckArgs {
     /// C files, programs in the papers' small language, folders of them, or - for standard input
     #[arg(required = true, value_name = "FILE.c or FILE.fp")]
+    #[serde(skip)]
     pub paths: Vec<PathBuf>,
     /// Memory model, or several: sc,tso,power
     #[arg(short, long, default_value = "rc20", value_name = "NAME[,NAME]")]
@@ -389,39 +410,51 @@ pub struct CheckArgs {
     pub unroll: u32,
     /// What checks the program
     #[arg(long, value_parser = engines(), default_value = "auto")]
+    #[serde(skip)]
     pub engine: EngineChoice,
     /// At most this many rounds per thread (states and reduce)
     #[arg(long, value_name = "K")]
+    #[serde(skip)]
     pub rounds: Option<u32>,
     /// Stores wait at most this many rounds (states and reduce)
     #[arg(long, value_name = "K")]
+    #[serde(skip)]
     pub age: Option<u32>,
     /// At most this many stores in a buffer (states)
     #[arg(long, value_name = "N")]
+    #[serde(skip)]
     pub buffer: Option<u32>,
     /// At most this many promises and view switches together (ps)
     #[arg(long, value_name = "K", value_parser = promising_bound())]
+    #[serde(skip)]
     pub bound: Option<u16>,
     /// At most this many promises (ps); 0 is the semantics without promises
     #[arg(long, value_name = "P", value_parser = promising_bound())]
+    #[serde(skip)]
     pub promises: Option<u16>,
     /// At most this many view switches (ps)
     #[arg(long, value_name = "V", value_parser = promising_bound())]
+    #[serde(skip)]
     pub views: Option<u16>,
     /// Which promises may be made: strong or standard (ps)
     #[arg(long, value_name = "NOTION", value_parser = notions(), default_value = "strong")]
+    #[serde(skip)]
     pub consistency: Consistency,
     /// The values 0 to N-1 may be in future memories, for standard consistency (ps) [default: those of the program]
     #[arg(long, value_name = "N")]
+    #[serde(skip)]
     pub domain: Option<u16>,
     /// At most this many contexts, or all bounds of a range until something is found (states and reduce, power)
     #[arg(long, value_name = "K or A..B", value_parser = contexts)]
+    #[serde(skip)]
     pub contexts: Option<Contexts>,
     /// Give up beyond this memory: unknown
     #[arg(long, value_name = "MB")]
+    #[serde(skip)]
     pub max_memory: Option<u64>,
     /// Show no progress on the terminal
     #[arg(short, long)]
+    #[serde(skip)]
     pub quiet: bool,
     /// How C11 atomics are compiled for a hardware model, where there is more than one way
     #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true, long_help = mappings())]
@@ -434,6 +467,7 @@ pub struct CheckArgs {
     pub retries: RetriesArg,
     /// Explore without one of the explorer's reductions: the same verdict, slower
     #[arg(long, value_name = "REDUCTION", value_parser = reductions())]
+    #[serde(with = "by_name")]
     pub without: Vec<Reduction>,
     /// Explore one of the executions that differ only in which of several equal threads is which: the same function with
     /// the same arguments, where nobody can tell them apart
@@ -454,33 +488,42 @@ pub struct CheckArgs {
     pub volatile_atomic: bool,
     /// End with exit code 2 if a program is safe but no execution comes to one of its accesses, assertions or calls
     #[arg(long)]
+    #[serde(skip)]
     pub require_coverage: bool,
     /// Go on after the first error
     #[arg(long)]
     pub all: bool,
     /// Tell the whole execution: leave nothing out, fold nothing
     #[arg(long)]
+    #[serde(skip)]
     pub full: bool,
     /// If it is unsafe, find memory orders or fences that make it safe, as weak as possible, by running it again
     #[arg(long)]
+    #[serde(skip)]
     pub suggest: bool,
     /// Write what --suggest finds into the files
     #[arg(long, requires = "suggest")]
+    #[serde(skip)]
     pub apply: bool,
     /// Print one JSON object per file and line
     #[arg(long)]
+    #[serde(skip)]
     pub json: bool,
     /// How to print
     #[arg(long, value_parser = formats(), default_value = "text")]
+    #[serde(skip)]
     pub format: String,
     /// Number of worker threads [default: all cores]
     #[arg(short, long, value_name = "N")]
+    #[serde(skip)]
     pub jobs: Option<usize>,
     /// Give up after this many seconds: unknown
     #[arg(long, value_name = "S", value_parser = seconds)]
+    #[serde(skip)]
     pub timeout: Option<Duration>,
     /// Give up after about this many executions: unknown
     #[arg(long, value_name = "N")]
+    #[serde(skip)]
     pub max_executions: Option<u64>,
     /// Define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
@@ -502,39 +545,51 @@ pub struct CheckArgs {
     pub includes: Vec<String>,
     /// Write the first counterexample as a Graphviz graph
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub dot: Option<PathBuf>,
     /// Write the first counterexample as a picture
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub svg: Option<PathBuf>,
     /// Write the whole answer as one self-contained page: source, steps, picture
     #[arg(long, value_name = "FILE.html")]
+    #[serde(skip)]
     pub report: Option<PathBuf>,
     /// Write the first counterexample under sc as a violation witness of the software verification competition
     #[arg(long, value_name = "FILE.graphml")]
+    #[serde(skip)]
     pub witness: Option<PathBuf>,
     /// Write the first counterexample as a litmus test: C under the models of languages, assembly under those of processors
     #[arg(long, value_name = "FILE.litmus")]
+    #[serde(skip)]
     pub as_litmus: Option<PathBuf>,
     /// Read this compilation database instead of the nearest compile_commands.json
     #[arg(long, value_name = "FILE or DIR")]
+    #[serde(skip)]
     pub compile_commands: Option<PathBuf>,
     /// Read this instead of the fencepost.toml in the folder of the first path or above it
     #[arg(long, value_name = "FILE.toml")]
+    #[serde(skip)]
     pub config: Option<PathBuf>,
     /// Findings that are known: only others make the exit code
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub baseline: Option<PathBuf>,
     /// Write all findings as a baseline
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub write_baseline: Option<PathBuf>,
     /// What checks the SC program that a reduction gives (reduce)
     #[arg(long, value_enum, default_value = "states")]
+    #[serde(skip)]
     pub backend: Backend,
     /// Write a proof of a safe answer in the format LRAT, and check it (bmc)
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub proof: Option<PathBuf>,
     /// Explorations that outlive the process.
     #[command(flatten)]
+    #[serde(skip)]
     pub outlive: OutliveArgs,
     /// Flags for the preprocessor: -D, -U, -I, -isystem, -include
     #[arg(last = true, value_name = "CPP FLAGS")]
@@ -544,9 +599,11 @@ pub struct CheckArgs {
     pub fallback_dirs: Option<Vec<String>>,
     /// The long names of the options that stand on the command line.
     #[arg(skip)]
+    #[serde(skip)]
     pub given: Vec<String>,
     /// All files that there are, if the program comes from elsewhere: no others are opened.
     #[arg(skip)]
+    #[serde(skip)]
     pub sealed: Option<crate::remote::Files>,
 }
 

@@ -1,8 +1,8 @@
 //! `fencepost litmus`: many tests, in parallel, printed in order.
 
-use crate::args::LitmusArgs;
 use crate::args::workers;
-use crate::litmus::{Answered, Settings, answer, read};
+use crate::args::{LitmusArgs, LitmusEngine};
+use crate::litmus::{Answered, NO_CONTEXTS, Settings, answer, read};
 use crate::model::Choice;
 use crate::{check, drawing, exit, input, print, progress, suggest, terminal};
 use fencepost_answer::{Limit, StopReason};
@@ -16,11 +16,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
 /// Graphs that one worker visits before the test is left for all workers together.
 const OWN_SHARE: u64 = 2_000_000;
@@ -80,12 +78,7 @@ pub fn run(options: &LitmusArgs) -> u8 {
             exit::BAD_INPUT
         }
         Ok((jobs, models, expected, skipped)) => {
-            // A second Ctrl-C ends the process at once.
-            let _ = ctrlc::set_handler(|| {
-                if INTERRUPT.swap(true, Ordering::Relaxed) {
-                    std::process::exit(130);
-                }
-            });
+            check::handle_interrupts();
             let summary = run_jobs(options, &jobs, &models, &expected);
             finish(options, &summary, skipped, start)
         }
@@ -100,6 +93,9 @@ type Prepared = (Vec<Job>, Vec<Choice>, Vec<Expected>, usize);
 
 /// Files, models and reference rows; the error is a whole message.
 fn prepare(options: &LitmusArgs) -> Result<Prepared, String> {
+    if options.contexts.is_some() && options.engine == LitmusEngine::Explore {
+        return Err(format!("{NO_CONTEXTS}\n"));
+    }
     let mut files = Vec::new();
     for path in &options.paths {
         files.extend(input::files(path, input::LITMUS)?);
@@ -228,7 +224,6 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
         witness: options.drawn().is_some(),
         engine: options.engine,
         contexts: options.contexts,
-        interrupt: &INTERRUPT,
         watched: jobs.len() == 1 && progress::is_watched(false),
         several: jobs.len() > 1,
     };
@@ -245,7 +240,7 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(job) = jobs.get(index).filter(|_| !INTERRUPT.load(Ordering::Relaxed)) else { return };
+            let Some(job) = jobs.get(index).filter(|_| !check::is_interrupted()) else { return };
             running.begins(index);
             let outcome = run_job(job, models, options, &settings);
             running.ends(index);
@@ -267,7 +262,7 @@ fn run_jobs(options: &LitmusArgs, jobs: &[Job], models: &[Choice], expected: &[E
                 while next.load(Ordering::Relaxed) < jobs.len() || !running.is_empty() {
                     bar.set_message(running.longest(jobs));
                     std::thread::sleep(TURN);
-                    if INTERRUPT.load(Ordering::Relaxed) {
+                    if check::is_interrupted() {
                         return;
                     }
                 }
@@ -553,7 +548,7 @@ fn finish(options: &LitmusArgs, summary: &Summary, skipped: usize, start: Instan
             summary.compared, summary.different, summary.counts
         );
     }
-    if INTERRUPT.load(Ordering::Relaxed) {
+    if check::is_interrupted() {
         line +=
             &format!("\ninterrupted: this is what was found so far; {} tests were not run", summary.skipped);
     }

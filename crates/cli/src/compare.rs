@@ -87,7 +87,6 @@ fn settings(options: &CheckArgs, witness: bool) -> Settings<'_> {
         witness,
         engine: Default::default(),
         contexts: None,
-        interrupt: &check::INTERRUPT,
         watched: false,
         several: false,
     }

@@ -62,7 +62,9 @@ impl Commands {
             } else if let Some(path) = value("-iquote").or_else(|| value("-I")) {
                 options.include_dirs.push(folder(&path));
             } else if let Some(path) = value("-include") {
-                options.includes.push(folder(&path));
+                // Beside the compiler first, then where all headers are looked for.
+                let beside = folder(&path);
+                options.includes.push(if Path::new(&beside).is_file() { beside } else { path });
             } else if let Some(text) = value("-D") {
                 let name = text.split('=').next().unwrap_or(&text);
                 let given = |other: &String| other.split('=').next() == Some(name);
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn flags_of_the_file_are_taken() {
-        let text = r#"[{"directory": "/p/build", "file": "../a.c", "command": "cc -I../inc -DN=2 -D M -O2 -c ../a.c -isystem sys"},
+        let text = r#"[{"directory": "/p/build", "file": "../a.c", "command": "cc -I../inc -DN=2 -D M -O2 -include config.h -c ../a.c -isystem sys"},
                        {"directory": "/p", "file": "b.c", "arguments": ["cc", "-DN=3", "b.c"]}]"#;
         let commands = Commands(serde_json::from_str(text).expect("entries"));
         let mut options = CheckArgs { defines: vec!["M=7".into()], ..CheckArgs::default() };
@@ -139,6 +141,7 @@ mod tests {
         assert_eq!(options.defines, ["M=7", "N=2"], "the command line comes first");
         assert_eq!(options.include_dirs, ["/p/build/../inc"]);
         assert_eq!(options.system_dirs, ["/p/build/sys"]);
+        assert_eq!(options.includes, ["config.h"], "not beside the compiler: among the headers");
         let mut options = CheckArgs::default();
         commands.add_to(&mut options, "/p/b.c");
         assert_eq!(options.defines, ["N=3"]);

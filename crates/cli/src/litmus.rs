@@ -8,11 +8,12 @@ use crate::litmus_promising;
 use crate::model::Choice;
 use crate::progress::PROGRESS;
 use crate::remote::{self, Description};
+use crate::telling::headline::{headline, quoted};
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
 use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
-use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason, headline};
+use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason};
 use fencepost_ir::{
     Execution, Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier,
     Role, Value,
@@ -23,7 +24,6 @@ use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry::{self, Entry};
 use fencepost_naive as naive;
 use fencepost_report::litmus::{Holds, Verdict};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// How a test is run.
@@ -47,8 +47,6 @@ pub struct Settings<'a> {
     pub engine: LitmusEngine,
     /// Bound on contexts.
     pub contexts: Option<u32>,
-    /// Set by Ctrl-C.
-    pub interrupt: &'static AtomicBool,
     /// Somebody watches how far it is.
     pub watched: bool,
     /// There are other tests, or models: what is drawn has names of its own.
@@ -68,7 +66,6 @@ impl<'a> Settings<'a> {
             witness: false,
             engine: LitmusEngine::Explore,
             contexts: None,
-            interrupt: &INTERRUPT,
             watched: false,
             several: false,
         }
@@ -133,6 +130,10 @@ pub fn answer(
         )
         .into());
     }
+    let by_contexts = settings.engine != LitmusEngine::Explore && model.name() == "power";
+    if settings.contexts.is_some() && !by_contexts {
+        return Err(NO_CONTEXTS.to_owned().into());
+    }
     let Found { outcome, finals, witness } = match model {
         Choice::Machine(_) if test.arch != Arch::C => {
             let error = "error: the promising semantics is one of C, and this is a test of a machine";
@@ -173,6 +174,10 @@ pub fn answer(
     let (quantifier, seconds) = (condition.quantifier, start.elapsed().as_secs_f64());
     Ok(Answered { outcome, quantifier, program, finals, witness, seconds })
 }
+
+/// Nothing has contexts but the machine of POWER.
+pub const NO_CONTEXTS: &str = "error: --contexts is an option of `-m power --engine states` and `-m power --engine reduce`\n  \
+    the axiomatic models and the promising semantics have no contexts";
 
 fn without_parts(model: &str) -> String {
     format!(
@@ -255,12 +260,8 @@ fn conclude(
         Holds::No => Some((FindingKind::Assertion, "the condition does not hold")),
         Holds::Undef => Some((FindingKind::DataRace, "some execution has a data race")),
     };
-    let finding = |(kind, message): (FindingKind, &str)| fencepost_answer::Finding {
-        kind,
-        message: message.into(),
-        places: Vec::new(),
-        trace: Vec::new(),
-    };
+    let finding =
+        |(kind, message): (FindingKind, &str)| fencepost_answer::Finding::new(kind, message, Vec::new());
     let cut = (statistics.cut > 0).then(|| Bound::new(BoundName::Unroll, settings.unroll));
     let outcome = Outcome::new(found.map(finding).into_iter().collect(), None, cut.into_iter().collect());
     Outcome { statistics, observed: Some(observed), ..outcome }
@@ -290,7 +291,7 @@ fn with_explorer(
     let limits = Limits {
         deadline: settings.timeout.map(|t| start + t),
         max_nodes: settings.max_nodes,
-        interrupt: Some(settings.interrupt),
+        interrupt: Some(&INTERRUPT),
         progress: settings.watched.then_some(&PROGRESS),
         ..Limits::default()
     };
@@ -364,7 +365,7 @@ fn with_machine(
     let mut statistics = Statistics::default();
     let states: Vec<Vec<Value>> = match settings.engine {
         LitmusEngine::Reduce => {
-            let interrupt = Some(settings.interrupt);
+            let interrupt = Some(&INTERRUPT);
             let limits = contexts::Limits { deadline, interrupt, ..contexts::Limits::default() };
             let options = contexts::Options { limits, ..contexts::Options::new(settings.unroll) };
             let found = contexts::states(program, &options, settings.contexts.unwrap_or(6))
@@ -390,7 +391,7 @@ fn with_machine(
             let mut options = power::Options::new(settings.contexts, settings.unroll);
             options.only_complete = true;
             options.search.deadline = deadline;
-            options.search.interrupt = Some(settings.interrupt);
+            options.search.interrupt = Some(&INTERRUPT);
             // Every state is wanted, so the question is left out: a state that violates the condition would end the search.
             let mut all = program.clone();
             if let Property::Final(condition) = &mut all.property {
@@ -453,7 +454,7 @@ fn with_enumerator(
     condition: &FinalCondition,
     settings: &Settings<'_>,
 ) -> Result<Found, input::Trouble> {
-    let (time, interrupt) = (settings.timeout, Some(settings.interrupt));
+    let (time, interrupt) = (settings.timeout, Some(&INTERRUPT));
     let limits = naive::Limits { time, interrupt, ..naive::Limits::default() };
     let found = match naive::enumerate(program, model, &limits) {
         Ok(found) => found,
@@ -519,7 +520,7 @@ pub fn show_state(program: &Program, values: &[Value]) -> String {
 fn show_finding(program: &Program, finding: &Finding) -> Diagnostic {
     let place = finding.places.first();
     let span = place.and_then(|p| program.functions[p.at.0 as usize].spans.get(p.at.1 as usize)).copied();
-    let mut diagnostic = Diagnostic::error(span.unwrap_or_default(), headline(program, finding));
+    let mut diagnostic = Diagnostic::error(span.unwrap_or_default(), headline(program, finding, &quoted));
     if let Some(place) = place {
         diagnostic = diagnostic.label(format!("in some execution of thread {}", place.thread));
     }

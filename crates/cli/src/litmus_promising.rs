@@ -1,6 +1,7 @@
 //! `litmus -m ps`: the final states of a C litmus test by the promising machine, or within bounds by its encoding.
 
 use crate::args::LitmusEngine;
+use crate::check::INTERRUPT;
 use crate::engine::promising_encoding::plan;
 use crate::litmus::Settings;
 use fencepost_answer::{Bound, BoundName, Limit, StopReason};
@@ -36,7 +37,7 @@ pub fn states(program: &Program, settings: &Settings<'_>, start: Instant) -> Res
 fn by_machine(program: &Program, settings: &Settings<'_>, start: Instant) -> Result<States, (String, Span)> {
     let mut options = Options::default();
     options.search.deadline = settings.timeout.map(|time| start + time);
-    options.search.interrupt = Some(settings.interrupt);
+    options.search.interrupt = Some(&INTERRUPT);
     let checked = check(program, &options).map_err(|e| (e.what, e.span))?;
     Ok(match checked.outcome.stop_reason {
         Some(reason) if reason != StopReason::NoneWithinBounds => Err(reason),
@@ -48,7 +49,7 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
     let bounds = Bounds { total: Some(TOTAL), promises: Some(PROMISES), views: None };
     let limits = fencepost_bmc::Limits {
         deadline: settings.timeout.map(|time| start + time),
-        interrupt: Some(settings.interrupt),
+        interrupt: Some(&INTERRUPT),
         ..fencepost_bmc::Limits::default()
     };
     let wanted = encoding::Bounds {

@@ -4,7 +4,7 @@
 //! is
 //! not there. What comes over the network is bad input like any other, and goes through the same front ends.
 
-use crate::args::{CheckArgs, Dependencies, OutliveArgs, RetriesArg, RunsArgs, WorkerArgs, workers};
+use crate::args::{CheckArgs, OutliveArgs, RunsArgs, WorkerArgs, workers};
 use crate::check::{self, INTERRUPT};
 use crate::engine::{self, Question};
 use crate::keeping::NotExplored;
@@ -13,7 +13,7 @@ use crate::{exit, litmus, print, within};
 use fencepost_answer::{Limit, StopReason};
 use fencepost_cluster::{Asked, Duty, Ended, Login, NoSession, Sessions, Status, connect, is_name};
 use fencepost_diag::{SourceFile, SourceMap};
-use fencepost_explore::{BUILD, Exploration, Limits, Options, Reduction, Session};
+use fencepost_explore::{BUILD, Exploration, Limits, Options, Session};
 use fencepost_ir::{Compiled, Program};
 use fencepost_models::prepare::Form;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -49,26 +49,7 @@ pub struct Description {
     /// The program itself; the others are included.
     programs: Vec<String>,
     files: BTreeMap<String, String>,
-    model: String,
-    unroll: u32,
-    mapping: String,
-    spurious: bool,
-    malloc_fails: bool,
-    any_result: bool,
-    volatile_atomic: bool,
-    without_dependencies: bool,
-    all_retries: bool,
-    awake: bool,
-    without: Vec<String>,
-    symmetry: bool,
-    all: bool,
-    target: Option<String>,
-    defines: Vec<String>,
-    include_dirs: Vec<String>,
-    system_dirs: Vec<String>,
-    includes: Vec<String>,
-    flags: Vec<String>,
-    fallback_dirs: Vec<String>,
+    options: CheckArgs,
 }
 
 /// The folders of the compiler, if headers of the system were read.
@@ -94,26 +75,11 @@ impl Description {
             litmus: false,
             files: files.map(|file| (file.name.clone(), file.text.to_string())).collect(),
             programs,
-            model: question.model.name.into(),
-            unroll: options.unroll,
-            mapping: options.mapping.clone(),
-            spurious: options.spurious,
-            malloc_fails: options.malloc_fails,
-            any_result: options.any_result,
-            volatile_atomic: options.volatile_atomic,
-            without_dependencies: options.deps == Dependencies::None,
-            all_retries: options.retries == RetriesArg::All,
-            awake: options.retries == RetriesArg::Awake,
-            without: options.without.iter().map(|reduction| reduction.name().into()).collect(),
-            symmetry: options.symmetry,
-            all: options.all,
-            target: options.target.clone(),
-            defines: options.defines.clone(),
-            include_dirs: options.include_dirs.clone(),
-            system_dirs: options.system_dirs.clone(),
-            includes: options.includes.clone(),
-            flags: options.flags.clone(),
-            fallback_dirs: fallback_dirs(&question.compiled.sources),
+            options: CheckArgs {
+                model: question.model.name.into(),
+                fallback_dirs: Some(fallback_dirs(&question.compiled.sources)),
+                ..options.clone()
+            },
         }
     }
 
@@ -123,26 +89,7 @@ impl Description {
             litmus: true,
             programs: vec![file.name.clone()],
             files: [(file.name.clone(), file.text.to_string())].into(),
-            model: model.into(),
-            unroll,
-            mapping: String::new(),
-            spurious: false,
-            malloc_fails: false,
-            any_result: false,
-            volatile_atomic: false,
-            without_dependencies: false,
-            all_retries: false,
-            awake: false,
-            without: Vec::new(),
-            symmetry: false,
-            all: true,
-            target: None,
-            defines: Vec::new(),
-            include_dirs: Vec::new(),
-            system_dirs: Vec::new(),
-            includes: Vec::new(),
-            flags: Vec::new(),
-            fallback_dirs: Vec::new(),
+            options: CheckArgs { model: model.into(), unroll, all: true, ..CheckArgs::default() },
         }
     }
 
@@ -151,35 +98,12 @@ impl Description {
         CheckArgs {
             paths: self.programs.iter().map(Into::into).collect(),
             link: self.programs.len() > 1,
-            model: self.model.clone(),
-            unroll: self.unroll,
-            mapping: self.mapping.clone(),
-            spurious: self.spurious,
-            malloc_fails: self.malloc_fails,
-            any_result: self.any_result,
-            volatile_atomic: self.volatile_atomic,
-            deps: if self.without_dependencies { Dependencies::None } else { Dependencies::Source },
-            retries: match (self.all_retries, self.awake) {
-                (true, _) => RetriesArg::All,
-                (false, true) => RetriesArg::Awake,
-                (false, false) => RetriesArg::Fold,
-            },
-            without: self.without.iter().filter_map(|name| Reduction::from_name(name)).collect(),
-            symmetry: self.symmetry,
-            all: self.all,
-            target: self.target.clone(),
-            defines: self.defines.clone(),
-            include_dirs: self.include_dirs.clone(),
-            system_dirs: self.system_dirs.clone(),
-            includes: self.includes.clone(),
-            flags: self.flags.clone(),
-            fallback_dirs: Some(self.fallback_dirs.clone()),
             timeout: Some(COMPILING),
             max_memory: Some(max_memory),
             quiet: true,
             jobs: Some(1),
             sealed: Some(files.clone()),
-            ..CheckArgs::default()
+            ..self.options.clone()
         }
     }
 }
@@ -351,11 +275,12 @@ impl Sessions for Described {
             Ok(())
         };
         if description.litmus {
-            let (program, settings) = litmus::described(&file, &description.model, description.unroll)
-                .map_err(|trouble| run(trouble.error))?;
+            let (program, settings) =
+                litmus::described(&file, &description.options.model, description.options.unroll)
+                    .map_err(|trouble| run(trouble.error))?;
             return begin(&program, settings);
         }
-        let model = check::find_model(&description.model).map_err(run)?;
+        let model = check::find_model(&description.options.model).map_err(run)?;
         let start = Instant::now();
         let compiled: Compiled = match within::compile(&file, model, &options, start) {
             Ok(Ok(compiled)) => compiled,
@@ -438,5 +363,37 @@ pub fn runs(options: &RunsArgs) -> u8 {
             print::err(&format!("{error}\n"));
             exit::BAD_INPUT
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+
+    fn options(words: &str) -> CheckArgs {
+        let words = ["fencepost", "check"].into_iter().chain(words.split(' '));
+        match Arguments::try_parse_from(words).expect("a command line").command {
+            Command::Check(options) => options,
+            _ => unreachable!("it is check"),
+        }
+    }
+
+    #[test]
+    fn what_makes_executions_travels_and_what_is_here_stays_here() {
+        let program = "-m power --unroll 3 --mapping a --deps none --retries awake --without sleep --without idle --symmetry \
+            --spurious --malloc-fails --any-result --volatile-atomic --all -D D=1 -I inc --isystem sys --target x86_64 --include i";
+        let here = "--timeout 7 --jobs 3 --max-memory 9 --dot HERE --svg HERE --report HERE --witness HERE --as-litmus HERE \
+            --compile-commands HERE --config HERE --baseline HERE --write-baseline HERE --proof HERE --checkpoint HERE HERE";
+        let words = format!("{program} {here}").split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = serde_json::to_string(&options(&words)).expect("text");
+        assert!(!text.contains("HERE") && !text.contains("timeout"), "{text}");
+        let back: CheckArgs = serde_json::from_str(&text).expect("options");
+        assert_eq!(serde_json::to_string(&back).expect("text"), text);
+        let words = program.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(serde_json::to_string(&options(&format!("{words} x.c"))).expect("text"), text);
+        assert_eq!((back.unroll, back.without.len(), back.timeout), (3, 2, None));
+        assert!(serde_json::from_str::<CheckArgs>("{\"report\": \"x\"}").is_err());
     }
 }

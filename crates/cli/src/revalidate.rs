@@ -6,12 +6,10 @@
 //! it is not shown, and it makes no program unsafe.
 
 use fencepost_answer::StopReason;
-use fencepost_explore::{Action, Exploration, Finding, FindingKind};
-use fencepost_ir::{Program, Value, Width};
+use fencepost_explore::{Exploration, Finding, FindingKind};
+use fencepost_ir::Program;
 use fencepost_models::{Entry, Model};
-use fencepost_naive::{
-    Claim, Limits, Rebuilt, Recorded, RecordedAction, RecordedStep, Refused, confirm_within, summarise,
-};
+use fencepost_naive::{Claim, Limits, Rebuilt, Recorded, Refused, confirm_within, summarise};
 
 /// A finding that was not confirmed: why not, and whether that is our mistake.
 pub struct Unconfirmed {
@@ -68,7 +66,7 @@ pub fn confirmed(
     let Some(cat) = Model::builtin(model.name) else {
         return Err(Refused::Wrong("its model has no cat file".into()));
     };
-    if finding.steps.is_empty() {
+    if finding.execution.threads.is_empty() {
         return shown_by_enumeration(program, &cat, finding, limits);
     }
     confirm_within(program, &cat, &Recorded { dependencies, ..record(finding, kind) }, limits)
@@ -120,30 +118,11 @@ pub fn describe(finding: &Finding, refused: &Refused) -> Unconfirmed {
 }
 
 /// The finding in the words of the replay.
-pub fn record(finding: &Finding, kind: FindingKind) -> Recorded {
-    let extent = |id: u32| finding.cells.get(id as usize).copied().unwrap_or((0, Width::W8));
-    let action = |action: &Action| match action.clone() {
-        Action::Read { id, cell, raw, order, from, .. } => {
-            RecordedAction::Read { cell, value: Value(raw), order, from, extent: extent(id) }
-        }
-        Action::Write { id, cell, raw, order, .. } => {
-            RecordedAction::Write { cell, value: Value(raw), order, extent: extent(id) }
-        }
-        Action::Choose { value } => RecordedAction::Choose(value),
-        Action::Fence => RecordedAction::Fence,
-        Action::Spawn { thread } => RecordedAction::Spawn(thread),
-        Action::Join { thread } => RecordedAction::Join(thread),
-        Action::Free { .. } => RecordedAction::End,
-    };
-    let steps = finding.steps.iter().map(|thread| {
-        let steps = thread.iter().map(|step| RecordedStep { at: step.at, action: action(&step.action) });
-        steps.collect()
-    });
+pub fn record(finding: &Finding, kind: FindingKind) -> Recorded<'_> {
     Recorded {
         kind,
         sites: finding.places.iter().map(|place| (place.thread, place.at)).collect(),
-        steps: steps.collect(),
-        coherence: finding.coherence.clone(),
+        execution: &finding.execution,
         dependencies: true,
     }
 }

@@ -31,8 +31,49 @@ fn page(entry: &Entry) -> String {
             text += &format!("- `{path}`\n");
         }
     }
-    text
+    text + &shown(entry.code)
 }
+
+fn program(name: &str) -> String {
+    format!("docs/book/programs/{name}")
+}
+
+fn text_of(path: &str) -> String {
+    let top = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read_to_string(top.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// The options that the first line of a program asks for.
+fn options(path: &str) -> Vec<String> {
+    let text = text_of(path);
+    let asked = text.lines().next().and_then(|line| line.strip_prefix("// check: ")).expect("options");
+    asked.split_whitespace().map(String::from).collect()
+}
+
+/// The end of a page: a program that shows what it is about, and how it is mended.
+fn shown(name: &str) -> String {
+    let path = program(&format!("{name}.c"));
+    let text = text_of(&path);
+    let text = text.split_once('\n').expect("lines").1;
+    let asked = options(&path).join(" ");
+    format!(
+        "{SHOWN}\n`fencepost check {path} {asked}` finds it; with `-- -DMENDED` nothing is wrong.\n\n```c\n{}\n```\n",
+        text.trim()
+    )
+}
+
+/// The same for a model that litmus tests alone know.
+fn shown_tests(name: &str) -> String {
+    let [broken, mended] = ["broken", "mended"].map(|kind| program(&format!("{name}_{kind}.litmus")));
+    let block = |path: &str| format!("```text\n{}\n```\n", text_of(path).trim());
+    format!(
+        "{SHOWN}\n`fencepost litmus -m {name} {broken}` says *Sometimes*:\n\n{}\nand for `{mended}` *Never*:\n\n{}",
+        block(&broken),
+        block(&mended)
+    )
+}
+
+const SHOWN: &str = "\n## Broken, and mended\n";
 
 fn index() -> String {
     let mut text = String::from("# Findings\n\n`fencepost explain CODE` says the same on the terminal.\n\n");
@@ -54,6 +95,68 @@ fn the_pages_of_findings_are_current() {
         let there = std::fs::read_to_string(&path).unwrap_or_default();
         assert_eq!(there, text, "{name} is not what the table says");
     }
+}
+
+/// Pages about models are written by hand, but for their programs.
+#[test]
+fn the_pages_of_models_show_their_programs() {
+    for model in fencepost_models::registry::MODELS {
+        let path = folder().join(format!("models/{}.md", model.name));
+        let there = std::fs::read_to_string(&path).unwrap_or_default();
+        let own = there.split(SHOWN).next().unwrap_or_default();
+        let tests_only = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(program(&format!("{}_broken.litmus", model.name)))
+            .is_file();
+        let end = if tests_only { shown_tests(model.name) } else { shown(model.name) };
+        let text = format!("{own}{end}");
+        if std::env::var("INSTA_UPDATE").as_deref() == Ok("always") {
+            std::fs::write(&path, &text).expect("written");
+        }
+        let there = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(there, text, "{} does not show its program", model.name);
+    }
+}
+
+/// What the pages say of their programs is so: the broken one shows the finding, the mended one is safe.
+#[test]
+fn the_programs_of_the_pages_are_broken_and_mended() {
+    let mut wrong = Vec::new();
+    let answer = |path: &str, mended: bool| {
+        let options = options(path);
+        let mut words = vec!["check", "-j1", "--quiet", path];
+        words.extend(options.iter().map(String::as_str));
+        words.extend(mended.then_some("-DMENDED"));
+        support::run(&words)
+    };
+    for entry in TABLE {
+        let path = program(&format!("{}.c", entry.code));
+        let (broken, mended) = (answer(&path, false), answer(&path, true));
+        if !broken.contains(&format!("[{}]", entry.code))
+            || !mended.contains("exit code 0")
+            || mended.contains("[FP")
+        {
+            wrong.push(format!("{path}:\n{broken}\nmended:\n{mended}"));
+        }
+    }
+    for model in fencepost_models::registry::MODELS {
+        let [broken, mended] =
+            ["broken", "mended"].map(|kind| program(&format!("{}_{kind}.litmus", model.name)));
+        let path = program(&format!("{}.c", model.name));
+        let right = match PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(&path).is_file() {
+            true => {
+                answer(&path, false).contains("exit code 1") && answer(&path, true).contains("exit code 0")
+            }
+            false => {
+                let verdict = |path: &str| support::run(&["litmus", "-m", model.name, path]);
+                verdict(&broken).contains("Sometimes") && verdict(&mended).contains("Never")
+            }
+        };
+        if !right {
+            wrong.push(format!("the program of {}", model.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Every page that the summary names is there, and every page is named.

@@ -70,3 +70,48 @@ fn headers_of_the_system_are_found() {
         "{noted}"
     );
 }
+
+/// A jump to a function that has returned is a use after scope, one to another thread's a misuse; `crates/c/tests/semantics` compares what
+/// jumps do with the compiler of the machine.
+#[test]
+fn long_jumps_that_cannot_land_are_found() {
+    let text = run(&["check", "-j1", &data("jump_returned")]);
+    assert!(text.contains("FP0304") && text.contains("`the call that setjmp stands in`"), "{text}");
+    let text = run(&["check", "-j1", &data("jump_elsewhere")]);
+    assert!(
+        text.contains("FP0402") && text.contains("longjmp to a function that another thread runs"),
+        "{text}"
+    );
+}
+
+/// The counter of a processor is any number that does not fall; two reads may give the same one.
+#[test]
+fn counters_of_processors_grow() {
+    if cfg!(not(feature = "sat")) {
+        eprintln!("without a SAT solver nobody answers programs with such inputs: nothing was tested");
+        return;
+    }
+    for model in ["tso", "armv8", "power"] {
+        let text = run(&["check", "-m", model, &data("ticks")]);
+        assert!(text.contains("ticks.c: safe (") && text.contains("engine axiom"), "{model}: {text}");
+        let text = run(&["check", "-m", model, &data("ticks"), "-DSTRICT"]);
+        assert!(text.contains("assertion `second > first` fails"), "{model}: {text}");
+    }
+}
+
+/// Atomic objects of 16 bytes are followed as far as their words fit, and shown by their members; `crates/c/corpus/counted_stack.c` has them
+/// under all models.
+#[test]
+fn atomic_objects_of_sixteen_bytes_are_one_cell() {
+    let text = run(&["check", "-j1", &data("wide_value")]);
+    assert!(
+        text.contains(
+            "error[FP0901]: each half of an atomic object of 16 bytes is a number of at most 30 bits"
+        ),
+        "{text}"
+    );
+    let text = run(&["check", "-j1", &data("wide_plain")]);
+    assert!(text.contains("help: declare the object `_Atomic`"), "{text}");
+    let text = run(&["check", "-j1", "crates/c/corpus/counted_stack_aba.c"]);
+    assert!(text.contains("stack {first = NULL, count = 5} -> {first = &nodes, count = 5}"), "{text}");
+}

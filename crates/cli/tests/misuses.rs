@@ -34,6 +34,8 @@ const MISUSES: &[&[&str]] = &[
     &["check", SB, "--suggets"],
     &["litmus", SB],
     &["litmus", "examples/sb.litmus", "-m", "no_such_file.cat"],
+    &["litmus", "examples/sb.litmus", "--contexts", "3"],
+    &["litmus", "examples/sb.litmus", "-m", "tso", "--engine", "states", "--contexts", "3"],
     &["prove", SB],
     &["prove", "crates/param/corpus/peterson.cub", "-m", "power"],
     &["prove", "crates/param/corpus/peterson.cub", "--brab", "9"],

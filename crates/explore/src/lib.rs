@@ -21,7 +21,7 @@ mod threads;
 mod work;
 
 pub use findings::collect::{AccessId, Stats, Trace, Visitor};
-pub use findings::judge::{Action, Calls, Finding, FindingKind, Place, Step, headline};
+pub use findings::judge::{Calls, Finding, FindingKind, Place};
 pub use models::clause::Clause;
 pub use reductions::symmetry::Symmetry;
 pub use reductions::{Reduction, Reductions};

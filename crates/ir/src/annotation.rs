@@ -46,6 +46,15 @@ impl Order {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
 
+    /// The order of a read-modify-write whose halves have these.
+    pub fn joined(read: Order, write: Order) -> Order {
+        match (read, write) {
+            (Order::SeqCst, _) | (_, Order::SeqCst) => Order::SeqCst,
+            (read, write) if read.acquires() && write.releases() => Order::AcqRel,
+            (read, write) => read.max(write),
+        }
+    }
+
     /// The word of the text form.
     pub fn name(self) -> &'static str {
         match self {

@@ -644,7 +644,7 @@ mod tests {
             Instr::Store { addr, value: n.into(), width, ann },
             Instr::Load { dst: r, addr, width, extend, ann },
             Instr::Assign { dst: t, value: last },
-            Instr::Assert { condition: t.into(), message: String::new() },
+            Instr::Assert { condition: t.into(), kind: crate::FailKind::Assertion, message: String::new() },
             Instr::Return(None),
         ] {
             main.push(instr, Span::default());

@@ -41,6 +41,7 @@ pub mod text;
 pub mod undefined;
 pub mod unroll;
 pub mod value;
+pub mod wide;
 
 pub use annotation::{Accesses, Ann, Fence, Kernel, Order, Role};
 pub use compiled::{Compiled, Failure, Language, LeftOut};

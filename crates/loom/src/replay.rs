@@ -1,7 +1,8 @@
 //! An execution once more: to tell it with the places of the program, and to look at it in a debugger.
 
 use crate::rt::{Here, Run};
-use fencepost_explore::{Action, At, Do, Finding, Given, NativeStep, Past, Source};
+use fencepost_answer::Action;
+use fencepost_explore::{At, Do, Finding, Given, NativeStep, Past, Source};
 use std::collections::HashMap;
 
 /// What an event of an execution does; values follow from the program.
@@ -27,15 +28,17 @@ impl Trace {
     /// That of a finding.
     pub fn of(found: &Finding) -> Trace {
         let act = |action: &Action| match action {
-            Action::Read { from, .. } => Act::Read(*from),
+            Action::Read { seen, .. } => Act::Read(seen.from),
             Action::Write { .. } => Act::Write,
-            Action::Choose { value } => Act::Choose(*value != 0),
-            Action::Spawn { thread } => Act::Spawn(*thread),
-            Action::Join { thread } => Act::Join(*thread),
-            Action::Fence | Action::Free { .. } => Act::Fence,
+            Action::Choose(value) => Act::Choose(value.raw.0 != 0),
+            Action::Spawn(thread) => Act::Spawn(*thread),
+            Action::Join(Some(thread)) => Act::Join(*thread),
+            _ => Act::Fence,
         };
-        let threads = found.steps.iter().map(|steps| steps.iter().map(|step| act(&step.action)).collect());
-        Trace { threads: threads.collect(), coherence: found.coherence.clone() }
+        let execution = &found.execution;
+        let threads =
+            execution.threads.iter().map(|events| events.iter().map(|event| act(&event.action)).collect());
+        Trace { threads: threads.collect(), coherence: execution.coherence.clone() }
     }
 
     /// In one word, for `FENCEPOST_REPLAY`.

@@ -62,8 +62,8 @@ fn report(file: &str, model: Model, outcome: &Outcome, seconds: f64) {
 
 fn run(outcome: &Outcome) {
     for finding in &outcome.findings {
-        for step in &finding.trace {
-            println!("  P{} {:32} buffers: {}", step.thread, step.action, step.buffers.join(" || "));
+        for step in &finding.run {
+            println!("  P{} {:?} holds back {:?}", step.thread, step.action, step.held);
         }
         println!("  {}", finding.message);
     }

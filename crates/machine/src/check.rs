@@ -178,13 +178,8 @@ fn conclude(
     if !bounds.is_empty() {
         return (Vec::new(), Some(StopReason::NoneWithinBounds));
     }
-    let message = "no final state satisfies the condition".to_string();
-    let finding = Finding {
-        kind: FindingKind::Assertion,
-        message,
-        places: vec![Default::default()],
-        trace: Vec::new(),
-    };
+    let message = "no final state satisfies the condition";
+    let finding = Finding::new(FindingKind::Assertion, message, vec![Default::default()]);
     (vec![finding], None)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::live::{LiveSet, live_registers};
 use crate::local::FaultKind;
+use fencepost_answer::trace::{Cell, Name, Object, Typed};
 use fencepost_diag::Span;
 use fencepost_ir::{Callee, Instr, ObjectId, Observable, Operand, Program, Property, Value, Width};
 
@@ -128,24 +129,33 @@ impl<'p> Code<'p> {
         Value::pointer(ObjectId(object), offset)
     }
 
-    /// The name of a cell as a person reads it.
-    pub fn cell_name(&self, cell: CellId) -> String {
+    /// A cell as a person reads it.
+    pub fn shown(&self, cell: CellId) -> Cell {
         let (object, index, _) = self.cells[cell.0 as usize];
         let object = &self.program.objects[object as usize];
-        if object.cells.len() == 1 {
-            return object.name.clone();
-        }
-        let offset = object.cells[index as usize].offset;
-        let part = self.program.names.part(object.span, object.size, offset);
-        format!("{}{}", object.name, part.unwrap_or_else(|| format!("[{index}]")))
+        let part = match object.cells.len() {
+            1 => String::new(),
+            _ => {
+                let offset = object.cells[index as usize].offset;
+                let part = self.program.names.part(object.span, object.size, offset);
+                part.unwrap_or_else(|| format!("[{index}]"))
+            }
+        };
+        Cell { id: cell.0, name: Name::part(Object::Declared(object.name.clone()), part) }
     }
 
     /// The value of a cell as a person reads it.
-    pub fn cell_value(&self, cell: CellId, value: Value) -> String {
+    pub fn typed(&self, cell: CellId, raw: Value) -> Typed {
         let (object, index, _) = self.cells[cell.0 as usize];
         let object = &self.program.objects[object as usize];
         let place = object.cells[index as usize];
-        self.program.show_cell_value(object, place.offset, place.width, value)
+        let name = self.program.show_cell_value(object, place.offset, place.width, raw);
+        Typed { raw, name: Name::plain(name) }
+    }
+
+    /// A value that is in no cell.
+    pub fn plain_value(&self, value: Value) -> Name {
+        Name::plain(self.program.show_value(value))
     }
 
     /// The live registers before instruction `pc` of a function.

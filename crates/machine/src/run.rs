@@ -1,18 +1,17 @@
-//! Runs of the source program as a person reads them, with the buffers shown.
+//! Runs of the source program step by step, with what waits in the buffers.
 
 use crate::buffers::{Action, Move};
 use crate::code::{CellId, Code};
-use crate::local::{Entry, Local};
+use crate::local::{self, Local};
 use crate::plain::{Plain, State};
 use crate::step::Executed;
 use crate::stepper::{self, Turn};
-use fencepost_answer::{Access, Made, Seen, Step};
+use fencepost_answer::trace::{
+    Action as Done, Cell, Held, Made, NOWHERE, Purpose, Seen, Step, StepId, Typed,
+};
 use fencepost_diag::Span;
 use fencepost_ir::{Instr, Order, Value};
 use std::collections::BTreeMap;
-
-/// A store that reaches memory stands nowhere in the source.
-const NOWHERE: Span = Span { start: u32::MAX, end: u32::MAX };
 
 /// A run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -71,9 +70,13 @@ struct Teller<'c> {
     /// How many values each cell has had.
     places: BTreeMap<CellId, u32>,
     /// The buffers as they are shown.
-    buffers: Vec<String>,
+    held: Vec<Vec<Held>>,
     /// How many accesses each thread has made.
     numbers: BTreeMap<usize, u32>,
+    /// Each step by thread and number in its thread.
+    ids: Vec<StepId>,
+    /// How many steps each thread has made.
+    steps: BTreeMap<usize, u32>,
 }
 
 impl<'c> Teller<'c> {
@@ -84,14 +87,19 @@ impl<'c> Teller<'c> {
             waiting: Vec::new(),
             memory: BTreeMap::new(),
             places: BTreeMap::new(),
-            buffers: vec![String::new(); code.program.threads.len()],
+            held: vec![Vec::new(); code.program.threads.len()],
             numbers: BTreeMap::new(),
+            ids: Vec::new(),
+            steps: BTreeMap::new(),
         }
     }
 
-    fn push(&mut self, thread: usize, span: Span, action: String, access: Option<Access>) {
-        let (thread, buffers) = (thread as u32, self.buffers.clone());
-        self.run.steps.push(Step { thread, span, action, buffers, access, ..Step::default() });
+    fn push(&mut self, thread: usize, span: Span, action: Done, number: u32) {
+        let count = self.steps.entry(thread).or_default();
+        self.ids.push((thread as u32, *count));
+        *count += 1;
+        let held = self.held.clone();
+        self.run.steps.push(Step { number, held, ..Step::new(thread as u32, span, action) });
     }
 
     /// The oldest waiting store to a cell reaches memory.
@@ -101,31 +109,29 @@ impl<'c> Teller<'c> {
             let (_, step) = waiting.remove(at);
             self.place(cell, step);
         }
-        let name = self.code.cell_name(cell);
-        let shown = self.code.cell_value(cell, value);
+        let (cell, value) = (self.code.shown(cell), self.code.typed(cell, value));
         // The buffer is shown as it is afterwards.
-        let entry = format!("{name}={shown}");
-        let words: Vec<&str> = self.buffers[thread].split(' ').collect();
-        if let Some(at) = words.iter().position(|word| *word == entry) {
-            self.buffers[thread] = [&words[..at], &words[at + 1..]].concat().join(" ");
+        let entry = Held::Store { cell: cell.clone(), value: value.clone() };
+        if let Some(at) = self.held[thread].iter().position(|held| *held == entry) {
+            self.held[thread].remove(at);
         }
-        self.push(thread, NOWHERE, format!("memory: {name} = {shown}"), None);
+        self.push(thread, NOWHERE, Done::Flush { cell, value }, 0);
     }
 
     /// A store is the newest one of its cell.
     fn place(&mut self, cell: CellId, step: usize) {
         let place = self.places.entry(cell).or_default();
         *place += 1;
-        if let Some(wrote) = self.run.steps[step].access.as_mut().and_then(|access| access.wrote.as_mut()) {
-            wrote.place = *place;
+        if let (_, Some(made)) = self.run.steps[step].action.access_mut() {
+            made.place = *place;
         }
         self.memory.insert(cell, step);
     }
 
-    /// One line per executed instruction; what was read or stored belongs to the first one, the others are local.
+    /// One step per executed instruction; what was read or stored belongs to the first one, the others are local.
     fn lines(&mut self, thread: usize, executed: &[Executed], mut first: Option<First>) {
-        while self.buffers.len() <= thread {
-            self.buffers.push(String::new());
+        while self.held.len() <= thread {
+            self.held.push(Vec::new());
         }
         while self.waiting.len() <= thread {
             self.waiting.push(Vec::new());
@@ -133,52 +139,47 @@ impl<'c> Teller<'c> {
         for done in executed {
             let Some(instr) = self.code.instr(done.function, done.pc) else { continue };
             let stored = done.stored.map(|(cell, value)| First { cell: Some(cell), value, wrote: None });
-            let what = stored.or_else(|| first.take());
-            let text = show_instr(
-                self.code,
-                instr,
-                what.as_ref().map(|what| (what.cell, what.value)),
-                what.as_ref().and_then(|what| what.wrote),
-            );
             let span = self.code.span(done.function, done.pc);
-            match what {
+            match stored.or_else(|| first.take()) {
                 Some(First { cell: Some(cell), value, wrote }) => {
-                    self.access(thread, span, text, instr, (cell, value, wrote));
+                    self.access(thread, span, instr, (cell, value, wrote));
                 }
-                _ => self.push(thread, span, text, None),
+                what => {
+                    let value = what.map(|what| what.value);
+                    self.push(thread, span, without_cell(self.code, instr, value), 0);
+                }
             }
         }
     }
 
-    /// A line about an access.
+    /// An access.
     fn access(
         &mut self,
         thread: usize,
         span: Span,
-        text: String,
         instr: &Instr,
         (cell, value, wrote): (CellId, Value, Option<Value>),
     ) {
-        let show = |value: Value| self.code.cell_value(cell, value);
         let own = self.waiting[thread].iter().rev().find(|(other, _)| *other == cell).map(|(_, step)| *step);
         let stores = matches!(instr, Instr::Store { .. } | Instr::Unlock(_));
-        let from = own.or_else(|| self.memory.get(&cell).copied());
-        let read = (!stores).then(|| Seen { value: show(value), from });
-        let made = |value: Value| Made { value: show(value), place: 0 };
+        let from = own.or_else(|| self.memory.get(&cell).copied()).map(|step| self.ids[step]);
         let waits = stores && wrote.is_none();
-        let wrote = if waits { Some(made(value)) } else { wrote.map(made) };
-        let writes = wrote.is_some();
+        let (read, made) = match stores {
+            true => (None, Some(wrote.unwrap_or(value))),
+            false => (Some(value), wrote),
+        };
         let number = self.numbers.entry(thread).or_default();
         *number += 1;
-        let access = Access { cell: self.code.cell_name(cell), read, wrote, number: *number };
-        let step = self.run.steps.len();
+        let (number, step) = (*number, self.run.steps.len());
         if waits {
             self.waiting[thread].push((cell, step));
-            let entry = format!("{}={}", access.cell, self.code.cell_value(cell, value));
-            let buffer = &mut self.buffers[thread];
-            *buffer = if buffer.is_empty() { entry } else { format!("{buffer} {entry}") };
+            self.held[thread]
+                .push(Held::Store { cell: self.code.shown(cell), value: self.code.typed(cell, value) });
         }
-        self.push(thread, span, text, Some(access));
+        let writes = made.is_some();
+        let typed = |value| self.code.typed(cell, value);
+        let action = access(instr, self.code.shown(cell), (read.map(typed), from), made.map(typed));
+        self.push(thread, span, action, number);
         if writes && !waits {
             self.place(cell, step);
         }
@@ -186,9 +187,9 @@ impl<'c> Teller<'c> {
 
     /// After a move the buffers are those of the machine.
     fn settle(&mut self, state: &State) {
-        self.buffers = show_buffers(self.code, state);
+        self.held = state.threads.iter().map(|local| buffer(self.code, local)).collect();
         if let Some(last) = self.run.steps.last_mut() {
-            last.buffers.clone_from(&self.buffers);
+            last.held.clone_from(&self.held);
         }
     }
 
@@ -201,85 +202,78 @@ impl<'c> Teller<'c> {
     }
 }
 
-fn show_buffers(code: &Code<'_>, state: &State) -> Vec<String> {
-    state.threads.iter().map(|local| show_buffer(code, local)).collect()
-}
-
-fn show_buffer(code: &Code<'_>, local: &Local) -> String {
-    let show = |entry: &Entry| match entry {
-        Entry::Barrier => "|".to_owned(),
-        Entry::Store { cell, value, .. } => {
-            format!("{}={}", code.cell_name(*cell), code.cell_value(*cell, *value))
+fn buffer(code: &Code<'_>, local: &Local) -> Vec<Held> {
+    let held = |entry: &local::Entry| match entry {
+        local::Entry::Barrier => Held::Barrier,
+        local::Entry::Store { cell, value, .. } => {
+            Held::Store { cell: code.shown(*cell), value: code.typed(*cell, *value) }
         }
     };
-    local.buffer.iter().map(show).collect::<Vec<_>>().join(" ")
+    local.buffer.iter().map(held).collect()
 }
 
-/// `R.acq`; only the letter for a plain access.
-fn dotted(letter: &str, order: Order) -> String {
-    match order {
-        Order::Plain => letter.into(),
-        order => format!("{letter}.{}", order.name()),
+/// The memory orders of what an instruction reads and writes, that of a read which writes nothing, and what it is for.
+fn orders(instr: &Instr) -> ((Order, Order), Order, Purpose) {
+    let one = |order: Order| ((order, order), order, Purpose::Data);
+    match instr {
+        Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } | Instr::Await { ann, .. } => one(ann.order),
+        Instr::Store { ann, .. } => one(ann.order),
+        Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => {
+            ((read.order, write.order), read.order, Purpose::Data)
+        }
+        Instr::CompareExchange { read, write, failure, .. } => {
+            ((read.order, write.order), failure.order, Purpose::CompareExchange)
+        }
+        Instr::TryLock { .. } => ((Order::Plain, Order::Plain), Order::Plain, Purpose::TryLock),
+        Instr::Lock(_) => ((Order::Plain, Order::Plain), Order::Plain, Purpose::Lock),
+        Instr::Unlock(_) => ((Order::Plain, Order::Plain), Order::Plain, Purpose::Unlock),
+        _ => one(Order::Plain),
     }
 }
 
-/// `.acq`, `.acqrel`; nothing if both halves are plain.
-fn joined(read: Order, write: Order) -> String {
-    let order = match (read, write) {
-        (Order::SeqCst, _) | (_, Order::SeqCst) => Order::SeqCst,
-        (read, write) if read.acquires() && write.releases() => Order::AcqRel,
-        (read, write) => read.max(write),
-    };
-    dotted("", order)
+/// What an instruction that accesses a cell has done: what it read, and from which step, and what it wrote.
+pub(crate) fn access(
+    instr: &Instr,
+    cell: Cell,
+    (read, from): (Option<Typed>, Option<StepId>),
+    wrote: Option<Typed>,
+) -> Done {
+    let ((reads, writes), alone, purpose) = orders(instr);
+    let seen = |value, order| Seen { value, order, from, place: 0 };
+    let made = |value| Made { value, order: writes, place: 0 };
+    match (read, wrote) {
+        (Some(read), Some(wrote)) => {
+            Done::Update { cell, seen: seen(read, reads), made: made(wrote), purpose }
+        }
+        (Some(read), None) => Done::Read { cell, seen: seen(read, alone), purpose },
+        (None, Some(wrote)) => Done::Write { cell, made: made(wrote), purpose },
+        (None, None) => Done::Local,
+    }
 }
 
-/// An instruction in words: what it accessed with which value, and what it wrote to memory itself.
-pub(crate) fn show_instr(
-    code: &Code<'_>,
-    instr: &Instr,
-    access: Option<(Option<CellId>, Value)>,
-    wrote: Option<Value>,
-) -> String {
-    let with = |word: &str| match access {
-        Some((Some(cell), value)) => {
-            format!("{word} {} = {}", code.cell_name(cell), code.cell_value(cell, value))
+/// What an instruction that accesses no cell has done, or one of which is not known what it accessed; maybe with its value.
+pub(crate) fn without_cell(code: &Code<'_>, instr: &Instr, value: Option<Value>) -> Done {
+    let (orders, _, purpose) = orders(instr);
+    let untold = |reads, writes, order| Done::Untold { reads, writes, order, purpose };
+    match (instr, value) {
+        (Instr::Nondet { .. }, Some(raw)) => Done::Choose(Typed { raw, name: code.plain_value(raw) }),
+        (Instr::Spawn { .. }, Some(thread)) => Done::Spawn(thread.0 as u32),
+        (Instr::Fence(fence), _) => Done::Fence(Some(*fence)),
+        (Instr::AtomicBegin, _) => Done::Section { begins: true },
+        (Instr::AtomicEnd, _) => Done::Section { begins: false },
+        (Instr::Join { .. }, _) => Done::Join(None),
+        (Instr::Load { .. } | Instr::CopyLoad { .. } | Instr::Await { .. }, _) => {
+            untold(true, false, orders.0)
         }
-        Some((None, value)) => format!("{word} {}", code.program.show_value(value)),
-        None => word.to_owned(),
-    };
-    let named = |word: &str| match access {
-        Some((Some(cell), _)) => format!("{word} {}", code.cell_name(cell)),
-        _ => word.to_owned(),
-    };
-    // `U.acq lock 0 -> 1`, or a read if nothing was written.
-    let update = |order: String, failure: Order, fails: &str| match (access, wrote) {
-        (Some((Some(cell), old)), Some(new)) => {
-            let (old, new) = (code.cell_value(cell, old), code.cell_value(cell, new));
-            format!("U{order} {} {old} -> {new}", code.cell_name(cell))
-        }
-        (Some(_), None) => format!("{}{fails}", with(&dotted("R", failure))),
-        _ => format!("U{order}"),
-    };
-    match instr {
-        Instr::Load { ann, .. } | Instr::CopyLoad { ann, .. } | Instr::Await { ann, .. } => {
-            with(&dotted("R", ann.order))
-        }
-        Instr::TryLock { .. } => update(String::new(), Order::Plain, "; it is locked"),
-        Instr::Store { ann, .. } => with(&dotted("W", ann.order)),
-        Instr::Rmw { read, write, .. } | Instr::AwaitRmw { read, write, .. } => {
-            update(joined(read.order, write.order), read.order, "")
-        }
-        Instr::CompareExchange { read, write, failure, .. } => {
-            update(joined(read.order, write.order), failure.order, "; the compare-exchange fails")
-        }
-        Instr::Nondet { .. } => with("choose"),
-        Instr::Fence(fence) => format!("F.{}", fence.name().trim_start_matches("c11.")),
-        Instr::AtomicBegin => "atomic begin".into(),
-        Instr::AtomicEnd => "atomic end".into(),
-        Instr::Spawn { .. } => with("start thread"),
-        Instr::Join { .. } => "join".into(),
-        Instr::Lock(_) => named("lock"),
-        Instr::Unlock(_) => named("unlock"),
-        _ => "step".into(),
+        (Instr::Store { .. } | Instr::Unlock(_), _) => untold(false, true, orders.1),
+        (
+            Instr::Rmw { .. }
+            | Instr::AwaitRmw { .. }
+            | Instr::CompareExchange { .. }
+            | Instr::TryLock { .. }
+            | Instr::Lock(_),
+            _,
+        ) => untold(true, true, Order::joined(orders.0, orders.1)),
+        _ => Done::Local,
     }
 }

@@ -39,7 +39,7 @@ fn verdicts() {
                 match outcome.outcome.verdict {
                     // No bound: a proof.
                     Verdict::Safe => assert!(outcome.outcome.bounds.is_empty(), "{name}"),
-                    _ => assert!(!outcome.outcome.findings[0].trace.is_empty(), "{name}"),
+                    _ => assert!(!outcome.outcome.findings[0].run.is_empty(), "{name}"),
                 }
             }
         }
@@ -71,7 +71,7 @@ fn a_run_shows_the_buffers() {
     let program = fencepost_lang::parse(text).expect("parses");
     let outcome = check(&program, &Options::new(Model::Tso)).expect("supported");
     assert_eq!(outcome.outcome.verdict, Verdict::Unsafe);
-    let run = &outcome.outcome.findings[0].trace;
-    assert!(run.iter().any(|line| line.buffers.iter().any(|buffer| buffer.contains("=1"))));
+    let run = &outcome.outcome.findings[0].run;
+    assert!(run.iter().any(|step| step.held.iter().any(|held| !held.is_empty())));
     assert_eq!(check(&program, &Options::new(Model::Sc)).expect("supported").outcome.verdict, Verdict::Safe);
 }

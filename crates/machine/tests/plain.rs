@@ -102,7 +102,7 @@ proptest! {
         if let Some((fails, finals)) = by_hand(&text, &options) {
             let program = fencepost_lang::parse(&text).expect("parses");
             let outcome = check(&program, &options).expect("supported");
-            let unsafe_ = outcome.outcome.verdict == Verdict::Unsafe && !outcome.outcome.findings[0].trace.is_empty();
+            let unsafe_ = outcome.outcome.verdict == Verdict::Unsafe && !outcome.outcome.findings[0].run.is_empty();
             prop_assert_eq!(unsafe_, fails, "{:?} {:?} {}", model, bounds, text);
             if !fails {
                 prop_assert_eq!(outcome.final_states, finals, "{:?} {:?} {}", model, bounds, text);

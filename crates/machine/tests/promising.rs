@@ -1,5 +1,6 @@
 //! Litmus tests with published outcomes on the promising machine, under both notions of consistency.
 
+use fencepost_answer::trace::{Action, Held, Step};
 use fencepost_answer::{BoundName, Outcome, Verdict};
 use fencepost_machine::promising::{Bounds, Consistency, Options, check};
 
@@ -313,17 +314,30 @@ fn a_run_tells_of_promises_and_views() {
     let text = "shared x, y; process P { reg a; a := x; y := 1; assert(a == 0); } process Q { reg b; b := y; x := b; }";
     let outcome = run(text, Consistency::Strong, Some(1));
     assert_eq!(outcome.verdict, Verdict::Unsafe);
-    let text: Vec<String> = outcome.findings[0]
-        .trace
-        .iter()
-        .map(|step| format!("{} {} [{}]", step.thread, step.action, step.buffers.join("; ")))
-        .collect();
+    let held = |held: &Held| match held {
+        Held::View { cell, place } => format!("{}@{place}", cell.name),
+        Held::Owes { cell, value } => format!("owes {}={}", cell.name, value.name),
+        other => panic!("{other:?}"),
+    };
+    let did = |step: &Step| match &step.action {
+        Action::Promise { cell, value, splits: false } => format!("promises {} {}", cell.name, value.name),
+        Action::Read { cell, seen, .. } => format!("R {} {}", cell.name, seen.value.name),
+        Action::Write { cell, made, .. } => format!("W {} {}", cell.name, made.value.name),
+        other => panic!("{other:?}"),
+    };
+    let all = |step: &Step| {
+        let threads = step.held.iter().map(|of| of.iter().map(held).collect::<Vec<_>>().join(" "));
+        let (fulfils, switches) = (step.fulfils as u8, step.switches as u8);
+        let held = threads.collect::<Vec<_>>().join("; ");
+        format!("{} {} {fulfils}{switches} [{held}]", step.thread, did(step))
+    };
+    let text: Vec<String> = outcome.findings[0].run.iter().map(all).collect();
     let expected = [
-        "0 promise y = 1; certified: alone, the thread can fulfil it [owes y=1; ]",
-        "1 R y = 1 (view switch) [owes y=1; y@1]",
-        "1 W x = 1 [owes y=1; x@1 y@1]",
-        "0 R x = 1 (view switch) [x@1 owes y=1; x@1 y@1]",
-        "0 W y = 1, which fulfils the promise [x@1 y@1; x@1 y@1]",
+        "0 promises y 1 00 [owes y=1; ]",
+        "1 R y 1 01 [owes y=1; y@1]",
+        "1 W x 1 00 [owes y=1; x@1 y@1]",
+        "0 R x 1 01 [x@1 owes y=1; x@1 y@1]",
+        "0 W y 1 10 [x@1 y@1; x@1 y@1]",
     ];
     assert_eq!(text, expected);
 }

@@ -28,6 +28,7 @@ use crate::pieces::unordered;
 use crate::run::{End, Frame, Register, Role, Run, Start, Trace, TraceEvent};
 use crate::world::{Storage, World};
 use crate::{Limits, Stop};
+use fencepost_answer::trace::{self, Action, Cell as NamedCell, Event, Object, StepId, Typed};
 use fencepost_ir::{
     EventKind, Execution, Fence, FunctionId, Instr, Location, Order, Program, Relation, ThreadId, Value,
     Width,
@@ -39,70 +40,17 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// A thread and one of its recorded steps.
-pub type StepId = (u32, u32);
-
 /// What an engine says about an execution.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct Recorded<'e> {
     /// What is wrong with it.
     pub kind: ProblemKind,
     /// Where.
     pub sites: Vec<Site>,
-    /// The steps of each thread in program order. Fences and choices may be left out, except those of `Nondet`.
-    pub steps: Vec<Vec<RecordedStep>>,
-    /// Per cell that is written: its writes in coherence order, without the initial one.
-    pub coherence: Vec<Vec<StepId>>,
+    /// The execution.
+    pub execution: &'e trace::Execution,
     /// Whether the dependencies of the program were kept; without them they order nothing.
     pub dependencies: bool,
-}
-
-/// One step of a thread.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RecordedStep {
-    /// Function and instruction.
-    pub at: (u32, u32),
-    /// What it does.
-    pub action: RecordedAction,
-}
-
-/// What a step does.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RecordedAction {
-    /// Reads memory.
-    Read {
-        /// The cell, for people: the name of its object and something behind it.
-        cell: String,
-        /// The value in the cell.
-        value: Value,
-        /// The memory order.
-        order: Order,
-        /// The write that it reads; `None` is the initial one.
-        from: Option<StepId>,
-        /// Where the cell is in its object, and how wide.
-        extent: (u32, Width),
-    },
-    /// Writes memory.
-    Write {
-        /// The cell.
-        cell: String,
-        /// The value.
-        value: Value,
-        /// The memory order.
-        order: Order,
-        /// Where the cell is in its object, and how wide.
-        extent: (u32, Width),
-    },
-    /// Chooses; for a `Nondet` the number above its first value, for others anything.
-    Choose(u64),
-    /// A fence, or nothing.
-    Fence,
-    /// Starts the thread of that number.
-    Spawn(u32),
-    /// Has waited for the end of a thread.
-    Join(u32),
-    /// Ends the life of an object.
-    End,
 }
 
 /// Why a record is refused.
@@ -131,7 +79,7 @@ const MOST_STEPS: usize = 200_000_000;
 const MANY: usize = 1024;
 
 /// Checks a record; see the module's documentation.
-pub fn confirm(program: &Program, model: &Model, recorded: &Recorded) -> Result<(), Refused> {
+pub fn confirm(program: &Program, model: &Model, recorded: &Recorded<'_>) -> Result<(), Refused> {
     confirm_within(program, model, recorded, &Limits::default())
 }
 
@@ -140,7 +88,7 @@ pub fn confirm(program: &Program, model: &Model, recorded: &Recorded) -> Result<
 pub fn confirm_within(
     program: &Program,
     model: &Model,
-    recorded: &Recorded,
+    recorded: &Recorded<'_>,
     limits: &Limits,
 ) -> Result<(), Refused> {
     Replayer::new(program, model, recorded, limits).confirm()
@@ -151,7 +99,7 @@ pub fn confirm_within(
 pub fn rebuilt(
     program: &Program,
     model: &Model,
-    recorded: &Recorded,
+    recorded: &Recorded<'_>,
     limits: &Limits,
 ) -> Result<Rebuilt, Refused> {
     let mut replayer = Replayer::new(program, model, recorded, limits);
@@ -178,7 +126,7 @@ struct Replayer<'p> {
     live: Live,
     model: &'p Model,
     thread_fence: Fence,
-    recorded: &'p Recorded,
+    recorded: &'p Recorded<'p>,
     limits: Limits,
     started: Instant,
     /// Instructions so far, of all threads.
@@ -239,11 +187,16 @@ struct Replayed {
 }
 
 impl<'p> Replayer<'p> {
-    fn new(program: &'p Program, model: &'p Model, recorded: &'p Recorded, limits: &Limits) -> Replayer<'p> {
+    fn new(
+        program: &'p Program,
+        model: &'p Model,
+        recorded: &'p Recorded<'p>,
+        limits: &Limits,
+    ) -> Replayer<'p> {
         let mut threads = Vec::new();
-        for (parent, steps) in (0..).zip(&recorded.steps) {
+        for (parent, steps) in (0..).zip(&recorded.execution.threads) {
             let children = steps.iter().filter_map(|step| match step.action {
-                RecordedAction::Spawn(child) => Some(child),
+                Action::Spawn(child) => Some(child),
                 _ => None,
             });
             threads.extend((0..).zip(children).map(|(count, child)| (parent, count, child)));
@@ -318,7 +271,7 @@ impl<'p> Replayer<'p> {
 
     /// The runs of all threads: again and again, as long as something new becomes known.
     fn replay(&mut self) -> Result<BTreeMap<u32, Replayed>, Refused> {
-        let most = 2 * self.recorded.steps.iter().map(|steps| steps.len() + 1).sum::<usize>();
+        let most = 2 * self.recorded.execution.threads.iter().map(|steps| steps.len() + 1).sum::<usize>();
         for _ in 0..=most {
             let mut runs = BTreeMap::new();
             // Of two accesses of different sizes the second one is at fault: who is blamed comes last.
@@ -332,7 +285,9 @@ impl<'p> Replayer<'p> {
                 continue;
             }
             let started = |t: usize| self.starts.contains_key(&(t as u32));
-            if (0..self.recorded.steps.len()).any(|t| !started(t) && !self.recorded.steps[t].is_empty()) {
+            if (0..self.recorded.execution.threads.len())
+                .any(|t| !started(t) && !self.recorded.execution.threads[t].is_empty())
+            {
                 return wrong("a thread does something before it is started");
             }
             let unknown = |r: &Replayed| {
@@ -365,9 +320,9 @@ impl<'p> Replayer<'p> {
                 }
             }
         }
-        for (thread, steps) in (0..).zip(&self.recorded.steps) {
+        for (thread, steps) in (0..).zip(&self.recorded.execution.threads) {
             for (number, step) in (0..).zip(steps) {
-                if let RecordedAction::Read { from: Some(source), .. } = step.action
+                if let Some(source) = step.action.seen().and_then(|seen| seen.from)
                     && let Some(&value) = stored.get(&source)
                 {
                     self.learnt.insert((thread, number), value);
@@ -393,8 +348,8 @@ impl<'p> Replayer<'p> {
         }
     }
 
-    fn steps(&self, thread: u32) -> &'p [RecordedStep] {
-        self.recorded.steps.get(thread as usize).map_or(&[], |steps| steps)
+    fn steps(&self, thread: u32) -> &'p [Event] {
+        self.recorded.execution.threads.get(thread as usize).map_or(&[], |steps| steps)
     }
 
     /// A number that only who made the record knows.
@@ -466,7 +421,9 @@ impl<'p> Replayer<'p> {
             Some(&Instr::Nondet { dst, first, last }) => {
                 let choice = match steps.get(led.next) {
                     None => return stop(led, End::Open),
-                    Some(&RecordedStep { at: there, action: RecordedAction::Choose(n) }) if there == at => n,
+                    Some(Event { at: there, action: Action::Choose(chosen), .. }) if *there == at => {
+                        chosen.raw.0
+                    }
                     Some(_) => return Ok(Vec::new()),
                 };
                 let value = first.wrapping_add(choice as i64);
@@ -487,7 +444,7 @@ impl<'p> Replayer<'p> {
             }
             Some(&Instr::Join { thread: other, dst }) if steps.get(led.next).is_some_and(|s| s.at == at) => {
                 let Some(number) = led.run.operand(other).value else { return stop(led, End::Stuck) };
-                let RecordedAction::Join(other) = steps[led.next].action else { return Ok(Vec::new()) };
+                let Action::Join(Some(other)) = steps[led.next].action else { return Ok(Vec::new()) };
                 if u64::from(other) != number.0 {
                     return Ok(Vec::new());
                 }
@@ -507,7 +464,7 @@ impl<'p> Replayer<'p> {
             None | Some(Instr::Return(_)) => led.run.frames.len() > 1 || led.run.alive.is_empty(),
             _ => false,
         };
-        if local && !steps.get(led.next).is_some_and(|s| s.at == at && s.action == RecordedAction::End) {
+        if local && !steps.get(led.next).is_some_and(|s| s.at == at && matches!(s.action, Action::Free(_))) {
             return self.local(thread, led);
         }
         let round = match instr {
@@ -553,10 +510,11 @@ impl<'p> Replayer<'p> {
         let at = led.run.at();
         let number = (led.next..steps.len()).find(|&i| !is_silent(&steps[i], at))?;
         match &steps[number] {
-            RecordedStep { at: there, action: RecordedAction::Read { value, .. } } if *there == at => {
-                let foreign = self.is_foreign(*value);
+            Event { at: there, action: Action::Read { seen, .. }, .. } if *there == at => {
+                let value = seen.value.raw;
+                let foreign = self.is_foreign(value);
                 let learnt = self.learnt.get(&(thread, number as u32)).copied();
-                Some(if foreign { learnt } else { Some(*value) })
+                Some(if foreign { learnt } else { Some(value) })
             }
             _ => None,
         }
@@ -567,10 +525,7 @@ impl<'p> Replayer<'p> {
         let at = led.run.at();
         let mut steps = self.steps(thread).iter().skip(led.next);
         let step = steps.find(|step| !is_silent(step, at)).filter(|step| step.at == at)?;
-        match step.action {
-            RecordedAction::Read { extent, .. } | RecordedAction::Write { extent, .. } => Some(extent),
-            _ => None,
-        }
+        step.action.cell().map(|cell| self.extent(cell))
     }
 
     /// The run after an instruction, if what it did is what the record says.
@@ -588,10 +543,7 @@ impl<'p> Replayer<'p> {
         for _ in led.run.silent..run.silent {
             let mut behind = next;
             pass(&mut behind);
-            let is_access = |step: &RecordedStep| {
-                matches!(step.action, RecordedAction::Read { .. } | RecordedAction::Write { .. })
-            };
-            if steps.get(behind).is_some_and(|step| step.at == at && is_access(step)) {
+            if steps.get(behind).is_some_and(|step| step.at == at && step.action.cell().is_some()) {
                 next = behind + 1;
             }
         }
@@ -599,7 +551,7 @@ impl<'p> Replayer<'p> {
         for event in new.clone() {
             if matches!(run.events[event].kind, EventKind::Fence(_)) && run.events[event].role == Role::None {
                 // One fence is one step, or none.
-                let there = |s: &RecordedStep| s.at == at && s.action == RecordedAction::Fence;
+                let there = |s: &Event| s.at == at && matches!(s.action, Action::Fence(_));
                 next += usize::from(steps.get(next).is_some_and(there));
                 continue;
             }
@@ -622,7 +574,7 @@ impl<'p> Replayer<'p> {
             ) => pass(&mut next),
             // The end of a private object is no event here, nor that of a thread that has made nothing.
             Some(Instr::EndLocal(_) | Instr::Exit(_) | Instr::Return(_)) | None if new.is_empty() => {
-                let there = |s: &RecordedStep| s.at == at && s.action == RecordedAction::End;
+                let there = |s: &Event| s.at == at && matches!(s.action, Action::Free(_));
                 next += usize::from(steps.get(next).is_some_and(there));
             }
             _ => {}
@@ -633,46 +585,49 @@ impl<'p> Replayer<'p> {
     }
 
     /// Whether a step is an event, as far as the event is known.
-    fn is_same(&self, step: &RecordedStep, event: &TraceEvent) -> bool {
-        let access = |cell: &str, value: Value, order: Order, extent: (u32, Width), kind: EventKind| {
-            let known = event.value.is_none_or(|v| v == value || self.is_foreign(value));
-            event.kind == kind
-                && event.location.is_some_and(|location| extent == (location.offset, event.width))
-                && event.ann.order == order
-                && known
-                && event.location.is_some_and(|location| self.is_cell(cell, location))
+    fn is_same(&self, step: &Event, event: &TraceEvent) -> bool {
+        let access = |cell: &NamedCell, value: &Typed, order: Order, kind: EventKind| {
+            let known = event.value.is_none_or(|v| v == value.raw || self.is_foreign(value.raw));
+            let there = |location: Location| {
+                self.extent(cell) == (location.offset, event.width) && self.is_cell(cell, location)
+            };
+            event.kind == kind && event.ann.order == order && known && event.location.is_some_and(there)
         };
         match (&step.action, &event.role) {
-            (RecordedAction::Read { cell, value, order, extent, .. }, Role::None) => {
-                access(cell, *value, *order, *extent, EventKind::Read)
+            (Action::Read { cell, seen, .. }, Role::None) => {
+                access(cell, &seen.value, seen.order, EventKind::Read)
             }
-            (RecordedAction::Write { cell, value, order, extent }, Role::None) => {
-                access(cell, *value, *order, *extent, EventKind::Write)
+            (Action::Write { cell, made, .. }, Role::None) => {
+                access(cell, &made.value, made.order, EventKind::Write)
             }
-            (RecordedAction::Spawn(thread), Role::Spawn(child, _)) => *thread == child.0,
-            (RecordedAction::Join(thread), Role::Join(other, _)) => *thread == other.0,
-            (RecordedAction::End, Role::End(_)) => true,
+            (Action::Spawn(thread), Role::Spawn(child, _)) => *thread == child.0,
+            (Action::Join(thread), Role::Join(other, _)) => *thread == Some(other.0),
+            (Action::Free(_), Role::End(_)) => true,
             _ => false,
         }
     }
 
+    /// Where a cell is in its object by the record, and how wide.
+    fn extent(&self, cell: &NamedCell) -> (u32, Width) {
+        self.recorded.execution.cells.get(cell.id as usize).copied().unwrap_or((0, Width::W8))
+    }
+
     /// Whether the record's name for a cell is that of a cell of this object. Allocations have no name of their own.
-    fn is_cell(&self, cell: &str, location: Location) -> bool {
-        if self.world.storage(location.object) == Some(Storage::Heap) {
-            return true;
+    fn is_cell(&self, cell: &NamedCell, location: Location) -> bool {
+        let heap = self.world.storage(location.object) == Some(Storage::Heap);
+        match &cell.name.object {
+            _ if heap => true,
+            Some(Object::Declared(name)) => self.world.name(location.object).as_deref() == Some(name),
+            _ => false,
         }
-        let name = self.world.name(location.object).unwrap_or_default();
-        cell.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '+', '.']))
     }
 
     /// Adds `rf`: of equal values in one cell.
     fn read_from(&self, events: &BTreeMap<StepId, usize>, execution: &mut Execution) -> Result<(), Refused> {
         for (&(thread, step), &read) in events {
-            let RecordedAction::Read { from, .. } = self.steps(thread)[step as usize].action else {
-                continue;
-            };
+            let Action::Read { seen, .. } = &self.steps(thread)[step as usize].action else { continue };
             let location = execution.events[read].location;
-            let write = match from {
+            let write = match seen.from {
                 Some(source) => events.get(&source).copied(),
                 None => execution.events.iter().position(|e| e.is_init() && e.location == location),
             };
@@ -694,7 +649,7 @@ impl<'p> Replayer<'p> {
                 missing.entry(location).or_default().push(i);
             }
         }
-        for list in &self.recorded.coherence {
+        for list in &self.recorded.execution.coherence {
             let known = list.iter().filter_map(|id| events.get(id).copied());
             let order: Vec<usize> = known.collect();
             // The cells of private objects may be in the record.
@@ -726,11 +681,10 @@ impl<'p> Replayer<'p> {
     ) -> Result<(), Refused> {
         let (mut there, mut here) = (BTreeMap::new(), BTreeMap::new());
         for (&(thread, step), &event) in events {
-            let (RecordedAction::Read { value, .. } | RecordedAction::Write { value, .. }) =
-                self.steps(thread)[step as usize].action
-            else {
-                continue;
-            };
+            let action = &self.steps(thread)[step as usize].action;
+            let read = action.seen().map(|seen| &seen.value);
+            let Some(value) = read.or(action.made().map(|made| &made.value)) else { continue };
+            let value = value.raw;
             let own = execution.events[event].value;
             if self.is_foreign(value) != self.is_foreign(own) {
                 return wrong("a value is a pointer in one run and none in the other");
@@ -760,8 +714,8 @@ fn replayed(led: Led, end: End) -> Replayed {
 }
 
 /// A choice or a fence of this instruction: nothing that a thread does to memory.
-fn is_silent(step: &RecordedStep, at: (u32, u32)) -> bool {
-    step.at == at && matches!(step.action, RecordedAction::Choose(_) | RecordedAction::Fence)
+fn is_silent(step: &Event, at: (u32, u32)) -> bool {
+    step.at == at && matches!(step.action, Action::Choose(_) | Action::Fence(_))
 }
 
 fn reads(instr: &Instr) -> bool {

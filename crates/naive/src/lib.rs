@@ -34,9 +34,7 @@ pub mod sequential;
 mod world;
 
 pub use combine::{enumerate, summarise, thread_fence};
-pub use confirm::{
-    Rebuilt, Recorded, RecordedAction, RecordedStep, Refused, StepId, confirm, confirm_within, rebuilt,
-};
+pub use confirm::{Rebuilt, Recorded, Refused, confirm, confirm_within, rebuilt};
 pub use findings::{Claim, Problem, ProblemKind, Site};
 pub use key::{AccessId, Key};
 pub use replay::replay;

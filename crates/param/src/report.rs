@@ -2,7 +2,7 @@
 
 use crate::outcome::{Missed, Outcome, Recheck, TraceStep, Verdict};
 use crate::show;
-use fencepost_answer::{Finding, FindingKind, Place, Proof, Statistics, Step};
+use fencepost_answer::{Finding, FindingKind, Line, Place, Proof, Statistics};
 use fencepost_diag::Span;
 
 impl Outcome {
@@ -16,16 +16,13 @@ impl Outcome {
         let s = &self.statistics;
         let mut findings = Vec::new();
         if self.verdict == Verdict::Unsafe {
-            findings.push(Finding {
-                kind: FindingKind::Assertion,
-                message: "an unsafe state is reachable".into(),
-                places: vec![self.bad.map_or_else(Place::default, |span| Place {
-                    span,
-                    label: "such a state".into(),
-                    ..Place::default()
-                })],
-                trace: self.steps(),
+            let place = self.bad.map_or_else(Place::default, |span| Place {
+                span,
+                label: "such a state".into(),
+                ..Place::default()
             });
+            let finding = Finding::new(FindingKind::Assertion, "an unsafe state is reachable", vec![place]);
+            findings.push(Finding { trace: self.steps(), ..finding });
         }
         let recheck = match self.recheck {
             Recheck::Inductive => Some("inductive".into()),
@@ -56,7 +53,7 @@ impl Outcome {
     }
 
     /// The run: per step the action, its events, the cells that changed, and all buffers that are not empty.
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<Line> {
         let mut before: Option<&TraceStep> = None;
         let mut steps = Vec::new();
         for step in &self.trace {
@@ -76,7 +73,7 @@ impl Outcome {
             let buffers = std::iter::once(String::new()).chain(own).collect();
             let nowhere = Span { start: u32::MAX, end: u32::MAX };
             let (thread, action) = (step.process.unwrap_or(0), step.action.clone());
-            steps.push(Step { thread, span: nowhere, action, details, buffers, ..Step::default() });
+            steps.push(Line { thread, span: nowhere, action, details, buffers, ..Line::default() });
             before = Some(step);
         }
         steps

@@ -25,7 +25,7 @@ fn reached(limit: Limit, value: f64) -> StopReason {
 fn told(outcome: &fencepost_param::Outcome) -> String {
     let answer = outcome.answer();
     let steps = answer.findings.iter().flat_map(|finding| &finding.trace);
-    let buffers = |step: &fencepost_answer::Step| step.buffers.join(" | ");
+    let buffers = |step: &fencepost_answer::Line| step.buffers.join(" | ");
     steps
         .map(|step| format!("{}\n{}\nbuffers {}\n", step.action, step.details.join("\n"), buffers(step)))
         .collect()

@@ -3,9 +3,10 @@
 //! few contexts as it needs, and the encoding finds something with as many.
 
 use super::{Options, ROWS, Row, reduce, source};
+use fencepost_answer::trace::{Action, Event};
 use fencepost_contexts::{self as contexts, Execution, PowerRun};
 use fencepost_diag::{SourceFile, Span};
-use fencepost_explore::{Action, Finding, FindingKind, ModelName, explore};
+use fencepost_explore::{Finding, FindingKind, ModelName, explore};
 use fencepost_ir::{Language, Program};
 use fencepost_machine::power::follow::{Access, Path, paths};
 use fencepost_machine::power::{self, schedule};
@@ -208,26 +209,27 @@ struct Followed {
 
 /// The accesses that each thread makes beside others. What `main` writes before it starts threads is initial to them.
 fn accesses(finding: &Finding) -> Vec<Vec<Followed>> {
-    let main = finding.steps.first().map_or(&[][..], Vec::as_slice);
-    let is = |wanted: fn(&Action) -> bool| move |step: &fencepost_explore::Step| wanted(&step.action);
-    let first = main.iter().rposition(is(|a| matches!(a, Action::Spawn { .. }))).map_or(0, |at| at + 1);
-    let last = main.iter().position(is(|a| matches!(a, Action::Join { .. }))).unwrap_or(main.len());
+    let main = finding.execution.threads.first().map_or(&[][..], Vec::as_slice);
+    let is = |wanted: fn(&Action) -> bool| move |step: &Event| wanted(&step.action);
+    let first = main.iter().rposition(is(|a| matches!(a, Action::Spawn(_)))).map_or(0, |at| at + 1);
+    let last = main.iter().position(is(|a| matches!(a, Action::Join(_)))).unwrap_or(main.len());
     let beside = |t: usize, at: usize| t > 0 || (first..last).contains(&at);
     let is_access = |action: &Action| matches!(action, Action::Read { .. } | Action::Write { .. });
     let number = |(t, step): (u32, u32)| {
         let (t, step) = (t as usize, step as usize);
-        let before = finding.steps[t][..step].iter().enumerate();
+        let before = finding.execution.threads[t][..step].iter().enumerate();
         let count = before.filter(|(at, s)| is_access(&s.action) && beside(t, *at)).count();
         beside(t, step).then_some((t, count))
     };
-    let threads = finding.steps.iter().enumerate().map(|(t, steps)| {
+    let threads = finding.execution.threads.iter().enumerate().map(|(t, steps)| {
         let steps = steps.iter().enumerate().filter(|(at, _)| beside(t, *at));
-        let access = |action: &Action| match *action {
-            Action::Read { id, raw, from, place, .. } => {
-                Some(Followed { kind: Access::Read(raw), cell: id, place, from: from.and_then(number) })
+        let access = |action: &Action| match action {
+            Action::Read { cell, seen, .. } => {
+                let (kind, from) = (Access::Read(seen.value.raw.0), seen.from.and_then(number));
+                Some(Followed { kind, cell: cell.id, place: seen.place, from })
             }
-            Action::Write { id, place, .. } => {
-                Some(Followed { kind: Access::Write, cell: id, place, from: None })
+            Action::Write { cell, made, .. } => {
+                Some(Followed { kind: Access::Write, cell: cell.id, place: made.place, from: None })
             }
             _ => None,
         };

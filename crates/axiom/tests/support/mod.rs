@@ -2,17 +2,14 @@
 #![allow(dead_code)]
 
 use fencepost_answer::{FindingKind, Severity};
-use fencepost_axiom::{self as axiom, Action, Outcome, Pair, Refused, Verdict, Wrong};
-use fencepost_bmc::Mistake;
+use fencepost_axiom::{self as axiom, Outcome, Refused, Verdict};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{self as explore, ModelName};
-use fencepost_ir::{Compiled, Value, Width};
+use fencepost_ir::Compiled;
 use fencepost_models::Model;
 use fencepost_models::prepare::{self, Form, Prepared, prepare};
 use fencepost_models::registry::{self, Ordered};
-use fencepost_naive::{
-    Limits, ProblemKind, Recorded, RecordedAction, RecordedStep, confirm_within, thread_fence,
-};
+use fencepost_naive::{Limits, ProblemKind, Recorded, confirm_within, thread_fence};
 use std::fmt::Write;
 
 /// A small generator of numbers (splitmix64), so that a seed names a program for ever.
@@ -462,7 +459,7 @@ pub fn explored(compiled: &Compiled, name: &str, model: &Model, text: &str) -> O
     if found.stopped.is_some() {
         return None;
     }
-    for finding in found.findings.iter().filter(|finding| !finding.steps.is_empty()) {
+    for finding in found.findings.iter().filter(|finding| !finding.execution.threads.is_empty()) {
         let recorded = as_recorded(finding);
         if let Err(refused) = confirm_within(&prepared.program, model, &recorded, &Limits::default()) {
             println!("what the explorer found under {name} is not confirmed: {refused:?}\n{text}");
@@ -477,29 +474,11 @@ pub fn explored(compiled: &Compiled, name: &str, model: &Model, text: &str) -> O
 }
 
 /// What the explorer found as `naive` wants it.
-fn as_recorded(finding: &explore::Finding) -> Recorded {
-    let extent = |id: u32| finding.cells[id as usize];
-    let action = |action: &explore::Action| match action.clone() {
-        explore::Action::Read { id, cell, raw, order, from, .. } => {
-            RecordedAction::Read { cell, value: Value(raw), order, from, extent: extent(id) }
-        }
-        explore::Action::Write { id, cell, raw, order, .. } => {
-            RecordedAction::Write { cell, value: Value(raw), order, extent: extent(id) }
-        }
-        explore::Action::Choose { value } => RecordedAction::Choose(value),
-        explore::Action::Fence => RecordedAction::Fence,
-        explore::Action::Spawn { thread } => RecordedAction::Spawn(thread),
-        explore::Action::Join { thread } => RecordedAction::Join(thread),
-        explore::Action::Free { .. } => RecordedAction::End,
-    };
-    let steps = finding.steps.iter().map(|thread| {
-        thread.iter().map(|step| RecordedStep { at: step.at, action: action(&step.action) }).collect()
-    });
+fn as_recorded(finding: &explore::Finding) -> Recorded<'_> {
     Recorded {
         kind: finding.kind,
         sites: finding.places.iter().map(|place| (place.thread, place.at)).collect(),
-        steps: steps.collect(),
-        coherence: finding.coherence.clone(),
+        execution: &finding.execution,
         dependencies: true,
     }
 }
@@ -533,53 +512,17 @@ pub fn answered(
     if outcome.verdict == Verdict::Unsafe {
         let recorded = recorded(&outcome);
         if let Err(refused) = confirm_within(&prepared.program, model, &recorded, &Limits::default()) {
-            panic!("{name}: {:?} is refused: {refused:?}\n{:#?}", recorded.kind, recorded.steps);
+            panic!("{name}: {:?} is refused: {refused:?}\n{:#?}", recorded.kind, recorded.execution);
         }
     }
     Ok(outcome)
 }
 
 /// What was found as `naive` wants it.
-fn recorded(outcome: &Outcome) -> Recorded {
+fn recorded(outcome: &Outcome) -> Recorded<'_> {
     let found = outcome.finding.as_ref().expect("something was found");
-    let kind = match &found.wrong {
-        Wrong::Pair(Pair::Race) => ProblemKind::DataRace,
-        Wrong::Pair(other) => panic!("{other:?} is not expected here"),
-        Wrong::Mistake(Mistake::Assertion, _) => ProblemKind::Assertion,
-        Wrong::Mistake(Mistake::OutOfBounds, _) => ProblemKind::OutOfBounds,
-        Wrong::Mistake(other, _) => panic!("{other:?} is not expected here"),
-    };
-    let cell = |cell: &fencepost_bmc::symbolic::CellId| &found.cells[cell.0 as usize];
-    let extent = |id: &fencepost_bmc::symbolic::CellId| -> (u32, Width) { (cell(id).offset, cell(id).width) };
-    let step = |step: &axiom::Step| {
-        let action = match &step.action {
-            Action::Read { cell: id, value, order, from } => RecordedAction::Read {
-                cell: cell(id).name.clone(),
-                value: *value,
-                order: *order,
-                from: *from,
-                extent: extent(id),
-            },
-            Action::Write { cell: id, value, order } => RecordedAction::Write {
-                cell: cell(id).name.clone(),
-                value: *value,
-                order: *order,
-                extent: extent(id),
-            },
-            Action::Choose(value) => RecordedAction::Choose(*value),
-            Action::Fence => RecordedAction::Fence,
-            Action::Spawn(thread) => RecordedAction::Spawn(*thread),
-            Action::Join(thread) => RecordedAction::Join(*thread),
-            Action::End(_) => RecordedAction::End,
-        };
-        RecordedStep { at: step.at, action }
-    };
-    let steps = found.witness.threads.iter().map(|steps| steps.iter().map(step).collect());
-    Recorded {
-        kind,
-        sites: found.places.clone(),
-        steps: steps.collect(),
-        coherence: found.witness.coherence.iter().map(|(_, list)| list.clone()).collect(),
-        dependencies: true,
-    }
+    let kind = found.wrong.kind();
+    let expected = [ProblemKind::DataRace, ProblemKind::Assertion, ProblemKind::OutOfBounds];
+    assert!(expected.contains(&kind), "{:?} is not expected here", found.wrong);
+    Recorded { kind, sites: found.places.clone(), execution: &found.execution, dependencies: true }
 }

@@ -29,6 +29,7 @@ impl Body<'_, '_> {
             }
             return self.library_call(function, args, span);
         }
+        let may_leave = self.program.jumps.may_leave(callee);
         let mut args = args;
         let mut extra: &[Expr] = &[];
         let callee = match &callee.kind {
@@ -87,6 +88,9 @@ impl Body<'_, '_> {
         self.b.emit(Instr::Call { dst, callee, args: operands });
         if let Some(slots) = slots {
             self.b.emit(Instr::EndLocal(Operand::Reg(slots)));
+        }
+        if may_leave {
+            self.behind_call()?;
         }
         Ok(dst.map_or(ZERO, Operand::Reg))
     }

@@ -234,12 +234,12 @@ pub fn lookup(name: &str) -> Option<Library> {
         "rand" | "rand_r" | "random" | "lrand48" | "nrand48" => Library::Random,
         "arc4random" => Library::Nondet(Ty::UINT),
         "fgets" | "getchar" | "getc" | "fgetc" | "fopen" | "fdopen" | "freopen" | "fread" | "open"
-        | "creat" | "atexit" | "on_exit" | "system" | "setjmp" | "longjmp" | "pthread_kill" | "fork"
-        | "read" | "pipe" | "wait" | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "atof"
-        | "strtod" | "drand48" | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin" | "cos"
-        | "tan" | "asin" | "acos" | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp" | "sqrtf"
-        | "powf" | "floorf" | "ceilf" | "sinf" | "cosf" | "expf" | "logf" | "getopt" | "asprintf"
-        | "poll" | "ppoll" | "select" | "pselect" => Library::Refused,
+        | "creat" | "atexit" | "on_exit" | "system" | "pthread_kill" | "fork" | "read" | "pipe" | "wait"
+        | "waitpid" | "pause" | "sigsuspend" | "sigwait" | "kill" | "atof" | "strtod" | "drand48"
+        | "sqrt" | "pow" | "exp" | "log" | "log2" | "log10" | "sin" | "cos" | "tan" | "asin" | "acos"
+        | "atan" | "atan2" | "fmod" | "hypot" | "cbrt" | "ldexp" | "sqrtf" | "powf" | "floorf" | "ceilf"
+        | "sinf" | "cosf" | "expf" | "logf" | "getopt" | "asprintf" | "poll" | "ppoll" | "select"
+        | "pselect" => Library::Refused,
         "fclose"
         | "fwrite"
         | "fseek"
@@ -391,7 +391,11 @@ impl Body<'_, '_> {
             }
             Library::VerifierAssert => {
                 let condition = self.observed(&args[0])?;
-                self.b.emit(Instr::Assert { condition, message: "__VERIFIER_assert fails".into() });
+                self.b.emit(Instr::Assert {
+                    condition,
+                    kind: fencepost_ir::FailKind::Assertion,
+                    message: "__VERIFIER_assert fails".into(),
+                });
             }
             Library::AtomicBegin => self.b.emit(Instr::AtomicBegin),
             Library::AtomicEnd => self.b.emit(Instr::AtomicEnd),

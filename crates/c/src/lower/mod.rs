@@ -15,12 +15,14 @@ mod calls;
 mod escape;
 mod expr;
 mod init;
+mod jumps;
 mod library;
 mod memory;
 mod places;
 mod specialise;
 mod stmt;
 mod threads;
+mod wide;
 
 use crate::ast::{Block, Expr, FuncId, FunctionDef, GlobalId, LabelId, LocalId, Unit};
 use crate::layout::TypeCell;
@@ -100,6 +102,7 @@ struct Lowerer<'u> {
     order: Vec<(FuncId, Vec<Fact>)>,
     numbers: FxHashMap<(FuncId, Vec<Fact>), FunctionId>,
     wishes: Wishes,
+    jumps: jumps::Jumps,
     objects: Vec<Object>,
     /// The object of each global; strings get theirs when they are used.
     global_objects: Vec<Option<ObjectId>>,
@@ -162,6 +165,7 @@ impl<'u> Lowerer<'u> {
             order: Vec::new(),
             numbers: FxHashMap::default(),
             wishes: Wishes::of(unit),
+            jumps: jumps::Jumps::of(unit),
             objects: Vec::new(),
             global_objects: vec![None; unit.globals.len()],
             filled: vec![false; unit.globals.len()],

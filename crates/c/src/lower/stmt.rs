@@ -129,7 +129,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn end_objects(&mut self, block: usize) {
+    pub(super) fn end_objects(&mut self, block: usize) {
         for i in (0..self.arrays[block].len()).rev() {
             let local = self.arrays[block][i];
             if let Some(reg) = self.registers[local.0 as usize] {
@@ -346,7 +346,7 @@ impl Body<'_, '_> {
     }
 
     /// A target that leads to a label from the blocks that are open here.
-    fn jump_to(&mut self, label: LabelId) -> Target {
+    pub(super) fn jump_to(&mut self, label: LabelId) -> Target {
         let target = self.b.target();
         self.jumps.push((target, self.scope(), label));
         target

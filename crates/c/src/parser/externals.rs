@@ -300,6 +300,7 @@ impl Parser<'_> {
                     labels: Vec::new(),
                     label_values: Default::default(),
                     frame: None,
+                    landings: Default::default(),
                     internal: self.is_internal(),
                     body: None,
                     refused: None,
@@ -428,6 +429,7 @@ impl Parser<'_> {
             ),
             label_values: Default::default(),
             frame: None,
+            landings: Default::default(),
         });
         self.scopes.enter();
         let mut ids = Vec::new();
@@ -471,6 +473,7 @@ impl Parser<'_> {
         let function = &mut self.unit.functions[id.0 as usize];
         function.label_values = std::mem::take(&mut context.label_values);
         function.frame = context.frame;
+        function.landings = std::mem::take(&mut context.landings);
         function.params = ids;
         function.locals = context.locals;
         function.labels = context.labels.iter().map(|(name, _, _)| *name).collect();

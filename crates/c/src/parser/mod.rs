@@ -135,6 +135,8 @@ pub struct FunctionContext {
     pub label_values: (Vec<crate::ast::LabelId>, Option<crate::ast::GlobalId>),
     /// The variable that has the memory of `alloca`.
     pub frame: Option<LocalId>,
+    /// Where its calls of `setjmp` return once more, and the variable that stands for the running call of the function.
+    pub landings: (Vec<crate::ast::LabelId>, Option<LocalId>),
 }
 
 impl<'i> Parser<'i> {

@@ -23,7 +23,7 @@ pub struct SwitchContext {
 const NAMELESS: Symbol = Symbol(0);
 
 impl Parser<'_> {
-    pub(super) fn context(&mut self, span: Span) -> Res<&mut FunctionContext> {
+    pub(crate) fn context(&mut self, span: Span) -> Res<&mut FunctionContext> {
         match self.function.as_mut() {
             Some(function) => Ok(function),
             None => fail(span, "a statement outside a function"),
@@ -271,7 +271,7 @@ impl Parser<'_> {
     }
 
     /// A label that only the parser knows.
-    pub(super) fn nameless_label(&mut self, span: Span) -> Res<LabelId> {
+    pub(crate) fn nameless_label(&mut self, span: Span) -> Res<LabelId> {
         self.new_label(NAMELESS, true, span)
     }
 

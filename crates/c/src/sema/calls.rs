@@ -11,6 +11,9 @@ use fencepost_ir::FailKind;
 impl Parser<'_> {
     /// A call through an expression.
     pub(crate) fn call(&mut self, callee: Expr, args: Vec<Expr>, span: Span) -> Res<Expr> {
+        if self.sets_jump(&callee) {
+            return self.set_jump(args, span);
+        }
         let callee = self.rvalue(callee)?;
         let signature = self.unit.types.pointee(callee.ty.ty).map(|to| self.unit.types.kind(to.ty).clone());
         let Some(TypeKind::Function { result, params, variadic, unknown }) = signature else {
@@ -148,7 +151,9 @@ impl Parser<'_> {
             "__builtin_ia32_pause"
             | "__builtin_ia32_mfence"
             | "__builtin_ia32_lfence"
-            | "__builtin_ia32_sfence" => 0,
+            | "__builtin_ia32_sfence"
+            | "__builtin_ia32_rdtsc"
+            | "__builtin_ppc_get_timebase" => 0,
             "__builtin_arm_yield" | "__builtin_speculation_safe_value" => 0,
             "__CPROVER_assert" | "__ESBMC_assert" | "__CPROVER_assume" | "__ESBMC_assume" => 1,
             "__builtin_unreachable" | "__builtin_trap" | "__builtin_abort" | "__fp_spurious" => 0,
@@ -223,6 +228,7 @@ impl Parser<'_> {
             "__builtin_ia32_pause" | "__builtin_arm_yield" => {
                 self.fence_call(fencepost_ir::Fence::Compiler, span)
             }
+            "__builtin_ia32_rdtsc" | "__builtin_ppc_get_timebase" => self.ticks(at, span)?,
             "__builtin_speculation_safe_value" => self.rvalue(next())?,
             "__CPROVER_assert" | "__ESBMC_assert" => {
                 let condition = self.scalar_condition(next())?;
@@ -284,6 +290,14 @@ impl Parser<'_> {
         Ok(Expr { kind, ty: Ty::VOIDP.into(), span })
     }
 
+    /// The processor's counter (`runtime/ticks.c`).
+    pub(crate) fn ticks(&mut self, at: Span, span: Span) -> Res<Expr> {
+        let symbol = self.interner.intern("__fp_ticks");
+        let kind = ExprKind::Builtin(Builtin::Range(0, i64::from(u32::MAX)), Vec::new());
+        let later = Expr { kind, ty: Ty::ULONG.into(), span };
+        self.call_declared(symbol, Ty::ULONG, &[Ty::ULONG], vec![later], at, span)
+    }
+
     fn fence_call(&self, fence: fencepost_ir::Fence, span: Span) -> Expr {
         Expr { kind: ExprKind::Builtin(Builtin::Fence(fence), Vec::new()), ty: Ty::VOID.into(), span }
     }
@@ -302,7 +316,7 @@ impl Parser<'_> {
     }
 
     /// A call of a function with a fixed signature, which is declared on the way.
-    fn call_declared(
+    pub(super) fn call_declared(
         &mut self,
         name: Symbol,
         result: Ty,

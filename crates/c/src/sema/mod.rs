@@ -6,6 +6,7 @@ mod calls;
 mod constant;
 mod convert;
 mod init;
+mod jumps;
 mod operators;
 mod overflow;
 

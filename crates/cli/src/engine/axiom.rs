@@ -10,12 +10,12 @@ use crate::progress::{self, is_watched};
 use crate::revalidate::{self, Unconfirmed};
 use crate::telling::teller::{Source, Teller};
 use crate::user_model;
-use fencepost_answer::{Bound, BoundName, FindingKind, Limit, Outcome, Place as Shown, StopReason};
-use fencepost_axiom::{self as axiom, Action, Pair, Progress, Refused, StepId, Wrong};
-use fencepost_bmc::{Limits, Mistake, StopReason as Stopped};
+use fencepost_answer::{Bound, BoundName, Limit, Outcome, Place as Shown, StopReason};
+use fencepost_axiom::{self as axiom, Progress, Refused};
+use fencepost_bmc::{Limits, StopReason as Stopped};
 use fencepost_diag::Span;
-use fencepost_explore::{self as explore, Place, headline};
-use fencepost_ir::{EventKind, Execution, Language, ObjectId, Program, Property, Value};
+use fencepost_explore::{self as explore, Place};
+use fencepost_ir::{EventKind, Execution, Language, ObjectId, Property, Value};
 use fencepost_models::Model;
 use fencepost_models::prepare::{Form, Prepared};
 use fencepost_naive::{Recorded, confirm_within, rebuilt, thread_fence};
@@ -170,7 +170,7 @@ fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found:
     let program = &prepared.program;
     let sources = &question.compiled.sources;
     let limits = question.limits_of_replay();
-    let finding = as_explored(program, found);
+    let finding = as_explored(found);
     let dependencies = question.options.deps == Dependencies::Source;
     let recorded = Recorded { dependencies, ..revalidate::record(&finding, finding.kind) };
     if let Err(refused) = confirm_within(program, model, &recorded, &limits) {
@@ -192,10 +192,9 @@ fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found:
         label: spot.label,
     });
     let answered = fencepost_answer::Finding {
-        kind: finding.kind,
-        message: teller.message(&headline(program, &finding)),
         places: spots.collect(),
         trace: teller.trace(),
+        ..fencepost_answer::Finding::new(finding.kind, teller.message(), Vec::new())
     };
     let mut outcome = Outcome::new(vec![answered], None, Vec::new());
     let told = Told {
@@ -239,125 +238,14 @@ fn comes_between(execution: &Execution, lock: ObjectId) -> bool {
     all.clone().filter(|&a| inside[a]).any(|a| all.clone().any(|b| !inside[b] && conflict(a, b)))
 }
 
-/// The finding in the words in which the explorer tells its own.
-fn as_explored(program: &Program, found: &axiom::Finding) -> explore::Finding {
-    let kind = kind(&found.wrong);
-    let name = |cell: usize| {
-        let cell = &found.cells[cell];
-        match cell.declared.and_then(|number| program.objects.get(number as usize)) {
-            Some(object) => {
-                let part = program.names.part(object.span, object.size, cell.offset);
-                let whole = cell.offset == 0 && object.size == cell.width.bytes();
-                part.filter(|part| !whole || part.starts_with('.')).map_or_else(
-                    || {
-                        if cell.offset == 0 {
-                            object.name.clone()
-                        } else {
-                            format!("{}+{}", object.name, cell.offset)
-                        }
-                    },
-                    |part| format!("{}{part}", object.name),
-                )
-            }
-            None if cell.offset == 0 => cell.name.clone(),
-            None => format!("{}+{}", cell.name, cell.offset),
-        }
-    };
-    let shown = |cell: usize, value: Value| match value {
-        Value::UNDEFINED => String::from("(uninitialised)"),
-        value => program.show_value(found.cells[cell].width.sign_extend(value)),
-    };
-    let place_of = |cell: fencepost_bmc::symbolic::CellId, id: StepId| {
-        let list = found.witness.coherence.iter().find(|(other, _)| *other == cell);
-        list.and_then(|(_, list)| list.iter().position(|other| *other == id)).map_or(0, |at| at as u32 + 1)
-    };
-    let step = |thread: u32, number: u32, step: &axiom::Step| {
-        let action = match &step.action {
-            Action::Read { cell, value, order, from } => {
-                let id = cell.0 as usize;
-                explore::Action::Read {
-                    id: cell.0,
-                    cell: name(id),
-                    value: shown(id, *value),
-                    raw: value.0,
-                    order: *order,
-                    from: *from,
-                    place: from.map_or(0, |from| place_of(*cell, from)),
-                }
-            }
-            Action::Write { cell, value, order } => {
-                let id = cell.0 as usize;
-                explore::Action::Write {
-                    id: cell.0,
-                    cell: name(id),
-                    value: shown(id, *value),
-                    raw: value.0,
-                    order: *order,
-                    place: place_of(*cell, (thread, number)),
-                }
-            }
-            Action::Choose(value) => explore::Action::Choose { value: *value },
-            Action::Fence => explore::Action::Fence,
-            Action::Spawn(thread) => explore::Action::Spawn { thread: *thread },
-            Action::Join(thread) => explore::Action::Join { thread: *thread },
-            Action::End(objects) => {
-                let object =
-                    objects.first().and_then(|of| found.cells.iter().find(|cell| cell.object == *of));
-                let name = object.map_or("what the thread has made", |cell| &cell.name);
-                explore::Action::Free { object: name.to_owned() }
-            }
-        };
-        explore::Step { at: step.at, calls: step.calls.clone(), action }
-    };
-    let steps = (0u32..).zip(&found.witness.threads).map(|(thread, steps)| {
-        (0u32..).zip(steps).map(|(number, what)| step(thread, number, what)).collect()
-    });
-    let raced = found.steps.first().and_then(|&(thread, number)| {
-        match found.witness.threads[thread as usize][number as usize].action {
-            Action::Read { cell, .. } | Action::Write { cell, .. } => {
-                Some(found.cells[cell.0 as usize].name.clone())
-            }
-            _ => None,
-        }
-    });
-    let of_object =
-        |object: u32| found.cells.iter().find(|cell| cell.object == object).map(|cell| cell.name.clone());
+/// The finding as the explorer has its own.
+fn as_explored(found: &axiom::Finding) -> explore::Finding {
     explore::Finding {
-        kind,
+        kind: found.wrong.kind(),
         places: found.places.iter().map(|&(thread, at)| Place { thread, at }).collect(),
         calls: found.calls.clone(),
-        object: found.object.and_then(of_object).or(raced),
-        cells: found.cells.iter().map(|cell| (cell.offset, cell.width)).collect(),
+        object: found.object.clone(),
         made: Vec::new(),
-        steps: steps.collect(),
-        coherence: found.witness.coherence.iter().map(|(_, list)| list.clone()).collect(),
-    }
-}
-
-fn kind(wrong: &Wrong) -> FindingKind {
-    match wrong {
-        Wrong::Pair(pair) => match pair {
-            Pair::Race => FindingKind::DataRace,
-            Pair::UseAfterFree => FindingKind::UseAfterFree,
-            Pair::UseAfterScope => FindingKind::UseAfterScope,
-            Pair::DoubleFree => FindingKind::DoubleFree,
-            Pair::UseBeforeAllocation => FindingKind::UseBeforeAllocation,
-        },
-        Wrong::Mistake(mistake, _) => match mistake {
-            Mistake::Assertion | Mistake::FinalCondition => FindingKind::Assertion,
-            Mistake::Misuse | Mistake::BadJoin | Mistake::AtomicEnd => FindingKind::Misuse,
-            Mistake::NullPointer => FindingKind::NullPointer,
-            Mistake::BadPointer => FindingKind::BadPointer,
-            Mistake::OutOfBounds => FindingKind::OutOfBounds,
-            Mistake::MixedSize => FindingKind::MixedSize,
-            Mistake::Uninitialised => FindingKind::Uninitialised,
-            Mistake::DivisionByZero => FindingKind::DivisionByZero,
-            Mistake::BadCall => FindingKind::BadCall,
-            Mistake::Constant => FindingKind::Constant,
-            Mistake::UseAfterFree => FindingKind::UseAfterFree,
-            Mistake::UseAfterScope => FindingKind::UseAfterScope,
-            Mistake::DoubleFree => FindingKind::DoubleFree,
-            Mistake::InvalidFree => FindingKind::InvalidFree,
-        },
+        execution: found.execution.clone(),
     }
 }

@@ -96,7 +96,7 @@ fn moves(run: &bmc::Run) -> Vec<Move> {
 
 /// Something is wrong, no matter where.
 pub fn unplaced(message: String) -> Finding {
-    Finding { kind: FindingKind::Assertion, message, places: Vec::new(), trace: Vec::new() }
+    Finding::new(FindingKind::Assertion, message, Vec::new())
 }
 
 /// How the program is unrolled, and when to stop.

@@ -11,6 +11,7 @@ use crate::keeping::{self, NotExplored};
 use crate::progress::{self, PROGRESS, is_watched};
 use crate::remote::{self, Description};
 use crate::revalidate::{self, Unconfirmed};
+use crate::telling::headline::{headline, quoted};
 use crate::telling::story::StepId;
 use crate::telling::teller::{Source, Teller};
 use crate::telling::{idle, sentence};
@@ -19,7 +20,7 @@ use fencepost_answer::{
 };
 use fencepost_diag::{Diagnostic, Span};
 use fencepost_explore::{
-    Exploration, FindingKind, Limits, ModelName, Options, Reduction, Reductions, Symmetry, headline,
+    Exploration, FindingKind, Limits, ModelName, Options, Reduction, Reductions, Symmetry,
 };
 use fencepost_ir::{Language, Program, Property};
 use fencepost_models::prepare::{Form, Prepared};
@@ -312,7 +313,9 @@ impl Reporter<'_> {
         let unsupported = found.findings.iter().find(|f| f.kind.is_unknown());
         let stop_reason = match (unconfirmed, unsupported, found.stopped) {
             (Some(unconfirmed), _, _) => Some(unconfirmed.into()),
-            (None, Some(finding), _) => Some(StopReason::Unsupported(headline(self.source.program, finding))),
+            (None, Some(finding), _) => {
+                Some(StopReason::Unsupported(headline(self.source.program, finding, &quoted)))
+            }
             (None, None, limit) => limit.map(|limit| question.stop(limit)),
         };
         let mut bounds = Vec::new();
@@ -437,10 +440,9 @@ impl Reporter<'_> {
             label: spot.label,
         });
         Finding {
-            kind: finding.kind,
-            message: teller.message(&headline(self.source.program, finding)),
             places: places.collect(),
             trace: if finding.kind == FindingKind::Leak { Vec::new() } else { teller.trace() },
+            ..Finding::new(finding.kind, teller.message(), Vec::new())
         }
     }
 }
@@ -461,7 +463,7 @@ pub(super) struct Told<'a> {
 
 /// Whether there are steps to tell.
 fn is_told(finding: &fencepost_explore::Finding) -> bool {
-    finding.kind != FindingKind::Leak && !finding.steps.is_empty()
+    finding.kind != FindingKind::Leak && !finding.execution.threads.is_empty()
 }
 
 /// Explains the finding of that number in an answer, and draws the first one.

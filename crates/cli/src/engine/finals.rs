@@ -50,7 +50,7 @@ pub fn judged(
 
 fn with_finding(outcome: Outcome, message: &str) -> Outcome {
     let (kind, message) = (FindingKind::Assertion, message.to_string());
-    let finding = Finding { kind, message, places: vec![Default::default()], trace: Vec::new() };
+    let finding = Finding::new(kind, message, vec![Default::default()]);
     let Outcome { statistics, bounds, .. } = outcome;
     Outcome { statistics, ..Outcome::new(vec![finding], None, bounds) }
 }

@@ -155,7 +155,7 @@ fn answer(
         (bmc::Verdict::Unsafe, None) => {
             let message = found.finding.as_ref().map(|finding| finding.message.clone()).unwrap_or_default();
             let places = vec![Default::default()];
-            let finding = Finding { kind: FindingKind::Assertion, message, places, trace: Vec::new() };
+            let finding = Finding::new(FindingKind::Assertion, message, places);
             Outcome::new(vec![finding], None, Vec::new())
         }
         (bmc::Verdict::Unsafe, Some(finding)) => {

@@ -27,7 +27,7 @@ fn failure(question: &Question<'_>, at: (u32, u32)) -> Finding {
     };
     let span = program.functions[at.0 as usize].spans.get(at.1 as usize).copied().unwrap_or_default();
     let place = Place { span, ..Place::default() };
-    Finding { kind: FindingKind::Assertion, message, places: vec![place], trace: Vec::new() }
+    Finding::new(FindingKind::Assertion, message, vec![place])
 }
 
 fn one_execution(findings: Vec<Finding>) -> Outcome {

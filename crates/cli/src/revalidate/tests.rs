@@ -1,10 +1,12 @@
 //! All findings of the corpus are confirmed; records that were tampered with are not.
 
 use super::*;
+use fencepost_answer::trace::{Action, Execution, Object};
 use fencepost_answer::{Outcome, Verdict};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{ModelName, Options, explore};
 use fencepost_ir::Language;
+use fencepost_ir::Value;
 use fencepost_models::prepare::{self, Form, prepare};
 use fencepost_models::registry;
 use fencepost_naive::confirm;
@@ -76,46 +78,73 @@ fn every_finding_of_the_corpus_is_confirmed() {
     assert!(count > 500, "{count} findings");
 }
 
+/// A record that owns its execution.
+#[derive(Clone)]
+struct Owned {
+    kind: FindingKind,
+    sites: Vec<(u32, (u32, u32))>,
+    execution: Execution,
+}
+
+impl Owned {
+    fn record(&self) -> Recorded<'_> {
+        let (kind, sites, execution) = (self.kind, self.sites.clone(), &self.execution);
+        Recorded { kind, sites, execution, dependencies: true }
+    }
+}
+
 /// Records that differ from a good one in one place.
-fn tampered(good: &Recorded) -> Vec<(String, Recorded)> {
+fn tampered(good: &Recorded<'_>) -> Vec<(String, Owned)> {
     let mut bad = Vec::new();
-    let mut add = |what: String, change: &mut dyn FnMut(&mut Recorded)| {
+    let good = Owned { kind: good.kind, sites: good.sites.clone(), execution: good.execution.clone() };
+    let mut add = |what: String, change: &mut dyn FnMut(&mut Owned)| {
         let mut record = good.clone();
         change(&mut record);
         bad.push((what, record));
     };
+    let threads = &good.execution.threads;
     let writes: Vec<((u32, u32), Value)> = (0u32..)
-        .zip(&good.steps)
+        .zip(threads)
         .flat_map(|(t, steps)| (0u32..).zip(steps).map(move |(i, step)| ((t, i), step)))
-        .filter_map(|(id, step)| match step.action {
-            RecordedAction::Write { value, .. } => Some((id, value)),
+        .filter_map(|(id, step)| match &step.action {
+            Action::Write { made, .. } => Some((id, made.value.raw)),
             _ => None,
         })
         .collect();
-    for (t, steps) in good.steps.iter().enumerate() {
+    for (t, steps) in threads.iter().enumerate() {
         for (i, step) in steps.iter().enumerate() {
-            let RecordedAction::Read { value: read, from, .. } = step.action else { continue };
+            let Action::Read { seen, .. } = &step.action else { continue };
             add(format!("the value of {t}.{i}"), &mut |record| {
-                if let RecordedAction::Read { value, .. } = &mut record.steps[t][i].action {
-                    value.0 ^= 1;
+                if let (Some(seen), _) = record.execution.threads[t][i].action.access_mut() {
+                    seen.value.raw.0 ^= 1;
                 }
             });
-            let other = writes.iter().find(|(id, value)| Some(*id) != from && *value != read);
+            let other = writes.iter().find(|(id, value)| Some(*id) != seen.from && *value != seen.value.raw);
             if let Some(&(id, _)) = other {
                 add(format!("the source of {t}.{i}"), &mut |record| {
-                    if let RecordedAction::Read { from, .. } = &mut record.steps[t][i].action {
-                        *from = Some(id);
+                    if let (Some(seen), _) = record.execution.threads[t][i].action.access_mut() {
+                        seen.from = Some(id);
+                    }
+                });
+            }
+            // What only one thread reaches need not be in the record.
+            if seen.from.is_some_and(|(other, _)| other as usize != t) {
+                add(format!("the object of {t}.{i}"), &mut |record| {
+                    if let Action::Read { cell, .. } = &mut record.execution.threads[t][i].action
+                        && let Some(Object::Declared(name)) = &mut cell.name.object
+                    {
+                        name.push('_');
                     }
                 });
             }
         }
     }
-    for (t, steps) in good.steps.iter().enumerate() {
+    for (t, steps) in threads.iter().enumerate() {
         for (i, step) in steps.iter().enumerate() {
-            if matches!(step.action, RecordedAction::Write { .. }) {
+            if matches!(step.action, Action::Write { .. }) {
                 add(format!("the value written by {t}.{i}"), &mut |record| {
-                    if let RecordedAction::Write { value, .. } = &mut record.steps[t][i].action {
-                        value.0 ^= 1;
+                    if let (_, Some(made)) = record.execution.threads[t][i].action.access_mut() {
+                        made.value.raw.0 ^= 1;
                     }
                 });
             }
@@ -149,7 +178,7 @@ fn a_record_that_was_tampered_with_is_refused() {
                     if what == "the place" && kind == FindingKind::Deadlock {
                         continue;
                     }
-                    let answer = confirm(&program, &cat, &bad);
+                    let answer = confirm(&program, &cat, &bad.record());
                     let refused = matches!(answer, Err(Refused::Wrong(_)));
                     assert!(refused, "{name} {}: {what}: {answer:?}", model.name());
                     count += 1;
@@ -191,13 +220,14 @@ fn coherence_must_be_allowed() {
     let finding = findings(&program, ModelName::Sc).into_iter().next().expect("the assertion fails");
     let good = record(&finding, FindingKind::Assertion);
     assert_eq!(confirm(&program, &cat, &good), Ok(()));
-    let mut swapped = good.clone();
+    let confirmed = |execution: &Execution| confirm(&program, &cat, &Recorded { execution, ..good.clone() });
+    let mut swapped = good.execution.clone();
     swapped.coherence[0].swap(0, 1);
-    let answer = confirm(&program, &cat, &swapped);
+    let answer = confirmed(&swapped);
     assert_eq!(answer, Err(Refused::Wrong("sc forbids the execution by sc".into())));
-    let mut missing = good;
+    let mut missing = good.execution.clone();
     missing.coherence.clear();
-    let answer = confirm(&program, &cat, &missing);
+    let answer = confirmed(&missing);
     assert_eq!(answer, Err(Refused::Wrong("a write has no place in coherence".into())));
 }
 

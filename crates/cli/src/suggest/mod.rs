@@ -255,7 +255,7 @@ impl Place {
     /// Whether a counterexample comes here.
     fn is_visited(&self, found: &Outcome) -> bool {
         let overlaps = |span: Span| span.start < self.span.end && self.span.start < span.end;
-        found.findings.iter().flat_map(|finding| &finding.trace).any(|step| overlaps(step.span))
+        found.findings.iter().flat_map(Finding::spans).any(overlaps)
     }
 }
 

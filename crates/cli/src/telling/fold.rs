@@ -1,13 +1,13 @@
 //! Steps that repeat, as one line: a loop that comes round with the same steps is told once, with how often it went on.
 
-use fencepost_answer::Step;
+use fencepost_answer::Line;
 
 /// The longest round that is looked for.
 const LONGEST: usize = 12;
 
 /// The steps with repetitions folded. Only what is the same in every word is left out.
-pub fn fold(steps: Vec<Step>) -> Vec<Step> {
-    let mut out: Vec<Step> = Vec::new();
+pub fn fold(steps: Vec<Line>) -> Vec<Line> {
+    let mut out: Vec<Line> = Vec::new();
     let mut at = 0;
     while at < steps.len() {
         let Some((period, times)) =
@@ -30,9 +30,9 @@ pub fn fold(steps: Vec<Step>) -> Vec<Step> {
 
 /// How often the first steps come again right behind themselves, if they do. Two equal steps in a row are folded as well as
 /// ten.
-fn repeats(steps: &[Step], period: usize) -> Option<usize> {
+fn repeats(steps: &[Line], period: usize) -> Option<usize> {
     let (first, rest) = steps.split_at_checked(period)?;
-    let same = |other: &[Step]| {
+    let same = |other: &[Line]| {
         first.iter().zip(other).all(|(a, b)| (a.thread, a.span, &a.action) == (b.thread, b.span, &b.action))
     };
     let times = rest.chunks_exact(period).take_while(|chunk| same(chunk)).count();
@@ -43,12 +43,12 @@ fn repeats(steps: &[Step], period: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn steps(text: &str) -> Vec<Step> {
-        text.chars().map(|c| Step { action: c.to_string(), ..Step::default() }).collect()
+    fn steps(text: &str) -> Vec<Line> {
+        text.chars().map(|c| Line { action: c.to_string(), ..Line::default() }).collect()
     }
 
     fn shown(text: &str) -> String {
-        let show = |step: &Step| step.action.clone() + &step.details.concat();
+        let show = |step: &Line| step.action.clone() + &step.details.concat();
         fold(steps(text)).iter().map(show).collect()
     }
 

@@ -39,7 +39,8 @@ pub fn reads(
 /// Whether a thread may hand a value that it has computed to whoever joins it.
 fn has_result(program: &Program, finding: &Finding, thread: usize) -> bool {
     let entry = finding
-        .steps
+        .execution
+        .threads
         .get(thread)
         .and_then(|steps| steps.first())
         .map(|step| step.calls.last().copied().unwrap_or(step.at));

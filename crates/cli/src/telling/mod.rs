@@ -8,8 +8,10 @@
 
 pub mod cause;
 pub mod fold;
+pub mod headline;
 pub mod idle;
 pub mod runs;
+pub mod runs_as_lines;
 pub mod sentence;
 pub mod signals;
 pub mod story;

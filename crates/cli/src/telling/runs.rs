@@ -5,22 +5,23 @@
 //! not have, they say which fences would forbid it; under POWER the run itself says what was done out of order.
 
 use crate::telling::cause::{self, Cause, Edge, EdgeKind};
-use crate::telling::fold;
 use crate::telling::sentence::{NEEDS_NO_WEAK_MEMORY, is_about_lifetime};
 use crate::telling::weak::{Names, Weak};
-use crate::telling::words::list;
+use crate::telling::words::{self, list};
+use crate::telling::{fold, runs_as_lines};
 use fencepost_answer::picture::{self, Arrow, Kind, Picture};
-use fencepost_answer::{Access, Explanation, Finding, FindingKind, Outcome, Step};
+use fencepost_answer::trace::{Action, Held, Phase, Step, StepId};
+use fencepost_answer::{Explanation, Finding, FindingKind, Outcome};
 use fencepost_diag::SourceMap;
 use fencepost_ir::{
-    Ann, Callee, Event, EventKind, Execution, Fence, Instr, Location, ObjectId, Order, Program, ThreadId,
-    Value, Width,
+    Ann, Callee, Event, EventKind, Execution, Instr, Location, ObjectId, Order, Program, ThreadId, Value,
+    Width,
 };
 use fencepost_models::Model;
 use fencepost_models::registry::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Explains the findings of a machine, draws the first, and leaves out of the runs what only one thread sees, unless all is
+/// Explains the findings of a machine, draws the first, and tells the runs; what only one thread sees is left out, unless all is
 /// wanted.
 pub fn explain(program: &Program, sources: &SourceMap, model: &Entry, full: bool, outcome: &mut Outcome) {
     for finding in &mut outcome.findings {
@@ -30,17 +31,9 @@ pub fn explain(program: &Program, sources: &SourceMap, model: &Entry, full: bool
         if outcome.picture.is_none() {
             outcome.picture = run.picture(cause.as_ref());
         }
-        let names = run.threads;
-        for step in &mut finding.trace {
-            let started =
-                step.action.strip_prefix("start thread ").and_then(|number| number.parse::<usize>().ok());
-            if let Some(name) = started.and_then(|number| names.get(number)) {
-                step.action = format!("start {name}");
-            }
-        }
-        if !full {
-            finding.trace = fold::fold(shortened(&finding.trace));
-        }
+        let private = if full { BTreeSet::new() } else { private_cells(&finding.run) };
+        let lines = runs_as_lines::tell(&finding.run, &run.threads, &private);
+        finding.trace = if full { lines } else { fold::fold(lines) };
     }
 }
 
@@ -57,13 +50,13 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(program: &Program, sources: &'a SourceMap, model: &'a Entry, finding: &'a Finding) -> Run<'a> {
-        let (execution, steps) = execution(&finding.trace);
+        let (execution, steps) = execution(&finding.run);
         Run { sources, model, finding, threads: names(program, finding), execution, steps }
     }
 
-    fn access(&self, event: usize) -> Option<(&Step, &Access)> {
-        let step = self.finding.trace.get(*self.steps.get(&event)?)?;
-        Some((step, step.access.as_ref()?))
+    /// The step of an event.
+    fn step(&self, event: usize) -> Option<&Step> {
+        self.finding.run.get(*self.steps.get(&event)?)
     }
 
     fn line_of(&self, step: &Step) -> usize {
@@ -117,24 +110,28 @@ impl<'a> Run<'a> {
 
     /// Whom a store reached when, under POWER.
     fn reaches(&self, store: usize) -> Vec<(&str, usize)> {
-        let (trace, told) = (&self.finding.trace, &self.finding.trace[store]);
-        let what = told.action.split_once(' ').map_or("", |(_, what)| what);
-        let reach = |(at, step): (usize, &'a Step)| {
-            let (whom, other) = step.action.strip_prefix("reaches ")?.split_once(": ")?;
-            let same = step.thread == told.thread && step.span == told.span && other == what;
-            (same && at > store).then_some((whom, at))
+        let (run, told) = (&self.finding.run, &self.finding.run[store]);
+        let Action::Phase { subject, .. } = &told.action else { return Vec::new() };
+        let reach = |(at, step): (usize, &'a Step)| match &step.action {
+            Action::Phase { phase: Phase::Reaches(whom), subject: other, .. } => {
+                let same = step.thread == told.thread && step.span == told.span && other == subject;
+                (same && at > store).then_some((whom.as_str(), at))
+            }
+            _ => None,
         };
-        trace.iter().enumerate().filter_map(reach).collect()
+        run.iter().enumerate().filter_map(reach).collect()
     }
 
     /// Whether what a step writes was promised before another step.
     fn is_promised(&self, write: usize, before: usize) -> bool {
-        let step = &self.finding.trace[write];
-        let Some(access) = &step.access else { return false };
-        let promise = format!("promise {} = ", access.cell);
-        let mut earlier = self.finding.trace[..before].iter();
-        step.action.contains("fulfils the promise")
-            && earlier.any(|other| other.thread == step.thread && other.action.starts_with(&promise))
+        let step = &self.finding.run[write];
+        let Some(cell) = step.action.cell() else { return false };
+        let is_promise = |other: &Step| match &other.action {
+            Action::Promise { cell: promised, .. } => promised == cell,
+            _ => false,
+        };
+        let mut earlier = self.finding.run[..before].iter();
+        step.fulfils && earlier.any(|other| other.thread == step.thread && is_promise(other))
     }
 
     fn explanation(&self, cause: Option<&Cause>) -> Explanation {
@@ -164,19 +161,20 @@ impl<'a> Run<'a> {
         let Some(place) = self.finding.places.first() else { return String::new() };
         let line = self.sources.position(place.span.start).map(|(_, line, _)| line);
         let (Some(thread), Some(line)) = (place.thread, line) else { return String::new() };
-        let own = self.finding.trace.iter().rev().filter(|step| step.thread == thread);
-        let private = private_cells(&self.finding.trace);
+        let own = self.finding.run.iter().rev().filter(|step| step.thread == thread);
+        let (private, ids) = (private_cells(&self.finding.run), places(&self.finding.run));
         let mut read: Vec<String> = Vec::new();
         for step in own.take(12) {
-            let Some(Access { cell, read: Some(seen), .. }) = &step.access else { continue };
-            if private.contains(cell.as_str()) {
+            let (Some(cell), Some(seen)) = (step.action.cell(), step.action.seen()) else { continue };
+            if private.contains(&cell.id) {
                 continue;
             }
-            let from = seen.from.and_then(|from| self.finding.trace.get(from));
+            let from = seen.from.and_then(|from| self.finding.run.get(*ids.get(&from)?));
             let from = from.filter(|writer| writer.thread != thread).map_or(String::new(), |writer| {
                 format!(", written by {} at line {}", self.name(writer.thread), self.line_of(writer))
             });
-            read.push(format!("`{cell}` = {} (line {}{from})", seen.value, self.line_of(step)));
+            let (cell, value) = (&cell.name, &seen.value.name);
+            read.push(format!("`{cell}` = {value} (line {}{from})", self.line_of(step)));
         }
         read.truncate(3);
         read.reverse();
@@ -192,15 +190,18 @@ impl<'a> Run<'a> {
         if !matches!(self.model.name, "tso" | "pso") {
             return None;
         }
-        for step in self.finding.trace.iter().rev() {
-            let Some(Access { cell, read: Some(seen), .. }) = &step.access else { continue };
-            for (other, buffer) in (0u32..).zip(&step.buffers).filter(|(other, _)| *other != step.thread) {
-                let waiting = buffer.split(' ').find(|entry| entry.split('=').next() == Some(cell));
-                if let Some((_, stored)) = waiting.and_then(|entry| entry.split_once('=')) {
+        for step in self.finding.run.iter().rev() {
+            let (Some(cell), Some(seen)) = (step.action.cell(), step.action.seen()) else { continue };
+            for (other, held) in (0u32..).zip(&step.held).filter(|(other, _)| *other != step.thread) {
+                let waiting = held.iter().find_map(|held| match held {
+                    Held::Store { cell: waits, value } if waits == cell => Some(&value.name),
+                    _ => None,
+                });
+                if let Some(stored) = waiting {
+                    let (name, cell) = (self.name(step.thread), &cell.name);
                     return Some(format!(
-                        "{} read `{cell}` = {} (line {}) while `{cell}` = {stored} of {} still waited in its buffer",
-                        self.name(step.thread),
-                        seen.value,
+                        "{name} read `{cell}` = {} (line {}) while `{cell}` = {stored} of {} still waited in its buffer",
+                        seen.value.name,
                         self.line_of(step),
                         self.name(other)
                     ));
@@ -212,11 +213,11 @@ impl<'a> Run<'a> {
 
     /// A box per step that others can see, with the cycle marked; nothing if there is none.
     fn picture(&self, cause: Option<&Cause>) -> Option<Picture> {
-        let trace = &self.finding.trace;
+        let trace = &self.finding.run;
         let private = private_cells(trace);
-        let is_shown = |step: &Step| match &step.access {
-            Some(access) => !private.contains(access.cell.as_str()),
-            None => step.action.starts_with("F.") || step.action.starts_with("promise "),
+        let is_shown = |step: &Step| match step.action.cell() {
+            Some(cell) => !private.contains(&cell.id),
+            None => matches!(step.action, Action::Fence(_) | Action::Promise { .. }),
         };
         let shown: Vec<usize> =
             in_program_order(trace, (0..trace.len()).filter(|&i| is_shown(&trace[i])).collect());
@@ -228,7 +229,7 @@ impl<'a> Run<'a> {
             let step = &trace[i];
             let (line, text) = (self.line_of(step), self.sources.expression(step.span));
             let place = if line == 0 { String::new() } else { format!("{line}: {}", text.trim()) };
-            let (thread, event, span) = (step.thread, self.short(step), step.span);
+            let (thread, event, span) = (step.thread, short(step), step.span);
             picture.boxes.push(picture::Box { thread, event, place, span, marked: Some(number) == last });
         }
         let of_step = |step: usize| shown.iter().position(|&i| i == step);
@@ -265,18 +266,18 @@ impl<'a> Run<'a> {
         }
         (!picture.boxes.is_empty()).then_some(picture)
     }
+}
 
-    /// An event without how the machine got there.
-    fn short(&self, step: &Step) -> String {
-        match (&step.access, step.action.split_once(' ')) {
-            (Some(Access { cell, read: Some(seen), wrote: None, .. }), Some(("init" | "commit", _))) => {
-                format!("R {cell} = {}", seen.value)
-            }
-            (Some(Access { cell, wrote: Some(made), .. }), Some(("init" | "commit", _))) => {
-                format!("W {cell} = {}", made.value)
-            }
-            _ => step.action.split([';', ',']).next().unwrap_or_default().replace(" (view switch)", ""),
+/// An event without how the machine got there.
+fn short(step: &Step) -> String {
+    match (&step.action, step.action.cell(), step.action.seen(), step.action.made()) {
+        (Action::Phase { phase: Phase::Init | Phase::Commit, .. }, Some(cell), Some(seen), None) => {
+            words::read(&cell.name.to_string(), Order::Plain, &seen.value.name.to_string())
         }
+        (Action::Phase { phase: Phase::Init | Phase::Commit, .. }, Some(cell), _, Some(made)) => {
+            words::write(&cell.name.to_string(), Order::Plain, &made.value.name.to_string())
+        }
+        _ => runs_as_lines::event(&step.action, &[]),
     }
 }
 
@@ -286,28 +287,30 @@ impl Names for Run<'_> {
     }
 
     fn thread(&self, event: usize) -> String {
-        self.access(event).map_or(String::new(), |(step, _)| self.name(step.thread))
+        self.step(event).map_or(String::new(), |step| self.name(step.thread))
     }
 
     fn line(&self, event: usize) -> usize {
-        self.access(event).map_or(0, |(step, _)| self.line_of(step))
+        self.step(event).map_or(0, |step| self.line_of(step))
     }
 
     fn what(&self, event: usize) -> String {
-        let Some((_, access)) = self.access(event) else { return "it".into() };
-        let read = access.read.as_ref().filter(|_| self.is_read(event)).map(|seen| &seen.value);
-        let value = read.or(access.wrote.as_ref().map(|made| &made.value));
-        format!("`{}` = {}", access.cell, value.map_or("?", String::as_str))
+        let Some((step, cell)) = self.step(event).and_then(|step| Some((step, step.action.cell()?))) else {
+            return "it".into();
+        };
+        let read = step.action.seen().filter(|_| self.is_read(event)).map(|seen| &seen.value);
+        let value = read.or(step.action.made().map(|made| &made.value));
+        format!("`{}` = {}", cell.name, value.map_or("?".into(), |value| value.name.to_string()))
     }
 
     fn event(&self, event: usize) -> String {
-        self.access(event).map_or(String::from("?"), |(step, _)| self.short(step))
+        self.step(event).map_or(String::from("?"), short)
     }
 }
 
 /// Steps in an order in which those of each thread are in program order; who is when stays as it is.
 fn in_program_order(trace: &[Step], mut shown: Vec<usize>) -> Vec<usize> {
-    let number = |i: usize| trace[i].access.as_ref().map(|access| access.number);
+    let number = |i: usize| trace[i].action.cell().map(|_| trace[i].number);
     let threads: BTreeSet<u32> = shown.iter().map(|&i| trace[i].thread).collect();
     for thread in threads {
         let accesses = |&at: &usize| trace[at].thread == thread && number(at).is_some();
@@ -319,44 +322,57 @@ fn in_program_order(trace: &[Step], mut shown: Vec<usize>) -> Vec<usize> {
     shown
 }
 
+/// Where in the run each step is, by thread and number in its thread.
+fn places(run: &[Step]) -> BTreeMap<StepId, usize> {
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut place = |(at, step): (usize, &Step)| {
+        let count = counts.entry(step.thread).or_default();
+        *count += 1;
+        ((step.thread, *count - 1), at)
+    };
+    run.iter().enumerate().map(&mut place).collect()
+}
+
 /// The execution of a run, and the steps of its events.
 fn execution(trace: &[Step]) -> (Execution, BTreeMap<usize, usize>) {
-    let cells: BTreeSet<&str> =
-        trace.iter().filter_map(|step| Some(step.access.as_ref()?.cell.as_str())).collect();
-    let cells: Vec<&str> = cells.into_iter().collect();
-    let object = |cell: &str| cells.iter().position(|other| *other == cell).unwrap_or(0) as u32;
-    let event = |thread, kind, cell: Option<&str>, step: &Step| Event {
+    let cells: BTreeSet<u32> = trace.iter().filter_map(|step| Some(step.action.cell()?.id)).collect();
+    let cells: Vec<u32> = cells.into_iter().collect();
+    let object = |cell: u32| cells.binary_search(&cell).unwrap_or(0) as u32;
+    let event = |thread, kind, cell: Option<u32>, order: Order, span| Event {
         thread,
         kind,
         location: cell.map(|cell| Location { object: ObjectId(object(cell)), offset: 0 }),
         width: Width::W64,
         value: Value::ZERO,
-        ann: Ann { order: order(&step.action), ..Ann::PLAIN },
+        ann: Ann { order: if order == Order::Plain { Order::Relaxed } else { order }, ..Ann::PLAIN },
         amo: false,
-        span: step.span,
+        span,
     };
-    let nowhere = Step::default();
-    let mut events: Vec<Event> =
-        cells.iter().map(|cell| event(None, EventKind::Write, Some(cell), &nowhere)).collect();
+    let initial = |cell: &u32| event(None, EventKind::Write, Some(*cell), Order::Plain, Default::default());
+    let mut events: Vec<Event> = cells.iter().map(initial).collect();
     // Per event: its step, and its place in its thread.
     let mut made: Vec<(usize, u32, (u32, u8))> = Vec::new();
     let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
     for (i, step) in trace.iter().enumerate() {
         let thread = Some(ThreadId(step.thread));
         let last = numbers.entry(step.thread).or_default();
-        if let Some(access) = &step.access {
-            *last = access.number;
-            let halves =
-                [(EventKind::Read, access.read.is_some()), (EventKind::Write, access.wrote.is_some())];
-            for (half, (kind, _)) in (0u8..).zip(halves).filter(|(_, (_, there))| *there) {
-                made.push((i, step.thread, (access.number, half)));
-                events.push(event(thread, kind, Some(&access.cell), step));
+        if let Some(cell) = step.action.cell() {
+            *last = step.number;
+            let halves = [
+                (EventKind::Read, step.action.seen().map(|seen| seen.order)),
+                (EventKind::Write, step.action.made().map(|made| made.order)),
+            ];
+            for (half, (kind, order)) in (0u8..).zip(halves) {
+                let Some(order) = order else { continue };
+                made.push((i, step.thread, (step.number, half)));
+                events.push(event(thread, kind, Some(cell.id), order, step.span));
             }
-        } else if let Some(fence) = fence(&step.action) {
+        } else if let Action::Fence(Some(fence)) = &step.action {
             made.push((i, step.thread, (*last, 2)));
-            events.push(event(thread, EventKind::Fence(fence), None, step));
+            events.push(event(thread, EventKind::Fence(*fence), None, Order::Plain, step.span));
         }
     }
+    let ids = places(trace);
     let first = cells.len();
     let mut execution = Execution::new(events);
     let write_of = |step: usize| {
@@ -371,20 +387,21 @@ fn execution(trace: &[Step]) -> (Execution, BTreeMap<usize, usize>) {
         let me = first + at;
         let later = made.iter().enumerate().filter(|(_, other)| other.1 == thread && other.2 > place);
         po.extend(later.map(|(other, _)| (me, first + other)));
-        let Some(access) = &trace[step].access else { continue };
-        let initial = object(&access.cell) as usize;
+        let Some(cell) = trace[step].action.cell() else { continue };
+        let initial = object(cell.id) as usize;
+        let (seen, wrote) = (trace[step].action.seen(), trace[step].action.made());
         match execution.events[me].kind {
             EventKind::Read => {
-                let from = access.read.as_ref().and_then(|seen| seen.from).and_then(write_of);
+                let from = seen.and_then(|seen| write_of(*ids.get(&seen.from?)?));
                 rf.push((from.unwrap_or(initial), me));
-                rmw.extend(access.wrote.as_ref().and_then(|_| write_of(step)).map(|write| (me, write)));
+                rmw.extend(wrote.and_then(|_| write_of(step)).map(|write| (me, write)));
             }
             EventKind::Write => {
                 co.push((initial, me));
-                let mine = access.wrote.as_ref().map_or(0, |made| made.place);
+                let mine = wrote.map_or(0, |made| made.place);
                 for (other, &(step, ..)) in made.iter().enumerate() {
-                    let theirs = trace[step].access.as_ref().filter(|theirs| theirs.cell == access.cell);
-                    let theirs = theirs.and_then(|theirs| theirs.wrote.as_ref());
+                    let there = trace[step].action.cell().filter(|there| there.id == cell.id);
+                    let theirs = there.and_then(|_| trace[step].action.made());
                     let writes = execution.events[first + other].kind == EventKind::Write;
                     if writes && theirs.is_some_and(|theirs| theirs.place > mine) {
                         co.push((me, first + other));
@@ -407,55 +424,15 @@ fn execution(trace: &[Step]) -> (Execution, BTreeMap<usize, usize>) {
     (execution, steps)
 }
 
-/// The order in `R.acq x = 1`.
-fn order(action: &str) -> Order {
-    let word = action.split(' ').next().unwrap_or_default();
-    let name = word.split_once('.').map_or("", |(_, name)| name);
-    Order::ALL.into_iter().find(|order| order.name() == name).unwrap_or(Order::Relaxed)
-}
-
-/// The fence in `F.mfence`.
-fn fence(action: &str) -> Option<Fence> {
-    let name = action.strip_prefix("F.")?;
-    Fence::ALL.into_iter().find(|fence| fence.name().trim_start_matches("c11.") == name)
-}
-
 /// Cells that one thread alone accesses.
-fn private_cells(trace: &[Step]) -> BTreeSet<&str> {
-    let mut users: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+fn private_cells(trace: &[Step]) -> BTreeSet<u32> {
+    let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for step in trace {
-        if let Some(access) = &step.access {
-            users.entry(&access.cell).or_default().insert(step.thread);
+        if let Some(cell) = step.action.cell() {
+            users.entry(cell.id).or_default().insert(step.thread);
         }
     }
     users.into_iter().filter(|(_, users)| users.len() == 1).map(|(cell, _)| cell).collect()
-}
-
-/// The run without what only one thread sees.
-fn shortened(trace: &[Step]) -> Vec<Step> {
-    let private = private_cells(trace);
-    let cell = |step: &Step| match &step.access {
-        Some(access) => Some(access.cell.clone()),
-        // What happens to a store later, or to a load.
-        None => {
-            let words = ["memory: ", " store ", " load "];
-            let (_, rest) = words.iter().find_map(|word| step.action.split_once(word))?;
-            Some(rest.split(" = ").next()?.to_string())
-        }
-    };
-    let is_shown = |step: &&Step| cell(step).is_none_or(|cell| !private.contains(cell.as_str()));
-    let without = |buffer: &String| {
-        let entries = buffer.split(' ').filter(|entry| {
-            let cell = entry.split(['=', '@']).next().unwrap_or_default();
-            !private.contains(cell)
-        });
-        entries.collect::<Vec<_>>().join(" ")
-    };
-    let shown = trace.iter().filter(is_shown).map(|step| {
-        let buffers: Vec<String> = step.buffers.iter().map(without).collect();
-        Step { buffers, ..step.clone() }
-    });
-    shown.collect()
 }
 
 /// Threads by the functions that they run: the one function of those that are started which has most steps of the thread, or the
@@ -470,9 +447,9 @@ fn names(program: &Program, finding: &Finding) -> Vec<String> {
             started.push(id.0 as usize);
         }
     }
-    let last = finding.trace.iter().map(|step| step.thread as usize).max().unwrap_or(0);
+    let last = finding.run.iter().map(|step| step.thread as usize).max().unwrap_or(0);
     for thread in names.len()..=last {
-        let own: Vec<&Step> = finding.trace.iter().filter(|step| step.thread as usize == thread).collect();
+        let own: Vec<&Step> = finding.run.iter().filter(|step| step.thread as usize == thread).collect();
         let steps = |function: &usize| {
             let spans = &program.functions[*function].spans;
             own.iter().filter(|step| spans.contains(&step.span)).count()
@@ -499,30 +476,40 @@ fn names(program: &Program, finding: &Finding) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_answer::{Made, Seen};
+    use fencepost_answer::trace::{Cell, Made, NOWHERE, Name, Purpose, Seen, Typed};
 
-    fn read(thread: u32, cell: &str, value: &str, from: Option<usize>, number: u32) -> Step {
-        let read = Some(Seen { value: value.into(), from });
-        let access = Some(Access { cell: cell.into(), read, wrote: None, number });
-        Step { thread, action: format!("R {cell} = {value}"), access, ..Step::default() }
+    fn cell(name: &str) -> Cell {
+        Cell { id: u32::from(name.as_bytes()[0]), name: Name::plain(name) }
     }
 
-    fn write(thread: u32, cell: &str, value: &str, place: u32, number: u32) -> Step {
-        let wrote = Some(Made { value: value.into(), place });
-        let access = Some(Access { cell: cell.into(), read: None, wrote, number });
-        Step { thread, action: format!("W {cell} = {value}"), access, ..Step::default() }
+    fn step(thread: u32, action: Action, number: u32) -> Step {
+        Step { number, ..Step::new(thread, Default::default(), action) }
+    }
+
+    fn read(thread: u32, name: &str, value: u64, from: Option<StepId>, number: u32) -> Step {
+        let seen = Seen { value: Typed::number(value), order: Order::Plain, from, place: 0 };
+        step(thread, Action::Read { cell: cell(name), seen, purpose: Purpose::Data }, number)
+    }
+
+    fn write(thread: u32, name: &str, value: u64, place: u32, number: u32) -> Step {
+        let made = Made { value: Typed::number(value), order: Order::Plain, place };
+        step(thread, Action::Write { cell: cell(name), made, purpose: Purpose::Data }, number)
+    }
+
+    fn waits(names: &str) -> Vec<Held> {
+        let names = names.split(' ').filter(|name| !name.is_empty());
+        names.map(|name| Held::Store { cell: cell(name), value: Typed::number(1) }).collect()
     }
 
     fn store_buffering() -> Finding {
-        let buffered =
-            |step: Step, buffers: [&str; 2]| Step { buffers: buffers.map(String::from).to_vec(), ..step };
-        let trace = vec![
-            buffered(write(0, "x", "1", 1, 1), ["x=1", ""]),
-            buffered(read(0, "y", "0", None, 2), ["x=1", ""]),
-            buffered(write(1, "y", "1", 1, 1), ["x=1", "y=1"]),
-            buffered(read(1, "x", "0", None, 2), ["x=1", "y=1"]),
+        let buffered = |step: Step, held: [&str; 2]| Step { held: held.map(waits).to_vec(), ..step };
+        let run = vec![
+            buffered(write(0, "x", 1, 1, 1), ["x", ""]),
+            buffered(read(0, "y", 0, None, 2), ["x", ""]),
+            buffered(write(1, "y", 1, 1, 1), ["x", "y"]),
+            buffered(read(1, "x", 0, None, 2), ["x", "y"]),
         ];
-        Finding { kind: FindingKind::Assertion, message: String::new(), places: Vec::new(), trace }
+        Finding { run, ..Finding::new(FindingKind::Assertion, "", Vec::new()) }
     }
 
     #[test]
@@ -551,19 +538,19 @@ mod tests {
 
     #[test]
     fn boxes_stand_in_program_order() {
-        let trace = [read(0, "y", "1", None, 2), read(1, "z", "0", None, 1), read(0, "x", "0", None, 1)];
+        let trace = [read(0, "y", 1, None, 2), read(1, "z", 0, None, 1), read(0, "x", 0, None, 1)];
         assert_eq!(in_program_order(&trace, vec![0, 1, 2]), [2, 1, 0]);
     }
 
     #[test]
     fn what_one_thread_sees_is_left_out() {
-        let mut finding = store_buffering();
-        finding
-            .trace
-            .push(Step { buffers: vec!["r=1 x=1".into(), String::new()], ..write(0, "r", "1", 1, 3) });
-        finding.trace.push(Step { action: "memory: r = 1".into(), ..Step::default() });
-        let shown = shortened(&finding.trace);
-        assert_eq!(shown.len(), 4);
-        assert!(shown.iter().all(|step| step.action.contains(['x', 'y'])));
+        let mut run = store_buffering().run;
+        run.push(Step { held: vec![waits("r x"), Vec::new()], ..write(0, "r", 1, 1, 3) });
+        run.push(Step::new(0, NOWHERE, Action::Flush { cell: cell("r"), value: Typed::number(1) }));
+        run.push(Step { held: vec![waits("r x"), Vec::new()], ..read(0, "x", 1, Some((0, 0)), 4) });
+        let shown = runs_as_lines::tell(&run, &[], &private_cells(&run));
+        assert_eq!(shown.len(), 5);
+        assert!(shown.iter().all(|line| line.action.contains(['x', 'y'])));
+        assert_eq!(shown[4].buffers, ["x=1", ""]);
     }
 }

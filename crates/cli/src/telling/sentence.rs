@@ -11,8 +11,9 @@ use crate::telling::waiting;
 use crate::telling::weak::{Names, Weak};
 use crate::telling::words::list;
 use fencepost_answer::Explanation;
-use fencepost_explore::{Action, FindingKind};
-use fencepost_ir::EventKind;
+use fencepost_answer::trace::{Action, Made, Seen};
+use fencepost_explore::FindingKind;
+use fencepost_ir::{EventKind, Value};
 use fencepost_models::registry::Entry;
 use fencepost_naive::Rebuilt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,11 +102,12 @@ impl Names for Told<'_, '_> {
     fn what(&self, event: usize) -> String {
         let step = self.steps.get(&event).and_then(|step| self.teller.step(*step));
         match step.map(|step| &step.action) {
-            Some(Action::Read { cell, .. } | Action::Write { cell, .. }) if is_ours(cell) => {
+            Some(Action::Read { cell, .. } | Action::Write { cell, .. }) if is_ours(&cell.name) => {
                 "what the library keeps".into()
             }
-            Some(Action::Read { cell, value, .. } | Action::Write { cell, value, .. }) => {
-                format!("`{}` = {}", self.teller.rename(cell), self.teller.rename(value))
+            Some(Action::Read { cell, seen: Seen { value, .. }, .. })
+            | Some(Action::Write { cell, made: Made { value, .. }, .. }) => {
+                format!("`{}` = {}", self.teller.name(&cell.name), self.teller.name(&value.name))
             }
             _ => "it".into(),
         }
@@ -141,7 +143,7 @@ impl<'t, 'a> Told<'t, 'a> {
 fn does(teller: &Teller<'_>, place: usize) -> Option<(String, &'static str, usize)> {
     let finding = teller.finding();
     let spot = finding.places.get(place)?;
-    let steps = finding.steps.get(spot.thread as usize)?;
+    let steps = finding.execution.threads.get(spot.thread as usize)?;
     let step = steps.iter().rev().find(|step| step.at == spot.at);
     let verb = match step.map(|step| &step.action) {
         Some(Action::Read { .. }) => "reads",
@@ -165,9 +167,9 @@ fn line_of_place(teller: &Teller<'_>, place: usize) -> usize {
 fn cell(teller: &Teller<'_>) -> Option<String> {
     let finding = teller.finding();
     finding.places.iter().find_map(|place| {
-        let steps = finding.steps.get(place.thread as usize)?;
+        let steps = finding.execution.threads.get(place.thread as usize)?;
         match &steps.iter().rev().find(|step| step.at == place.at)?.action {
-            Action::Read { cell, .. } | Action::Write { cell, .. } => Some(teller.rename(cell)),
+            Action::Read { cell, .. } | Action::Write { cell, .. } => Some(teller.name(&cell.name)),
             _ => None,
         }
     })
@@ -185,15 +187,15 @@ fn race(teller: &Teller<'_>) -> String {
 fn late_use(teller: &Teller<'_>) -> String {
     let Some((end, late)) = teller.life_and_use() else { return String::new() };
     let finding = teller.finding();
-    let object = teller.rename(finding.object.as_deref().unwrap_or("the object"));
+    let object = finding.object.as_ref().map_or("the object".into(), |object| teller.object(object));
     let name = |step: StepId| teller.thread(step.0);
     let done = match finding.kind {
         FindingKind::UseAfterScope => format!("{} has left its scope", name(end)),
         _ => format!("{} has freed it", name(end)),
     };
     let (verb, what) = match teller.step(late).map(|step| &step.action) {
-        Some(Action::Read { cell, .. }) => ("reads", teller.rename(cell)),
-        Some(Action::Write { cell, .. }) => ("writes", teller.rename(cell)),
+        Some(Action::Read { cell, .. }) => ("reads", teller.name(&cell.name)),
+        Some(Action::Write { cell, .. }) => ("writes", teller.name(&cell.name)),
         _ => ("frees", object),
     };
     let (first, second) = (teller.line_of(late), teller.line_of(end));
@@ -219,7 +221,7 @@ fn bad_value(teller: &Teller<'_>) -> String {
     let Some(place) = finding.places.first() else { return String::new() };
     let thread = place.thread as usize;
     let (name, line) = (teller.thread(thread), line_of_place(teller, 0));
-    let steps = finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+    let steps = finding.execution.threads.get(thread).map_or(&[][..], Vec::as_slice);
     if finding.kind == FindingKind::Uninitialised {
         return match cell(teller) {
             Some(cell) => format!("{name} reads `{cell}` (line {line}), which nobody has written by then"),
@@ -227,18 +229,19 @@ fn bad_value(teller: &Teller<'_>) -> String {
         };
     }
     let null = finding.kind == FindingKind::NullPointer;
-    let read = (0..steps.len()).rev().find(|&i| match steps[i].action {
-        Action::Read { raw, .. } => !null || raw == 0,
+    let read = (0..steps.len()).rev().find(|&i| match &steps[i].action {
+        Action::Read { seen, .. } => !null || seen.value.raw == Value::ZERO,
         _ => false,
     });
     let what = if null { "a null pointer" } else { "a value that is no pointer" };
     match read.map(|i| ((thread, i), &steps[i].action)) {
-        Some((step, Action::Read { cell, value, from, .. })) => {
-            let source = match from {
+        Some((step, Action::Read { cell, seen, .. })) => {
+            let source = match &seen.from {
                 None => "the initial value".to_string(),
                 Some((t, i)) => format!("written by {}", teller.who((*t as usize, *i as usize))),
             };
-            let (cell, value, at) = (teller.rename(cell), teller.rename(value), teller.line_of(step));
+            let (cell, value) = (teller.name(&cell.name), teller.name(&seen.value.name));
+            let at = teller.line_of(step);
             format!("{name} uses {what} (line {line}): it read `{cell}` = {value} at line {at}, {source}")
         }
         _ => format!("{name} uses {what} (line {line})"),
@@ -250,13 +253,13 @@ fn values(teller: &Teller<'_>) -> String {
     let finding = teller.finding();
     let Some(place) = finding.places.first() else { return String::new() };
     let thread = place.thread as usize;
-    let steps = finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+    let steps = finding.execution.threads.get(thread).map_or(&[][..], Vec::as_slice);
     let (name, line) = (teller.thread(thread), line_of_place(teller, 0));
     let mut read: Vec<String> = Vec::new();
     for (i, step) in steps.iter().enumerate().rev().take(12) {
-        if let Action::Read { cell, value, from, .. } = &step.action
+        if let Action::Read { cell, seen: Seen { value, from, .. }, .. } = &step.action
             && read.len() < 3
-            && !is_ours(cell)
+            && !is_ours(&cell.name)
             && teller.is_users(step)
         {
             let at = teller.line_of((thread, i));
@@ -264,7 +267,8 @@ fn values(teller: &Teller<'_>) -> String {
             let source = source.map_or(String::new(), |(t, i)| {
                 format!(", written by {}", teller.who((t as usize, i as usize)))
             });
-            read.push(format!("`{}` = {} (line {at}{source})", teller.rename(cell), teller.rename(value)));
+            let (cell, value) = (teller.name(&cell.name), teller.name(&value.name));
+            read.push(format!("`{cell}` = {value} (line {at}{source})"));
         }
     }
     read.reverse();
@@ -283,20 +287,29 @@ fn synchronisation(teller: &Teller<'_>, model: &Entry) -> Vec<String> {
         let (Some(from), Some(to)) = (finding.places.get(a), finding.places.get(b)) else { continue };
         let (Some(first), Some(second)) = (
             finding
-                .steps
+                .execution
+                .threads
                 .get(from.thread as usize)
                 .and_then(|steps| steps.iter().position(|s| s.at == from.at)),
-            finding.steps.get(to.thread as usize).and_then(|steps| steps.iter().rposition(|s| s.at == to.at)),
+            finding
+                .execution
+                .threads
+                .get(to.thread as usize)
+                .and_then(|steps| steps.iter().rposition(|s| s.at == to.at)),
         ) else {
             continue;
         };
-        for (i, step) in finding.steps[to.thread as usize][..second].iter().enumerate() {
-            let Action::Read { from: Some((t, w)), order, cell, .. } = &step.action else { continue };
-            let writes = &finding.steps[*t as usize];
+        for (i, step) in finding.execution.threads[to.thread as usize][..second].iter().enumerate() {
+            let Action::Read { seen: Seen { from: Some((t, w)), order, .. }, cell, .. } = &step.action else {
+                continue;
+            };
+            let writes = &finding.execution.threads[*t as usize];
             if *t != from.thread || (*w as usize) < first {
                 continue;
             }
-            let Action::Write { order: written, .. } = writes[*w as usize].action else { continue };
+            let Action::Write { made: Made { order: written, .. }, .. } = writes[*w as usize].action else {
+                continue;
+            };
             let (read, write) = ((to.thread as usize, i), (*t as usize, *w as usize));
             let (r, w) = (teller.line_of(read), teller.line_of(write));
             let mut lacks = Vec::new();
@@ -307,7 +320,7 @@ fn synchronisation(teller: &Teller<'_>, model: &Entry) -> Vec<String> {
                 lacks.push(format!("line {r} is {} and not acquire", name_of(*order)));
             }
             if !lacks.is_empty() {
-                let cell = teller.rename(cell);
+                let cell = teller.name(&cell.name);
                 lines.push(format!(
                     "line {r} reads `{cell}` from line {w}, but they do not synchronise: {}",
                     list(&lacks)

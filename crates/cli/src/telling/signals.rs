@@ -6,7 +6,7 @@
 
 use crate::telling::story::StepId;
 use crate::telling::teller::Teller;
-use fencepost_explore::{Action, Step};
+use fencepost_answer::trace::{Action, Event};
 
 /// The tickets that wait, in the state of a condition variable.
 const WAITING: u64 = 0xffff_ffff;
@@ -41,7 +41,7 @@ pub struct Call {
 /// All calls on a variable, in the order of its writes.
 pub fn calls(teller: &Teller<'_>, variable: u32) -> Vec<Call> {
     let mut calls = Vec::new();
-    for (thread, steps) in teller.finding().steps.iter().enumerate() {
+    for (thread, steps) in teller.finding().execution.threads.iter().enumerate() {
         let mut at = 0;
         while at < steps.len() {
             let length = teller.same_call(&steps[at..]);
@@ -57,7 +57,7 @@ pub fn calls(teller: &Teller<'_>, variable: u32) -> Vec<Call> {
 /// What the steps of one call of the library have done to a variable.
 fn call(
     teller: &Teller<'_>,
-    steps: &[Step],
+    steps: &[Event],
     ids: impl Iterator<Item = StepId>,
     variable: u32,
 ) -> Option<Call> {
@@ -65,12 +65,13 @@ fn call(
     let mut before = 0;
     let mut last_read = None;
     for (step, id) in steps.iter().zip(ids) {
-        match step.action {
-            Action::Read { id: cell, raw, place, .. } if cell == variable => {
-                before = raw;
-                last_read = Some((id, place));
+        match &step.action {
+            Action::Read { cell, seen, .. } if cell.id == variable => {
+                before = seen.value.raw.0;
+                last_read = Some((id, seen.place));
             }
-            Action::Write { id: cell, raw, place, .. } if cell == variable => {
+            Action::Write { cell, made, .. } if cell.id == variable => {
+                let (raw, place) = (made.value.raw.0, made.place);
                 let (waits, woken) = (raw & !before & WAITING, (raw & !before) >> 32);
                 let done = match (woken, waits) {
                     (0, 0) => return None,
@@ -120,9 +121,9 @@ pub fn before(calls: &[Call], step: StepId) -> Vec<Call> {
 /// Whether a wait gives its ticket back without having been woken.
 pub fn leaves(teller: &Teller<'_>, steps: &[StepId], variable: u32, ticket: u64) -> bool {
     let mut waits = false;
-    steps.iter().filter_map(|&step| teller.step(step)).any(|step| match step.action {
-        Action::Write { id, raw, .. } if id == variable => {
-            let waited = std::mem::replace(&mut waits, raw & ticket != 0);
+    steps.iter().filter_map(|&step| teller.step(step)).any(|step| match &step.action {
+        Action::Write { cell, made, .. } if cell.id == variable => {
+            let waited = std::mem::replace(&mut waits, made.value.raw.0 & ticket != 0);
             waited && !waits
         }
         _ => false,

@@ -5,7 +5,7 @@
 //! Under a weak model that can be impossible; then the order gives up as little as it can, and the step says what it does
 //! not see, or sees early.
 
-use fencepost_explore::{Action, Step};
+use fencepost_answer::trace::{Action, Event, Made, Seen};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step: a thread and an index in it.
@@ -52,7 +52,7 @@ pub enum Note {
 /// are one read-modify-write; such steps stay together.
 /// Of `last`, the second step comes after the first one, where memory lets it.
 pub fn tell(
-    threads: &[Vec<Step>],
+    threads: &[Vec<Event>],
     last: Option<(StepId, StepId)>,
     is_update: &dyn Fn(StepId, StepId) -> bool,
 ) -> Vec<Told> {
@@ -73,7 +73,7 @@ pub fn tell(
 }
 
 struct Order<'a> {
-    threads: &'a [Vec<Step>],
+    threads: &'a [Vec<Event>],
     /// How many steps of each thread were told.
     next: Vec<usize>,
     current: usize,
@@ -104,17 +104,17 @@ impl<'a> Order<'a> {
     /// The writes of a cell with their places in the coherence order.
     fn writes(&self, cell: u32) -> impl Iterator<Item = (StepId, u32)> {
         self.steps().filter_map(move |(step, action)| match action {
-            Action::Write { id, place, .. } if *id == cell => Some((step, *place)),
+            Action::Write { cell: written, made, .. } if written.id == cell => Some((step, made.place)),
             _ => None,
         })
     }
 
     fn is_ready(&self, thread: usize) -> bool {
         let Some(action) = self.action((thread, self.next[thread])) else { return false };
-        let starts = |action: &Action| matches!(action, Action::Spawn { thread: t } if *t as usize == thread);
+        let starts = |action: &Action| matches!(action, Action::Spawn(t) if *t as usize == thread);
         let started = self.steps().all(|(id, action)| !starts(action) || self.is_told(id));
         let joined = match action {
-            Action::Join { thread } => {
+            Action::Join(Some(thread)) => {
                 let other = *thread as usize;
                 self.threads.get(other).is_none_or(|steps| self.next[other] == steps.len())
             }
@@ -142,43 +142,47 @@ impl<'a> Order<'a> {
             return penalty::TOO_SOON;
         }
         match self.action(step) {
-            Some(Action::Read { id: cell, from, place, .. }) => {
-                if from.is_some_and(|(t, i)| !self.is_told((t as usize, i as usize))) {
+            Some(Action::Read { cell, seen, .. }) => {
+                if seen.from.is_some_and(|(t, i)| !self.is_told((t as usize, i as usize))) {
                     return penalty::EARLY;
                 }
-                let newer = self.writes(*cell).any(|(id, other)| other > *place && self.is_told(id));
+                let newer = self.writes(cell.id).any(|(id, other)| other > seen.place && self.is_told(id));
                 if newer { penalty::STALE } else { 0 }
             }
-            Some(Action::Write { id: cell, place, .. }) => {
-                if self.writes(*cell).any(|(id, other)| other < *place && !self.is_told(id)) {
+            Some(Action::Write { cell, made: Made { place, .. }, .. }) => {
+                if self.writes(cell.id).any(|(id, other)| other < *place && !self.is_told(id)) {
                     return penalty::OVERTAKES;
                 }
                 let own = step;
+                let older = |action: &Action| match action {
+                    Action::Read { cell: read, seen, .. } => read.id == cell.id && seen.place < *place,
+                    _ => false,
+                };
                 let unseen = self.steps().any(|(step, action)| {
-                    !self.is_told(step)
-                        && !(self.is_update)(step, own)
-                        && matches!(action, Action::Read { id, place: p, .. } if id == cell && p < place)
+                    !self.is_told(step) && !(self.is_update)(step, own) && older(action)
                 });
                 if unseen { penalty::UNSEEN } else { 0 }
             }
-            Some(Action::Join { .. }) => penalty::JOIN,
+            Some(Action::Join(_)) => penalty::JOIN,
             _ => 0,
         }
     }
 
     fn note(&self, step: StepId) -> Option<Note> {
         match self.action(step)? {
-            Action::Read { id: cell, from, place, .. } => {
-                if from.is_some_and(|(t, i)| !self.is_told((t as usize, i as usize))) {
+            Action::Read { cell, seen, .. } => {
+                if seen.from.is_some_and(|(t, i)| !self.is_told((t as usize, i as usize))) {
                     return Some(Note::Early);
                 }
-                let newer = self.writes(*cell).filter(|&(id, other)| other > *place && self.is_told(id));
+                let newer =
+                    self.writes(cell.id).filter(|&(id, other)| other > seen.place && self.is_told(id));
                 let newer: BTreeMap<u32, StepId> = newer.map(|(id, place)| (place, id)).collect();
                 let &missed = newer.values().next()?;
                 Some(Note::Stale { missed, more: newer.len() - 1, seen: self.seen_before(step, missed) })
             }
-            Action::Write { id: cell, place, .. } => {
-                let newer = self.writes(*cell).filter(|&(id, other)| other > *place && self.is_told(id));
+            Action::Write { cell, made, .. } => {
+                let newer =
+                    self.writes(cell.id).filter(|&(id, other)| other > made.place && self.is_told(id));
                 newer.min_by_key(|&(_, place)| place).map(|(by, _)| Note::Overtaken { by })
             }
             _ => None,
@@ -188,7 +192,7 @@ impl<'a> Order<'a> {
     /// An earlier read of the thread that read a write which comes after `missed` in its thread.
     fn seen_before(&self, (thread, index): StepId, missed: StepId) -> Option<StepId> {
         (0..index).map(|i| (thread, i)).find(|&id| match self.action(id) {
-            Some(Action::Read { from: Some((t, i)), .. }) => {
+            Some(Action::Read { seen: Seen { from: Some((t, i)), .. }, .. }) => {
                 *t as usize == missed.0 && *i as usize > missed.1
             }
             _ => false,
@@ -197,12 +201,12 @@ impl<'a> Order<'a> {
 }
 
 /// Cells that one thread alone accesses, although there are several threads.
-pub fn private_cells(threads: &[Vec<Step>]) -> BTreeSet<u32> {
+pub fn private_cells(threads: &[Vec<Event>]) -> BTreeSet<u32> {
     let mut users: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
     for (t, steps) in threads.iter().enumerate() {
         for step in steps {
-            if let Action::Read { id, .. } | Action::Write { id, .. } = step.action {
-                users.entry(id).or_default().insert(t);
+            if let Some(cell) = step.action.cell() {
+                users.entry(cell.id).or_default().insert(t);
             }
         }
     }
@@ -215,31 +219,32 @@ pub fn private_cells(threads: &[Vec<Step>]) -> BTreeSet<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_answer::trace::{Cell, Name, Purpose, Typed};
     use fencepost_ir::Order;
 
     fn id(cell: &str) -> u32 {
         u32::from(cell.as_bytes()[0])
     }
 
-    fn read(cell: &str, from: Option<(u32, u32)>, place: u32) -> Step {
-        let (id, cell, value) = (id(cell), cell.to_string(), String::new());
-        Step {
-            at: (0, 0),
-            calls: Vec::new(),
-            action: Action::Read { id, cell, value, raw: 0, order: Order::Plain, from, place },
-        }
+    fn event(action: Action) -> Event {
+        Event { at: (0, 0), calls: Vec::new(), action }
     }
 
-    fn write(cell: &str, place: u32) -> Step {
-        let (id, cell, value) = (id(cell), cell.to_string(), String::new());
-        Step {
-            at: (0, 0),
-            calls: Vec::new(),
-            action: Action::Write { id, cell, value, raw: 0, order: Order::Plain, place },
-        }
+    fn cell(name: &str) -> Cell {
+        Cell { id: id(name), name: Name::plain(name) }
     }
 
-    fn told(threads: &[Vec<Step>]) -> (Vec<StepId>, Vec<(StepId, Note)>) {
+    fn read(name: &str, from: Option<(u32, u32)>, place: u32) -> Event {
+        let seen = Seen { value: Typed::number(0), order: Order::Plain, from, place };
+        event(Action::Read { cell: cell(name), seen, purpose: Purpose::Data })
+    }
+
+    fn write(name: &str, place: u32) -> Event {
+        let made = Made { value: Typed::number(0), order: Order::Plain, place };
+        event(Action::Write { cell: cell(name), made, purpose: Purpose::Data })
+    }
+
+    fn told(threads: &[Vec<Event>]) -> (Vec<StepId>, Vec<(StepId, Note)>) {
         let told = tell(threads, None, &|_, _| false);
         let notes = told.iter().filter_map(|t| Some((t.step, t.note?))).collect();
         (told.into_iter().map(|t| t.step).collect(), notes)

@@ -1,19 +1,18 @@
 //! Puts the story of a finding into words: places in the user's files, calls of the library as one step, mutexes as
 //! mutexes, and nothing that only one thread can see.
 
+use super::headline::{self, headline};
 use super::signals::{self, Done};
 use super::{fold, words};
 use crate::telling::cause::EdgeKind;
 use crate::telling::story::{self, Note, StepId, Told};
-use fencepost_answer::Step as Shown;
+use fencepost_answer::Line as Shown;
 use fencepost_answer::picture::{self, Arrow, Kind, Picture};
+use fencepost_answer::trace::{Action, At, Event, Name, Object, Seen};
 use fencepost_diag::{SourceMap, Span};
-use fencepost_explore::{Action, Finding, FindingKind, Step, headline};
+use fencepost_explore::{Finding, FindingKind};
 use fencepost_ir::{Instr, Program, Value, Width};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A function and an instruction of it.
-type At = (u32, u32);
 
 /// A program and the text that it was made of.
 #[derive(Clone, Copy)]
@@ -73,8 +72,8 @@ pub struct Spot {
 pub struct Teller<'a> {
     source: Source<'a>,
     finding: &'a Finding,
-    /// Objects on the heap by what the engine calls them, and what a person may call them.
-    names: BTreeMap<&'a str, String>,
+    /// What a person may call objects on the heap.
+    names: BTreeMap<&'a Object, String>,
     /// What the threads are called.
     threads: Vec<String>,
     /// Nothing is left out.
@@ -90,13 +89,13 @@ impl<'a> Teller<'a> {
     pub fn new(source: Source<'a>, finding: &'a Finding, full: bool) -> Teller<'a> {
         let mut names = BTreeMap::new();
         let mut used: BTreeMap<String, u32> = BTreeMap::new();
-        for (name, maker) in &finding.made {
+        for (object, maker) in &finding.made {
             let line = source.line(maker.at);
             let tag = source.program.names.tag(source.span(maker.at)).unwrap_or("heap");
             let wanted = format!("{tag}@{line}");
             let count = used.entry(wanted.clone()).or_default();
             *count += 1;
-            names.insert(name.as_str(), if *count == 1 { wanted } else { format!("{wanted}#{count}") });
+            names.insert(object, if *count == 1 { wanted } else { format!("{wanted}#{count}") });
         }
         let threads = thread_names(source.program, finding);
         Teller { source, finding, names, threads, full, idle: BTreeSet::new(), needed: None }
@@ -123,46 +122,34 @@ impl<'a> Teller<'a> {
     /// The last step of a thread that goes wrong, and the write that it reads.
     fn at_fault(&self, place: &fencepost_explore::Place) -> Vec<StepId> {
         let thread = place.thread as usize;
-        let steps = self.finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+        let steps = self.finding.execution.threads.get(thread).map_or(&[][..], Vec::as_slice);
         let last = steps.iter().rposition(|step| step.at == place.at).or(steps.len().checked_sub(1));
         let Some(last) = last else { return Vec::new() };
         // The write half of a read-modify-write stands behind its read.
         let reads = (0..=last).rev().take(2).find_map(|i| match &steps[i].action {
-            Action::Read { from, .. } => from.map(|(t, i)| (t as usize, i as usize)),
+            Action::Read { seen, .. } => seen.from.map(|(t, i)| (t as usize, i as usize)),
             _ => None,
         });
         [(thread, last)].into_iter().chain(reads).collect()
     }
 
-    /// The headline of the finding, with objects on the heap as people may call them.
-    pub fn message(&self, headline: &str) -> String {
-        let object = self.finding.object.as_deref().unwrap_or("");
-        let made = self.finding.made.iter().find(|(name, _)| name == object);
-        match made {
-            Some((name, maker)) => {
-                let line = self.source.line(maker.at);
-                headline.replace(&format!("`{name}`"), &format!("the allocation of line {line}"))
-            }
-            None => headline.to_string(),
-        }
+    /// The finding in one line, with objects on the heap as people may call them.
+    pub fn message(&self) -> String {
+        let named = |object: &Object| match self.finding.made.iter().find(|(made, _)| made == object) {
+            Some((_, maker)) => format!("the allocation of line {}", self.source.line(maker.at)),
+            None => headline::quoted(object),
+        };
+        headline(self.source.program, self.finding, &named)
     }
 
-    /// A text with the names of objects on the heap as people may call them.
-    pub fn rename(&self, text: &str) -> String {
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find("allocation ") {
-            out += &rest[..at];
-            rest = &rest[at..];
-            let tail = &rest["allocation ".len()..];
-            let digits = tail.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(tail.len());
-            // What follows may be the name of a member.
-            let digits = tail[..digits].trim_end_matches('.').len();
-            let (name, after) = rest.split_at("allocation ".len() + digits);
-            out += self.names.get(name).map_or(name, String::as_str);
-            rest = after;
-        }
-        out + rest
+    /// An object as people may call it.
+    pub fn object(&self, object: &Object) -> String {
+        self.names.get(object).cloned().unwrap_or_else(|| object.to_string())
+    }
+
+    /// A cell or a value as people may call it.
+    pub fn name(&self, name: &Name) -> String {
+        name.show(&|object| self.object(object))
     }
 
     /// The places of the finding, with what happens there.
@@ -171,7 +158,7 @@ impl<'a> Teller<'a> {
         let spots = places.map(|(i, place)| {
             let calls = self.finding.calls.get(i).map_or(&[][..], Vec::as_slice);
             let joins = matches!(self.source.instr(place.at), Some(Instr::Join { .. }));
-            let steps = self.finding.steps.get(place.thread as usize);
+            let steps = self.finding.execution.threads.get(place.thread as usize);
             let step = steps.and_then(|steps| steps.iter().rev().find(|step| step.at == place.at));
             let does = match (self.finding.kind, step.map(|step| &step.action)) {
                 (FindingKind::Deadlock | FindingKind::LeftWaiting, _) if joins => {
@@ -198,14 +185,15 @@ impl<'a> Teller<'a> {
     /// The steps that are shown, in an order that explains them, up to what went wrong.
     pub(crate) fn story(&self) -> Vec<Told> {
         let last = self.life_and_use();
-        let mut told = story::tell(&self.finding.steps, last, &|one, next| self.goes_on(one, next));
+        let mut told =
+            story::tell(&self.finding.execution.threads, last, &|one, next| self.goes_on(one, next));
         told.truncate(self.end(&told));
-        let private = story::private_cells(&self.finding.steps);
+        let private = story::private_cells(&self.finding.execution.threads);
         let concerned: Vec<StepId> = told.iter().map(|t| t.step).filter(|&s| self.is_concerned(s)).collect();
         let is_shown = |told: &Told| match self.step(told.step).map(|step| &step.action) {
-            Some(Action::Read { cell, .. } | Action::Write { cell, .. }) if is_ours(cell) => false,
-            Some(Action::Read { id, .. } | Action::Write { id, .. }) => {
-                !private.contains(id) || concerned.iter().any(|&c| self.cell(c) == Some(*id))
+            Some(Action::Read { cell, .. } | Action::Write { cell, .. }) if is_ours(&cell.name) => false,
+            Some(Action::Read { cell, .. } | Action::Write { cell, .. }) => {
+                !private.contains(&cell.id) || concerned.iter().any(|&c| self.cell(c) == Some(cell.id))
             }
             _ => true,
         };
@@ -258,7 +246,7 @@ impl<'a> Teller<'a> {
         let [late, end] = self.finding.places.as_slice() else { return None };
         let find = |place: &fencepost_explore::Place| {
             let thread = place.thread as usize;
-            let steps = self.finding.steps.get(thread)?;
+            let steps = self.finding.execution.threads.get(thread)?;
             let own = |&i: &usize| steps[i].at == place.at && self.is_about_object(&steps[i].action);
             let any = |&i: &usize| steps[i].at == place.at;
             let index = (0..steps.len()).rev().find(own).or((0..steps.len()).rev().find(any))?;
@@ -270,13 +258,12 @@ impl<'a> Teller<'a> {
 
     /// Whether a step is about the object of the finding.
     fn is_about_object(&self, action: &Action) -> bool {
-        let Some(object) = self.finding.object.as_deref() else { return true };
+        let Some(object) = &self.finding.object else { return true };
         match action {
             Action::Read { cell, .. } | Action::Write { cell, .. } => {
-                let rest = cell.strip_prefix(object);
-                rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+                cell.name.object.as_ref() == Some(object)
             }
-            Action::Free { object: freed } => freed == object,
+            Action::Free(freed) => freed.as_ref() == Some(object),
             _ => true,
         }
     }
@@ -337,8 +324,8 @@ impl<'a> Teller<'a> {
         }
         let mut writes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         for (&step, &number) in &boxes {
-            if let Some(Action::Write { id, place, .. }) = self.step(step).map(|s| &s.action) {
-                writes.insert((*id, *place), number);
+            if let Some(Action::Write { cell, made, .. }) = self.step(step).map(|s| &s.action) {
+                writes.insert((cell.id, made.place), number);
             }
         }
         let newer = |id: u32, place: u32| {
@@ -365,13 +352,13 @@ impl<'a> Teller<'a> {
         }
         for (&step, &number) in &boxes {
             match self.step(step).map(|s| &s.action) {
-                Some(Action::Read { id, from, place, .. }) => {
-                    let source = from.and_then(|(t, i)| boxes.get(&(t as usize, i as usize)));
+                Some(Action::Read { cell, seen, .. }) => {
+                    let source = seen.from.and_then(|(t, i)| boxes.get(&(t as usize, i as usize)));
                     source.inspect(|&&source| arrow(source, number, Kind::Rf));
-                    newer(*id, *place).inspect(|&write| arrow(number, write, Kind::Fr));
+                    newer(cell.id, seen.place).inspect(|&write| arrow(number, write, Kind::Fr));
                 }
-                Some(Action::Write { id, place, .. }) => {
-                    newer(*id, *place).inspect(|&write| arrow(number, write, Kind::Co));
+                Some(Action::Write { cell, made, .. }) => {
+                    newer(cell.id, made.place).inspect(|&write| arrow(number, write, Kind::Co));
                 }
                 _ => {}
             }
@@ -380,19 +367,15 @@ impl<'a> Teller<'a> {
     }
 
     fn title(&self) -> String {
-        let message = self.message(&headline(self.source.program, self.finding));
-        format!("{}: {message}", self.finding.kind.code())
+        format!("{}: {}", self.finding.kind.code(), self.message())
     }
 
-    pub(crate) fn step(&self, (thread, index): StepId) -> Option<&'a Step> {
-        self.finding.steps.get(thread)?.get(index)
+    pub(crate) fn step(&self, (thread, index): StepId) -> Option<&'a Event> {
+        self.finding.execution.threads.get(thread)?.get(index)
     }
 
     fn cell(&self, step: StepId) -> Option<u32> {
-        match self.step(step)?.action {
-            Action::Read { id, .. } | Action::Write { id, .. } => Some(id),
-            _ => None,
-        }
+        self.step(step)?.action.cell().map(|cell| cell.id)
     }
 
     /// Whether the finding is about this step.
@@ -421,8 +404,8 @@ impl<'a> Teller<'a> {
         }
         for (i, later) in told.iter().enumerate().skip(end) {
             let reads_it = |t: &Told| match self.step(t.step).map(|s| &s.action) {
-                Some(Action::Read { from: Some((thread, index)), .. }) => {
-                    (*thread as usize, *index as usize) == later.step
+                Some(Action::Read { seen, .. }) => {
+                    seen.from.is_some_and(|(t, i)| (t as usize, i as usize) == later.step)
                 }
                 _ => false,
             };
@@ -471,7 +454,7 @@ impl<'a> Teller<'a> {
     /// Whether a step is the choice of a store-conditional to fail or to succeed.
     fn is_attempt(&self, step: StepId) -> bool {
         let step = self.step(step);
-        let chooses = step.is_some_and(|step| matches!(step.action, Action::Choose { .. }));
+        let chooses = step.is_some_and(|step| matches!(step.action, Action::Choose(_)));
         let instr = step.and_then(|step| self.source.instr(step.at));
         chooses && matches!(instr, Some(Instr::StoreExclusive { .. }))
     }
@@ -504,7 +487,7 @@ impl<'a> Teller<'a> {
         }
         let mut others: Vec<String> = Vec::new();
         for told in steps {
-            if let Action::Read { from: Some((t, i)), .. } = self.step(told.step)?.action
+            if let Some((t, i)) = self.step(told.step)?.action.seen().and_then(|seen| seen.from)
                 && t as usize != thread
             {
                 let after = format!("after {}", self.who((t as usize, i as usize)));
@@ -549,7 +532,7 @@ impl<'a> Teller<'a> {
         let first = function.ends_with("wait").then(|| ids.first()).flatten()?;
         let (_, ticket) = signals::last_wait(&signals::before(&calls, *first), first.0)?;
         let read = ids.iter().find(|&&step| self.cell(step) == Some(variable))?;
-        let Action::Read { raw, .. } = self.step(*read)?.action else { return None };
+        let raw = self.step(*read)?.action.seen()?.value.raw.0;
         let waker = (raw >> 32 & ticket != 0).then(|| signals::waker(&calls, ticket)).flatten();
         // Otherwise it looks whether it was woken, and was not.
         Some(waker.map_or(String::new(), |by| format!("woken by {}", self.who(by))))
@@ -557,12 +540,12 @@ impl<'a> Teller<'a> {
 
     /// Whether a cell is the state of a condition variable, as far as its size tells: the other one is smaller.
     fn is_state(&self, cell: u32) -> bool {
-        self.finding.cells.get(cell as usize).is_some_and(|(_, width)| *width == Width::W64)
+        self.finding.execution.cells.get(cell as usize).is_some_and(|(_, width)| *width == Width::W64)
     }
 
     /// All steps of the call of the library that a step belongs to.
     fn whole_call(&self, (thread, index): StepId) -> Vec<StepId> {
-        let steps = self.finding.steps.get(thread).map_or(&[][..], Vec::as_slice);
+        let steps = self.finding.execution.threads.get(thread).map_or(&[][..], Vec::as_slice);
         let mut at = 0;
         while at < steps.len() {
             let length = self.same_call(&steps[at..]).max(1);
@@ -575,25 +558,25 @@ impl<'a> Teller<'a> {
     }
 
     /// Whether a read is one that the user wrote, and not one by which a call of the library does its work.
-    pub(crate) fn is_users(&self, step: &Step) -> bool {
+    pub(crate) fn is_users(&self, step: &Event) -> bool {
         let at = self.source.outside(step.at, &step.calls);
         let Action::Read { cell, .. } = &step.action else { return at == step.at };
-        at == step.at && self.mutex(&self.source.text(at), cell, None, true).is_none()
+        at == step.at && self.mutex(&self.source.text(at), &cell.name, None, true).is_none()
     }
 
     /// `, m unlocked`: what a wait writes behind its ticket is the mutex.
     fn unlocked(&self, steps: &[StepId], ticket: StepId) -> String {
         let mutex = steps.iter().filter(|&&id| id > ticket).find_map(|&id| match &self.step(id)?.action {
-            Action::Write { cell, .. } => Some(self.rename(cell)),
+            Action::Write { cell, .. } => Some(self.name(&cell.name)),
             _ => None,
         });
         mutex.map_or(String::new(), |mutex| format!(", {mutex} unlocked"))
     }
 
     /// How many of these steps of a thread belong to the same call of the library; one that the user's own code makes is alone.
-    pub(crate) fn same_call(&self, steps: &[Step]) -> usize {
+    pub(crate) fn same_call(&self, steps: &[Event]) -> usize {
         let Some(first) = steps.first() else { return 0 };
-        let outside = |step: &Step| self.source.outside(step.at, &step.calls);
+        let outside = |step: &Event| self.source.outside(step.at, &step.calls);
         if outside(first) == first.at {
             return 1;
         }
@@ -601,7 +584,7 @@ impl<'a> Teller<'a> {
     }
 
     /// The function of the library that the user calls.
-    pub(crate) fn callee(&self, step: &Step) -> &'a str {
+    pub(crate) fn callee(&self, step: &Event) -> &'a str {
         let all: Vec<At> = std::iter::once(step.at).chain(step.calls.iter().copied()).collect();
         let Some(user) = all.iter().position(|&at| !self.source.is_library(at)) else { return "" };
         let inner = user.checked_sub(1).and_then(|inner| all.get(inner));
@@ -617,11 +600,11 @@ impl<'a> Teller<'a> {
     }
 
     /// What a step does; `write` is the second half of a read-modify-write.
-    fn action(&self, told: &Told, step: &Step, write: Option<&Step>, text: &str) -> Option<String> {
+    fn action(&self, told: &Told, step: &Event, write: Option<&Event>, text: &str) -> Option<String> {
         Some(match &step.action {
-            Action::Read { cell, from, raw, .. } => {
-                let writer = from.map(|(t, i)| self.who((t as usize, i as usize)));
-                if let Some(locking) = self.mutex(text, cell, writer.as_deref(), write.is_some()) {
+            Action::Read { cell, seen, .. } => {
+                let writer = seen.from.map(|(t, i)| self.who((t as usize, i as usize)));
+                if let Some(locking) = self.mutex(text, &cell.name, writer.as_deref(), write.is_some()) {
                     return Some(locking);
                 }
                 let source = match &writer {
@@ -631,75 +614,73 @@ impl<'a> Teller<'a> {
                 };
                 let exchanges = matches!(self.source.instr(step.at), Some(Instr::CompareExchange { .. }));
                 let fails = if exchanges && write.is_none() { "; the exchange fails" } else { "" };
-                let name = self.rename(cell);
+                let name = self.name(&cell.name);
                 if self.finding.kind == FindingKind::Uninitialised
-                    && from.is_none()
+                    && seen.from.is_none()
                     && self.is_concerned(told.step)
                 {
-                    return Some(format!("R{} {name}, which was never written", dotted(step)));
+                    return Some(format!("R{} {name}, which was never written", words::dotted(seen.order)));
                 }
-                if *raw == Value::UNDEFINED.0 && from.is_none() {
+                if seen.value.raw == Value::UNDEFINED && seen.from.is_none() {
                     return Some(format!("copies {name}, which was never written"));
                 }
                 format!("{}, {source}{fails}{}", self.event(step, write), self.note(told))
             }
             Action::Write { .. } => format!("{}{}", self.event(step, None), self.note(told)),
-            Action::Choose { .. } if !matches!(self.source.instr(step.at), Some(Instr::Nondet { .. })) => {
+            Action::Choose(_) if !matches!(self.source.instr(step.at), Some(Instr::Nondet { .. })) => {
                 return None;
             }
-            Action::Choose { value } => format!("chooses {value}"),
-            Action::Fence => match self.source.instr(step.at) {
+            Action::Choose(value) => format!("chooses {}", value.name),
+            Action::Fence(_) => match self.source.instr(step.at) {
                 Some(Instr::Fence(_) | Instr::StoreExclusive { .. }) => self.event(step, None),
                 _ => return None,
             },
-            Action::Spawn { thread } => {
-                format!("starts {}", self.thread(*thread as usize))
-            }
-            Action::Join { thread } => format!("{} has ended", self.thread(*thread as usize)),
-            Action::Free { object } if self.finding.object.as_deref() == Some(object.as_str()) => {
-                format!("ends the life of {}", self.rename(object))
+            Action::Spawn(thread) => format!("starts {}", self.thread(*thread as usize)),
+            Action::Join(Some(thread)) => format!("{} has ended", self.thread(*thread as usize)),
+            Action::Free(Some(object)) if self.finding.object.as_ref() == Some(object) => {
+                format!("ends the life of {}", self.object(object))
             }
             // The ends of other objects' lives say nothing, unless the user frees.
-            Action::Free { object } if self.names.contains_key(object.as_str()) => {
-                format!("frees {}", self.rename(object))
+            Action::Free(Some(object)) if self.names.contains_key(object) => {
+                format!("frees {}", self.object(object))
             }
-            Action::Free { .. } => return None,
+            _ => return None,
         })
     }
 
     /// What a step is: `W.rel q.cells[0].seq = 1`, `U.acq lock 0 -> 1`, `F.sc`.
-    pub(crate) fn event(&self, step: &Step, write: Option<&Step>) -> String {
+    pub(crate) fn event(&self, step: &Event, write: Option<&Event>) -> String {
+        let name = |name: &Name| self.name(name);
         match (&step.action, write.map(|write| &write.action)) {
-            (
-                Action::Read { cell, value, order, .. },
-                Some(Action::Write { value: new, order: second, .. }),
-            ) => {
-                let order = words::joined(*order, *second);
-                let (cell, value, new) = (self.rename(cell), self.rename(value), self.rename(new));
-                format!("U{order} {cell} {value} -> {new}")
+            (Action::Read { cell, seen, .. }, Some(Action::Write { made, .. })) => words::update(
+                &name(&cell.name),
+                (seen, &name(&seen.value.name)),
+                (made, &name(&made.value.name)),
+            ),
+            (Action::Read { cell, seen, .. }, _) => {
+                words::read(&name(&cell.name), seen.order, &name(&seen.value.name))
             }
-            (Action::Read { cell, value, .. }, _) => {
-                format!("R{} {} = {}", dotted(step), self.rename(cell), self.rename(value))
+            (Action::Write { cell, made, .. }, _) => {
+                words::write(&name(&cell.name), made.order, &name(&made.value.name))
             }
-            (Action::Write { cell, value, .. }, _) => {
-                format!("W{} {} = {}", dotted(step), self.rename(cell), self.rename(value))
-            }
-            (Action::Choose { value }, _) => format!("choose {value}"),
-            (Action::Fence, _) => match self.source.instr(step.at) {
+            (Action::Choose(value), _) => format!("choose {}", value.name),
+            (Action::Fence(_), _) => match self.source.instr(step.at) {
                 Some(Instr::Fence(fence)) => words::fence(*fence),
                 Some(Instr::StoreExclusive { .. }) => "the store-conditional fails".into(),
                 _ => "fence".into(),
             },
-            (Action::Spawn { thread }, _) => format!("start {}", self.thread(*thread as usize)),
-            (Action::Join { thread }, _) => format!("join {}", self.thread(*thread as usize)),
-            (Action::Free { object }, _) => format!("free {}", self.rename(object)),
+            (Action::Spawn(thread), _) => format!("start {}", self.thread(*thread as usize)),
+            (Action::Join(Some(thread)), _) => format!("join {}", self.thread(*thread as usize)),
+            (Action::Free(Some(object)), _) => format!("free {}", self.object(object)),
+            (Action::Free(None), _) => "free what the thread has made".into(),
+            _ => String::new(),
         }
     }
 
     /// Locking and unlocking, if that is what the call does.
-    fn mutex(&self, text: &str, cell: &str, writer: Option<&str>, took: bool) -> Option<String> {
+    fn mutex(&self, text: &str, cell: &Name, writer: Option<&str>, took: bool) -> Option<String> {
         let function = text.split('(').next().unwrap_or("").rsplit([' ', '!', '=']).next().unwrap_or("");
-        let name = self.rename(cell);
+        let name = self.name(cell);
         Some(match function {
             "pthread_mutex_lock" | "mtx_lock" | "pthread_mutex_trylock" | "mtx_trylock" => {
                 match (took, writer) {
@@ -724,8 +705,9 @@ impl<'a> Teller<'a> {
     /// What is strange about a step.
     fn note(&self, told: &Told) -> String {
         let written = |step: StepId| match self.step(step).map(|s| &s.action) {
-            Some(Action::Write { cell, value, .. }) => {
-                format!("{} = {} of {}", self.rename(cell), self.rename(value), self.who(step))
+            Some(Action::Write { cell, made, .. }) => {
+                let (cell, value) = (self.name(&cell.name), self.name(&made.value.name));
+                format!("{cell} = {value} of {}", self.who(step))
             }
             _ => self.who(step),
         };
@@ -734,7 +716,7 @@ impl<'a> Teller<'a> {
             Some(Note::Stale { missed, more, seen }) => {
                 let others = if more > 0 { format!(" and {more} newer") } else { String::new() };
                 let although = seen.and_then(|read| match self.step(read)?.action {
-                    Action::Read { from: Some((t, i)), .. } => {
+                    Action::Read { seen: Seen { from: Some((t, i)), .. }, .. } => {
                         let line = self.line_of((t as usize, i as usize));
                         Some(format!(", although it has seen line {line}, which comes after that"))
                     }
@@ -753,11 +735,11 @@ impl<'a> Teller<'a> {
 
     /// Whether the last step of a thread finds a mutex locked, which its line says.
     fn ends_locked_out(&self, thread: u32) -> bool {
-        let last = self.finding.steps.get(thread as usize).and_then(|steps| steps.last());
+        let last = self.finding.execution.threads.get(thread as usize).and_then(|steps| steps.last());
         last.is_some_and(|step| match &step.action {
             Action::Read { cell, .. } => {
                 let text = self.source.text(self.source.outside(step.at, &step.calls));
-                self.mutex(&text, cell, None, false).is_some()
+                self.mutex(&text, &cell.name, None, false).is_some()
             }
             _ => false,
         })
@@ -782,8 +764,8 @@ impl<'a> Teller<'a> {
 }
 
 /// Whether a cell belongs to a variable of the library that the front end brings along: such names are reserved for it.
-pub(crate) fn is_ours(cell: &str) -> bool {
-    cell.starts_with("__fp_")
+pub(crate) fn is_ours(cell: &Name) -> bool {
+    matches!(&cell.object, Some(Object::Declared(name)) if name.starts_with("__fp_"))
 }
 
 /// An edge of a cycle as an arrow.
@@ -796,21 +778,14 @@ fn drawn(kind: EdgeKind) -> Kind {
     }
 }
 
-fn dotted(step: &Step) -> String {
-    match &step.action {
-        Action::Read { order, .. } | Action::Write { order, .. } => words::dotted(*order),
-        _ => String::new(),
-    }
-}
-
 /// What threads are called: by the functions that they run, with their numbers where several run the same.
 fn thread_names(program: &Program, finding: &Finding) -> Vec<String> {
-    let entry = |steps: &Vec<Step>| {
+    let entry = |steps: &Vec<Event>| {
         let step = steps.first()?;
         let (function, _) = step.calls.last().copied().unwrap_or(step.at);
         program.functions.get(function as usize).map(|f| f.name.clone())
     };
-    let names = finding.steps.iter().enumerate().map(|(t, steps)| match program.threads.get(t) {
+    let names = finding.execution.threads.iter().enumerate().map(|(t, steps)| match program.threads.get(t) {
         Some(thread) => Some(thread.name.clone()),
         None => entry(steps),
     });

@@ -4,7 +4,8 @@ use crate::telling::signals::{self, Call, Done};
 use crate::telling::story::StepId;
 use crate::telling::teller::{Teller, is_ours};
 use crate::telling::words::list;
-use fencepost_explore::{Action, Place};
+use fencepost_answer::trace::{Action, Seen};
+use fencepost_explore::Place;
 use fencepost_ir::Instr;
 
 /// Who waits for what, in one sentence.
@@ -26,7 +27,7 @@ fn waits(teller: &Teller<'_>, place: &Place, calls: &[(u32, u32)]) -> (bool, Str
     let thread = place.thread as usize;
     let name = teller.thread(thread);
     let line = source.line(source.outside(place.at, calls));
-    let steps = teller.finding().steps.get(thread).map_or(&[][..], Vec::as_slice);
+    let steps = teller.finding().execution.threads.get(thread).map_or(&[][..], Vec::as_slice);
     let instr =
         source.program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize));
     if matches!(instr, Some(Instr::Join { .. })) {
@@ -35,35 +36,35 @@ fn waits(teller: &Teller<'_>, place: &Place, calls: &[(u32, u32)]) -> (bool, Str
     let last = steps.iter().rposition(|step| step.at == place.at);
     let called = last.map_or("", |i| teller.callee(&steps[i]));
     let read = last.and_then(|i| match &steps[i].action {
-        Action::Read { cell, value, from, place, id, .. } => Some((cell, value, from, *place, *id)),
+        Action::Read { cell, seen, .. } => Some((cell, seen)),
         _ => None,
     });
     if called.starts_with("pthread_cond_") || called.starts_with("cnd_") {
-        let lost = missed_signal(teller, thread, read.map(|read| read.4));
+        let lost = missed_signal(teller, thread, read.map(|(cell, _)| cell.id));
         let lost = lost.map_or(String::new(), |lost| format!(": {lost}"));
         return (false, format!("{name} waits for a signal (line {line}) that will not come{lost}"));
     }
     let text = source.sources.expression(source.span(source.outside(place.at, calls)));
     let locks = matches!(instr, Some(Instr::Lock(_))) || text.contains("_lock(");
     match read {
-        Some((cell, _, Some((t, i)), _, _)) if locks => {
+        Some((cell, Seen { from: Some((t, i)), .. })) if locks => {
             let (holder, at) = (teller.thread(*t as usize), teller.line_of((*t as usize, *i as usize)));
             let holder =
                 if *t as usize == thread { "it holds itself".into() } else { format!("{holder} holds") };
-            let cell = teller.rename(cell);
+            let cell = teller.name(&cell.name);
             (false, format!("{name} waits for `{cell}` (line {line}), which {holder} since line {at}"))
         }
         // A cell of the library is no name for a programmer.
-        Some((cell, ..)) if is_ours(cell) => {
+        Some((cell, _)) if is_ours(&cell.name) => {
             (false, format!("{name} waits at line {line} until somebody wakes it, and nobody does"))
         }
-        Some((cell, value, from, newest, id)) => {
-            let (cell, value) = (teller.rename(cell), teller.rename(value));
-            let written = match from {
+        Some((cell, seen)) => {
+            let missed = missed(teller, cell.id, seen.place);
+            let (cell, value) = (teller.name(&cell.name), teller.name(&seen.value.name));
+            let written = match &seen.from {
                 None => "the initial value".to_string(),
                 Some((t, i)) => format!("written by {}", teller.who((*t as usize, *i as usize))),
             };
-            let missed = missed(teller, id, newest);
             let missed = match missed {
                 Some(step) => format!("it never sees what {} writes", teller.who(step)),
                 None => "nobody writes it again".into(),
@@ -76,10 +77,10 @@ fn waits(teller: &Teller<'_>, place: &Place, calls: &[(u32, u32)]) -> (bool, Str
 
 /// A newer write of the cell.
 fn missed(teller: &Teller<'_>, cell: u32, newest: u32) -> Option<StepId> {
-    let threads = teller.finding().steps.iter().enumerate();
+    let threads = teller.finding().execution.threads.iter().enumerate();
     let mut steps = threads.flat_map(|(t, steps)| steps.iter().enumerate().map(move |(i, s)| ((t, i), s)));
-    steps.find_map(|(id, step)| match step.action {
-        Action::Write { id: other, place, .. } if other == cell && place > newest => Some(id),
+    steps.find_map(|(id, step)| match &step.action {
+        Action::Write { cell: other, made, .. } if other.id == cell && made.place > newest => Some(id),
         _ => None,
     })
 }

@@ -3,6 +3,7 @@
 
 use crate::telling::cause::{Cause, Edge, EdgeKind};
 use crate::telling::words::{self, list};
+use fencepost_ir::{Fence, Order};
 
 /// What the events of an execution are called.
 pub trait Names {
@@ -58,18 +59,42 @@ impl Weak<'_> {
             });
             seen.extend(wrote);
         }
-        let blame: Vec<String> = self.cause.open.iter().map(|&pair| self.blame(pair)).collect();
+        let open = self.cause.open.iter().enumerate();
+        let blame: Vec<String> = open.map(|(i, &pair)| self.blame(pair, self.spreads(i))).collect();
         if blame.is_empty() {
             return seen.join(", while ");
         }
-        let them = if self.cause.open.len() == 1 { "these two" } else { "them" };
-        let allows = format!("{} allows this because nothing orders {them}", self.model);
+        let spread = (0..self.cause.open.len()).filter(|&i| self.spreads(i)).count();
+        let because = match (spread, self.cause.open.len()) {
+            (0, 1) => "nothing orders these two",
+            (0, _) => "nothing orders them",
+            (1, 1) => "only a full fence makes it wait",
+            (spread, all) if spread == all => "only full fences make them wait",
+            _ => "no fence there is strong enough",
+        };
+        let allows = format!("{} allows this because {because}", self.model);
         format!("{}: {}; {allows}", seen.join(", while "), blame.join(", and "))
     }
 
+    /// Whether keeping the two accesses of an open pair in order would not be enough: it takes a full fence, although what comes first
+    /// is no store before a load. Then the first one had not reached all threads when the second one was done.
+    fn spreads(&self, open: usize) -> bool {
+        let (from, to) = self.cause.open[open];
+        let delayed = !self.names.is_read(from) && self.names.is_read(to);
+        let full = matches!(self.cause.fences.get(open), Some(Fence::Sync | Fence::C11(Order::SeqCst)));
+        full && !delayed
+    }
+
     /// What went out of order.
-    fn blame(&self, (from, to): (usize, usize)) -> String {
+    fn blame(&self, (from, to): (usize, usize), spreads: bool) -> String {
         let (thread, first, second) = (self.names.thread(from), self.names.line(from), self.names.line(to));
+        if spreads {
+            let before = if first == second { String::new() } else { format!(" before line {second}") };
+            let did = if self.names.is_read(from) { "seen" } else { "written" };
+            return format!(
+                "{thread} did not wait{before} until what it had {did} at line {first} had reached all threads"
+            );
+        }
         match (self.names.is_read(from), self.names.is_read(to)) {
             (false, false) => {
                 format!("the two stores of {thread}, {}, reached others out of order", both(first, second))

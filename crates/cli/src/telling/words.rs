@@ -1,5 +1,6 @@
 //! Words for memory orders and fences.
 
+use fencepost_answer::trace::{Made, Seen};
 use fencepost_ir::{Fence, Order};
 
 /// `.acq`, `.rlx`; nothing for a plain access.
@@ -10,14 +11,19 @@ pub fn dotted(order: Order) -> String {
     }
 }
 
-/// The order of the two halves of a read-modify-write.
-pub fn joined(read: Order, write: Order) -> String {
-    let order = match (read, write) {
-        (Order::SeqCst, _) | (_, Order::SeqCst) => Order::SeqCst,
-        (read, write) if read.acquires() && write.releases() => Order::AcqRel,
-        (read, write) => read.max(write),
-    };
-    dotted(order)
+/// `R.acq x = 1`.
+pub fn read(cell: &str, order: Order, value: &str) -> String {
+    format!("R{} {cell} = {value}", dotted(order))
+}
+
+/// `W.rel x = 1`.
+pub fn write(cell: &str, order: Order, value: &str) -> String {
+    format!("W{} {cell} = {value}", dotted(order))
+}
+
+/// `U.acq lock 0 -> 1`; the values beside what they are called.
+pub fn update(cell: &str, (seen, old): (&Seen, &str), (made, new): (&Made, &str)) -> String {
+    format!("U{} {cell} {old} -> {new}", dotted(Order::joined(seen.order, made.order)))
 }
 
 /// `F.sc`, `F.lwsync`.
@@ -60,10 +66,10 @@ mod tests {
 
     #[test]
     fn orders_are_named_as_in_the_literature() {
-        assert_eq!(joined(Order::Acquire, Order::Release), ".acqrel");
-        assert_eq!(joined(Order::Acquire, Order::Relaxed), ".acq");
-        assert_eq!(joined(Order::Relaxed, Order::Release), ".rel");
-        assert_eq!(joined(Order::Plain, Order::Plain), "");
+        assert_eq!(dotted(Order::joined(Order::Acquire, Order::Release)), ".acqrel");
+        assert_eq!(dotted(Order::joined(Order::Acquire, Order::Relaxed)), ".acq");
+        assert_eq!(dotted(Order::joined(Order::Relaxed, Order::Release)), ".rel");
+        assert_eq!(dotted(Order::joined(Order::Plain, Order::Plain)), "");
         assert_eq!(
             (fence(Fence::C11(Order::SeqCst)), fence(Fence::DmbLd)),
             ("F.sc".into(), "F.dmb.ld".into())

@@ -1,6 +1,6 @@
 //! What an exploration finds: final states, counts, faults, and executions for whoever wants to see them.
 
-use crate::findings::judge::{Finding, FindingKind, Place, findings};
+use crate::findings::judge::{Execution, Finding, FindingKind, Place, findings};
 use crate::findings::view::{View, trace};
 use crate::models::model::MemoryModel;
 use crate::search::finish::Ends;
@@ -265,18 +265,13 @@ impl<'a> Collector<'a> {
         let mut error = false;
         for (kind, places, object) in found {
             error |= !kind.is_warning() && !kind.is_unknown();
-            self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| {
-                let (steps, cells) = view.steps();
-                Finding {
-                    kind: *kind,
-                    places: places.clone(),
-                    calls: places.iter().map(|place| view.calls_to(place)).collect(),
-                    object,
-                    cells,
-                    made: view.made(),
-                    steps,
-                    coherence: view.coherence(),
-                }
+            self.findings.entry((kind, places)).or_insert_with_key(|(kind, places)| Finding {
+                kind: *kind,
+                places: places.clone(),
+                calls: places.iter().map(|place| view.calls_to(place)).collect(),
+                object,
+                made: view.made(),
+                execution: view.execution(),
             });
         }
         if error && self.stop_at_error {
@@ -300,10 +295,8 @@ impl<'a> Collector<'a> {
             places: places.clone(),
             calls: Vec::new(),
             object: None,
-            cells: Vec::new(),
             made: Vec::new(),
-            steps: Vec::new(),
-            coherence: Vec::new(),
+            execution: Execution::default(),
         };
         self.findings.entry((kind, places)).or_insert(finding);
     }

@@ -8,9 +8,10 @@ use crate::threads::interpret::{END_OF_THREAD, FaultKind, Next};
 use crate::threads::memory::{BadAccess, Storage};
 use crate::threads::path::{EventId, INIT, Kind};
 use crate::threads::pieces::unordered;
-use fencepost_ir::{FailKind, Instr, ObjectId, Order, Program, Value, Width};
+use fencepost_ir::{FailKind, ObjectId, Value};
 
 pub use fencepost_answer::FindingKind;
+pub use fencepost_answer::trace::{Execution, Object};
 
 /// A place in the program: a thread, a function and an instruction of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,70 +32,15 @@ pub struct Finding {
     /// For each place: the calls that led to it, innermost first.
     pub calls: Vec<Calls>,
     /// The object that it is about.
-    pub object: Option<String>,
-    /// Offset in its object and width of each cell, by the number that it has in the steps.
-    pub cells: Vec<(u32, Width)>,
-    /// Names of objects on the heap, and who made them.
-    pub made: Vec<(String, Place)>,
-    /// The execution, thread by thread.
-    pub steps: Vec<Vec<Step>>,
-    /// Per cell that is written: the writes in coherence order, each as thread and step.
-    pub coherence: Vec<Vec<(u32, u32)>>,
+    pub object: Option<Object>,
+    /// Objects on the heap, and who made them.
+    pub made: Vec<(Object, Place)>,
+    /// The execution.
+    pub execution: Execution,
 }
 
 /// Call instructions, innermost first, each a function and an instruction of it.
 pub type Calls = Vec<(u32, u32)>;
-
-/// One event of a thread, for people.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// Where.
-    pub at: (u32, u32),
-    /// The calls that led there.
-    pub calls: Calls,
-    /// What it does.
-    pub action: Action,
-}
-
-/// What a step does.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub enum Action {
-    /// `id` is the cell, `cell` its name, which may not be its own alone; `value` is for people, `raw` is it. `from`: thread and
-    /// step of the write; `None` is
-    /// the initial value, whose `place` in the coherence order is 0.
-    Read {
-        id: u32,
-        cell: String,
-        value: String,
-        raw: u64,
-        order: Order,
-        from: Option<(u32, u32)>,
-        place: u32,
-    },
-    /// `place` in the coherence order counts from 1.
-    Write {
-        id: u32,
-        cell: String,
-        value: String,
-        raw: u64,
-        order: Order,
-        place: u32,
-    },
-    Choose {
-        value: u64,
-    },
-    Fence,
-    Spawn {
-        thread: u32,
-    },
-    Join {
-        thread: u32,
-    },
-    Free {
-        object: String,
-    },
-}
 
 /// All findings of a graph that no thread can extend; `failed`: something went wrong in a thread; `waiting`: threads wait for
 /// ever, which is a finding of that kind; `left`: all threads have ended by
@@ -105,7 +51,7 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     race: Option<(EventId, EventId)>,
     waiting: Option<FindingKind>,
     left: bool,
-) -> Vec<(FindingKind, Vec<Place>, Option<String>)> {
+) -> Vec<(FindingKind, Vec<Place>, Option<Object>)> {
     let mut found = Vec::new();
     let may_fail = failed || view.subject.code.checks_at_end;
     for t in (0..view.subject.layout.threads()).filter(|_| may_fail) {
@@ -114,7 +60,7 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
         } else if let Next::Failed(fault) = view.graph.frontier(view.subject.layout, t).next {
             let object = match fault.kind {
                 FaultKind::Uninitialised(object) | FaultKind::UseAfterScope(object) => {
-                    Some(view.subject.code.privates[object as usize].object.name.clone())
+                    Some(Object::Declared(view.subject.code.privates[object as usize].object.name.clone()))
                 }
                 _ => None,
             };
@@ -133,7 +79,7 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
     {
         // What the threads read and write from there on is nothing that could be relied upon.
         found.clear();
-        let object = view.object_at(a).and_then(|o| view.object_name(o));
+        let object = view.object_at(a).and_then(|o| view.object(o));
         let places = vec![view.place(a as usize), view.place(b as usize)];
         found.push((FindingKind::MixedSize, places, object));
         return found;
@@ -142,7 +88,7 @@ pub(crate) fn findings<M: MemoryModel<W>, W: RowWidth>(
         found.push((
             FindingKind::DataRace,
             vec![view.place(a as usize), view.place(b as usize)],
-            view.object_at(a).and_then(|o| view.object_name(o)),
+            view.object_at(a).and_then(|o| view.object(o)),
         ));
     }
     if view.subject.code.uses_objects {
@@ -177,7 +123,7 @@ fn is_shared<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, thread: usiz
     })
 }
 
-type Found = Vec<(FindingKind, Vec<Place>, Option<String>)>;
+type Found = Vec<(FindingKind, Vec<Place>, Option<Object>)>;
 
 fn kind_of(fault: FaultKind) -> FindingKind {
     match fault {
@@ -227,7 +173,7 @@ fn lifetimes<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut 
                 _ if scope => FindingKind::UseAfterScope,
                 _ => FindingKind::UseAfterFree,
             };
-            found.push((kind, vec![view.place(e), view.place(f)], view.object_name(object)));
+            found.push((kind, vec![view.place(e), view.place(f)], view.object(object)));
         }
     }
 }
@@ -247,7 +193,7 @@ fn ended_with_thread<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, end:
         let own = view.memory.maker(object).is_some_and(|(maker, _)| maker == thread);
         if local && own && !view.happens_before(e, end) && !ended_before(object) {
             let places = vec![view.place(e), view.place(end)];
-            found.push((FindingKind::UseAfterScope, places, view.object_name(object)));
+            found.push((FindingKind::UseAfterScope, places, view.object(object)));
         }
     }
 }
@@ -275,7 +221,7 @@ fn allocated_elsewhere<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, fo
             if !thread_local {
                 places.push(Place { thread: u32::from(maker), at: view.subject.code.source[site as usize] });
             }
-            found.push((FindingKind::UseBeforeAllocation, places, view.object_name(object)));
+            found.push((FindingKind::UseBeforeAllocation, places, view.object(object)));
         }
     }
 }
@@ -310,7 +256,7 @@ fn outside_sections<M: MemoryModel<W>, W: RowWidth>(
                 && !view.happens_before(a, b)
                 && !view.happens_before(b, a);
             if together {
-                let object = view.object_at(a as EventId).and_then(|o| view.object_name(o));
+                let object = view.object_at(a as EventId).and_then(|o| view.object(o));
                 found.push((FindingKind::OutsideSection, vec![view.place(a), view.place(b)], object));
                 return;
             }
@@ -332,7 +278,7 @@ fn uninitialised<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &
             Undefined::Atomic => true,
         };
         if mistake {
-            let object = view.object_at(e as EventId).and_then(|o| view.object_name(o));
+            let object = view.object_at(e as EventId).and_then(|o| view.object(o));
             reads.push((FindingKind::Uninitialised, vec![view.place(e)], object));
         }
     }
@@ -370,58 +316,6 @@ fn leaks<M: MemoryModel<W>, W: RowWidth>(view: &View<'_, M, W>, found: &mut Foun
         let maker = view.memory.maker(object);
         let place =
             maker.map(|(t, pc)| Place { thread: u32::from(t), at: view.subject.code.source[pc as usize] });
-        found.push((FindingKind::Leak, place.into_iter().collect(), view.object_name(object)));
-    }
-}
-
-/// What a finding says in one line, for a program.
-pub fn headline(program: &Program, finding: &Finding) -> String {
-    let object = finding.object.as_deref().unwrap_or("the object");
-    let instr = |place: &Place| {
-        program.functions.get(place.at.0 as usize).and_then(|f| f.body.get(place.at.1 as usize))
-    };
-    let message = |place: &Place| match instr(place) {
-        Some(Instr::Assert { message, .. } | Instr::Fail { message, .. }) => Some(message.clone()),
-        _ => None,
-    };
-    let own = finding.places.first().and_then(message);
-    match finding.kind {
-        FindingKind::Assertion => own.unwrap_or_else(|| "this assertion fails".into()),
-        FindingKind::Misuse => {
-            let default = match finding.places.first().and_then(instr) {
-                Some(Instr::Lock(_)) => "a mutex is locked that was destroyed",
-                Some(Instr::Join { .. }) => {
-                    "a thread is joined that does not exist, or that was joined or detached before"
-                }
-                _ => "a mutex is unlocked by a thread that does not hold it",
-            };
-            own.unwrap_or_else(|| default.into())
-        }
-        FindingKind::Unsupported => own.unwrap_or_else(|| {
-            match finding.places.first().and_then(instr) {
-                Some(Instr::Call { .. }) | None => "the calls are nested too deeply",
-                Some(Instr::CopyLoad { .. } | Instr::Load { .. } | Instr::Store { .. }) => {
-                    "memory of which only some bytes have a value is accessed with another size"
-                }
-                Some(_) => "one thread accesses an object atomically and by different sizes",
-            }
-            .into()
-        }),
-        FindingKind::OutsideSection => {
-            format!("`{object}` is accessed in an atomic section and outside of sections at the same time")
-        }
-        FindingKind::DataRace => format!("data race on `{object}`"),
-        FindingKind::UseAfterFree => format!("`{object}` is used although it may have been freed"),
-        FindingKind::UseAfterScope => format!("`{object}` is used although it may be out of scope"),
-        FindingKind::DoubleFree => format!("`{object}` is freed twice"),
-        FindingKind::Uninitialised if finding.object.is_none() => {
-            "a value is used that was copied from uninitialised memory".into()
-        }
-        FindingKind::Uninitialised => format!("`{object}` is read before it is written"),
-        FindingKind::UseBeforeAllocation => {
-            format!("`{object}` is used although it need not have been allocated yet")
-        }
-        FindingKind::Leak => format!("`{object}` is never freed"),
-        kind => kind.message().into(),
+        found.push((FindingKind::Leak, place.into_iter().collect(), view.object(object)));
     }
 }

@@ -2,7 +2,7 @@
 //! execution.
 
 use crate::findings::collect::Trace;
-use crate::findings::judge::{Action, Calls, Place, Step};
+use crate::findings::judge::{Calls, Execution, Object, Place};
 use crate::models::model::MemoryModel;
 use crate::reductions::symmetry::leads_to;
 use crate::search::graph::Graph;
@@ -13,7 +13,8 @@ use crate::threads::interpret::{FaultKind, Next};
 use crate::threads::memory::{LocId, Memory, Storage};
 use crate::threads::native::SITE;
 use crate::threads::path::{EventId, INIT, Kind, Trie};
-use fencepost_ir::{Value, Width};
+use fencepost_answer::trace::{Action, Cell, Event, Made, Purpose, Seen, Typed};
+use fencepost_ir::Value;
 use rustc_hash::FxHashMap;
 
 /// A graph with all that is needed to read it.
@@ -56,9 +57,9 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         matches!(node.kind, Kind::Read | Kind::Write).then(|| self.memory.location(node.loc()).0.object)
     }
 
-    /// The name of an object.
-    pub fn object_name(&self, object: fencepost_ir::ObjectId) -> Option<String> {
-        self.memory.describe(object).map(|(name, _)| name.to_string())
+    /// An object as people know it.
+    pub fn object(&self, object: fencepost_ir::ObjectId) -> Option<Object> {
+        self.memory.shown(object)
     }
 
     /// What a read makes of a value that nobody wrote.
@@ -111,23 +112,23 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         places
     }
 
-    /// The execution, thread by thread, for people, and the offsets and widths of its cells.
-    pub fn steps(&self) -> (Vec<Vec<Step>>, Vec<(u32, Width)>) {
+    /// The execution, for people.
+    pub fn execution(&self) -> Execution {
         let threads = 0..self.subject.layout.threads();
-        let mut steps: Vec<Vec<Step>> =
-            threads.map(|t| self.shown(t).map(|e| self.step(e)).collect()).collect();
+        let mut threads: Vec<Vec<Event>> =
+            threads.map(|t| self.shown(t).map(|e| self.event(e)).collect()).collect();
         // Cells are numbered as a worker meets them; what is shown must not depend on that.
         let (mut numbers, mut cells) = (FxHashMap::default(), Vec::new());
-        for step in steps.iter_mut().flatten() {
-            if let Action::Read { id, .. } | Action::Write { id, .. } = &mut step.action {
-                let (location, width) = self.memory.location(*id);
-                *id = *numbers.entry(*id).or_insert_with(|| {
+        for event in threads.iter_mut().flatten() {
+            if let Action::Read { cell, .. } | Action::Write { cell, .. } = &mut event.action {
+                let (location, width) = self.memory.location(cell.id);
+                cell.id = *numbers.entry(cell.id).or_insert_with(|| {
                     cells.push((location.offset, width));
                     cells.len() as u32 - 1
                 });
             }
         }
-        (steps, cells)
+        Execution { threads, cells, coherence: self.coherence() }
     }
 
     /// The events of a thread that are shown: those up to its first gap.
@@ -137,7 +138,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
     }
 
     /// The writes of each cell that has any, as threads and steps, in coherence order.
-    pub fn coherence(&self) -> Vec<Vec<(u32, u32)>> {
+    fn coherence(&self) -> Vec<Vec<(u32, u32)>> {
         let layout = self.subject.layout;
         let id = |&w: &EventId| {
             let thread = layout.thread_of[w as usize];
@@ -153,7 +154,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
         lists
     }
 
-    fn step(&self, e: usize) -> Step {
+    fn event(&self, e: usize) -> Event {
         let graph = self.graph;
         let layout = self.subject.layout;
         let node = self.trie.node(graph.node(e));
@@ -162,6 +163,7 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             let place = graph.co(node.loc()).iter().position(|&w| w == write);
             place.map_or(0, |place| place as u32 + 1)
         };
+        let purpose = Purpose::Data;
         let action = match node.kind {
             Kind::Read => {
                 let source = graph.rf(e);
@@ -169,37 +171,34 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
                     let thread = layout.thread_of[source as usize];
                     (u32::from(thread), source - layout.base[thread as usize])
                 });
-                let (raw, order, place) = (value, graph.order(e), place_of(source));
-                let (cell, value) = (self.show_cell(node.loc()), self.show_value(node.loc(), value));
-                Action::Read { id: node.loc(), cell, value, raw, order, from, place }
+                let value = self.typed(node.loc(), value);
+                let seen = Seen { value, order: graph.order(e), from, place: place_of(source) };
+                Action::Read { cell: self.cell(node.loc()), seen, purpose }
             }
             Kind::Write => {
-                let (raw, order, place) = (value, graph.order(e), place_of(e as EventId));
-                let (cell, value) = (self.show_cell(node.loc()), self.show_value(node.loc(), value));
-                Action::Write { id: node.loc(), cell, value, raw, order, place }
+                let value = self.typed(node.loc(), value);
+                let made = Made { value, order: graph.order(e), place: place_of(e as EventId) };
+                Action::Write { cell: self.cell(node.loc()), made, purpose }
             }
-            Kind::Choice => Action::Choose { value },
-            Kind::Spawn => Action::Spawn { thread: value as u32 },
-            Kind::Join => Action::Join { thread: value as u32 },
-            Kind::Free => {
-                let object = self.memory.describe(fencepost_ir::ObjectId(value as u32));
-                let all = "what the thread has made";
-                Action::Free { object: object.map_or(all, |(name, _)| name).to_string() }
-            }
-            _ => Action::Fence,
+            Kind::Choice => Action::Choose(Typed::number(value)),
+            Kind::Spawn => Action::Spawn(value as u32),
+            Kind::Join => Action::Join(Some(value as u32)),
+            Kind::Free => Action::Free(self.object(fencepost_ir::ObjectId(value as u32))),
+            _ => Action::Fence(None),
         };
         let calls = self.trie.calls(graph.node(e), self.code());
         let calls = calls.into_iter().map(|pc| self.code().source[pc as usize]).collect();
-        Step { at: self.code().source[node.pc() as usize], calls, action }
+        Event { at: self.code().source[node.pc() as usize], calls, action }
     }
 
-    fn show_cell(&self, loc: LocId) -> String {
-        self.code().debug.cell(self.memory, loc, &self.code().source)
+    fn cell(&self, id: LocId) -> Cell {
+        Cell { id, name: self.code().debug.cell(self.memory, id, &self.code().source) }
     }
 
-    fn show_value(&self, loc: LocId, value: u64) -> String {
-        let value = self.memory.location(loc).1.sign_extend(Value(value));
-        self.code().debug.value(self.memory, loc, value, &self.code().source)
+    fn typed(&self, loc: LocId, raw: u64) -> Typed {
+        let value = self.memory.location(loc).1.sign_extend(Value(raw));
+        let name = self.code().debug.value(self.memory, loc, value, &self.code().source);
+        Typed { raw: Value(raw), name }
     }
 
     /// The active calls of a thread with these registers, innermost first.
@@ -222,14 +221,14 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             matches!(self.graph.frontier(layout, t).next, Next::Failed(fault) if fault.at == place.at);
         let first = layout.base[t] as usize;
         let events = (first..first + self.graph.front(t) as usize).rev();
-        match events.map(|e| self.step(e)).find(|step| step.at == place.at) {
-            Some(step) if !stands => step.calls,
+        match events.map(|e| self.event(e)).find(|event| event.at == place.at) {
+            Some(event) if !stands => event.calls,
             _ => self.calls(self.graph.frontier_regs(layout, t)),
         }
     }
 
-    /// Objects on the heap by name, and who made them.
-    pub fn made(&self) -> Vec<(String, Place)> {
+    /// Objects on the heap, and who made them.
+    pub fn made(&self) -> Vec<(Object, Place)> {
         let objects = self.memory.objects(Storage::Heap);
         let made = objects.filter_map(|object| {
             let (thread, pc) = self.memory.maker(object)?;
@@ -240,8 +239,8 @@ impl<M: MemoryModel<W>, W: RowWidth> View<'_, M, W> {
             if !started || u64::from(self.memory.made_after(object)) >= made() {
                 return None;
             }
-            let (name, _) = self.memory.describe(object)?;
-            Some((name.to_string(), Place { thread: u32::from(thread), at: self.code().source[pc as usize] }))
+            let name = self.memory.shown(object)?;
+            Some((name, Place { thread: u32::from(thread), at: self.code().source[pc as usize] }))
         });
         let mut made: Vec<_> = made.collect();
         made.sort();

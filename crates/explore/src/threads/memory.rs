@@ -10,6 +10,7 @@
 
 use crate::reductions::conflicts::CellKey;
 use crate::work::cells::{Cells, Owner};
+use fencepost_answer::trace::Object as Named;
 use fencepost_ir::{Location, Object, ObjectId, Program, Span, Value, Width};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -370,7 +371,7 @@ impl Memory {
                     key,
                     owner: Owner::Made(identity),
                     layout: self.layouts.0.get(&key).cloned(),
-                    name: format!("allocation {}.{}", identity.thread, identity.number),
+                    name: String::new(),
                     size: identity.size,
                     storage: identity.storage,
                     span,
@@ -537,9 +538,9 @@ impl Memory {
         self.objects.get(object.0 as usize).map(|info| info.storage)
     }
 
-    /// Its name, and where it was declared or made.
-    pub fn describe(&self, object: ObjectId) -> Option<(&str, Span)> {
-        self.objects.get(object.0 as usize).map(|info| (info.name.as_str(), info.span))
+    /// Where it was declared or made.
+    pub fn span(&self, object: ObjectId) -> Option<Span> {
+        self.objects.get(object.0 as usize).map(|info| info.span)
     }
 
     /// The thread that made it, and the operation.
@@ -552,20 +553,31 @@ impl Memory {
         self.objects.get(object.0 as usize).and_then(|info| info.maker).map_or(0, |(_, _, number)| number)
     }
 
-    /// A cell for people.
-    pub fn show(&self, loc: LocId) -> String {
+    /// An object as people know it.
+    pub fn shown(&self, object: ObjectId) -> Option<Named> {
+        let info = self.objects.get(object.0 as usize)?;
+        Some(match info.owner {
+            Owner::Made(Identity { thread, number, .. }) if info.free_form => {
+                Named::Allocated { thread: thread.into(), number }
+            }
+            _ => Named::Declared(info.name.clone()),
+        })
+    }
+
+    /// The part of its object that a cell is: nothing if it is all of it.
+    pub fn part(&self, loc: LocId) -> String {
         let (location, width) = self.location(loc);
         let info = &self.objects[location.object.0 as usize];
         if location.offset == 0 && info.size == width.bytes() {
-            return info.name.clone();
+            return String::new();
         }
         let uniform =
             info.size.is_multiple_of(width.bytes()) && location.offset.is_multiple_of(width.bytes());
         let even = info.declared.iter().all(|c| c.1 == width);
-        if uniform && even && !info.declared.is_empty() {
-            return format!("{}[{}]", info.name, location.offset / width.bytes());
+        match uniform && even && !info.declared.is_empty() {
+            true => format!("[{}]", location.offset / width.bytes()),
+            false => format!("+{}", location.offset),
         }
-        format!("{}+{}", info.name, location.offset)
     }
 
     /// All objects of a kind of storage.

@@ -39,7 +39,7 @@ impl Checkable for BufferMachine<'_> {
         let told = describe(&code, &plain, &self.moves(run))?;
         let Wrong { kind, message, thread, span } = follow(self.source, &self.config, &told.turns)?;
         let places = vec![Place { thread, span, label: String::new() }];
-        Ok(Finding { kind, message, places, trace: told.steps })
+        Ok(Finding { run: told.steps, ..Finding::new(kind, message, places) })
     }
 
     fn gave_up(&self, run: &[Label]) -> Option<String> {
@@ -71,5 +71,5 @@ pub fn confirm_moves(code: &Code<'_>, config: &Config, moves: &[Move]) -> Result
     let told = describe(code, &plain, moves)?;
     let Wrong { kind, message, thread, span } = follow(code.program, config, &told.turns)?;
     let places = vec![Place { thread, span, label: String::new() }];
-    Ok(Finding { kind, message, places, trace: told.steps })
+    Ok(Finding { run: told.steps, ..Finding::new(kind, message, places) })
 }

@@ -1,7 +1,8 @@
 //! What the events of a run did to memory: where each read reads from, and the coherence order of the stores.
 
 use super::plain::{Plain, State, Status};
-use fencepost_answer::{Access, Made, Seen, Step};
+use fencepost_answer::trace::{Access, Action, Made, Seen, Step, StepId};
+use fencepost_ir::Order;
 use std::collections::BTreeMap;
 
 /// Adds to the steps of a run what they did to memory. `told` has the step of each event.
@@ -29,16 +30,35 @@ pub fn add(plain: &Plain<'_>, state: &State, told: &BTreeMap<(usize, usize), usi
             places.insert(events.remove(at), place);
         }
     }
+    let ids = ids(run);
     for (&(p, i), &step) in told {
-        let Some((id, cell, stored)) = plain.cell_and_value(state, p, i) else { continue };
+        let Some((cell, stored)) = plain.cell_and_value(state, p, i) else { continue };
         let event = &state.events[p][i];
-        let read = plain.is_read(state, p, i).then(|| Seen {
-            value: plain.show(id, event.value.unwrap_or_default()),
-            from: event.rf.flatten().and_then(|store| told.get(&store).copied()),
+        let order = Order::Relaxed;
+        let seen = plain.is_read(state, p, i).then(|| Seen {
+            value: plain.typed(cell, event.value.unwrap_or_default()),
+            order,
+            from: event.rf.flatten().and_then(|store| told.get(&store).map(|&step| ids[step])),
+            place: 0,
         });
-        let wrote = places.get(&(p, i)).map(|&place| Made { value: plain.show(id, stored), place });
-        if read.is_some() || wrote.is_some() {
-            run[step].access = Some(Access { cell, read, wrote, number: i as u32 + 1 });
+        let value = plain.typed(cell, stored);
+        let made = places.get(&(p, i)).map(|&place| Made { value, order, place });
+        if let Action::Phase { access, .. } = &mut run[step].action
+            && (seen.is_some() || made.is_some())
+        {
+            *access = Some(Access { cell: plain.shown(cell), seen, made });
+            run[step].number = i as u32 + 1;
         }
     }
+}
+
+/// Each step by thread and number in its thread.
+fn ids(run: &[Step]) -> Vec<StepId> {
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut next = |step: &Step| {
+        let count = counts.entry(step.thread).or_default();
+        *count += 1;
+        (step.thread, *count - 1)
+    };
+    run.iter().map(&mut next).collect()
 }

@@ -10,7 +10,8 @@ use crate::check::{Checkable, Checked, allows, check_machine};
 use crate::code::Unsupported;
 use crate::machine::Machine;
 use crate::search;
-use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Step};
+use fencepost_answer::trace::{Action, Phase, Step};
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind};
 use fencepost_ir::flat::{self, Op};
 use fencepost_ir::{FailKind, Observable, Program, Property, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -278,8 +279,8 @@ fn finish_alone(
 fn final_state(code: &PowerCode<'_>, state: &[Value], trace: Vec<Step>) -> Result<Finding, &'static str> {
     match &code.program.property {
         Property::Final(condition) if !allows(condition, state) => {
-            let message = "a final state violates the condition".into();
-            Ok(Finding { kind: FindingKind::Assertion, message, places: Vec::new(), trace })
+            let message = "a final state violates the condition";
+            Ok(Finding { run: trace, ..Finding::new(FindingKind::Assertion, message, Vec::new()) })
         }
         _ => Err("nothing is wrong at its end"),
     }
@@ -313,19 +314,16 @@ pub fn observed(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State) -> Vec<V
     condition.observed.iter().map(value).collect()
 }
 
-/// A line of the run for each rule that a person wants to see.
+/// A step of the run for each rule that a person wants to see.
 fn tell(code: &PowerCode<'_>, plain: &Plain<'_>, state: &State, step: Move, run: &mut Vec<Step>) {
     let p = usize::from(step.process);
-    let (index, text) = match step.rule {
-        Rule::Init(i) => (i, plain.tell(state, p, i as usize, "init")),
-        Rule::Commit(i) => (i, plain.tell(state, p, i as usize, "commit")),
-        Rule::Propagate(i, to) => {
-            let to = &code.flat.threads[usize::from(to)].name;
-            (i, plain.tell(state, p, i as usize, &format!("reaches {to}:")))
-        }
+    let (index, phase) = match step.rule {
+        Rule::Init(i) => (i, Phase::Init),
+        Rule::Commit(i) => (i, Phase::Commit),
+        Rule::Propagate(i, to) => (i, Phase::Reaches(code.flat.threads[usize::from(to)].name.clone())),
         _ => return,
     };
-    let Some(text) = text else { return };
+    let Some(subject) = plain.subject(state, p, index as usize) else { return };
     let span = code.flat.threads[p].code[state.events[p][index as usize].step as usize].span;
-    run.push(Step { thread: p as u32, action: text, span, ..Step::default() });
+    run.push(Step::new(p as u32, span, Action::Phase { phase, subject, access: None }));
 }

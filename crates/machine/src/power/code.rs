@@ -1,6 +1,7 @@
 //! A flat program prepared for the POWER machine: cells numbered, the part of `main` that runs alone found.
 
 use crate::code::Unsupported;
+use fencepost_answer::trace::{Cell, Name, Typed};
 use fencepost_ir::flat::{Flat, FlatThread, Op, Phase, phases};
 use fencepost_ir::{Fence, Program, Span, Value, Width};
 
@@ -89,16 +90,18 @@ impl<'p> PowerCode<'p> {
         cell.init.map(|value| width.zero_extend(value))
     }
 
-    /// The name of a cell as a person reads it.
-    pub fn cell_name(&self, cell: u32) -> String {
-        let (object, offset, _) = self.cells[cell as usize];
-        self.program.show_place(&self.flat.objects[object as usize], offset)
+    /// A cell as a person reads it.
+    pub fn shown(&self, id: u32) -> Cell {
+        let (object, offset, _) = self.cells[id as usize];
+        let name = self.program.show_place(&self.flat.objects[object as usize], offset);
+        Cell { id, name: Name::plain(name) }
     }
 
     /// The value of a cell as a person reads it.
-    pub fn cell_value(&self, cell: u32, value: Value) -> String {
+    pub fn typed(&self, cell: u32, raw: Value) -> Typed {
         let (object, offset, width) = self.cells[cell as usize];
-        self.program.show_cell_value(&self.flat.objects[object as usize], offset, width, value)
+        let name = self.program.show_cell_value(&self.flat.objects[object as usize], offset, width, raw);
+        Typed { raw, name: Name::plain(name) }
     }
 
     /// When a step runs.

@@ -133,5 +133,5 @@ pub(super) fn finding(
         _ => said.to_owned(),
     };
     let place = Place { thread: Some(thread as u32), span: step.span, label: String::new() };
-    Finding { kind, message, places: vec![place], trace }
+    Finding { run: trace, ..Finding::new(kind, message, vec![place]) }
 }

@@ -9,6 +9,7 @@ use super::alone::Alone;
 use super::code::{PowerCode, PowerFence};
 use super::machine::{Move, Rule};
 use super::state::Start;
+use fencepost_answer::trace::{Cell, Subject, Typed};
 use fencepost_ir::flat::Op;
 use fencepost_ir::{Operand, Rvalue, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -589,32 +590,35 @@ impl<'a> Plain<'a> {
     }
 
     /// The cell of an access, by its number and its name, and the value that it stores.
-    pub(super) fn cell_and_value(&self, state: &State, p: usize, i: usize) -> Option<(u32, String, Value)> {
+    pub(super) fn cell_and_value(&self, state: &State, p: usize, i: usize) -> Option<(u32, Value)> {
         let flow = self.flow(state, p);
         let cell = self.var(state, &flow, p, i)?;
-        Some((cell, self.code.cell_name(cell), flow.data[i].0.unwrap_or_default()))
+        Some((cell, flow.data[i].0.unwrap_or_default()))
+    }
+
+    /// A cell for people.
+    pub(super) fn shown(&self, cell: u32) -> Cell {
+        self.code.shown(cell)
     }
 
     /// The value of a cell for people.
-    pub(super) fn show(&self, cell: u32, value: Value) -> String {
-        self.code.cell_value(cell, value)
+    pub(super) fn typed(&self, cell: u32, value: Value) -> Typed {
+        self.code.typed(cell, value)
     }
 
-    /// What happened to an event, in words; `None` for what is not worth telling.
-    pub fn tell(&self, state: &State, p: usize, i: usize, how: &str) -> Option<String> {
+    /// What an event is; `None` for what is not worth telling.
+    pub fn subject(&self, state: &State, p: usize, i: usize) -> Option<Subject> {
         let flow = self.flow(state, p);
         let equals = |value: Option<Value>| {
             let cell = self.var(state, &flow, p, i)?;
-            Some(format!(
-                "{} = {}",
-                self.code.cell_name(cell),
-                self.code.cell_value(cell, value.unwrap_or_default())
-            ))
+            Some((self.code.shown(cell), self.code.typed(cell, value.unwrap_or_default())))
         };
         match self.op(state, p, i) {
-            Op::Load { .. } => Some(format!("{how} load {}", equals(state.events[p][i].value)?)),
-            Op::Store { .. } => Some(format!("{how} store {}", equals(flow.data[i].0)?)),
-            Op::Fence(fence) => Some(format!("{how} fence {}", fence.name())),
+            Op::Load { .. } => {
+                equals(state.events[p][i].value).map(|(cell, value)| Subject::Load(cell, value))
+            }
+            Op::Store { .. } => equals(flow.data[i].0).map(|(cell, value)| Subject::Store(cell, value)),
+            Op::Fence(fence) => Some(Subject::Fence(*fence)),
             _ => None,
         }
     }

@@ -6,14 +6,11 @@ use super::search::{Act, CutBy, Move, PromisingMachine, PromisingWorker};
 use crate::check::{Checkable, allows};
 use crate::code::{CellId, Code};
 use crate::local::Status;
-use crate::run::show_instr;
-use fencepost_answer::{Access, Bound, BoundName, Finding, FindingKind, Made, Seen, Step};
-use fencepost_diag::Span;
+use crate::run::{access, without_cell};
+use fencepost_answer::trace::{Action, Held, NOWHERE, Step, StepId};
+use fencepost_answer::{Bound, BoundName, Finding, FindingKind};
 use fencepost_ir::{Instr, Property, Value};
 use std::collections::BTreeSet;
-
-/// A promise stands nowhere in the source.
-const NOWHERE: Span = Span { start: u32::MAX, end: u32::MAX };
 
 impl Checkable for PromisingMachine<'_> {
     fn bounds(&self) -> Vec<Bound> {
@@ -37,7 +34,7 @@ impl Checkable for PromisingMachine<'_> {
         let (code, plain) = (self.code(), self.plain());
         let (state, trace) = replay(code, &plain, run)?;
         let (kind, message, place) = wrong(code, &plain, &state).ok_or("nothing is wrong at its end")?;
-        Ok(Finding { kind, message, places: vec![place], trace })
+        Ok(Finding { run: trace, ..Finding::new(kind, message, vec![place]) })
     }
 
     fn gave_up(&self, run: &[Move]) -> Option<String> {
@@ -82,14 +79,14 @@ pub(super) fn wrong(
     }
 }
 
-/// Does the run again on the plain machine and describes it.
+/// Does the run again on the plain machine, and says step by step what happens.
 pub fn replay(
     code: &Code<'_>,
     plain: &Plain<'_>,
     moves: &[Move],
 ) -> Result<(State, Vec<Step>), &'static str> {
     let (mut state, logs) = plain.start();
-    let mut told = Told { code, trace: Vec::new(), messages: Vec::new() };
+    let mut told = Told { code, trace: Vec::new(), ids: Vec::new(), messages: Vec::new() };
     for (thread, log) in (0u32..).zip(logs) {
         told.tell(thread, &Effect { executed: log, ..Effect::default() }, None, &state);
     }
@@ -105,6 +102,8 @@ pub fn replay(
 struct Told<'c> {
     code: &'c Code<'c>,
     trace: Vec<Step>,
+    /// Each step by thread and number in its thread.
+    ids: Vec<StepId>,
     /// Steps with the cell and the timestamps of what they read and wrote.
     messages: Vec<(usize, usize, Option<Time>, Option<Time>)>,
 }
@@ -113,74 +112,67 @@ impl Told<'_> {
     /// The steps of one move: a promise, or the instruction with what it read and wrote and, after it, what was only local.
     fn tell(&mut self, thread: u32, effect: &Effect, act: Option<&Act>, state: &State) {
         let code = self.code;
-        let views = show_views(code, state);
+        let held = views(code, state);
         let cell = effect.cell.map(|cell| CellId(cell as u32));
-        let access = effect.value.map(|value| (cell, value));
-        if let (Some(Act::Promise { place, .. }), Some((Some(cell), value))) = (act, access) {
-            let how = if matches!(place, Place::Split(_)) { ", splitting an earlier promise" } else { "" };
-            let action = format!(
-                "promise {} = {}{how}; certified: alone, the thread can fulfil it",
-                code.cell_name(cell),
-                code.cell_value(cell, value)
-            );
-            self.trace.push(Step { thread, action, span: NOWHERE, buffers: views, ..Step::default() });
+        if let (Some(Act::Promise { place, .. }), Some(cell), Some(value)) = (act, cell, effect.value) {
+            let splits = matches!(place, Place::Split(_));
+            let action = Action::Promise { cell: code.shown(cell), value: code.typed(cell, value), splits };
+            self.push(Step { held, ..Step::new(thread, NOWHERE, action) });
             return;
         }
         let mut first = act.is_some();
         for done in &effect.executed {
             let Some(instr) = code.instr(done.function, done.pc) else { continue };
-            let access = if first { self.access(thread, effect, state) } else { None };
-            let (shown, wrote) = match (first, effect.cell) {
-                (true, Some(cell)) if access.is_some() => {
-                    let value = |time: Option<Time>| message(state, cell, time?);
-                    let (old, new) = (value(effect.read), value(effect.wrote.map(|(_, to)| to)));
-                    (Some((Some(CellId(cell as u32)), old.or(new).unwrap_or_default())), new)
-                }
-                (true, _) => (effect.value.map(|value| (cell, value)), None),
-                (false, _) => (None, None),
-            };
-            let mut action = show_instr(code, instr, shown, wrote);
-            if first && effect.fulfilled {
-                action.push_str(", which fulfils the promise");
-            }
-            if first && effect.switched {
-                action.push_str(" (view switch)");
-            }
+            let accessed = if first { self.access(thread, effect, instr, state) } else { None };
+            let number = accessed.as_ref().map_or(0, |(_, number)| *number);
+            let value = effect.value.filter(|_| first);
+            let action = accessed.map_or_else(|| without_cell(code, instr, value), |(action, _)| action);
+            let (fulfils, switches) = (first && effect.fulfilled, first && effect.switched);
             first = false;
             let span = code.span(done.function, done.pc);
-            self.trace.push(Step { thread, action, span, buffers: views.clone(), access, ..Step::default() });
+            let held = held.clone();
+            self.push(Step { number, fulfils, switches, held, ..Step::new(thread, span, action) });
         }
     }
 
-    /// What the instruction of a move did to memory; where values come from is added at the end.
-    fn access(&mut self, thread: u32, effect: &Effect, state: &State) -> Option<Access> {
+    fn push(&mut self, step: Step) {
+        let before = self.trace.iter().filter(|other| other.thread == step.thread).count();
+        self.ids.push((step.thread, before as u32));
+        self.trace.push(step);
+    }
+
+    /// What the instruction of a move did to memory, and which access of its thread it is; where values come from is added at the
+    /// end.
+    fn access(
+        &mut self,
+        thread: u32,
+        effect: &Effect,
+        instr: &Instr,
+        state: &State,
+    ) -> Option<(Action, u32)> {
         let cell = effect.cell?;
         let (read, wrote) = (effect.read, effect.wrote.map(|(_, to)| to));
         read.or(wrote)?;
         let id = CellId(cell as u32);
-        let value = |time| self.code.cell_value(id, message(state, cell, time).unwrap_or_default());
-        let before = self.trace.iter().filter(|step| step.thread == thread && step.access.is_some()).count();
-        let access = Access {
-            cell: self.code.cell_name(id),
-            read: read.map(|time| Seen { value: value(time), from: None }),
-            wrote: wrote.map(|time| Made { value: value(time), place: 0 }),
-            number: before as u32 + 1,
-        };
+        let value = |time| self.code.typed(id, message(state, cell, time).unwrap_or_default());
+        let own = self.trace.iter().filter(|step| step.thread == thread && step.action.cell().is_some());
+        let number = own.count() as u32 + 1;
         self.messages.push((self.trace.len(), cell, read, wrote));
-        Some(access)
+        let action = access(instr, self.code.shown(id), (read.map(value), None), wrote.map(value));
+        Some((action, number))
     }
 
     /// The steps, with the step that each value comes from, and the places of what was written.
     fn with_sources(self) -> Vec<Step> {
-        let Told { mut trace, messages, .. } = self;
+        let Told { mut trace, messages, ids, .. } = self;
         for &(step, cell, read, wrote) in &messages {
-            let Some(access) = &mut trace[step].access else { continue };
             let same =
                 |other: &&(usize, usize, Option<Time>, Option<Time>)| other.1 == cell && other.3 == read;
-            if let (Some(seen), Some(_)) = (&mut access.read, read) {
-                seen.from = messages.iter().find(same).map(|writer| writer.0);
+            let (seen, made) = trace[step].action.access_mut();
+            if let (Some(seen), Some(_)) = (seen, read) {
+                seen.from = messages.iter().find(same).map(|writer| ids[writer.0]);
             }
-            if let (Some(made), Some(time)) = (&mut access.wrote, wrote) {
+            if let (Some(made), Some(time)) = (made, wrote) {
                 let older =
                     messages.iter().filter(|other| other.1 == cell && other.3.is_some_and(|t| t < time));
                 made.place = older.count() as u32 + 1;
@@ -196,19 +188,19 @@ fn message(state: &State, cell: usize, time: Time) -> Option<Value> {
 }
 
 /// Each thread's view, as numbers of messages in their cells, and its promises.
-fn show_views(code: &Code<'_>, state: &State) -> Vec<String> {
+fn views(code: &Code<'_>, state: &State) -> Vec<Vec<Held>> {
     let number = |cell: usize, time| state.messages.iter().filter(|m| m.cell == cell && m.to < time).count();
-    let show = |(p, process): (usize, &Process)| {
-        let mut words: Vec<String> = Vec::new();
-        for (cell, &time) in process.view.iter().enumerate().filter(|(_, time)| **time > 0) {
-            words.push(format!("{}@{}", code.cell_name(CellId(cell as u32)), number(cell, time)));
-        }
-        for message in state.messages.iter().filter(|m| m.promised == Some(p)) {
+    let held = |(p, process): (usize, &Process)| {
+        let seen = process.view.iter().enumerate().filter(|(_, time)| **time > 0);
+        let views = seen.map(|(cell, &time)| Held::View {
+            cell: code.shown(CellId(cell as u32)),
+            place: number(cell, time),
+        });
+        let promised = state.messages.iter().filter(|m| m.promised == Some(p)).map(|message| {
             let cell = CellId(message.cell as u32);
-            let value = code.cell_value(cell, message.value.unwrap_or_default());
-            words.push(format!("owes {}={value}", code.cell_name(cell)));
-        }
-        words.join(" ")
+            Held::Owes { cell: code.shown(cell), value: code.typed(cell, message.value.unwrap_or_default()) }
+        });
+        views.chain(promised).collect()
     };
-    state.processes.iter().enumerate().map(show).collect()
+    state.processes.iter().enumerate().map(held).collect()
 }

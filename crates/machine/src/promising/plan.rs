@@ -100,12 +100,8 @@ impl Replayer {
         {
             return Err(format!("it spends {} promises and {} view switches", spent.0, spent.1));
         }
-        let finding = wrong(&code, &plain, &state).map(|(kind, message, place)| Finding {
-            kind,
-            message,
-            places: vec![place],
-            trace,
-        });
+        let finding = wrong(&code, &plain, &state)
+            .map(|(kind, message, place)| Finding { run: trace, ..Finding::new(kind, message, vec![place]) });
         let observed = match &self.prepared.property {
             Property::Final(condition) if ended(&state) => Some(plain.observed(&state, condition)),
             _ => None,

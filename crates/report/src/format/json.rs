@@ -3,7 +3,7 @@
 use super::Printed;
 use crate::report::{Failed, Report, position};
 use fencepost_answer::{
-    Bound, Change, Coverage, Explanation, Finding, Outcome, Place, Proof, Remedy, Step, StopReason,
+    Bound, Change, Coverage, Explanation, Finding, Line, Outcome, Place, Proof, Remedy, StopReason,
     Suggestion,
 };
 use fencepost_diag::{Diagnostic, Edit, Severity, SourceMap, Span};
@@ -219,7 +219,7 @@ fn finding(finding: &Finding, explanation: Option<&Explanation>, sources: &Sourc
     value
 }
 
-fn step(step: &Step, sources: &SourceMap) -> Value {
+fn step(step: &Line, sources: &SourceMap) -> Value {
     let mut value = json!({
         "thread": step.thread,
         "location": location(step.span, step.thread, sources),

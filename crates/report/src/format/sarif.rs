@@ -6,7 +6,7 @@
 use super::Printed;
 use crate::report::{Expectation, Failed, Report, position};
 use fencepost_answer::kind::{Entry, TABLE};
-use fencepost_answer::{Severity, Step, Suggestion, Verdict};
+use fencepost_answer::{Line, Severity, Suggestion, Verdict};
 use fencepost_diag::{Diagnostic, Edit, SourceMap, Span};
 use serde_json::{Value, json};
 
@@ -161,7 +161,7 @@ fn fix(edits: &[Edit], report: &Report<'_>) -> Value {
 }
 
 /// One flow per thread; the order of the execution is in `executionOrder`.
-fn thread_flows(steps: &[Step], sources: &SourceMap) -> Vec<Value> {
+fn thread_flows(steps: &[Line], sources: &SourceMap) -> Vec<Value> {
     let mut threads: Vec<u32> = steps.iter().map(|step| step.thread).collect();
     threads.sort_unstable();
     threads.dedup();
@@ -169,7 +169,7 @@ fn thread_flows(steps: &[Step], sources: &SourceMap) -> Vec<Value> {
         let locations: Vec<Value> = (1..)
             .zip(steps)
             .filter(|(_, step)| step.thread == *thread)
-            .map(|(order, step): (u64, &Step)| {
+            .map(|(order, step): (u64, &Line)| {
                 let text = std::iter::once(&step.action).chain(&step.details);
                 let text: Vec<&str> = text.map(String::as_str).collect();
                 let text = text.join("; ");

@@ -4,7 +4,7 @@ use super::Printed;
 use crate::diff;
 use crate::report::{Expectation, Failed, Report, position, show_seconds};
 use fencepost_answer::{
-    Change, Coverage, Explanation, Finding, Outcome, Remedy, Scope, Severity, Step, Suggestion, Verdict,
+    Change, Coverage, Explanation, Finding, Line, Outcome, Remedy, Scope, Severity, Suggestion, Verdict,
 };
 use fencepost_diag::{Diagnostic, SourceMap};
 use std::fmt::Write;
@@ -274,13 +274,13 @@ const TAIL: usize = 21;
 const SHORT: usize = 12;
 
 /// A block per run of steps of one thread, a line per step: line, source text, what happens.
-fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String {
+fn show_trace(steps: &[Line], threads: &[String], sources: &SourceMap) -> String {
     let mut out = String::from("  an execution that shows it:\n");
-    let file = |step: &Step| position(sources, step.span).file;
-    let placed = |step: &&Step| !file(step).is_empty();
+    let file = |step: &Line| position(sources, step.span).file;
+    let placed = |step: &&Line| !file(step).is_empty();
     let first = steps.iter().find(placed).map_or("", file);
     let one_file = steps.iter().filter(placed).all(|step| file(step) == first);
-    let place = |step: &Step| {
+    let place = |step: &Line| {
         let place = position(sources, step.span);
         match one_file {
             _ if place.file.is_empty() => String::new(),
@@ -288,7 +288,7 @@ fn show_trace(steps: &[Step], threads: &[String], sources: &SourceMap) -> String
             false => format!("{}:{}", place.file, place.line),
         }
     };
-    let text = |step: &Step| shortened(sources.expression(step.span).trim());
+    let text = |step: &Line| shortened(sources.expression(step.span).trim());
     let width = steps.iter().map(|s| place(s).len()).max().unwrap_or(0);
     let code = steps.iter().map(|s| text(s).chars().count()).max().unwrap_or(0);
     let mut thread = None;

@@ -4,7 +4,7 @@
 use crate::format::text;
 use crate::report::{Report, position, show_seconds};
 use crate::{events, picture};
-use fencepost_answer::{Explanation, Finding, Step, Verdict};
+use fencepost_answer::{Explanation, Finding, Line, Verdict};
 use fencepost_diag::SourceFile;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -150,7 +150,7 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
     out
 }
 
-fn show_step(step: &Step, names: &[String], report: &Report<'_>, buffers: bool) -> String {
+fn show_step(step: &Line, names: &[String], report: &Report<'_>, buffers: bool) -> String {
     let at = position(report.sources, step.span);
     let line = if at.file.is_empty() { String::new() } else { at.line.to_string() };
     let what = std::iter::once(&step.action).chain(&step.details).map(|text| escape(text));

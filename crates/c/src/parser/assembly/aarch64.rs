@@ -13,6 +13,11 @@ pub(super) fn decode(line: &str, names: &[Option<String>]) -> Option<Op> {
     let memory = |text: &str| memory(text, names);
     match (word.as_str(), &args[..]) {
         ("prfm" | "sevl" | "sev" | "wfe" | "hint", _) => return Some(Op::Nothing),
+        ("mrs", [to, counter]) => {
+            let known = ["cntvct_el0", "cntpct_el0", "cntvctss_el0", "cntpctss_el0"];
+            let known = known.contains(&counter.to_ascii_lowercase().as_str());
+            return known.then(|| register(to).map(Op::Ticks)).flatten();
+        }
         ("mov" | "mvn", [to, from]) => {
             return Some(Op::Move { to: register(to)?, from: value(from)?, inverted: word == "mvn" });
         }

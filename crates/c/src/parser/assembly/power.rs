@@ -20,6 +20,7 @@ pub(super) fn decode(line: &str, names: &[Option<String>]) -> Option<Op> {
         Some(Op::Compute { op, to: Some(register(to)?), left: register(left)?, right, inverted, flags })
     };
     match (word.as_str(), &args[..]) {
+        ("mftb", [to]) | ("mfspr", [to, "268"]) => register(to).map(Op::Ticks),
         ("li", [to, n]) => Some(Op::Move { to: register(to)?, from: number(n)?, inverted: false }),
         ("mr", [to, from]) => Some(Op::Move { to: register(to)?, from: register(from)?, inverted: false }),
         ("add" | "add.", [to, a, b]) => {

@@ -117,6 +117,8 @@ pub(super) enum Op {
         condition: Option<Condition>,
         label: String,
     },
+    /// The processor's counter of ticks.
+    Ticks(Arg),
 }
 
 /// Reads an instruction; `None` if it is not known.
@@ -380,6 +382,10 @@ impl Parser<'_> {
                 let what = Builtin::CompareSwap { success: *order, failure, result };
                 let old = self.assembly_builtin(t, what, vec![address, wanted, new], ty);
                 return self.risc_set(t, expected, old);
+            }
+            Op::Ticks(to) => {
+                let ticks = self.ticks(t.span, t.span)?;
+                return self.risc_set(t, to, ticks);
             }
             Op::Compute { op, to, left, right, inverted, flags } => {
                 return self.risc_compute(t, *op, (to.as_ref(), left, right), *inverted, *flags);

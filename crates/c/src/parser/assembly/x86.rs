@@ -354,6 +354,9 @@ impl Parser<'_> {
             self.assembly_fence(t, Fence::Mfence);
             return Ok((nothing && lock).then_some(()));
         }
+        if base.starts_with("rdtsc") {
+            return self.x86_ticks(t, base == "rdtscp").map(Some);
+        }
         let Some(ty) = self.x86_type(t, args, suffix)? else { return Ok(None) };
         match (base, args) {
             ("mov", [from, to]) => {
@@ -377,6 +380,22 @@ impl Parser<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The processor's counter in two halves, and the number of the processor.
+    fn x86_ticks(&mut self, t: &mut Translation, with_processor: bool) -> Res<()> {
+        let ticks = self.ticks(t.span, t.span)?;
+        let ticks = self.assembly_kept(t, ticks)?;
+        let (low, high) = (self.assembly_get(t, ticks)?, self.assembly_get(t, ticks)?);
+        let low = self.arith(ArithOp::And, low, int_expr(u64::from(u32::MAX), Ty::ULONG, t.span))?;
+        let high = self.arith(ArithOp::Shr, high, int_expr(32, Ty::INT, t.span))?;
+        let processor = with_processor.then(|| int_expr(0, Ty::ULONG, t.span));
+        for (letter, value) in [('a', Some(low)), ('d', Some(high)), ('c', processor)] {
+            let Some(value) = value else { continue };
+            let register = self.assembly_register(t, u32::from(letter))?;
+            self.assembly_set(t, register, value)?;
+        }
+        Ok(())
     }
 
     /// Writes a value to a register or to memory.
@@ -510,7 +529,7 @@ fn plain(text: &str) -> String {
 fn known_word(word: &str) -> Option<(&str, Option<char>)> {
     const KNOWN: [&str; 13] =
         ["mov", "xchg", "xadd", "cmpxchg", "add", "sub", "and", "or", "xor", "inc", "dec", "cmp", "test"];
-    if KNOWN.contains(&word) {
+    if KNOWN.contains(&word) || matches!(word, "rdtsc" | "rdtscp") {
         return Some((word, None));
     }
     let (base, suffix) = word.split_at(word.len().checked_sub(1)?);

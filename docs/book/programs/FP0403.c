@@ -1,0 +1,32 @@
+// check: -m sc
+#include <pthread.h>
+
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+
+static void *one(void *unused) {
+    pthread_mutex_lock(&left);
+    pthread_mutex_lock(&right);
+    pthread_mutex_unlock(&right);
+    pthread_mutex_unlock(&left);
+    return 0;
+}
+
+static void *two(void *unused) {
+#ifdef MENDED
+    pthread_mutex_lock(&left);
+    pthread_mutex_lock(&right);
+#else
+    pthread_mutex_lock(&right);
+    pthread_mutex_lock(&left);
+#endif
+    pthread_mutex_unlock(&left);
+    pthread_mutex_unlock(&right);
+    return 0;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    return 0;
+}

@@ -1,0 +1,25 @@
+// check: -m pso
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int message, ready;
+
+static void *sender(void *unused) {
+    atomic_store_explicit(&message, 42, memory_order_relaxed);
+#ifdef MENDED
+    atomic_store_explicit(&ready, 1, memory_order_release);
+#else
+    atomic_store_explicit(&ready, 1, memory_order_relaxed);
+#endif
+    return 0;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, sender, 0);
+    if (atomic_load_explicit(&ready, memory_order_acquire))
+        assert(atomic_load_explicit(&message, memory_order_relaxed) == 42);
+    pthread_join(thread, 0);
+    return 0;
+}
