@@ -59,8 +59,8 @@ fn what_was_finished_before_a_limit_is_said() {
     assert_eq!(asked(2 * bound)["verdict"], "unknown");
 }
 
-/// Where the explorer must cut a loop and the machine has few states, the machine proves what it looks for; what only the explorer
-/// looks for is named with its bound.
+/// Where the explorer must cut a loop and the machine has few states, the machine proves what it looks for; what only the
+/// explorer looks for is named with its bound.
 #[test]
 fn the_machine_proves_what_the_explorer_bounds() {
     for (model, options) in [("sc", &[][..]), ("tso", &[]), ("sc", &["--all"])] {

@@ -71,8 +71,8 @@ fn headers_of_the_system_are_found() {
     );
 }
 
-/// A jump to a function that has returned is a use after scope, one to another thread's a misuse; `crates/c/tests/semantics` compares what
-/// jumps do with the compiler of the machine.
+/// A jump to a function that has returned is a use after scope, one to another thread's a misuse; `crates/c/tests/semantics`
+/// compares what jumps do with the compiler of the machine.
 #[test]
 fn long_jumps_that_cannot_land_are_found() {
     let text = run(&["check", "-j1", &data("jump_returned")]);

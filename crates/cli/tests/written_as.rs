@@ -209,7 +209,8 @@ fn what_cannot_be_written_is_said() {
     let folder = Folder::new("unwritten");
     let hidden = |said: String| said.replace(&folder.0.display().to_string(), "FOLDER");
     let kernel = "C kernel\n{}\nP0(int *x, int *y) { WRITE_ONCE(*x, 1); smp_mb(); int r0 = READ_ONCE(*y); }\nexists (0:r0=0)\n";
-    let parts = "AArch64 parts\n{ 0:X1=x; 1:X1=x; uint32_t x; }\n P0 | P1 ;\n MOV W0,#1 | LDRB W2,[X1] ;\n STR W0,[X1] | ;\nexists (1:X2=1)\n";
+    let parts = "AArch64 parts\n{ 0:X1=x; 1:X1=x; uint32_t x; }\n P0 | P1 ;\n MOV W0,#1 | LDRB W2,[X1] ;\n STR \
+        W0,[X1] | ;\nexists (1:X2=1)\n";
     let riscv = "RISCV other\n{ 0:x6=x; }\n P0 ;\n ori x5,x0,1 ;\n sw x5,0(x6) ;\nexists (x=1)\n";
     for (name, text) in [("kernel", kernel), ("parts", parts), ("riscv", riscv)] {
         let path = folder.file(&format!("{name}.litmus"), text);
@@ -254,7 +255,8 @@ fn cycles_that_are_none_are_errors() {
 }
 
 /// Store buffering on this machine.
-const BUFFERING: &str = "X86 SB\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
+const BUFFERING: &str = "X86 SB\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\n\
+    exists (0:EAX=0 /\\ 1:EAX=0)\n";
 
 #[test]
 fn tests_that_cannot_run_here_are_errors() {

@@ -42,7 +42,7 @@ pub struct Config {
     pub age: Option<u32>,
     /// A thread is started only when its parent's buffer is empty, as `pthread_create` does. The paper has it without.
     pub spawn_fences: bool,
-    /// States that differ only in which thread is where are one ([`crate::symmetry`]).
+    /// States that differ only in which thread is where are one (`crate::symmetry`).
     pub symmetry: bool,
     /// A state in which nothing can move, or only in a circle of one state, is a finding unless all threads have ended.
     /// So C wants it; the papers' programs may stand still. In C, also, a mutex knows its owner, and only the owner may

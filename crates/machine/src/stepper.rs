@@ -299,7 +299,7 @@ impl<'p> Stepper<'p> {
             Instr::AtomicBegin => world.threads[t].atomic = true,
             _ => return self.update(world, t, instr, spurious),
         }
-        self.go_on(world, t);
+        self.advance(world, t);
         Ok(())
     }
 
@@ -355,7 +355,7 @@ impl<'p> Stepper<'p> {
         for (reg, result) in results {
             self.set(world, t, reg, result);
         }
-        self.go_on(world, t);
+        self.advance(world, t);
         Ok(())
     }
 
@@ -422,7 +422,7 @@ impl<'p> Stepper<'p> {
         }
     }
 
-    fn go_on(&self, world: &mut World, t: usize) {
+    fn advance(&self, world: &mut World, t: usize) {
         if let Some(frame) = world.threads[t].frames.last_mut() {
             frame.pc += 1;
         }

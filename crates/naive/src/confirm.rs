@@ -83,8 +83,8 @@ pub fn confirm(program: &Program, model: &Model, recorded: &Recorded<'_>) -> Res
     confirm_within(program, model, recorded, &Limits::default()).map(|_| ())
 }
 
-/// The same, as long as time and user allow it, with the execution; a record that takes longer is too large. The other limits are those of
-/// an enumeration, and do not matter here.
+/// The same, as long as time and user allow it, with the execution; a record that takes longer is too large. The other limits
+/// are those of an enumeration, and do not matter here.
 pub fn confirm_within(
     program: &Program,
     model: &Model,

@@ -19,8 +19,8 @@ use fencepost_models::registry::Entry;
 use fencepost_naive::Rebuilt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt, and the model as a cat file; `under_sc` finds out whether the fault happens
-/// under SC.
+/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt, and the model as a cat file; `under_sc` finds out
+/// whether the fault happens under SC.
 pub fn explain(
     teller: &Teller<'_>,
     model: &Entry,

@@ -8,12 +8,12 @@
 //! A read-modify-write by one instruction is a full fence under TSO and PSO. Following `[AMT14, sec. 4]` and `[OSS09]`; PSO with
 //! atomic read-modify-writes as in `[AAAJLS15]`.
 //!
-//! The row of an event has all that comes before it in the order, closed. An event that is added has edges only to coherence-later
-//! writes; the next of them leads to the others. So a new cycle exists iff that write is in the event's row, and it is so without
-//! the edges that the choice of source or place brings: they come from what the next write comes after, too. Hence which sources
-//! and places there are is known before one is chosen ([`MemoryModel::coherence_before`]). If there is a coherence-later write, it
-//! and all that comes after it get the event and its row ([`MemoryModel::take_place`]). What a revisit deletes was added
-//! coherence-maximally, before what stays, and has no edge into it: rows stay as they are.
+//! The row of an event has all that comes before it in the order, closed. An event that is added has edges only to
+//! coherence-later writes; the next of them leads to the others. So a new cycle exists iff that write is in the event's row,
+//! and it is so without the edges that the choice of source or place brings: they come from what the next write comes after,
+//! too. Hence which sources and places there are is known before one is chosen ([`MemoryModel::coherence_before`]). If there
+//! is a coherence-later write, it and all that comes after it get the event and its row ([`MemoryModel::take_place`]). What a
+//! revisit deletes was added coherence-maximally, before what stays, and has no edge into it: rows stay as they are.
 
 use super::clause::{Clause, Clauses};
 use super::{from_other_threads, is_full_fence, po_rf_prefix};
