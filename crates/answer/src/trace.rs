@@ -46,6 +46,8 @@ pub struct Name {
     pub object: Option<Object>,
     /// The member, the element, or the whole if there is no object.
     pub rest: String,
+    /// The members of a structure that is one value, with what they are.
+    pub members: Vec<(String, Name)>,
 }
 
 impl Name {
@@ -56,15 +58,25 @@ impl Name {
 
     /// A part of an object.
     pub fn part(object: Object, rest: impl Into<String>) -> Name {
-        Name { address: false, object: Some(object), rest: rest.into() }
+        Name { object: Some(object), rest: rest.into(), ..Name::default() }
+    }
+}
+
+impl Name {
+    /// The text, with objects called as `object` says.
+    pub fn show(&self, object: &dyn Fn(&Object) -> String) -> String {
+        if !self.members.is_empty() {
+            let members = self.members.iter().map(|(name, value)| format!("{name} = {}", value.show(object)));
+            return format!("{{{}}}", members.collect::<Vec<_>>().join(", "));
+        }
+        let (sign, object) = (if self.address { "&" } else { "" }, self.object.as_ref().map(object));
+        format!("{sign}{}{}", object.unwrap_or_default(), self.rest)
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.address { "&" } else { "" })?;
-        self.object.iter().try_for_each(|object| object.fmt(f))?;
-        f.write_str(&self.rest)
+        f.write_str(&self.show(&Object::to_string))
     }
 }
 

@@ -121,6 +121,12 @@ impl Types {
         Some(cells)
     }
 
+    /// Whether no member of a type lies in two words of eight bytes.
+    pub fn is_two_words(&self, ty: Ty) -> bool {
+        let cells = self.cells(QTy::plain(ty)).unwrap_or_default();
+        cells.iter().all(|cell| cell.offset % 8 + u64::from(cell.width.bytes()) <= 8)
+    }
+
     fn add_cells(&self, ty: QTy, offset: u64, cells: &mut Vec<TypeCell>) -> Option<()> {
         if cells.len() as u64 > MAX_OBJECT / 16 {
             return None;
@@ -134,7 +140,8 @@ impl Types {
             }
             // An atomic struct is one cell: it is read and written as a whole.
             TypeKind::Record(_) if ty.quals.has(Quals::ATOMIC) => {
-                let width = width_of(self.size(ty.ty)?)?;
+                // One of 16 bytes is kept in a value of 64 bits (`lower/wide.rs`).
+                let width = width_of(self.size(ty.ty)?.min(8))?;
                 cells.push(TypeCell { offset, width, ty, unit: false });
             }
             TypeKind::Record(id) => {

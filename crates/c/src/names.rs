@@ -3,7 +3,7 @@
 
 use crate::ast::{Expr, ExprKind, Unit};
 use crate::intern::Interner;
-use crate::types::{Enumeration, QTy, Ty, TypeKind};
+use crate::types::{Enumeration, QTy, Quals, Ty, TypeKind};
 use fencepost_ir::names::{Member, Names, Scalar, Shape, ShapeId};
 use rustc_hash::FxHashMap;
 
@@ -59,7 +59,12 @@ impl Collector<'_> {
         }
     }
 
-    fn shape(&mut self, QTy { ty, enumeration: Enumeration(enumeration), .. }: QTy) -> ShapeId {
+    fn shape(&mut self, QTy { ty, quals, enumeration: Enumeration(enumeration) }: QTy) -> ShapeId {
+        if self.unit.types.is_record(ty) && quals.has(Quals::ATOMIC) {
+            let size = self.unit.types.size(ty).unwrap_or(0) as u32;
+            let of = self.shape(QTy::plain(ty));
+            return self.names.add(Shape::Whole { of, size });
+        }
         if let Some(&known) = self.known.get(&(ty, enumeration)) {
             return known;
         }

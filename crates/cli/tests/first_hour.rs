@@ -98,3 +98,20 @@ fn counters_of_processors_grow() {
         assert!(text.contains("assertion `second > first` fails"), "{model}: {text}");
     }
 }
+
+/// Atomic objects of 16 bytes are followed as far as their words fit, and shown by their members;
+/// `crates/c/corpus/counted_stack.c` has them under all models.
+#[test]
+fn atomic_objects_of_sixteen_bytes_are_one_cell() {
+    let text = run(&["check", "-j1", &data("wide_value")]);
+    assert!(
+        text.contains(
+            "error[FP0901]: each half of an atomic object of 16 bytes is a number of at most 30 bits"
+        ),
+        "{text}"
+    );
+    let text = run(&["check", "-j1", &data("wide_plain")]);
+    assert!(text.contains("help: declare the object `_Atomic`"), "{text}");
+    let text = run(&["check", "-j1", "crates/c/corpus/counted_stack_aba.c"]);
+    assert!(text.contains("stack {first = NULL, count = 5} -> {first = &nodes, count = 5}"), "{text}");
+}

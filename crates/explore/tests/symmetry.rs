@@ -172,7 +172,11 @@ impl Body<'_> {
             17 => {
                 self.text.push_str("assert ");
                 let condition = Operand::Reg(self.compared(self.last, BinaryOp::Ne));
-                self.emit(Instr::Assert { condition, message: "no".into() });
+                self.emit(Instr::Assert {
+                    condition,
+                    kind: fencepost_ir::FailKind::Assertion,
+                    message: "no".into(),
+                });
             }
             18 => {
                 // The store happens only after some values.

@@ -25,8 +25,54 @@ const MOST: i64 = 16;
 /// Functions with more registers times instructions are left alone.
 const LARGE: usize = 1 << 20;
 
+/// What a narrowing depends on. Leaving one out makes wrong answers, which the tests of the tests want to see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// Arithmetic, order, and whatever else looks at a value spoils its class.
+    Spoiled,
+    /// Conversions and comparisons are as wide as the values.
+    Widths,
+    /// Constants that are copied or compared stay what they are.
+    Constants,
+    /// What is in memory is in the class of what is stored there.
+    Memory,
+    /// Memory that is reached by a pointer may be any.
+    Pointers,
+    /// What a function gets and returns is in the class of what it is given.
+    Calls,
+    /// There are as many values beside the constants as choices are made.
+    Made,
+    /// A choice in a loop is made any number of times.
+    Repeats,
+    /// So many times as its function is called.
+    Runs,
+    /// All choices of a class have one range.
+    Ranges,
+}
+
+impl Rule {
+    /// All rules.
+    pub const ALL: [Rule; 10] = [
+        Rule::Spoiled,
+        Rule::Widths,
+        Rule::Constants,
+        Rule::Memory,
+        Rule::Pointers,
+        Rule::Calls,
+        Rule::Made,
+        Rule::Repeats,
+        Rule::Runs,
+        Rule::Ranges,
+    ];
+}
+
 /// Narrows the choices of more than `few` values in independent classes.
 pub fn narrow_choices(program: &mut Program, few: u64) {
+    narrow_choices_without(program, few, None);
+}
+
+/// The same with a rule left out.
+pub fn narrow_choices_without(program: &mut Program, few: u64, without: Option<Rule>) {
     let large = |instr: &Instr| match instr {
         Instr::Nondet { first, last, .. } => i128::from(*last) - i128::from(*first) >= i128::from(few),
         _ => false,
@@ -35,7 +81,7 @@ pub fn narrow_choices(program: &mut Program, few: u64) {
     if sizes.sum::<usize>() > LARGE || !program.functions.iter().flat_map(|f| &f.body).any(large) {
         return;
     }
-    let mut classes = Classes::new(program);
+    let mut classes = Classes::new(program, without);
     for (f, function) in program.functions.iter().enumerate() {
         classes.flow(f, function);
         for (at, instr) in function.body.iter().enumerate() {
@@ -43,7 +89,7 @@ pub fn narrow_choices(program: &mut Program, few: u64) {
             classes.instr(program, instr);
         }
     }
-    let counts = Counts::of(program);
+    let counts = Counts::of(program, without);
     for (places, first, last) in classes.narrowed(program, &counts, few) {
         for (f, at) in places {
             if let Instr::Nondet { first: from, last: to, .. } = &mut program.functions[f].body[at] {
@@ -81,10 +127,11 @@ struct Classes {
     count: usize,
     /// Where each register is set, by function, if there is one place.
     set: Vec<Vec<Option<usize>>>,
+    without: Option<Rule>,
 }
 
 impl Classes {
-    fn new(program: &Program) -> Classes {
+    fn new(program: &Program, without: Option<Rule>) -> Classes {
         let objects = program.functions.len();
         let mut locals = BTreeMap::new();
         for (f, function) in program.functions.iter().enumerate() {
@@ -98,7 +145,7 @@ impl Classes {
         let set = program.functions.iter().map(set_once).collect();
         let (parent, class) = ((0..nodes).collect(), vec![Class::default(); nodes]);
         let (values, here) = (FxHashMap::default(), (0, 0));
-        let mut classes = Classes { parent, class, values, here, objects, locals, count, set };
+        let mut classes = Classes { parent, class, values, here, objects, locals, count, set, without };
         for (o, object) in program.objects.iter().enumerate() {
             classes.initial(o, object);
         }
@@ -174,7 +221,7 @@ impl Classes {
         let node = *self.values.entry((f, at, reg.0, after)).or_insert(next);
         if node == next {
             self.parent.push(next);
-            // Registers begin as zero.
+            // Registers begin as zero; so every class of a register knows zero, and a test for it tells nothing new.
             self.class.push(Class { constants: BTreeSet::from([0]), ..Class::default() });
         }
         node
@@ -216,10 +263,15 @@ impl Classes {
                 let used = self.used(reg);
                 self.join(node, used);
             }
+            Operand::Const(_) if self.is_out(Rule::Constants) => {}
             Operand::Const(value) => {
                 self.at(node).constants.insert(value.as_i64());
             }
         }
+    }
+
+    fn is_out(&self, rule: Rule) -> bool {
+        self.without == Some(rule)
     }
 
     /// A register gets what is at a node.
@@ -229,7 +281,7 @@ impl Classes {
     }
 
     fn spoil(&mut self, operand: Operand) {
-        if let Operand::Reg(reg) = operand {
+        if let (Operand::Reg(reg), false) = (operand, self.is_out(Rule::Spoiled)) {
             let node = self.used(reg);
             self.at(node).spoiled = true;
         }
@@ -240,14 +292,6 @@ impl Classes {
         self.at(node).spoiled = true;
     }
 
-    /// It is looked at whether a value is zero.
-    fn tested(&mut self, operand: Operand) {
-        if let Operand::Reg(reg) = operand {
-            let node = self.used(reg);
-            self.at(node).constants.insert(0);
-        }
-    }
-
     fn truth(&mut self, reg: Reg) {
         let node = self.given(reg);
         self.at(node).constants.extend([0, 1]);
@@ -256,8 +300,16 @@ impl Classes {
     /// The objects that an access may be to, as one node.
     fn memory(&mut self, program: &Program, addr: Operand) -> usize {
         self.spoil(addr);
+        if self.is_out(Rule::Memory) {
+            self.parent.push(self.parent.len());
+            self.class.push(Class::default());
+            return self.parent.len() - 1;
+        }
         if let Some(object) = self.object(program, self.here.0, addr) {
             return self.objects + object;
+        }
+        if self.is_out(Rule::Pointers) {
+            return self.objects;
         }
         for object in 1..self.count {
             self.join(self.objects, self.objects + object);
@@ -266,6 +318,9 @@ impl Classes {
     }
 
     fn width(&mut self, node: usize, width: Width, extend: Option<Extend>) {
+        if self.is_out(Rule::Widths) {
+            return;
+        }
         let extend = extend.map(|extend| extend == Extend::Sign);
         self.at(node).widths.insert((width.bytes(), extend));
     }
@@ -291,7 +346,6 @@ impl Classes {
                     let tested = self.used(reg);
                     self.width(tested, width, None);
                 }
-                self.tested(a);
                 self.truth(dst);
             }
             Rvalue::Binary(BinaryOp::Eq | BinaryOp::Ne, width, _, a, b) => {
@@ -302,8 +356,7 @@ impl Classes {
                 }
                 self.truth(dst);
             }
-            Rvalue::Select(condition, a, b) => {
-                self.tested(condition);
+            Rvalue::Select(_, a, b) => {
                 let node = self.given(dst);
                 self.meet(node, a);
                 self.meet(node, b);
@@ -348,9 +401,6 @@ impl Classes {
                 self.width(memory, width, None);
                 self.width(memory, width, Some(extend));
             }
-            Instr::Branch { condition, .. } | Instr::Assume(condition) | Instr::Assert { condition, .. } => {
-                self.tested(condition);
-            }
             Instr::Nondet { dst, .. } => {
                 let (node, here) = (self.given(dst), self.here);
                 self.at(node).choices.insert(here);
@@ -366,6 +416,7 @@ impl Classes {
                 dst.into_iter().for_each(|dst| self.spoil_given(dst));
             }
             Instr::Return(Some(value)) => self.meet(self.here.0, value),
+            Instr::Branch { .. } | Instr::Assume(_) | Instr::Assert { .. } => {}
             Instr::Fence(_) | Instr::Jump(_) | Instr::Return(None) | Instr::Defined(_) | Instr::Round(_) => {}
             Instr::Local { dst, ref object, .. } => {
                 self.spoil_given(dst);
@@ -407,6 +458,9 @@ impl Classes {
     }
 
     fn pass(&mut self, program: &Program, g: usize, args: &[Operand]) {
+        if self.is_out(Rule::Calls) {
+            return;
+        }
         for (reg, &arg) in (0..program.functions[g].params).zip(args) {
             let parameter = self.value(g, 0, Reg(reg), false);
             self.meet(parameter, arg);
@@ -424,7 +478,12 @@ impl Classes {
                 _ => None,
             };
             let ranges: BTreeSet<(i64, i64)> = class.choices.iter().filter_map(range).collect();
-            let [(first, last)] = ranges.into_iter().collect::<Vec<_>>()[..] else { continue };
+            let ranges: Vec<(i64, i64)> = ranges.into_iter().collect();
+            let (first, last) = match ranges[..] {
+                [range] => range,
+                [range, ..] if self.without == Some(Rule::Ranges) => range,
+                _ => continue,
+            };
             let many = i128::from(last) - i128::from(first) >= i128::from(few);
             // Every width keeps all values and constants, as numbers of one kind: those that are equal there are equal.
             let kept = [true, false].into_iter().any(|signed| {
@@ -435,6 +494,7 @@ impl Classes {
             let inside = class.constants.range(first..=last);
             let (low, high) = inside.fold((0, 0), |(low, high), &c| (low.min(c), high.max(c)));
             let (Some(made), true) = (made, many && kept && !class.spoiled) else { continue };
+            let made = if self.without == Some(Rule::Made) { made - 1 } else { made };
             let enough = i64::try_from(made).ok().and_then(|made| high.checked_add(made));
             if let Some(enough) = enough
                 && low >= 0
@@ -500,11 +560,12 @@ fn keeps((bytes, extend): (u32, Option<bool>), value: i64, signed: bool) -> bool
 /// How often functions run at most.
 struct Counts {
     runs: BTreeMap<usize, Option<u64>>,
+    without: Option<Rule>,
 }
 
 impl Counts {
-    fn of(program: &Program) -> Counts {
-        let mut counts = Counts { runs: BTreeMap::new() };
+    fn of(program: &Program, without: Option<Rule>) -> Counts {
+        let mut counts = Counts { runs: BTreeMap::new(), without };
         for f in 0..program.functions.len() {
             counts.runs(program, f);
         }
@@ -540,7 +601,12 @@ impl Counts {
 
     /// How often an instruction runs at most.
     fn at(&self, program: &Program, f: usize, at: usize) -> Option<u64> {
-        if repeats(&program.functions[f], at) { None } else { self.runs.get(&f).copied().flatten() }
+        let repeats = self.without != Some(Rule::Repeats) && repeats(&program.functions[f], at);
+        match self.without {
+            Some(Rule::Runs) => Some(1),
+            _ if repeats => None,
+            _ => self.runs.get(&f).copied().flatten(),
+        }
     }
 }
 
@@ -578,7 +644,7 @@ mod tests {
             Instr::Store { addr, value: n.into(), width, ann },
             Instr::Load { dst: r, addr, width, extend, ann },
             Instr::Assign { dst: t, value: last },
-            Instr::Assert { condition: t.into(), message: String::new() },
+            Instr::Assert { condition: t.into(), kind: crate::FailKind::Assertion, message: String::new() },
             Instr::Return(None),
         ] {
             main.push(instr, Span::default());

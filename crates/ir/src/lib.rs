@@ -26,7 +26,7 @@ mod compiled;
 mod execution;
 pub mod flat;
 mod flow;
-mod independent;
+pub mod independent;
 mod locals;
 pub mod names;
 pub mod nondet;
@@ -41,6 +41,7 @@ pub mod text;
 pub mod undefined;
 pub mod unroll;
 mod value;
+pub mod wide;
 
 pub use annotation::{Accesses, Ann, Fence, Kernel, Order, Role};
 pub use compiled::{Compiled, Failure, Language, LeftOut};

@@ -31,6 +31,13 @@ pub enum Shape {
         /// Its members, by increasing offset.
         members: Vec<Member>,
     },
+    /// A structure that is read and written as a whole: one cell of so many bytes.
+    Whole {
+        /// The structure.
+        of: ShapeId,
+        /// Its size in bytes; of 16 as [`crate::wide`] keeps them.
+        size: u32,
+    },
 }
 
 /// How the value of a cell is to be read.
@@ -105,9 +112,13 @@ impl Names {
         self.enumerations.push(enumerators);
     }
 
-    /// A value that is no pointer and no function, in a cell of that width at that byte of the object that was made there.
+    /// The value of a cell of that width at that byte of the object that was made there, if it is a number.
     pub fn show(&self, made: Span, offset: u32, width: Width, value: Value) -> String {
-        let scalar = self.scalar(made, offset);
+        self.show_as(self.scalar(made, offset), width, value)
+    }
+
+    /// A value that is no pointer and no function, as its type says.
+    pub fn show_as(&self, scalar: Scalar, width: Width, value: Value) -> String {
         let enumerators = match scalar {
             Scalar::Enumeration(number) => self.enumerations.get(number as usize),
             _ => None,
@@ -116,6 +127,48 @@ impl Names {
         let is_it = |(other, _): &&(i64, String)| *other == signed || *other == unsigned;
         let enumerator = enumerators.and_then(|all| all.iter().find(is_it));
         enumerator.map_or_else(|| scalar.show(value, width), |(_, name)| name.clone())
+    }
+
+    /// The members of the structure that is one cell at that byte of the object that was made there, with their values.
+    pub fn members_of(
+        &self,
+        made: Span,
+        offset: u32,
+        value: Value,
+    ) -> Option<Vec<(String, Scalar, Width, Value)>> {
+        let shape = self.single(*self.objects.get(&made)?, None);
+        let (of, size) = self.whole_at(shape, offset)?;
+        let words = if size == crate::wide::BYTES { crate::wide::halves(value) } else { [value.0; 2] };
+        let mut found = Vec::new();
+        for at in 0..size {
+            let mut name = String::new();
+            let Some(scalar) = self.scalar_in(of, at).filter(|_| self.walk(of, at, false, &mut name)) else {
+                continue;
+            };
+            let next = (at + 1..size).find(|next| self.scalar_in(of, *next).is_some()).unwrap_or(size);
+            let widths = Width::ALL.into_iter().rev();
+            let Some(width) = widths.into_iter().find(|w| w.bytes() <= next - at) else { continue };
+            let word = words[(at / 8) as usize % 2] >> (8 * (at % 8));
+            found.push((
+                name.trim_start_matches('.').to_string(),
+                scalar,
+                width,
+                width.zero_extend(Value(word)),
+            ));
+        }
+        Some(found)
+    }
+
+    fn whole_at(&self, shape: ShapeId, offset: u32) -> Option<(ShapeId, u32)> {
+        match &self.shapes[shape] {
+            Shape::Whole { of, size } => (offset == 0).then_some((*of, *size)),
+            Shape::Scalar(_) | Shape::Array { stride: 0, .. } => None,
+            Shape::Array { of, stride } => self.whole_at(*of, offset % stride),
+            Shape::Record { members, .. } => {
+                let mut inside = members.iter().filter(|m| m.covers(offset));
+                inside.find_map(|member| self.whole_at(member.shape, offset - member.offset))
+            }
+        }
     }
 
     /// Says what is declared, or allocated, at a place.
@@ -163,7 +216,7 @@ impl Names {
     fn scalar_in(&self, shape: ShapeId, offset: u32) -> Option<Scalar> {
         match &self.shapes[shape] {
             Shape::Scalar(scalar) => (offset == 0).then_some(*scalar),
-            Shape::Array { stride: 0, .. } => None,
+            Shape::Whole { .. } | Shape::Array { stride: 0, .. } => None,
             Shape::Array { of, stride } => self.scalar_in(*of, offset % stride),
             Shape::Record { members, .. } => {
                 let mut inside = members.iter().filter(|m| m.covers(offset));
@@ -175,7 +228,7 @@ impl Names {
     /// The tag of the structure that was made there, or of which an array was made.
     pub fn tag(&self, made: Span) -> Option<&str> {
         let mut shape = &self.shapes[*self.objects.get(&made)?];
-        while let Shape::Array { of, .. } = shape {
+        while let Shape::Array { of, .. } | Shape::Whole { of, .. } = shape {
             shape = &self.shapes[*of];
         }
         match shape {
@@ -190,7 +243,7 @@ impl Names {
             return true;
         }
         match &self.shapes[shape] {
-            Shape::Scalar(_) => offset == 0,
+            Shape::Scalar(_) | Shape::Whole { .. } => offset == 0,
             Shape::Array { stride: 0, .. } => false,
             Shape::Array { of, stride } => {
                 *out += &format!("[{}]", offset / stride);
@@ -229,15 +282,25 @@ impl Program {
 
     /// The value of a cell as a person reads it: by the type that it was declared with.
     pub fn show_cell_value(&self, object: &Object, offset: u32, width: Width, value: Value) -> String {
-        if value == Value::UNDEFINED || value.as_function().is_some() {
-            return self.show_value(value);
-        }
-        let pointee = value.as_pointer().and_then(|(id, at)| Some((self.objects.get(id.0 as usize)?, at)));
-        match pointee {
-            Some((to, 0)) => format!("&{}", to.name),
-            Some(_) => format!("&{}", self.show_value(value)),
-            None => self.names.show(object.span, offset, width, value),
-        }
+        let one = |value: Value, number: &dyn Fn() -> String| {
+            if value == Value::UNDEFINED || value.as_function().is_some() {
+                return self.show_value(value);
+            }
+            let pointee =
+                value.as_pointer().and_then(|(id, at)| Some((self.objects.get(id.0 as usize)?, at)));
+            match pointee {
+                Some((to, 0)) => format!("&{}", to.name),
+                Some(_) => format!("&{}", self.show_value(value)),
+                None => number(),
+            }
+        };
+        let Some(members) = self.names.members_of(object.span, offset, value) else {
+            return one(value, &|| self.names.show(object.span, offset, width, value));
+        };
+        let member = |(name, scalar, width, value): &(String, Scalar, Width, Value)| {
+            format!("{name} = {}", one(*value, &|| self.names.show_as(*scalar, *width, *value)))
+        };
+        format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
     }
 
     /// A cell of an object as a person reads it.

@@ -547,6 +547,8 @@ pub enum Instr {
     Assert {
         /// Condition.
         condition: Operand,
+        /// What kind of finding: a front end that checks what it cannot represent says so.
+        kind: FailKind,
         /// What to tell the user.
         message: String,
     },

@@ -106,7 +106,7 @@ fn ends(function: &Function) -> (BTreeSet<End>, u64) {
             Instr::Assume(_) => {
                 found.insert(End::Assumed);
             }
-            Instr::Assert { condition, message } => {
+            Instr::Assert { condition, message, .. } => {
                 if !get(*condition).is_true() {
                     found.insert(End::Failed(message.parse().expect("a number")));
                 }
@@ -192,7 +192,11 @@ fn access(random: &mut Random, i: u32) -> Instr {
             Instr::Assign { dst: holds, value }
         }
         10 => Instr::Assume(holds.into()),
-        _ => Instr::Assert { condition: holds.into(), message: i.to_string() },
+        _ => Instr::Assert {
+            condition: holds.into(),
+            kind: fencepost_ir::FailKind::Assertion,
+            message: i.to_string(),
+        },
     }
 }
 
@@ -224,7 +228,11 @@ fn instruction(random: &mut Random, i: u32, length: u32) -> Instr {
             Instr::Branch { condition: operand(random), then_to, else_to }
         }
         6 => Instr::Assume(operand(random)),
-        7 => Instr::Assert { condition: operand(random), message: i.to_string() },
+        7 => Instr::Assert {
+            condition: operand(random),
+            kind: fencepost_ir::FailKind::Assertion,
+            message: i.to_string(),
+        },
         8 => {
             let op = [UnaryOp::SignExtend, UnaryOp::ZeroExtend, UnaryOp::LogicalNot];
             let op = op[random.below(3) as usize];

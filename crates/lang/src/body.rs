@@ -287,7 +287,10 @@ impl Parser {
             if self.is_sign(",") {
                 let message = self.message()?;
                 self.sign(")")?;
-                body.push(Instr::Assert { condition, message }, span.to(self.last_span()));
+                body.push(
+                    Instr::Assert { condition, kind: fencepost_ir::FailKind::Assertion, message },
+                    span.to(self.last_span()),
+                );
                 return Ok(());
             }
             self.sign(")")?;
@@ -297,7 +300,7 @@ impl Parser {
         };
         let place = span.to(self.last_span());
         let message = if self.is_sign(",") { self.message()? } else { String::new() };
-        body.push(Instr::Assert { condition, message }, place);
+        body.push(Instr::Assert { condition, kind: fencepost_ir::FailKind::Assertion, message }, place);
         Ok(())
     }
 

@@ -324,10 +324,10 @@ impl Line<'_> {
             Instr::Unlock(addr) => format!("unlock([{}])", operand(addr)),
             Instr::Assume(condition) => format!("assume {}", operand(condition)),
             Instr::Round(_) => "// a round of a loop that waits".into(),
-            Instr::Assert { condition, message } if message.is_empty() => {
+            Instr::Assert { condition, message, .. } if message.is_empty() => {
                 format!("assert {}", operand(condition))
             }
-            Instr::Assert { condition, message } => {
+            Instr::Assert { condition, message, .. } => {
                 format!("assert {}, {}", operand(condition), quoted(message))
             }
             Instr::Nondet { dst, first, last } => format!("{} := nondet({first}, {last})", self.reg(*dst)),

@@ -200,17 +200,10 @@ impl<'c> Steps<'c> {
             // The states of a round are looked at once anyway.
             Instr::Round(_) => {}
             Instr::Assert { condition, .. } if self.value(local, *condition).is_true() => {}
-            Instr::Assert { .. } => return fail(local, FaultKind::Assertion),
+            Instr::Assert { kind, .. } => return fail(local, failed(*kind)),
             Instr::Defined(value) if self.value(local, *value) != Value::UNDEFINED => {}
             Instr::Defined(_) => return fail(local, FaultKind::Uninitialised),
-            Instr::Fail { kind, .. } => {
-                let kind = match kind {
-                    FailKind::Assertion => FaultKind::Assertion,
-                    FailKind::Misuse => FaultKind::Misuse,
-                    FailKind::Unsupported => FaultKind::Library,
-                };
-                return fail(local, kind);
-            }
+            Instr::Fail { kind, .. } => return fail(local, failed(*kind)),
             Instr::Exit(value) => {
                 let value = value.map(|operand| self.value(local, operand));
                 local.frames.truncate(1);
@@ -594,4 +587,13 @@ fn halt(local: &mut Local) -> Local1 {
 fn fail(local: &mut Local, kind: FaultKind) -> Local1 {
     local.status = Status::Failed(kind);
     Local1::Stop
+}
+
+/// The fault that a check or a failure of this kind is.
+fn failed(kind: FailKind) -> FaultKind {
+    match kind {
+        FailKind::Assertion => FaultKind::Assertion,
+        FailKind::Misuse => FaultKind::Misuse,
+        FailKind::Unsupported => FaultKind::Library,
+    }
 }

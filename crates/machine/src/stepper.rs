@@ -503,19 +503,18 @@ impl<'p> Stepper<'p> {
             Instr::Assume(condition) if self.value(thread, *condition).is_true() => {}
             Instr::Assume(_) | Instr::Cut => thread.state = State::Left,
             Instr::Assert { condition, .. } if self.value(thread, *condition).is_true() => {}
-            Instr::Assert { message, .. } => {
-                thread.state = State::Wrong(FindingKind::Assertion, with("assertion failed", message));
-            }
             Instr::Defined(value) if self.value(thread, *value) != Value::UNDEFINED => {}
             Instr::Defined(_) => {
                 thread.state = State::Wrong(FindingKind::Uninitialised, UNINITIALISED.into())
             }
-            Instr::Fail { kind: FailKind::Unsupported, .. } => thread.state = State::GaveUp,
-            Instr::Fail { kind: FailKind::Assertion, message, .. } => {
-                thread.state = State::Wrong(FindingKind::Assertion, with("assertion failed", message));
-            }
-            Instr::Fail { kind: FailKind::Misuse, message, .. } => {
-                thread.state = State::Wrong(FindingKind::Misuse, with(MISUSE, message));
+            Instr::Assert { kind, message, .. } | Instr::Fail { kind, message } => {
+                thread.state = match kind {
+                    FailKind::Unsupported => State::GaveUp,
+                    FailKind::Assertion => {
+                        State::Wrong(FindingKind::Assertion, with("assertion failed", message))
+                    }
+                    FailKind::Misuse => State::Wrong(FindingKind::Misuse, with(MISUSE, message)),
+                };
             }
             Instr::ObjectSize { dst, addr } => match self.object_size(self.value(thread, *addr)) {
                 Some(size) => self.set(world, t, Some(*dst), size),

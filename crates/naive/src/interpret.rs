@@ -203,7 +203,7 @@ impl Interpreter<'_> {
                     false => Ok(Step::End(run, End::Spinning(from))),
                 }
             }
-            Instr::Assert { condition, message } => self.assert(run, *condition, message),
+            Instr::Assert { condition, kind, message } => self.assert(run, *condition, *kind, message),
             Instr::Defined(value) => self.defined(run, *value),
             Instr::Fail { kind, .. } => fault(run, kind_of(*kind)),
             Instr::Nondet { dst, first, last } => choose(&run, *dst, *first, *last),
@@ -235,13 +235,13 @@ impl Interpreter<'_> {
         }
     }
 
-    fn assert(&self, mut run: Run, condition: Operand, message: &str) -> Result<Step, Stop> {
+    fn assert(&self, mut run: Run, condition: Operand, kind: FailKind, message: &str) -> Result<Step, Stop> {
         let condition = run.operand(condition);
         if condition.value.is_none_or(Value::is_true) {
             return one(run.next());
         }
         if !run.failed {
-            let (kind, at) = (ProblemKind::Assertion, run.at());
+            let (kind, at) = (kind_of(kind), run.at());
             run.problems.push(Problem { kind, at, message: Some(message.to_string()) });
         }
         self.failed(run)

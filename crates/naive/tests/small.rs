@@ -186,7 +186,7 @@ fn choices_assumptions_assertions_and_cuts_are_counted() {
     let choose = program(vec![vec![
         Instr::Nondet { dst: Reg(0), first: -1, last: 2 },
         Instr::Assume(Reg(0).into()),
-        Instr::Assert { condition: number(0), message: "no".into() },
+        Instr::Assert { condition: number(0), kind: fencepost_ir::FailKind::Assertion, message: "no".into() },
     ]]);
     let found = run(&choose, "sc");
     assert_eq!((found.executions.len(), found.blocked, found.cut), (3, 1, 0));

@@ -369,7 +369,7 @@ fn statement(program: &Program, instr: &Instr) -> Result<String, String> {
         Instr::Unlock(addr) => format!("{} = 0;", place(program, addr, Width::W32)),
         Instr::Round(_) | Instr::Defined(_) => ";".into(),
         Instr::Assume(condition) => format!("__VERIFIER_assume({} != 0);", operand(condition)),
-        Instr::Assert { condition, message } => {
+        Instr::Assert { condition, message, .. } => {
             format!("assert({} != 0); /* {} */", operand(condition), comment(message))
         }
         // Where the translation ends it must not be taken for an execution without a mistake.

@@ -328,7 +328,11 @@ fn offset(layout: &Layout) -> Function {
         b.push(Instr::Return(Some(offset)));
         b.otherwise(at);
     }
-    b.push(Instr::Assert { condition: constant(0), message: "access outside of every object".into() });
+    b.push(Instr::Assert {
+        condition: constant(0),
+        kind: fencepost_ir::FailKind::Assertion,
+        message: "access outside of every object".into(),
+    });
     b.f
 }
 

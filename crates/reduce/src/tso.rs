@@ -336,7 +336,8 @@ impl Translation<'_> {
             }
             Instr::AtomicEnd => {
                 let condition = b.load(self.layout.critical());
-                b.push(Instr::Assert { condition, message: "atomic_end without atomic_begin".into() });
+                b.push(Instr::Assert { condition, kind: fencepost_ir::FailKind::Assertion, message: "atomic_end \
+                    without atomic_begin".into() });
                 b.store(self.layout.critical(), constant(0));
             }
             Instr::Call { dst, callee, mut args } => {

@@ -109,9 +109,9 @@ impl Pass<'_> {
                 s.guard = self.graph.and(s.guard, holds);
                 s.control = self.deps.both(s.control, held.dep);
             }
-            Instr::Assert { condition, message } => {
+            Instr::Assert { condition, kind, message } => {
                 let holds = self.value(s, *condition).word.is_true(&mut self.graph);
-                self.fault(s, !holds, FaultKind::Assertion, message);
+                self.fault(s, !holds, failed(*kind), message);
             }
             Instr::Nondet { dst, first, last } => self.choose(s, *dst, *first, *last),
             Instr::Alloc { .. } if self.is_copy() && self.original.0 != 0 => {
@@ -134,14 +134,7 @@ impl Pass<'_> {
             }
             Instr::Halt => return Ok(None),
             Instr::Fail { kind, message } => {
-                let kind = match kind {
-                    FailKind::Assertion => FaultKind::Assertion,
-                    FailKind::Misuse => FaultKind::Misuse,
-                    FailKind::Unsupported => {
-                        FaultKind::Limit("something that the model of the library cannot represent")
-                    }
-                };
-                self.fault(s, Lit::TRUE, kind, message);
+                self.fault(s, Lit::TRUE, failed(*kind), message);
                 return Ok(None);
             }
             Instr::Cut => {
@@ -658,5 +651,14 @@ impl Pass<'_> {
         let dead = self.graph.and(dead, some);
         self.fault_and_stop(state, dead, FaultKind::DoubleFree, "");
         self.write(state, &target, &Held::constant(Value::ZERO), some, Ann::PLAIN, got.event);
+    }
+}
+
+/// The fault that a check or a failure of this kind is.
+fn failed(kind: FailKind) -> FaultKind {
+    match kind {
+        FailKind::Assertion => FaultKind::Assertion,
+        FailKind::Misuse => FaultKind::Misuse,
+        FailKind::Unsupported => FaultKind::Limit("something that the model of the library cannot represent"),
     }
 }

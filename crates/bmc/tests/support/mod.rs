@@ -224,7 +224,11 @@ impl Writer<'_> {
                 let condition = self.condition();
                 let instr = match self.dice.one_in(3) {
                     true => Instr::Assume(condition),
-                    false => Instr::Assert { condition, message: String::new() },
+                    false => Instr::Assert {
+                        condition,
+                        kind: fencepost_ir::FailKind::Assertion,
+                        message: String::new(),
+                    },
                 };
                 // Most assertions on random values fail, and then there is nothing else to compare.
                 if self.dice.one_in(3) {

@@ -371,7 +371,11 @@ impl Body<'_, '_> {
     fn assert(&mut self, message: &str, args: &[Expr]) -> Res<Operand> {
         if let Some(condition) = args.first() {
             let condition = self.observed(condition)?;
-            self.b.emit(Instr::Assert { condition, message: format!("assertion `{message}` fails") });
+            self.b.emit(Instr::Assert {
+                condition,
+                kind: fencepost_ir::FailKind::Assertion,
+                message: format!("assertion `{message}` fails"),
+            });
         }
         Ok(ZERO)
     }

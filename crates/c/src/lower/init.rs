@@ -35,15 +35,30 @@ impl Lowerer<'_> {
         let Some(cells) = unit.types.cells(global.ty) else {
             return too_many_cells(global.span);
         };
-        let mut values: Vec<Cell> = cells
-            .iter()
-            .map(|c| Cell { offset: c.offset as u32, width: c.width, init: Some(Value::ZERO) })
-            .collect();
+        let zero = |c: &TypeCell, at: u64| Cell {
+            offset: (at + c.offset) as u32,
+            width: c.width,
+            init: Some(Value::ZERO),
+        };
+        let mut values: Vec<Cell> = Vec::with_capacity(cells.len());
+        let wide: Vec<&TypeCell> = cells.iter().filter(|c| self.is_wide(c)).collect();
+        for cell in &cells {
+            match self.is_wide(cell) {
+                true => {
+                    let parts = unit.types.cells(QTy::plain(cell.ty.ty)).unwrap_or_default();
+                    values.extend(parts.iter().map(|part| zero(part, cell.offset)));
+                }
+                false => values.push(zero(cell, 0)),
+            }
+        }
         if let Some(init) = &global.init {
             let mut places = Places::of(&values);
             for item in &init.items {
                 self.static_item(&mut places, &mut values, item)?;
             }
+        }
+        for cell in wide {
+            self.join_cells(&mut values, cell.offset as u32, global.span)?;
         }
         sort_cells(&mut values);
         if let Some(object) = self.global_objects[id.0 as usize] {
@@ -314,18 +329,20 @@ impl Body<'_, '_> {
     pub(super) fn pack(&mut self, from: Place, span: Span) -> Res<Operand> {
         let cells = self.disjoint_cells(QTy::plain(from.ty.ty), span)?;
         let Where::Memory(base, offset) = from.at else { return fail(span, "a struct in a register") };
-        let mut packed = Operand::Const(Value::ZERO);
+        let wide = self.unit.types.size(from.ty.ty) == Some(super::wide::BYTES);
+        let mut words = [Operand::Const(Value::ZERO); 2];
         for cell in cells {
             let addr = self.offset(base, offset + cell.offset);
             let dst = self.b.temp();
             let extend = fencepost_ir::Extend::Zero;
             let (width, ann) = (cell.width, Ann::PLAIN);
             self.b.emit(Instr::CopyLoad { dst, addr, width, extend, ann, keeps: false });
-            let shift = Operand::Const(Value(8 * cell.offset));
+            let shift = Operand::Const(Value(8 * (cell.offset % 8)));
             let part = self.binary(fencepost_ir::BinaryOp::Shl, Width::W64, extend, Operand::Reg(dst), shift);
-            packed = self.binary(fencepost_ir::BinaryOp::Or, Width::W64, extend, part, packed);
+            let word = &mut words[cell.offset as usize / 8];
+            *word = self.binary(fencepost_ir::BinaryOp::Or, Width::W64, extend, part, *word);
         }
-        Ok(packed)
+        Ok(if wide { self.join_words(words[0], words[1]) } else { words[0] })
     }
 
     /// The parts of a packed struct, stored to a place.
@@ -335,12 +352,17 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let Where::Memory(base, offset) = target.at else { return fail(span, "a struct in a register") };
+        let words = match self.unit.types.size(target.ty.ty) == Some(super::wide::BYTES) {
+            true => [self.half_of(packed, false), self.half_of(packed, true)],
+            false => [packed; 2],
+        };
         for cell in self.disjoint_cells(QTy::plain(target.ty.ty), span)? {
-            let shift = Operand::Const(Value(8 * cell.offset));
+            let shift = Operand::Const(Value(8 * (cell.offset % 8)));
             let extend = fencepost_ir::Extend::Zero;
-            let value = match cell.offset {
-                0 => packed,
-                _ => self.binary(fencepost_ir::BinaryOp::ShrU, Width::W64, extend, packed, shift),
+            let word = words[cell.offset as usize / 8];
+            let value = match cell.offset % 8 {
+                0 => word,
+                _ => self.binary(fencepost_ir::BinaryOp::ShrU, Width::W64, extend, word, shift),
             };
             let addr = self.offset(base, offset + cell.offset);
             self.b.emit(Instr::Store { addr, value, width: cell.width, ann: Ann::PLAIN });

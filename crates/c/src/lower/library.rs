@@ -391,7 +391,11 @@ impl Body<'_, '_> {
             }
             Library::VerifierAssert => {
                 let condition = self.observed(&args[0])?;
-                self.b.emit(Instr::Assert { condition, message: "__VERIFIER_assert fails".into() });
+                self.b.emit(Instr::Assert {
+                    condition,
+                    kind: fencepost_ir::FailKind::Assertion,
+                    message: "__VERIFIER_assert fails".into(),
+                });
             }
             Library::AtomicBegin => self.b.emit(Instr::AtomicBegin),
             Library::AtomicEnd => self.b.emit(Instr::AtomicEnd),

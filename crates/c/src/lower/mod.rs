@@ -22,6 +22,7 @@ mod places;
 mod specialise;
 mod stmt;
 mod threads;
+mod wide;
 
 use crate::ast::{Block, Expr, FuncId, FunctionDef, GlobalId, LabelId, LocalId, Unit};
 use crate::layout::TypeCell;

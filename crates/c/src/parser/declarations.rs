@@ -382,10 +382,11 @@ impl Parser<'_> {
         if self.unit.types.is_record(ty.ty) {
             return match self.unit.types.size(ty.ty) {
                 Some(1 | 2 | 4 | 8) => Ok(()),
+                Some(16) if self.unit.types.is_two_words(ty.ty) => Ok(()),
                 _ => unsupported(
                     span,
-                    format!("`{what}`, an atomic object that is not 1, 2, 4 or 8 bytes large,"),
-                    "no access wider than 64 bits is modelled; pack the value or use a lock",
+                    format!("`{what}`, an atomic object that is not 1, 2, 4, 8 or 16 bytes large,"),
+                    "no processor has such accesses; pack the value or use a lock",
                 ),
             };
         }

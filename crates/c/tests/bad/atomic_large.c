@@ -1,3 +1,3 @@
-struct pair { long a, b; };
+struct pair { long a, b, c; };
 _Atomic struct pair p;
 int main(void) { return 0; }

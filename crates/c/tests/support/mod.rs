@@ -613,7 +613,7 @@ impl<'p> Machine<'p> {
                     return Ok(Step::Stop(End::Assumed));
                 }
             }
-            Instr::Assert { condition, message } => {
+            Instr::Assert { condition, message, .. } => {
                 if !get(self, condition).is_true() {
                     return Err(format!("assertion fails: {message}"));
                 }

@@ -149,8 +149,7 @@ impl<'a> Teller<'a> {
 
     /// A cell or a value as people may call it.
     pub fn name(&self, name: &Name) -> String {
-        let object = name.object.as_ref().map_or(String::new(), |object| self.object(object));
-        format!("{}{object}{}", if name.address { "&" } else { "" }, name.rest)
+        name.show(&|object| self.object(object))
     }
 
     /// The places of the finding, with what happens there.

@@ -187,6 +187,7 @@ pub enum Op {
     },
     Assert {
         condition: Arg,
+        kind: FailKind,
     },
     /// A value is about to be used; it must be defined.
     Defined(Arg),
@@ -471,6 +472,7 @@ impl Code {
     pub fn check_at(&self, pc: Pc) -> FaultKind {
         match self.ops[pc as usize] {
             Op::Defined(_) => FaultKind::Undefined,
+            Op::Assert { kind, .. } => FaultKind::Fail(kind),
             _ => FaultKind::Fail(FailKind::Assertion),
         }
     }

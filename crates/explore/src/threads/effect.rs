@@ -157,7 +157,9 @@ impl Op {
                 Effect { uses: one(a), flow: Control, ..NOTHING }
             }
             // Where one fails in a tail of joins, the tail does not end, and is run after all (`finish`).
-            Op::Assert { condition: a } | Op::Defined(a) => Effect { uses: one(a), quiet: true, ..NOTHING },
+            Op::Assert { condition: a, .. } | Op::Defined(a) => {
+                Effect { uses: one(a), quiet: true, ..NOTHING }
+            }
             Op::Agree { a, .. } => Effect { uses: one(a), ..NOTHING },
             Op::Fail(_) | Op::Halt | Op::Cut { .. } => Effect { goes: Goes::Nowhere, ..NOTHING },
             Op::Call { dst: defines, target, args } => {

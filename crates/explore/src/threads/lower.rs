@@ -311,7 +311,9 @@ impl Lowering<'_> {
             Instr::Return(value) => self.leave(Op::Return(value.map(arg))),
             Instr::Assume(condition) => self.push(Op::Assume(arg(condition))),
             Instr::Round(condition) => self.push(Op::Round(condition.map(arg))),
-            Instr::Assert { condition, .. } => self.push(Op::Assert { condition: arg(condition) }),
+            Instr::Assert { condition, kind, .. } => {
+                self.push(Op::Assert { condition: arg(condition), kind })
+            }
             Instr::Fail { kind, .. } => self.push(Op::Fail(kind)),
             Instr::Nondet { dst, first, last } => {
                 let count = last

@@ -36,34 +36,45 @@ impl Debug {
         let whole = location.offset == 0 && memory.size(location.object) == Some(width.bytes());
         let part = self.part(memory, location.object, location.offset, source);
         let part = part.filter(|part| !whole || part.starts_with('.')).unwrap_or_else(|| memory.part(loc));
-        Name { address: false, object: memory.shown(location.object), rest: part }
+        Name { object: memory.shown(location.object), rest: part, ..Name::default() }
     }
 
     /// A value of a cell: as its type says, or the name of what it points to.
     pub fn value(&self, memory: &Memory, loc: LocId, value: Value, source: &[(u32, u32)]) -> Name {
+        let (location, width) = memory.location(loc);
+        let Some(made) = self.made(memory, location.object, source) else {
+            return self
+                .known(memory, value, source)
+                .unwrap_or_else(|| Name::plain(value.as_i64().to_string()));
+        };
+        let Some(members) = self.names.members_of(made, location.offset, value) else {
+            let typed = || Name::plain(self.names.show(made, location.offset, width, value));
+            return self.known(memory, value, source).unwrap_or_else(typed);
+        };
+        let members = members.into_iter().map(|(name, scalar, width, value)| {
+            let typed = || Name::plain(self.names.show_as(scalar, width, value));
+            (name, self.known(memory, value, source).unwrap_or_else(typed))
+        });
+        Name { members: members.collect(), ..Name::default() }
+    }
+
+    /// A value that is no number: a function, or what it points to.
+    fn known(&self, memory: &Memory, value: Value, source: &[(u32, u32)]) -> Option<Name> {
         if value == Value::UNDEFINED {
-            return Name::plain("(uninitialised)");
+            return Some(Name::plain("(uninitialised)"));
         }
         if let Some(name) = value.as_function().and_then(|f| self.functions.get(f.0 as usize)) {
-            return Name::plain(name);
+            return Some(Name::plain(name));
         }
-        let pointee = value.as_pointer().and_then(|(object, offset)| {
-            let shown = memory.shown(object)?;
-            let made = self.made(memory, object, source).filter(|_| offset > 0);
-            let part = made.and_then(|made| self.names.pointee(made, memory.size(object)?, offset));
-            let rest = match offset {
-                0 => String::new(),
-                _ => part.unwrap_or_else(|| format!("+{offset}")),
-            };
-            Some(Name { address: true, object: Some(shown), rest })
-        });
-        let typed = || {
-            let (location, width) = memory.location(loc);
-            let made = self.made(memory, location.object, source);
-            let typed = made.map(|made| self.names.show(made, location.offset, width, value));
-            Name::plain(typed.unwrap_or_else(|| value.as_i64().to_string()))
+        let (object, offset) = value.as_pointer()?;
+        let shown = memory.shown(object)?;
+        let made = self.made(memory, object, source).filter(|_| offset > 0);
+        let part = made.and_then(|made| self.names.pointee(made, memory.size(object)?, offset));
+        let rest = match offset {
+            0 => String::new(),
+            _ => part.unwrap_or_else(|| format!("+{offset}")),
         };
-        pointee.unwrap_or_else(typed)
+        Some(Name { address: true, object: Some(shown), rest, ..Name::default() })
     }
 
     fn part(&self, memory: &Memory, object: ObjectId, offset: u32, source: &[(u32, u32)]) -> Option<String> {

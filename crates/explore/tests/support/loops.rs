@@ -390,7 +390,11 @@ impl Body<'_> {
             7 => {
                 self.text.push_str("assert ");
                 let holds = self.compare(BinaryOp::Ne, LAST.into(), constant(2));
-                self.emit(Instr::Assert { condition: holds.into(), message: String::new() });
+                self.emit(Instr::Assert {
+                    condition: holds.into(),
+                    kind: fencepost_ir::FailKind::Assertion,
+                    message: String::new(),
+                });
             }
             8 | 9 => self.waiting(),
             10 => self.retrying(),

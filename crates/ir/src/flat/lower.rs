@@ -84,12 +84,8 @@ impl Layout<'_, '_> {
             Instr::Assume(condition) => {
                 self.emit(Op::Assume(op(condition)));
             }
-            Instr::Assert { condition, ref message } => {
-                self.emit(Op::Assert {
-                    condition: op(condition),
-                    kind: FailKind::Assertion,
-                    message: message.clone(),
-                });
+            Instr::Assert { condition, kind, ref message } => {
+                self.emit(Op::Assert { condition: op(condition), kind, message: message.clone() });
             }
             Instr::Fail { kind, ref message } => {
                 self.emit(Op::Assert { condition: ZERO, kind, message: message.clone() });

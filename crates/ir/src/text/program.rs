@@ -62,7 +62,7 @@ variants! { Instr, "an instruction" {
     Unlock = "unlock" { addr: 0 }
     Assume = "assume" { condition: 0 }
     Round = "round" { condition: 0 }
-    Assert = "assert" { condition: condition, message: message }
+    Assert = "assert" { condition: condition, kind: kind, message: message }
     Nondet = "nondet" { dst: dst, first: first, last: last }
     Alloc = "alloc" { dst: dst, size: size, zeroed: zeroed }
     Free = "free" { addr: 0 }

@@ -169,7 +169,11 @@ fn other() -> impl Strategy<Value = Instr> {
         operand().prop_map(Instr::Unlock),
         operand().prop_map(Instr::Assume),
         proptest::option::of(operand()).prop_map(Instr::Round),
-        (operand(), text()).prop_map(|(condition, message)| Instr::Assert { condition, message }),
+        (operand(), kind(), text()).prop_map(|(condition, kind, message)| Instr::Assert {
+            condition,
+            kind,
+            message
+        }),
         (reg(), any::<i64>(), any::<i64>()).prop_map(|(dst, first, last)| Instr::Nondet { dst, first, last }),
         (reg(), operand(), any::<bool>()).prop_map(|(dst, size, zeroed)| Instr::Alloc { dst, size, zeroed }),
         operand().prop_map(Instr::Free),
@@ -181,9 +185,12 @@ fn until() -> impl Strategy<Value = Until> {
     (binary_op(), operand()).prop_map(|(op, operand)| Until { op, operand })
 }
 
+fn kind() -> impl Strategy<Value = FailKind> {
+    select(vec![FailKind::Assertion, FailKind::Misuse, FailKind::Unsupported])
+}
+
 /// What only C programs have.
 fn c_only() -> impl Strategy<Value = Instr> {
-    let kinds = vec![FailKind::Assertion, FailKind::Misuse, FailKind::Unsupported];
     prop_oneof![
         (reg(), object(), any::<bool>()).prop_map(|(dst, object, private)| Instr::Local {
             dst,
@@ -208,7 +215,7 @@ fn c_only() -> impl Strategy<Value = Instr> {
                 Instr::AwaitRmw { dst, addr, width, extend, until, op, operand, read, write }
             }),
         (reg(), operand()).prop_map(|(dst, addr)| Instr::TryLock { dst, addr }),
-        (select(kinds), text()).prop_map(|(kind, message)| Instr::Fail { kind, message }),
+        (kind(), text()).prop_map(|(kind, message)| Instr::Fail { kind, message }),
     ]
 }
 

@@ -111,7 +111,7 @@ fn fits(cell: &mut Cell<'_, '_>, half: Operand) {
     let test = Rvalue::Binary(BinaryOp::LeU, Width::W64, Extend::Zero, half, most);
     let condition = cell.compute(6, test);
     let message = "values of 128 bits have halves of at most 31 bits here".to_string();
-    cell.thread().emit(Instr::Assert { condition, message });
+    cell.thread().emit(Instr::Assert { condition, kind: fencepost_ir::FailKind::Assertion, message });
 }
 
 /// A pair of halves as one value of 64 bits, in a temporary.

@@ -261,7 +261,9 @@ impl Machine<'_> {
             }
             Instr::Return(_) => return None,
             Instr::Fence(_) => {}
-            Instr::Assert { condition, ref message } => assert!(self.get(condition).is_true(), "{message}"),
+            Instr::Assert { condition, ref message, .. } => {
+                assert!(self.get(condition).is_true(), "{message}")
+            }
             ref other => panic!("not in litmus tests: {other:?}"),
         }
         Some(at + 1)

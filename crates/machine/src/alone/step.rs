@@ -127,9 +127,9 @@ impl Run<'_> {
                     return Err("an assumption fails");
                 }
             }
-            Instr::Assert { condition, .. } => {
+            Instr::Assert { condition, kind, .. } => {
                 if !self.get(*condition)?.is_true() {
-                    return Err(ASSERTION);
+                    return Err(failed(*kind));
                 }
             }
             Instr::Defined(value) => drop(self.get(*value)?),
@@ -270,10 +270,17 @@ impl Run<'_> {
             }
             Instr::SelfThread { dst } => self.set(*dst, Value::ZERO),
             Instr::AtomicBegin | Instr::AtomicEnd => {}
-            Instr::Fail { kind: FailKind::Assertion, .. } => return Err(ASSERTION),
-            Instr::Fail { .. } => return Err("the program reports a mistake"),
+            Instr::Fail { kind, .. } => return Err(failed(*kind)),
             _ => return Err("this instruction is for several threads"),
         }
         Ok(())
+    }
+}
+
+/// Why the run ends at a check or a failure of this kind.
+fn failed(kind: FailKind) -> &'static str {
+    match kind {
+        FailKind::Assertion => ASSERTION,
+        FailKind::Misuse | FailKind::Unsupported => "the program reports a mistake",
     }
 }

@@ -18,6 +18,9 @@ pub struct Options<'a> {
     pub bounds: Bounds,
     /// Values of future memories, for the standard notion; `None`: those that the program mentions.
     pub domain: Option<Vec<Value>>,
+    /// Final states end with the promises and the view switches that a run to them spends, as far as they are counted: all
+    /// smaller bounds in one search.
+    pub costs: bool,
     /// Limits and habits of the search.
     pub search: search::Options<'a>,
 }
@@ -28,7 +31,10 @@ pub fn check(program: &Program, options: &Options<'_>) -> Result<Checked, Unsupp
     let code = Code::new(&prepared)?;
     let config = thread_config();
     let domain = options.domain.clone().unwrap_or_else(|| domain_of(&prepared));
-    let make = || PromisingMachine::new(&code, &config, options.consistency, options.bounds, &domain);
+    let make = || {
+        let machine = PromisingMachine::new(&code, &config, options.consistency, options.bounds, &domain);
+        if options.costs { machine.with_costs() } else { machine }
+    };
     Ok(check_machine(&prepared, &make, options.search))
 }
 

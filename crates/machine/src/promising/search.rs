@@ -99,6 +99,7 @@ pub struct PromisingMachine<'p> {
     domain: &'p [Value],
     synchronises: bool,
     joins: bool,
+    costs: bool,
     memories: Interner<Memory>,
     locals: Interner<Local>,
     cut: AtomicU8,
@@ -124,6 +125,7 @@ impl<'p> PromisingMachine<'p> {
             domain,
             synchronises: needs_message_views(code.program),
             joins: has(|instr| matches!(instr, Instr::Join { .. })),
+            costs: false,
             memories: Interner::new(Memory::bytes),
             locals: Interner::new(|local: &Local| {
                 96 + local.frames.iter().map(|frame| 40 + 8 * frame.regs.len()).sum::<usize>()
@@ -131,6 +133,12 @@ impl<'p> PromisingMachine<'p> {
             cut: AtomicU8::new(0),
             caches: AtomicUsize::new(0),
         }
+    }
+
+    /// Final states end with the promises and view switches that were spent.
+    pub fn with_costs(mut self) -> PromisingMachine<'p> {
+        self.costs = true;
+        self
     }
 
     /// The program.
@@ -521,9 +529,14 @@ impl Worker for PromisingWorker<'_, '_> {
             }
         }
         if !running {
-            let Some(values) = self.machine.observe(&state.locals, &state.memory) else { return Kind::Final };
+            let Some(mut values) = self.machine.observe(&state.locals, &state.memory) else {
+                return Kind::Final;
+            };
             let Property::Final(condition) = &self.machine.code.program.property else { return Kind::Final };
             let bad = !crate::check::allows(condition, &values);
+            if self.machine.costs {
+                values.extend([state.spent.promises, state.spent.views].map(|spent| Value(spent.into())));
+            }
             self.states.insert(values);
             return if bad { Kind::Bad } else { Kind::Final };
         }

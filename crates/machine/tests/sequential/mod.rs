@@ -324,7 +324,11 @@ impl Generator {
                 out.push(Instr::Store { addr, value: Value(1).into(), width: Width::W32, ann: Ann::PLAIN });
             }
             23 if self.one_in(8) => {
-                out.push(Instr::Assert { condition: self.number().into(), message: String::new() });
+                out.push(Instr::Assert {
+                    condition: self.number().into(),
+                    kind: fencepost_ir::FailKind::Assertion,
+                    message: String::new(),
+                });
             }
             _ => out.push(Instr::Assign { dst: self.number(), value: self.rvalue() }),
         }

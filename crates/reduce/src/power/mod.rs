@@ -554,7 +554,7 @@ impl Translation<'_> {
         for (n, (message, span)) in (1..).zip(self.failures.clone()) {
             self.code.span = span;
             let condition = self.code.op(BinaryOp::Ne, self.failed, number(n));
-            self.code.push(Instr::Assert { condition, message });
+            self.code.push(Instr::Assert { condition, kind: fencepost_ir::FailKind::Assertion, message });
         }
         if !self.observes {
             return;

@@ -134,8 +134,8 @@ fn function(thread: &FlatThread) -> Result<Function, Unsupported> {
             }),
             Op::Assume(condition) => Some(Instr::Assume(*condition)),
             // What cannot be followed fails as well: left out, it could hide what is wrong.
-            Op::Assert { condition, message, .. } => {
-                Some(Instr::Assert { condition: *condition, message: message.clone() })
+            Op::Assert { condition, kind, message } => {
+                Some(Instr::Assert { condition: *condition, kind: *kind, message: message.clone() })
             }
             Op::Cut => Some(Instr::Cut),
             Op::Spawn(_) => return refuse("a thread that is started while others run")?,

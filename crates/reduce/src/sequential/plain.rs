@@ -2,7 +2,7 @@
 
 use crate::Unsupported;
 use fencepost_ir::flat::{Flat, FlatThread, Op, Step};
-use fencepost_ir::{FailKind, Function, Instr, Operand, Program, Reg, Rvalue};
+use fencepost_ir::{Function, Instr, Operand, Program, Reg, Rvalue};
 
 /// The threads of a program, with their jumps as they are.
 pub(super) fn as_it_is(program: &Program) -> Result<Flat, Unsupported> {
@@ -43,9 +43,7 @@ fn flat_thread(function: &Function, thread: &fencepost_ir::Thread) -> Result<Fla
                 Op::Branch { condition, other: else_to.0 + shift }
             }
             Instr::Assume(condition) => Op::Assume(condition),
-            Instr::Assert { condition, message } => {
-                Op::Assert { condition, kind: FailKind::Assertion, message }
-            }
+            Instr::Assert { condition, kind, message } => Op::Assert { condition, kind, message },
             Instr::Return(value) => {
                 next = end;
                 value.map_or(Op::Skip, |value| Op::Assign { dst: result, value: Rvalue::Use(value) })

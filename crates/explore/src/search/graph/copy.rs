@@ -209,7 +209,9 @@ impl<M: MemoryModel<W>, W: RowWidth> Graph<M, W> {
             // A compare-exchange may have become another node than that which its thread stood before.
             for t in 0..layout.threads() {
                 let first = layout.slot_base[t];
-                let slots = &self.snapshots[first + self.settled[t] as usize..first + self.front[t] as usize];
+                // Without a read nothing is settled: the marks are of a branch that was left.
+                let settled = if self.reads.is_empty() { 0 } else { self.settled[t] };
+                let slots = &self.snapshots[first + settled as usize..first + self.front[t] as usize];
                 slots.iter().filter(|slot| slot.node != NO_NODE).for_each(|slot| used(slot.node));
             }
         }

@@ -13,7 +13,7 @@ impl<M> Machine<'_, M> {
     pub(super) fn other(&mut self, pc: Pc, regs: &mut [u64], fp: &mut usize) -> Result<Pc, Stop> {
         let base = *fp;
         match self.code.ops[pc as usize] {
-            Op::Assert { condition } => {
+            Op::Assert { condition, .. } => {
                 self.code.reached.mark(pc);
                 if get(&regs[base..], condition) == 0
                     && let Some(stop) = self.failed_check(pc, regs)
