@@ -167,9 +167,9 @@ pub enum Subject {
     Fence(Fence),
 }
 
-/// What a step does.
+/// What a step does. There are some hundreds of them at most, so that their size does not matter.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Action {
     /// Reads a cell.
     Read { cell: Cell, seen: Seen, purpose: Purpose },

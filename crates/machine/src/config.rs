@@ -1,6 +1,6 @@
 //! Which machine: the memory model, and the bounds on its runs.
 
-use fencepost_ir::{Accesses, Fence, Kernel, Order};
+use fencepost_ir::{Fence, Order};
 
 /// The memory models that have a machine with store buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -93,25 +93,13 @@ pub fn fence_effect(model: Model, fence: Fence) -> FenceEffect {
         Model::Pso => FenceEffect::StoreBarrier,
     };
     match fence {
-        Fence::Sync
-        | Fence::Mfence
-        | Fence::DmbSy
-        | Fence::DsbSy
-        | Fence::RiscV(Accesses::All, Accesses::All)
-        | Fence::Kernel(Kernel::Mb | Kernel::SyncRcu)
-        | Fence::C11(Order::SeqCst) => FenceEffect::Drain,
+        fence if fence.is_full() => FenceEffect::Drain,
         Fence::Sfence
         | Fence::Eieio
         | Fence::DmbSt
         | Fence::DsbSt
         | Fence::Lwsync
         | Fence::C11(Order::Release | Order::AcqRel) => weak,
-        Fence::Isync | Fence::Lfence | Fence::DmbLd | Fence::DsbLd | Fence::Isb | Fence::Compiler => {
-            FenceEffect::Nothing
-        }
-        Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI | Fence::Kernel(_) => FenceEffect::Nothing,
-        Fence::C11(Order::Plain | Order::Relaxed | Order::Consume | Order::AcquirePc | Order::Acquire) => {
-            FenceEffect::Nothing
-        }
+        _ => FenceEffect::Nothing,
     }
 }

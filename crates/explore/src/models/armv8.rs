@@ -23,7 +23,7 @@
 //! data depend on is committed.
 
 use super::clause::{Clause, Clauses};
-use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
+use super::{existence, from_other_threads, po_rf_prefix};
 use crate::models::model::{CommitBefore, MemoryModel};
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
@@ -83,7 +83,7 @@ pub struct Armv8Rows<W: RowWidth> {
 
 /// dmb sy, and what counts as such in programs for other targets.
 fn is_full(fence: Fence) -> bool {
-    is_full_fence(fence) || matches!(fence, Fence::Lwsync | Fence::C11(Order::Release | Order::AcqRel))
+    fence.is_full() || matches!(fence, Fence::Lwsync | Fence::C11(Order::Release | Order::AcqRel))
 }
 
 fn orders_loads(fence: Fence) -> bool {

@@ -16,7 +16,7 @@
 //! revisit deletes was added coherence-maximally, before what stays, and has no edge into it: rows stay as they are.
 
 use super::clause::{Clause, Clauses};
-use super::{from_other_threads, is_full_fence, po_rf_prefix};
+use super::{from_other_threads, po_rf_prefix};
 use crate::models::model::MemoryModel;
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
@@ -46,7 +46,7 @@ pub struct GlobalOrder {
 
 /// Fences that keep writes in order under PSO.
 fn orders_writes(fence: Fence) -> bool {
-    is_full_fence(fence)
+    fence.is_full()
         || matches!(fence, Fence::Sfence | Fence::Lwsync | Fence::Eieio | Fence::DmbSt | Fence::DsbSt)
         || matches!(fence, Fence::C11(Order::Release | Order::AcqRel))
 }
@@ -82,7 +82,7 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
         if self.which == Which::Sc || amo || !access {
             return facts.events.clone();
         }
-        let ordered = on(Clause::FullFence, &facts.before_fence(is_full_fence))
+        let ordered = on(Clause::FullFence, &facts.before_fence(Fence::is_full))
             | on(Clause::FromReads, &last_of(&facts.reads))
             | on(Clause::AfterAmo, &facts.amos)
             | &facts.syncs;

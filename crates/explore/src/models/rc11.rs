@@ -90,7 +90,7 @@ fn acquires(order: Order) -> bool {
 fn fence_order(fence: Fence) -> Order {
     match fence {
         Fence::C11(order) => order,
-        _ if super::is_full_fence(fence) => Order::SeqCst,
+        _ if fence.is_full() => Order::SeqCst,
         Fence::Lwsync => Order::AcqRel,
         Fence::DmbLd | Fence::DsbLd => Order::Acquire,
         _ => Order::Relaxed,
