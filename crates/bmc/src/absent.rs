@@ -9,7 +9,7 @@ pub struct Sat;
 
 impl Sat {
     /// None.
-    pub fn new(_: Limits) -> Sat {
+    pub fn new(_: Limits, _: bool) -> Sat {
         Sat
     }
 

@@ -35,18 +35,22 @@ impl Terminator for Watch {
 pub struct Sat {
     cadical: CaDiCal,
     stopped: Rc<Cell<Option<StopReason>>>,
+    conflicts: Option<u32>,
     traces: bool,
 }
 
 impl Sat {
-    /// An empty one that stops at the limits.
-    pub fn new(limits: Limits) -> Sat {
+    /// An empty one that stops at the limits. What is `large` is not simplified again and again.
+    pub fn new(limits: Limits, large: bool) -> Sat {
         let mut cadical = CaDiCal::new();
         // Bounded variable addition makes variables of its own, so that ours would have to be announced in advance.
         cadical.set("factor", 0);
+        if large {
+            cadical.set("inprocessing", 0);
+        }
         let stopped = Rc::new(Cell::new(None));
         cadical.connect_terminator(Watch { limits, last: Instant::now(), stopped: stopped.clone() });
-        Sat { cadical, stopped, traces: false }
+        Sat { cadical, stopped, conflicts: limits.conflicts, traces: false }
     }
 
     /// Writes a proof in the format LRAT to a file; false if it cannot be written. To be called before any clause.
@@ -80,6 +84,10 @@ impl Sat {
             self.cadical.assume(literal);
         }
         self.stopped.set(None);
+        if let Some(most) = self.conflicts {
+            // It holds for the next question only.
+            self.cadical.limit("conflicts", i32::try_from(most).unwrap_or(i32::MAX));
+        }
         match self.cadical.solve() {
             Status::SATISFIABLE => Ok(true),
             Status::UNSATISFIABLE => Ok(false),

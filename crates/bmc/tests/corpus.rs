@@ -158,12 +158,12 @@ fn limits_end_in_unknown() {
     let start = Instant::now();
     let mut options = options(name, 8);
     options.symbolic.limits =
-        Limits { deadline: Some(start + Duration::from_secs(1)), max_bytes: None, interrupt: None };
+        Limits { deadline: Some(start + Duration::from_secs(1)), max_bytes: None, ..Limits::default() };
     let outcome = check(program, &options).expect("supported");
     assert_eq!((outcome.verdict, outcome.stop), (Verdict::Unknown, Some(StopReason::Timeout)));
     // Others may use the machine, too.
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
-    options.symbolic.limits = Limits { deadline: None, max_bytes: Some(1_000_000), interrupt: None };
+    options.symbolic.limits = Limits { deadline: None, max_bytes: Some(1_000_000), ..Limits::default() };
     let outcome = check(program, &options).expect("supported");
     assert_eq!((outcome.verdict, outcome.stop), (Verdict::Unknown, Some(StopReason::Memory)));
 }

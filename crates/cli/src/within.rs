@@ -29,6 +29,7 @@ pub fn compile(
         deadline: options.timeout.and_then(|time| start.checked_add(time)),
         max_bytes: options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
+        conflicts: None,
     };
     let (sender, receiver) = channel();
     let (file, own) = (file.clone(), options.clone());

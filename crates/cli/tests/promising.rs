@@ -34,6 +34,21 @@ fn bound(answer: &serde_json::Value, name: &str) -> Option<u64> {
     bounds.iter().find(|bound| bound["name"] == name)?["value"].as_u64()
 }
 
+/// What goes wrong in an interleaving is found among interleavings, and told as a run of the promising machine.
+#[test]
+fn interleavings_go_wrong() {
+    for options in [" -- -DN=10", "--bound 40 -- -DN=5", "--consistency standard -- -DN=5"] {
+        let answer = check("promising/exponential_locked.c", options);
+        assert_eq!(answer["verdict"], "unsafe", "{options}: {answer}");
+        let picked = answer["picked"].as_str().unwrap_or_default();
+        assert!(picked.starts_with("an interleaving goes wrong"), "{options}: {answer}");
+        assert!(bound(&answer, "promising").is_some_and(|spent| spent >= 6), "{options}: {answer}");
+    }
+    // The run has six view switches and more.
+    let answer = check("promising/exponential_locked.c", "--bound 5 --promises 0 --engine reduce -- -DN=5");
+    assert_ne!(answer["verdict"], "unsafe", "{answer}");
+}
+
 #[test]
 fn answers_of_the_encoding() {
     for (file, options, verdict) in [

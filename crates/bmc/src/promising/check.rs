@@ -274,17 +274,37 @@ pub fn final_states(
     options: &Options<'_>,
     confirm: &mut Confirm<'_>,
 ) -> Result<Result<BTreeSet<Vec<Value>>, String>, Failed> {
-    let asked = Asked { total: options.bounds.total, promises: options.bounds.promises };
-    let mut query = Query::new(program, options, asked, Active::All)?;
-    let mut states = BTreeSet::new();
-    while let Some((state, run)) = query.final_state(asked).map_err(Failed::Stopped)? {
-        if let Err(why) = confirm(&run, Ends::Wanted) {
-            return Ok(Err(why));
+    let total = options.bounds.total;
+    let states = final_states_within(program, options, &[total], &mut |run, _| confirm(run, Ends::Wanted))?;
+    Ok(states.map(|mut states| states.pop().unwrap_or_default()))
+}
+
+/// Confirms a run that is within a bound.
+pub type ConfirmWithin<'c> = dyn FnMut(&Run, Asked) -> Result<(), String> + 'c;
+
+/// The final states for each K in turn, which grow: what is there within one is there within the next. One formula has them all.
+pub fn final_states_within(
+    program: &Program,
+    options: &Options<'_>,
+    totals: &[usize],
+    confirm: &mut ConfirmWithin<'_>,
+) -> Result<Result<Vec<BTreeSet<Vec<Value>>>, String>, Failed> {
+    let promises = options.bounds.promises;
+    let mut query =
+        Query::new(program, options, Asked { total: options.bounds.total, promises }, Active::All)?;
+    let (mut states, mut within) = (BTreeSet::new(), Vec::new());
+    for &total in totals {
+        let asked = Asked { total, promises };
+        while let Some((state, run)) = query.final_state(asked).map_err(Failed::Stopped)? {
+            if let Err(why) = confirm(&run, asked) {
+                return Ok(Err(why));
+            }
+            query.exclude_state(&state);
+            states.insert(state);
         }
-        query.exclude_state(&state);
-        states.insert(state);
+        within.push(states.clone());
     }
-    Ok(Ok(states))
+    Ok(Ok(within))
 }
 
 /// An encoded program in a solver.
@@ -312,8 +332,8 @@ impl<'p> Query<'p> {
         let mut unrolled =
             unroll(program, &symbolic::Options { copies, copies_per_step, ..options.symbolic })?;
         let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
-        let encoding = encode(program, &mut unrolled, &bounds, active)
-            .map_err(|Unsupported { what, span }| Failed::Unsupported { what, span })?;
+        let limits: Limits = options.symbolic.limits;
+        let encoding = encode(program, &mut unrolled, &bounds, active, limits)?;
         let finals = match &program.property {
             Property::Final(condition) => {
                 let mut finals =
@@ -324,8 +344,7 @@ impl<'p> Query<'p> {
             Property::Assertions => None,
         };
         let (bad, limit) = faults(program, &mut unrolled, &encoding, finals.as_ref());
-        let limits: Limits = options.symbolic.limits;
-        let mut solver = Solver::new(limits);
+        let mut solver = Solver::of_size(limits, unrolled.graph.len());
         solver.require_all(&unrolled.graph, &encoding.formula).map_err(Failed::Stopped)?;
         Ok(Query { program, unrolled, encoding, solver, bad, limit, finals })
     }
@@ -362,12 +381,15 @@ impl<'p> Query<'p> {
                 progress(asked, self.statistics());
             }
             // With promises the formula has every K, and a proof without one is not longer than those for many.
-            if number == 1
-                && asked.promises > 0
-                && options.bounds.views.is_none()
-                && self.is_right(asked.promises)
-            {
-                outcome.any_total = true;
+            if number == 1 && asked.promises > 0 && options.bounds.views.is_none() {
+                let most = rung[rung.len() - 1];
+                match self.without_total(asked.promises) {
+                    Some(Answer::Unsat) => outcome.any_total = true,
+                    Some(Answer::Sat(values)) if self.is_within(most, &values) => {
+                        return self.look_at(&values, confirm, outcome);
+                    }
+                    _ => {}
+                }
             }
             if outcome.any_total && number > 0 && number + 1 < rung.len() {
                 return false;
@@ -376,22 +398,27 @@ impl<'p> Query<'p> {
         })
     }
 
-    /// True if nothing goes wrong with so many promises, whatever K is, and nothing that cannot be followed is met. If there is
-    /// no time to tell, or if
-    /// something does, or if a state is asked for, K is asked for.
-    fn is_right(&mut self, promises: usize) -> bool {
+    /// Whether something goes wrong with so many promises, or something that cannot be followed is met, whatever K is. If a state is asked
+    /// for, K is asked for.
+    fn without_total(&mut self, promises: usize) -> Option<Answer> {
         if matches!(&self.program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
         {
-            return false;
+            return None;
         }
         let within = [!self.encoding.promises.at_least(promises + 1)];
         let bad = self.unrolled.graph.or_all(&[self.bad, self.encoding.large, self.limit]);
-        let right = matches!(self.solve(&within, bad), Answer::Unsat);
-        if right {
+        let answer = self.solve(&within, bad);
+        if matches!(answer, Answer::Unsat) {
             // So it need not be found out again within K.
             self.solver.require(&self.unrolled.graph, &[!within[0], !bad]);
         }
-        right
+        Some(answer)
+    }
+
+    /// A model in which something goes wrong is one within these bounds, so that there is no need to look for another one.
+    fn is_within(&self, asked: Asked, values: &Values) -> bool {
+        let wrong = values.of(self.bad) || values.of(self.encoding.large);
+        wrong && self.within(asked, None).into_iter().all(|lit| values.of(lit))
     }
 
     /// Asks about one pair of bounds. True if the outcome is final.
@@ -411,22 +438,27 @@ impl<'p> Query<'p> {
             }
             Answer::Sat(values) => values,
         };
+        self.look_at(&values, confirm, outcome)
+    }
+
+    /// A model in which something goes wrong: true if the outcome is final.
+    fn look_at(&mut self, values: &Values, confirm: &mut Confirm<'_>, outcome: &mut Outcome) -> bool {
         if values.of(self.encoding.large) {
             outcome.large = true;
             return true;
         }
         // Several things may go wrong in a model; which of them comes first in a run is not said there.
-        let mut faults: Vec<Option<Fault>> = self.faults(&values).into_iter().map(Some).collect();
+        let mut faults: Vec<Option<Fault>> = self.faults(values).into_iter().map(Some).collect();
         if faults.is_empty() {
             faults.push(None);
         }
         let mut refused = String::new();
         for fault in faults {
-            let run = lift(&self.unrolled, &self.encoding, &values, fault.as_ref());
+            let run = lift(&self.unrolled, &self.encoding, values, fault.as_ref());
             match confirm(&run, Ends::Wrong) {
                 Ok(()) => {
                     outcome.verdict = Verdict::Unsafe;
-                    outcome.finding = Some(self.finding(fault, &values));
+                    outcome.finding = Some(self.finding(fault, values));
                     outcome.run = Some(run);
                     return true;
                 }

@@ -10,7 +10,10 @@ use super::unary::Unary;
 use super::{Active, Bounds, Certify, Rule, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
-use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
+use crate::limits::{Limits, StopReason};
+use crate::symbolic::{
+    CellId, Event, EventId, EventKind, Failed, InstanceId, Point, ThreadInstance, Unrolled,
+};
 use crate::word::Word;
 use fencepost_ir::{Program, Property, Span, Value};
 use std::rc::Rc;
@@ -124,6 +127,9 @@ pub(super) struct Encoder<'u> {
     settles_ends: bool,
     /// A rule that is left out.
     pub without: Option<Rule>,
+    limits: Limits,
+    /// The limit that was reached; from then on nothing more is encoded.
+    stopped: Option<StopReason>,
 }
 
 /// Encodes an unrolled program; the graph grows.
@@ -132,17 +138,20 @@ pub fn encode(
     unrolled: &mut Unrolled,
     bounds: &Bounds,
     active: Active,
-) -> Result<Encoding, Unsupported> {
-    check_supported(unrolled)?;
+    limits: Limits,
+) -> Result<Encoding, Failed> {
+    let unsupported = |Unsupported { what, span }| Failed::Unsupported { what, span };
+    check_supported(unrolled).map_err(unsupported)?;
     let mut graph = std::mem::take(&mut unrolled.graph);
-    let encoding = Encoder::new(program, unrolled, &mut graph, (bounds, active)).and_then(|mut encoder| {
-        encoder.run(bounds.certify)?;
-        Ok(encoder.finish(bounds))
-    });
-    encoding.map(|(encoding, grown)| {
-        unrolled.graph = grown;
-        encoding
-    })
+    let mut encoder =
+        Encoder::new(program, unrolled, &mut graph, (bounds, active), limits).map_err(unsupported)?;
+    encoder.run(bounds.certify).map_err(unsupported)?;
+    if let Some(reason) = encoder.stopped {
+        return Err(Failed::Stopped(reason));
+    }
+    let (encoding, grown) = encoder.finish(bounds);
+    unrolled.graph = grown;
+    Ok(encoding)
 }
 
 /// What the encoding does not know.
@@ -172,6 +181,7 @@ impl<'u> Encoder<'u> {
         unrolled: &'u Unrolled,
         graph: &mut Graph,
         (bounds, active): (&Bounds, Active),
+        limits: Limits,
     ) -> Result<Encoder<'u>, Unsupported> {
         let mut graph = std::mem::take(graph);
         let mut formula = Formula::new();
@@ -228,6 +238,8 @@ impl<'u> Encoder<'u> {
             narrow: bounds.narrow.filter(|&bits| starts_narrow(unrolled, bits)),
             large: Vec::new(),
             without: bounds.without,
+            limits,
+            stopped: None,
         };
         if bounds.promises > 0 {
             encoder.add_promises(bounds.promises)?;
@@ -249,8 +261,17 @@ impl<'u> Encoder<'u> {
                 self.thread(InstanceId(t))?;
             }
         }
+        if self.stopped.is_some() {
+            return Ok(());
+        }
         self.finish_promises();
         self.certify_all(certify)
+    }
+
+    /// True once a limit is reached.
+    pub fn stops(&mut self) -> bool {
+        self.stopped = self.stopped.or_else(|| self.limits.reached());
+        self.stopped.is_some()
     }
 
     /// True unless the rule is left out.
@@ -301,6 +322,10 @@ impl<'u> Encoder<'u> {
                 for (child, _) in children.iter().filter(|(child, _)| *child != id) {
                     self.thread(*child)?;
                 }
+            }
+            // Also after a limit was reached in a thread that is joined, which has no end then.
+            if self.stops() {
+                return Ok(());
             }
             self.event(EventId(number));
         }

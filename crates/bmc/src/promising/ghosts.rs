@@ -184,6 +184,9 @@ impl Encoder<'_> {
         }
         self.starts[ghost.copy.0 as usize] = self.starts[ghost.of.0 as usize].clone();
         for (index, (number, main)) in events.zip(original).enumerate() {
+            if self.stops() {
+                return Ok(());
+            }
             self.ghost_event(&mut ghost, EventId(number), EventId(main), index);
         }
         self.same_choices(&ghost);

@@ -55,7 +55,7 @@ mod survey;
 pub mod sync;
 pub mod unary;
 
-pub use check::{Asked, Ends, Options, Outcome, check, final_states};
+pub use check::{Asked, Ends, Options, Outcome, check, final_states, final_states_within};
 pub use lift::{Place, Planned, Run};
 pub use rules::Rule;
 

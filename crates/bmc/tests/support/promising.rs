@@ -61,27 +61,66 @@ pub fn by_encoding_without(
     bounds: Bounds,
     without: Option<encoding::Rule>,
 ) -> Result<BTreeSet<Vec<Value>>, String> {
+    let options = whole(bounds, without);
+    let replayer = Replayer::new(program).expect("supported");
+    let mut confirm = |run: &Run, _: Ends| ends_within(&replayer, run, bounds);
+    encoding::final_states(program, &options, &mut confirm).expect("supported")
+}
+
+/// The whole formula for a bound.
+fn whole(bounds: Bounds, without: Option<encoding::Rule>) -> encoding::Options<'static> {
     let total = usize::from(bounds.total.expect("a bound"));
     let promises = bounds.promises.map_or(total, usize::from);
-    let options = encoding::Options {
-        symbolic: symbolic::Options::default(),
-        bounds: encoding::Bounds {
-            total,
-            promises,
-            views: None,
-            certify: encoding::Certify::Always,
-            narrow: None,
-            without,
-        },
-        progress: None,
-    };
-    let replayer = Replayer::new(program).expect("supported");
-    let mut confirm = |run: &Run, _: Ends| match replayer.replay(&plan(run), bounds) {
+    let (certify, views, narrow) = (encoding::Certify::Always, None, None);
+    let bounds = encoding::Bounds { total, promises, views, certify, narrow, without };
+    encoding::Options { symbolic: symbolic::Options::default(), bounds, progress: None }
+}
+
+/// All threads end in a run of the machine, within the bound.
+fn ends_within(replayer: &Replayer, run: &Run, bounds: Bounds) -> Result<(), String> {
+    match replayer.replay(&plan(run), bounds) {
         Ok(replayed) if replayed.observed.is_some() => Ok(()),
         Ok(_) => Err("a thread has not ended".to_owned()),
         Err(why) => Err(format!("{why}\n{:#?}", plan(run))),
+    }
+}
+
+/// An error if machine and encoding differ for any K up to `most`, with so many promises. One search of the machine and one formula have
+/// all of them.
+#[allow(dead_code)]
+pub fn agrees_up_to(text: &str, most: u16, promises: u16) -> Result<Compared, String> {
+    let program = fencepost_lang::parse(text).expect("parses");
+    let bounds = Bounds { total: Some(most), promises: Some(promises), ..Bounds::default() };
+    let options = machine::Options { costs: true, ..machine_options(bounds) };
+    let checked = machine::check(&program, &options).expect("supported");
+    if !matches!(checked.outcome.stop_reason, None | Some(StopReason::NoneWithinBounds)) {
+        return Ok(Compared::Skipped);
+    }
+    let replayer = Replayer::new(&program).expect("supported");
+    let mut confirm = |run: &Run, asked: encoding::Asked| {
+        ends_within(&replayer, run, Bounds { total: Some(asked.total as u16), ..bounds })
     };
-    encoding::final_states(program, &options, &mut confirm).expect("supported")
+    let totals: Vec<usize> = (0..=usize::from(most)).collect();
+    let encoded = encoding::final_states_within(&program, &whole(bounds, None), &totals, &mut confirm)
+        .expect("supported")
+        .map_err(|why| format!("{text}\nK up to {most}, promises {promises}: {UNCONFIRMED}: {why}"))?;
+    for (total, encoded) in totals.into_iter().zip(encoded) {
+        let machine: BTreeSet<Vec<Value>> = checked
+            .final_states
+            .iter()
+            .filter_map(|state| state.split_last_chunk::<2>())
+            .filter(|(_, spent)| spent[0].0 + spent[1].0 <= total as u64)
+            .map(|(state, _)| state.to_vec())
+            .collect();
+        let missing: Vec<_> = machine.difference(&encoded).collect();
+        let extra: Vec<_> = encoded.difference(&machine).collect();
+        if !missing.is_empty() || !extra.is_empty() {
+            return Err(format!(
+                "{text}\nK = {total}, promises {promises}: the encoding misses {missing:?}, and has too many {extra:?}"
+            ));
+        }
+    }
+    Ok(Compared::Agree)
 }
 
 /// What came of a comparison.

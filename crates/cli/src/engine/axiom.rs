@@ -105,6 +105,7 @@ fn settings(question: &Question<'_>, model: &Model) -> axiom::Options<'static> {
         deadline: question.deadline(),
         max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
+        conflicts: None,
     };
     let progress: Option<&dyn Fn(Progress)> = is_watched(question.options.quiet).then_some(&of_bounds);
     axiom::Options {

@@ -74,6 +74,17 @@ pub fn reduced(question: &Question<'_>, program: &Program) -> Result<(Outcome, O
     Ok((Outcome::new(vec![unplaced(message)], None, Vec::new()), run))
 }
 
+/// A run in which something goes wrong, if there is one within the bound on loops that takes few conflicts to find.
+pub fn interleaving(question: &Question<'_>, program: &Program, conflicts: u32) -> Option<bmc::Run> {
+    let mut settings = settings(question);
+    settings.symbolic.limits.conflicts = Some(conflicts);
+    settings.symbolic.max_steps = STEPS_OF_A_TRIAL;
+    bmc::check(program, &settings).ok()?.run
+}
+
+/// Steps of all threads that a program may have to be tried.
+const STEPS_OF_A_TRIAL: u64 = 20_000;
+
 /// A run as moves of the SC machine.
 fn moves(run: &bmc::Run) -> Vec<Move> {
     let step = |step: &bmc::Scheduled| Move {
@@ -94,6 +105,7 @@ fn settings(question: &Question<'_>) -> bmc::Options<'static> {
         deadline: question.deadline(),
         max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
+        conflicts: None,
     };
     let symbolic = symbolic::Options {
         unroll: question.options.unroll,

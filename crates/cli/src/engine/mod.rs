@@ -12,6 +12,7 @@ mod power;
 pub mod promising;
 mod promising_auto;
 pub mod promising_encoding;
+mod promising_interleaved;
 mod promising_ordered;
 mod promising_translated;
 mod reduce;

@@ -170,6 +170,7 @@ fn encoded_within(
         deadline: question.deadline(),
         max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
+        conflicts: None,
     };
     let watched = is_watched(question.options.quiet);
     let _line = progress::line(question.file, question.options.quiet);

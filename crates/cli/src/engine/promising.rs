@@ -25,8 +25,8 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let prepared = question.prepare(FORM)?;
     let bounds = Bounds { total: given.bound, promises: given.promises, views: given.views };
     let domain = given.domain.map(|n| (0..u64::from(n)).map(Value).collect());
-    let options =
-        Options { consistency: given.consistency, bounds, domain, costs: false, search: search(question) };
+    let (consistency, search) = (given.consistency, search(question));
+    let options = Options { consistency, bounds, domain, search, ..Options::default() };
     let refuse = |e: fencepost_machine::Unsupported| question.refuse(&e.what, e.span);
     let mut outcome = if bounds.total.is_none() && bounds.promises.is_none() {
         let deepened = deepen(&prepared.program, &options).map_err(refuse)?;

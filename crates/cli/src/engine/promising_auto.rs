@@ -4,8 +4,8 @@
 //! computer does.
 
 use super::auto::{Picked, nobody};
-use super::promising_ordered;
 use super::{Engine, Fit, Question, find, fit, ignored};
+use super::{promising_interleaved, promising_ordered};
 use crate::input::Trouble;
 use fencepost_answer::{Outcome, Verdict};
 
@@ -83,6 +83,14 @@ impl Trials<'_, '_> {
         Some(Picked { engine, why, surprising: false, outcome })
     }
 
+    /// Bounded model checking, for what goes wrong in an interleaving.
+    fn interleaved(&mut self) -> Option<Picked> {
+        let engine = self.find("reduce")?;
+        let outcome = promising_interleaved::answer(self.question)?;
+        let why = "an interleaving goes wrong, and each is a run without promises".to_owned();
+        Some(Picked { engine, why, surprising: false, outcome })
+    }
+
     /// The explorer. Without promises it may leave out the bounds on view switches: what is safe without them is safe within
     /// them.
     fn explore(&mut self, promises: bool) -> Option<Picked> {
@@ -115,6 +123,9 @@ pub fn answer(question: &Question<'_>) -> Result<Picked, Trouble> {
         return Ok(outcome);
     }
     if let Some(picked) = trials.explore(promises) {
+        return Ok(picked);
+    }
+    if let Some(picked) = trials.interleaved() {
         return Ok(picked);
     }
     // If nobody else can go on, the machine need not be tried first.

@@ -53,6 +53,12 @@ fn bounds(question: &Question<'_>) -> Bounds {
     Bounds { total: Some(total), promises: Some(promises.min(total)), views: given.views }
 }
 
+/// The bounds that the user names, and no others.
+pub fn most(question: &Question<'_>) -> Bounds {
+    let given = question.options;
+    Bounds { total: given.bound, promises: given.promises, views: given.views }
+}
+
 /// Deepens over K, first without promises.
 ///
 /// With read-modify-writes the standard notion quantifies over future memories, which a formula cannot. What the strong one
@@ -81,6 +87,7 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
         deadline: question.deadline(),
         max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
+        conflicts: None,
     };
     let most = bounds(question).total.unwrap_or(0);
     let _line = progress::line(question.file, question.options.quiet);
