@@ -1,7 +1,8 @@
 //! `cargo xtask house [FOLDER]`: how large the tree is, and how many things in it have a name.
 //!
 //! A row per crate: lines of Rust in `src`, lines of its tests, public items. Then the types of one name in several crates, files
-//! and functions that are too long, and functions that take too much. It reads lines as `cargo fmt` leaves them, and parses nothing.
+//! and functions that are too long, and functions that take too much. It reads lines as `cargo fmt` leaves them, and parses
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! `cargo xtask litmus-table FOLDER...`: how many litmus tests are answered, by folder and architecture, why the others are not, and
-//! how many answers differ from the reference results beside them.
+//! `cargo xtask litmus-table FOLDER...`: how many litmus tests are answered, by folder and architecture, why the others are
+//! not, and how many answers differ from the reference results beside them.
 //!
 //! Reference results are `expected.jsonl` in the folder or in the one above it. The binary is that of `FENCEPOST`, or is built.
 

@@ -206,7 +206,8 @@ fn tables(options: &Options) -> usize {
     for (kind, expected, numbers) in [(0, "unsafe", [3, 5, 7]), (1, "safe", [4, 6, 8])] {
         println!("\n### Tables {}, {} and {}: {expected}\n", numbers[0], numbers[1], numbers[2]);
         println!(
-            "| program | K | unroll 8 | paper | unroll 3, 5, 7 | paper | K + 1, + 2, + 3 | paper | K = 10 |\n|---|---|---|---|---|---|---|---|---|"
+            "| program | K | unroll 8 | paper | unroll 3, 5, 7 | paper | K + 1, + 2, + 3 | paper | K = 10 |\n\
+                |---|---|---|---|---|---|---|---|---|"
         );
         for row in &ROWS {
             let name = [row.buggy, row.fenced][kind];

@@ -4,7 +4,7 @@
 //!
 //! | part | what is compared |
 //! |---|---|
-//! | `encoding` | final states of machine and encoding within each bound up to K (4), without promises and with at most P (1; `any`) |
+//! | `encoding` | states of machine and encoding within each bound up to K (4), without promises and with at most P (1; `any`) |
 //! | `bound` | where the encoding says that K bounds nothing, its states with those of the machine without K |
 //! | `assertions` | verdicts of machine and encoding on random programs with an assertion |
 //! | `translation` | final states of the machine and of the translation to SC on the SC machine |
@@ -121,7 +121,8 @@ fn compare(options: &Options) -> usize {
         }
     }
     println!(
-        "{}, K = 0..={bound}: {agreed} programs agree, {differences} differ, {skipped} left out; {unconfirmed} runs were not confirmed",
+        "{}, K = 0..={bound}: {agreed} programs agree, {differences} differ, {skipped} left out; {unconfirmed} runs \
+            were not confirmed",
         options.part
     );
     differences
@@ -134,7 +135,8 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
         Err(error) => {
             let parts = PARTS.join("|");
             eprintln!(
-                "error: {error}\nusage: cargo xtask promising-family [{parts}] [--random N] [--first N] [--every N] [--bound K] [--promises P]"
+                "error: {error}\nusage: cargo xtask promising-family [{parts}] [--random N] [--first N] [--every N] \
+                    [--bound K] [--promises P]"
             );
             ExitCode::from(3)
         }

@@ -76,13 +76,17 @@ findings! {
         code: "FP0101", name: "assertion", severity: Error,
         message: "this assertion fails",
         meaning: "an `assert`, `__VERIFIER_assert` or `reach_error` fails, or `abort` is called",
-        advice: "read the execution: a line that *does not see* a write tells which two accesses need an order (a fence, or acquire and release)",
+        advice: "read the execution: a line that *does not see* a write tells which two accesses need an order (a \
+            fence, or acquire and release)",
         examples: ["dekker_2_rlx.c", "litmus_mp_rlx.c", "finding_abort.c"],
     }
     Misuse => {
         code: "FP0402", name: "misuse", severity: Error,
         message: "a library function is used against its rules",
-        meaning: "a mutex, read-write lock, semaphore, barrier or condition variable is used before its initialisation or after its destruction, initialised twice, destroyed while somebody holds it or waits; a lock is released by a thread that does not hold it; a thread is joined or detached that was joined or detached before",
+        meaning: "a mutex, read-write lock, semaphore, barrier or condition variable is used before its \
+            initialisation or after its destruction, initialised twice, destroyed while somebody holds it or waits; a \
+            lock is released by a thread that does not hold it; a thread is joined or detached that was joined or \
+            detached before",
         advice: "use the library as POSIX says",
         examples: ["finding_unlock_by_other.c", "finding_destroy_held.c"],
     }
@@ -131,7 +135,8 @@ findings! {
     UseAfterScope => {
         code: "FP0304", name: "use after scope", severity: Error,
         message: "use of an object that may be out of scope",
-        meaning: "the same for a local object whose block or function has ended, or whose thread has, by `pthread_exit`; and for a thread-local object whose thread has ended",
+        meaning: "the same for a local object whose block or function has ended, or whose thread has, by \
+            `pthread_exit`; and for a thread-local object whose thread has ended",
         advice: "let the object live as long as its address is known to others",
         examples: ["finding_use_after_scope.c", "scope_pthread_exit.c", "thread_local_ended.c"],
     }
@@ -152,14 +157,16 @@ findings! {
     Uninitialised => {
         code: "FP0307", name: "uninitialised read", severity: Error,
         message: "read of memory that was not written",
-        meaning: "a variable is read that nobody has written, or a value is used that was copied from memory that nobody has written",
+        meaning: "a variable is read that nobody has written, or a value is used that was copied from memory that \
+            nobody has written",
         advice: "write it first, or order the write before the read",
         examples: ["finding_uninitialised_heap.c"],
     }
     UseBeforeAllocation => {
         code: "FP0311", name: "use before allocation", severity: Error,
         message: "use of an object that need not have been allocated yet",
-        meaning: "under language models: an access that does not happen after what made its object, because the pointer came without release and acquire",
+        meaning: "under language models: an access that does not happen after what made its object, because the \
+            pointer came without release and acquire",
         advice: "publish the pointer by a release store and read it by an acquire load",
         examples: ["allocated_elsewhere.c"],
     }
@@ -173,28 +180,33 @@ findings! {
     Leak => {
         code: "FP0308", name: "leak", severity: Warning,
         message: "an object is never freed",
-        meaning: "an allocation that the execution uses and never frees, although all threads end; `exit` and the return of `main` end the process, which leaks nothing",
+        meaning: "an allocation that the execution uses and never frees, although all threads end; `exit` and the \
+            return of `main` end the process, which leaks nothing",
         advice: "free it, or ignore the warning where the end of the program does that",
         examples: ["finding_leak.c"],
     }
     Deadlock => {
         code: "FP0401", name: "deadlock", severity: Error,
         message: "threads wait for ever",
-        meaning: "threads wait for ever: for mutexes (also their own), for a value that nobody will write, for threads that do not end. The end of the process, by `exit` or the return of `main`, ends all waiting",
+        meaning: "threads wait for ever: for mutexes (also their own), for a value that nobody will write, for \
+            threads that do not end. The end of the process, by `exit` or the return of `main`, ends all waiting",
         advice: "each waiting thread has its place; a lock says who holds it",
         examples: ["finding_deadlock.c", "finding_relock.c", "sync_cond_lost.c", "finding_waits_forever.c"],
     }
     LeftWaiting => {
         code: "FP0403", name: "left waiting", severity: Warning,
         message: "threads still wait when `main` returns",
-        meaning: "threads that nobody joins would wait for ever: for a mutex, a signal or a value that nobody will write. That is no error, because the return of `main` ends the process; most often the joins were forgotten",
+        meaning: "threads that nobody joins would wait for ever: for a mutex, a signal or a value that nobody will \
+            write. That is no error, because the return of `main` ends the process; most often the joins were forgotten",
         advice: "join them to make this an error, or call `exit` where they are meant to be left",
         examples: ["finding_left_waiting.c"],
     }
     NeedsSignal => {
         code: "FP0404", name: "needs signal", severity: Warning,
         message: "wrong if a wait ends without a signal",
-        meaning: "a wait for a condition variable may end without a signal (POSIX and C11 allow it), and then something goes wrong that does not otherwise. Looked for in programs that are safe without such wake-ups, where that costs little",
+        meaning: "a wait for a condition variable may end without a signal (POSIX and C11 allow it), and then \
+            something goes wrong that does not otherwise. Looked for in programs that are safe without such wake-ups, \
+            where that costs little",
         advice: "put the wait into a loop that tests the condition; `--spurious` makes this an error",
         examples: ["finding_needs_signal.c"],
     }
@@ -215,22 +227,27 @@ findings! {
     LocalLoop => {
         code: "FP0503", name: "endless loop", severity: Error,
         message: "a loop does not end and accesses no shared memory",
-        meaning: "a thread computes without an access and is back where it was: it does so for ever. Most loops are cut by `--unroll` before",
+        meaning: "a thread computes without an access and is back where it was: it does so for ever. Most loops are \
+            cut by `--unroll` before",
         advice: "give the loop an end",
         examples: [],
     }
     Unsupported => {
         code: "FP0901", name: "unsupported", severity: Unknown,
         message: "something that the engine cannot follow",
-        meaning: "the program goes where the model of the library or the engine does not: too deep recursion, more than 32 waits on one condition variable. The verdict is *unknown*",
+        meaning: "the program goes where the model of the library or the engine does not: too deep recursion, more \
+            than 32 waits on one condition variable. The verdict is *unknown*",
         advice: "make the program smaller",
         examples: ["crates/cli/tests/data/deep_recursion.c"],
     }
     OutsideSection => {
         code: "FP0902", name: "outside section", severity: Unknown,
         message: "an access in an atomic section and one outside of sections at the same time",
-        meaning: "an access outside atomic sections comes at the same time as one inside. The explorer knows sections as critical sections of one lock, which is the same only if what they share is accessed in sections. The verdict is *unknown*",
-        advice: "put the other access into a section, or use `--engine states` (SC, TSO, PSO), where nothing comes between the steps of a section",
+        meaning: "an access outside atomic sections comes at the same time as one inside. The explorer knows sections \
+            as critical sections of one lock, which is the same only if what they share is accessed in sections. The \
+            verdict is *unknown*",
+        advice: "put the other access into a section, or use `--engine states` (SC, TSO, PSO), where nothing comes \
+            between the steps of a section",
         examples: ["crates/cli/tests/data/outside_section.c"],
     }
 }

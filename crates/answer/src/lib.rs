@@ -2,17 +2,17 @@
 //! every other format of it, and knows no engine.
 //!
 //! * [`kind`]: the kinds of findings, one table: code, name, severity, meaning, advice, examples.
-//! * [`bound`]: bounds that cut something, which make a *safe* a bounded one.
-//! * [`stop`]: why there is no verdict; whose fault that is decides the exit code.
+//! * `bound`: bounds that cut something, which make a *safe* a bounded one.
+//! * `stop`: why there is no verdict; whose fault that is decides the exit code.
 //! * [`trace`]: what happens in the execution that shows a finding, as data.
 //! * [`picture`]: a counterexample as boxes and arrows.
-//! * [`outcome`]: the answer itself. Places are spans of the source map of the program that was compiled.
+//! * `outcome`: the answer itself. Places are spans of the source map of the program that was compiled.
 
-pub mod bound;
+mod bound;
 pub mod kind;
-pub mod outcome;
+mod outcome;
 pub mod picture;
-pub mod stop;
+mod stop;
 pub mod trace;
 
 pub use bound::{Bound, BoundName};

@@ -1,8 +1,8 @@
 //! What happens in an execution, as data: every engine hands over these steps, and nobody reads a sentence back.
 //!
-//! There are two forms of it. An axiomatic execution has the [`Event`]s of each thread, which say where they stand in the program;
-//! reads-from and coherence order them. A run of a machine has [`Step`]s in the order in which it made them, with what waits in
-//! buffers after each. What a step does is the same [`Action`] in both, so that one narrator can tell them.
+//! There are two forms of it. An axiomatic execution has the [`Event`]s of each thread, which say where they stand in the
+//! program; reads-from and coherence order them. A run of a machine has [`Step`]s in the order in which it made them, with
+//! what waits in buffers after each. What a step does is the same [`Action`] in both, so that one narrator can tell them.
 
 use fencepost_diag::Span;
 use fencepost_ir::{Fence, Order, Value, Width};
@@ -167,9 +167,9 @@ pub enum Subject {
     Fence(Fence),
 }
 
-/// What a step does.
+/// What a step does. There are some hundreds of them at most, so that their size does not matter.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Action {
     /// Reads a cell.
     Read { cell: Cell, seen: Seen, purpose: Purpose },

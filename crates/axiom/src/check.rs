@@ -141,7 +141,7 @@ pub struct Options<'a> {
     pub dependencies: bool,
     /// What is over before a life ends.
     pub ordered: Ordered,
-    /// Redundant clauses about counters ([`chains`]).
+    /// Redundant clauses about counters (`chains`).
     pub lemmas: bool,
     /// Time and memory.
     pub limits: Limits,

@@ -5,24 +5,24 @@
 //!             --CaDiCaL--> an execution in which something goes wrong, or none within the unroll bound
 //! ```
 //!
-//! * [`base`]: events and the relations that every model starts from; [`pairs`]: relations as literals.
-//! * [`bounds`]: what may be in a relation, and who asks; [`gates`]: a model's operations; [`closure`]: closures; [`acyclic`]:
+//! * [`base`]: events and the relations that every model starts from; `pairs`: relations as literals.
+//! * `bounds`: what may be in a relation, and who asks; [`gates`]: a model's operations; `closure`: closures; `acyclic`:
 //!   that there is no cycle.
-//! * [`lives`]: accesses to objects that are not there any more, or not yet.
-//! * [`chains`]: redundant clauses about cells that only read-modify-writes write.
-//! * [`mod@check`]: asks, and says how far the answer holds; [`witness`]: what the solver found, as steps of threads.
+//! * `lives`: accesses to objects that are not there any more, or not yet.
+//! * `chains`: redundant clauses about cells that only read-modify-writes write.
+//! * [`mod@check`]: asks, and says how far the answer holds; `witness`: what the solver found, as steps of threads.
 //!
 //! The same document that describes how it works has the proofs of what is left out: `docs/AXIOM.md`.
 
-pub mod acyclic;
+mod acyclic;
 pub mod base;
-pub mod bounds;
-pub mod chains;
+mod bounds;
+mod chains;
 pub mod check;
-pub mod closure;
+mod closure;
 pub mod gates;
-pub mod lives;
-pub mod pairs;
+mod lives;
+mod pairs;
 mod witness;
 
 pub use check::{Finding, Options, Outcome, Progress, Refused, Statistics, Verdict, Wrong, check};

@@ -1,6 +1,6 @@
-//! Inputs that the explorer takes by a few values that stand for all (`fencepost_ir::independent`, `fencepost_ir::nondet`) against
-//! this engine, to which they are words: random programs that copy inputs through memory, casts, functions, structures and
-//! threads, compare them, and sometimes compute with them. Then with each rule of the narrowing left out.
+//! Inputs that the explorer takes by a few values that stand for all (`fencepost_ir::independent`, `fencepost_ir::nondet`)
+//! against this engine, to which they are words: random programs that copy inputs through memory, casts, functions,
+//! structures and threads, compare them, and sometimes compute with them. Then with each rule of the narrowing left out.
 //!
 //! `FENCEPOST_CASES` says how many programs (120), `FENCEPOST_SEED` which is the first (0).
 
@@ -175,7 +175,8 @@ fn program(seed: u64) -> String {
         let body = writer.text;
         let more = match mixes {
             true => format!(
-                ", pair[2];\n    pair[0] = pair[1] = 0;\n    struct {{ {ty} first; int second; }} s, t;\n    s.first = s.second = 0;"
+                ", pair[2];\n    pair[0] = pair[1] = 0;\n    struct {{ {ty} first; int second; }} s, t;\n    s.first \
+                    = s.second = 0;"
             ),
             false => ";".into(),
         };
@@ -300,7 +301,8 @@ const BY_HAND: [(Rule, &str); 6] = [
     (Rule::Widths, "int a = __VERIFIER_nondet_int(); short b = a; assert(!(b == 0 && a != 0));"),
     (
         Rule::Pointers,
-        "int b = __VERIFIER_nondet_int(); if (b == 2) b = 1; y = b; int *p = &x; if (__VERIFIER_nondet_bool()) p = &y; int a = *p; assert(a != 5);",
+        "int b = __VERIFIER_nondet_int(); if (b == 2) b = 1; y = b; int *p = &x; if (__VERIFIER_nondet_bool()) p = \
+            &y; int a = *p; assert(a != 5);",
     ),
     (
         Rule::Repeats,

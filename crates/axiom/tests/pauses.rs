@@ -1,6 +1,6 @@
-//! Delays that the explorer leaves out (`fencepost_ir::pauses`) against this engine, which runs them: random programs in which threads
-//! read, pause as long as a constant, a counter, an input or what was read says, and write. What is left out must be
-//! noticed by nobody under models that keep dependencies, either.
+//! Delays that the explorer leaves out (`fencepost_ir::pauses`) against this engine, which runs them: random programs in
+//! which threads read, pause as long as a constant, a counter, an input or what was read says, and write. What is left out
+//! must be noticed by nobody under models that keep dependencies, either.
 //!
 //! `FENCEPOST_CASES` says how many programs (100), `FENCEPOST_SEED` which is the first (0).
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * [`aig`]: an and-inverter graph with structural hashing; [`word`] and [`arithmetic`]: symbolic words on it, as short as
-//!   their values allow; [`shape`]: what is known of a cell; [`cnf`]: its clauses; [`solver`]: CaDiCaL, or nothing in a build
+//!   their values allow; [`shape`]: what is known of a cell; `cnf`: its clauses; [`solver`]: CaDiCaL, or nothing in a build
 //!   without the feature `sat`.
 //! * [`symbolic`]: each thread unrolled and inlined once into guarded events. It knows nothing of what orders them; its
 //!   documentation says what a half that does has to do.
@@ -20,14 +20,14 @@ pub mod arithmetic;
 #[cfg(feature = "sat")]
 mod cadical;
 pub mod check;
-pub mod cnf;
+mod cnf;
 pub mod finals;
 pub mod formula;
 pub mod lift;
 pub mod limits;
 pub mod promising;
 pub mod proof;
-pub mod sc;
+mod sc;
 pub mod shape;
 pub mod solver;
 pub mod symbolic;

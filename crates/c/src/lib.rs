@@ -2,9 +2,9 @@
 //!
 //! No compiler and no system headers are needed: the preprocessor, the parser and the headers are here.
 //!
-//! * [`token`], [`lexer`], [`pp`]: text to preprocessed tokens; [`headers`] are the built-in ones.
-//! * [`parser`], [`sema`], [`types`], [`layout`]: tokens to the typed tree of [`ast`].
-//! * [`lower`], [`uninit`]: the tree to the IR. Library functions beyond the table of `lower::library` are C code of the
+//! * `token`, `lexer`, `pp`: text to preprocessed tokens; `headers` are the built-in ones.
+//! * `parser`, `sema`, `types`, `layout`: tokens to the typed tree of `ast`.
+//! * `lower`, `uninit`: the tree to the IR. Library functions beyond the table of `lower::library` are C code of the
 //!   `runtime` folder, read when a program uses them.
 //!
 //! What is valid C but not modelled is an error that names the construct, never an approximation.
@@ -12,31 +12,31 @@
 //! # Limits
 //!
 //! * Not modelled: arrays of arrays of variable length, `long double`, complex numbers, arithmetic on `__int128`, atomics of
-//!   16 bytes that are not declared `_Atomic`, functions inside functions, vectors, inline assembly other than fences and the common instructions of x86,
-//!   signals from outside, input and files. In a function that is never reached they are no error.
+//!   16 bytes that are not declared `_Atomic`, functions inside functions, vectors, inline assembly other than fences and the
+//!   common instructions of x86, signals from outside, input and files. In a function that is never reached they are no error.
 //! * Pointer bits: a pointer converted to an integer keeps its object and offset, so tagging the low bits works; arithmetic
 //!   that means to reach another object does not.
 //! * A condition variable tells 32 waits apart, there are 8 keys. Exceeding a number is a finding of the kind `Unsupported`.
 //! * A struct with indeterminate members may be copied; the copies of those members count as initialised.
 //! * `smp_wmb` and `smp_rmb` of the Linux style header are release and acquire fences, which order a little more.
 
-pub mod ast;
-pub mod builtins;
+mod ast;
+mod builtins;
 mod foreign;
-pub mod headers;
-pub mod intern;
-pub mod layout;
-pub mod lexer;
-pub mod literal;
-pub mod lower;
+mod headers;
+mod intern;
+mod layout;
+mod lexer;
+mod literal;
+mod lower;
 mod names;
-pub mod parser;
-pub mod pp;
-pub mod sema;
-pub mod target;
-pub mod token;
-pub mod types;
-pub mod uninit;
+mod parser;
+mod pp;
+mod sema;
+mod target;
+mod token;
+mod types;
+mod uninit;
 
 pub use fencepost_diag::SourceMap;
 use fencepost_diag::{Diagnostic, SourceFile, Span};

@@ -41,10 +41,13 @@ impl Target {
                 "#define __x86_64__ 1\n#define __x86_64 1\n#define __amd64__ 1\n#define __amd64 1\n"
             }
             Target::Aarch64 => {
-                "#define __aarch64__ 1\n#define __AARCH64EL__ 1\n#define __ARM_64BIT_STATE 1\n#define __ARM_ARCH 8\n#define __ARM_ARCH_8A 1\n"
+                "#define __aarch64__ 1\n#define __AARCH64EL__ 1\n#define __ARM_64BIT_STATE 1\n#define __ARM_ARCH 8\n\
+                    #define __ARM_ARCH_8A 1\n"
             }
             Target::Powerpc64 => {
-                "#define __powerpc64__ 1\n#define __powerpc__ 1\n#define __PPC64__ 1\n#define __PPC__ 1\n#define __ppc64__ 1\n#define __ppc__ 1\n#define _ARCH_PPC64 1\n#define _CALL_ELF 2\n#define __LITTLE_ENDIAN__ 1\n#define _LITTLE_ENDIAN 1\n"
+                "#define __powerpc64__ 1\n#define __powerpc__ 1\n#define __PPC64__ 1\n#define __PPC__ 1\n\
+                    #define __ppc64__ 1\n#define __ppc__ 1\n#define _ARCH_PPC64 1\n#define _CALL_ELF 2\n\
+                    #define __LITTLE_ENDIAN__ 1\n#define _LITTLE_ENDIAN 1\n"
             }
         }
     }

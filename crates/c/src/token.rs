@@ -109,7 +109,8 @@ keywords! {
     Alignof2 "__alignof__", Int128 "__int128", Label "__label__", Offsetof "__builtin_offsetof",
     Int128b "__int128_t", UInt128 "__uint128_t", Signed3 "__signed", Float128 "_Float128", Float128b "__float128",
     Float64 "_Float64", Float32 "_Float32", Float32x "_Float32x", Float64x "_Float64x", Alignof3 "__alignof",
-    Complex2 "__complex__", TypesCompatible "__builtin_types_compatible_p", ChooseExpr "__builtin_choose_expr", VaArg "__builtin_va_arg",
+    Complex2 "__complex__", TypesCompatible "__builtin_types_compatible_p", ChooseExpr "__builtin_choose_expr",
+        VaArg "__builtin_va_arg",
     Func "__func__", Function "__FUNCTION__", PrettyFunction "__PRETTY_FUNCTION__",
 }
 

@@ -4,7 +4,6 @@
 //! type itself. An `enum` is the integer type that represents it.
 
 use crate::intern::Symbol;
-use fencepost_diag::Span;
 use rustc_hash::FxHashMap;
 
 /// An unqualified type.
@@ -140,7 +139,7 @@ basic! {
     VOID = 0 "`void`", BOOL = 1 "`_Bool`", CHAR = 2 "`char`", SCHAR = 3 "`signed char`", UCHAR = 4 "`unsigned char`",
     SHORT = 5 "`short`", USHORT = 6 "`unsigned short`", INT = 7 "`int`", UINT = 8 "`unsigned`", LONG = 9 "`long`",
     ULONG = 10 "`unsigned long`", LLONG = 11 "`long long`", ULLONG = 12 "`unsigned long long`", FLOAT = 13 "`float`",
-    DOUBLE = 14 "`double`", LDOUBLE = 15 "`long double`", VALIST = 16 "`va_list`", VOIDP = 17 "`void *`",
+    DOUBLE = 14 "`double`", LDOUBLE = 15 "`long double`", VOIDP = 17 "`void *`",
 }
 
 /// A struct or union.
@@ -160,8 +159,6 @@ pub struct Record {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// Where it is declared.
-    pub span: Span,
 }
 
 /// A member.
@@ -280,7 +277,7 @@ impl Types {
     }
 
     /// A new struct or union without members.
-    pub fn new_record(&mut self, name: Option<Symbol>, union_: bool, span: Span) -> RecordId {
+    pub fn new_record(&mut self, name: Option<Symbol>, union_: bool) -> RecordId {
         let id = RecordId(self.records.len() as u32);
         let record = Record {
             name,
@@ -290,7 +287,6 @@ impl Types {
             fields: Vec::new(),
             size: 0,
             align: 1,
-            span,
         };
         self.records.push(record);
         id

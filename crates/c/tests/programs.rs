@@ -267,7 +267,8 @@ fn atomic_sections_are_not_interrupted() {
 #include <pthread.h>
 int n;
 void __VERIFIER_atomic_add(int k) { int s = n; s = s + k; n = s; }
-void *f(void *a) { __VERIFIER_atomic_begin(); int s = n; n = s + 1; __VERIFIER_atomic_end(); __VERIFIER_atomic_add(10); return 0; }
+void *f(void *a) { __VERIFIER_atomic_begin(); int s = n; n = s + 1; __VERIFIER_atomic_end();
+    __VERIFIER_atomic_add(10); return 0; }
 int main(void) { pthread_t t[2]; for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, 0);
   for (int i = 0; i < 2; i++) pthread_join(t[i], 0); return n; }"#;
     assert_eq!(ends(text), [End::Done(22)]);

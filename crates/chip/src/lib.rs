@@ -1,11 +1,12 @@
 //! Litmus tests on the processor of this machine.
 //!
-//! A model says what may happen; this says what does. [`program`] writes a test in assembly as a C program whose threads run the test's own
-//! instructions, many times and at the same time; [`build`] has the machine's C compiler make it, and [`run`] counts the
-//! final states. What was never seen may happen all the same: only what a model forbids and the chip shows is an answer.
+//! A model says what may happen; this says what does. [`program`] writes a test in assembly as a C program whose threads run
+//! the test's own instructions, many times and at the same time; [`build`] has the machine's C compiler make it, and [`run`]
+//! counts the final states. What was never seen may happen all the same: only what a model forbids and the chip shows is an
+//! answer.
 //!
-//! The idea, and most of what makes rare states likely (locations in random order, threads that meet before each run), is that of litmus7
-//! [Alglave, Maranget, Sarkar and Sewell, Litmus: running tests against hardware, TACAS 2011].
+//! The idea, and most of what makes rare states likely (locations in random order, threads that meet before each run), is
+//! that of litmus7 [Alglave, Maranget, Sarkar and Sewell, Litmus: running tests against hardware, TACAS 2011].
 
 mod aarch64;
 mod program;

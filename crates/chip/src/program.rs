@@ -212,7 +212,8 @@ fn thread_text(
     let names = Names::of(&place, &free);
     let _ = writeln!(
         out,
-        "static inline __attribute__((always_inline)) void thread_{index}(unsigned char *const *at, uint64_t *seen) {{\n  (void)at; (void)seen;"
+        "static inline __attribute__((always_inline)) void thread_{index}(unsigned char *const *at, uint64_t *seen) \
+            {{\n  (void)at; (void)seen;"
     );
     for register in &registers {
         let value = initial.get(register).map_or("0", String::as_str);
@@ -263,7 +264,10 @@ fn observe(out: &mut String, program: &Program, registers: &[Registers]) -> Resu
     };
     let most = registers.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let _ = writeln!(out, "#define REGISTERS {most}\n#define OBSERVED {}", condition.observed.len());
-    out.push_str("static void observe(unsigned char *const *at, uint64_t *const *seen, uint64_t *state) {\n  (void)at; (void)seen; (void)state;\n");
+    out.push_str(
+        "static void observe(unsigned char *const *at, uint64_t *const *seen, uint64_t *state) {\n  \
+        (void)at; (void)seen; (void)state;\n",
+    );
     for (place, observable) in condition.observed.iter().enumerate() {
         let value = match *observable {
             Observable::Register { thread, reg } => {
@@ -309,7 +313,8 @@ mod tests {
     use super::*;
     use fencepost_diag::SourceFile;
 
-    const MP: &str = "AArch64 MP\n{ 0:X1=x; 0:X3=y; 1:X1=y; 1:X3=x; }\n P0 | P1 ;\n MOV W0,#1 | LDR W0,[X1] ;\n STR W0,[X1] | CBNZ W0,L ;\n \
+    const MP: &str = "AArch64 MP\n{ 0:X1=x; 0:X3=y; 1:X1=y; 1:X3=x; }\n P0 | P1 ;\n MOV W0,#1 | LDR W0,[X1] ;\n STR \
+        W0,[X1] | CBNZ W0,L ;\n \
         STLR W0,[X3] | L: LDR W2,[X3] ;\nexists (1:X0=1 /\\ 1:X2=0)\n";
 
     #[test]

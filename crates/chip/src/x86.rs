@@ -1,6 +1,7 @@
 //! Instructions of x86 as the assembler takes them.
 //!
-//! Tests write locations by name, `MOV [x],$1` in Intel's order or `movl $1,(x)` in AT&T's; here a location is a register that holds its address.
+//! Tests write locations by name, `MOV [x],$1` in Intel's order or `movl $1,(x)` in AT&T's; here a location is a register
+//! that holds its address.
 
 use crate::Refused;
 use crate::program::Names;

@@ -393,8 +393,8 @@ pub struct RunsArgs {
     pub creds: Option<PathBuf>,
 }
 
-/// Options of `check`. Those that are serialized make the program and its executions what they are: they travel to the workers of a
-/// cluster. What says who explores, how far, and where answers go stays here (`skip`).
+/// Options of `check`. Those that are serialized make the program and its executions what they are: they travel to the
+/// workers of a cluster. What says who explores, how far, and where answers go stays here (`skip`).
 #[derive(Args, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CheckArgs {

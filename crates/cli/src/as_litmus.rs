@@ -1,8 +1,10 @@
-//! `fencepost check --as-litmus FILE`: an execution that shows what is wrong, as a litmus test that others can run, quote and attach.
+//! `fencepost check --as-litmus FILE`: an execution that shows what is wrong, as a litmus test that others can run, quote and
+//! attach.
 //!
-//! The test has the accesses of the execution in straight lines, with their orders, fences and dependencies; what they read is its condition. What
-//! threads do before all others is its initial state, what they do after all others is no part of it. Values are numbered anew for each location,
-//! so that each read says which write it reads. It is run before it is written: a test that does not show what the execution shows is none.
+//! The test has the accesses of the execution in straight lines, with their orders, fences and dependencies; what they read
+//! is its condition. What threads do before all others is its initial state, what they do after all others is no part of it.
+//! Values are numbered anew for each location, so that each read says which write it reads. It is run before it is written: a
+//! test that does not show what the execution shows is none.
 
 use crate::litmus::{self, Settings};
 use crate::model::Choice;

@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn flags_of_the_file_are_taken() {
-        let text = r#"[{"directory": "/p/build", "file": "../a.c", "command": "cc -I../inc -DN=2 -D M -O2 -include config.h -c ../a.c -isystem sys"},
+        let text = r#"[{"directory": "/p/build", "file": "../a.c",
+             "command": "cc -I../inc -DN=2 -D M -O2 -include config.h -c ../a.c -isystem sys"},
                        {"directory": "/p", "file": "b.c", "arguments": ["cc", "-DN=3", "b.c"]}]"#;
         let commands = Commands(serde_json::from_str(text).expect("entries"));
         let mut options = CheckArgs { defines: vec!["M=7".into()], ..CheckArgs::default() };

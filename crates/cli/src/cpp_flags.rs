@@ -45,7 +45,8 @@ impl PreprocessorFlags {
                 words.next();
             } else if !is_of_compilers(word) {
                 return Err(format!(
-                    "error: `{word}` is no flag that is known here\n  known: -D NAME[=VALUE], -U NAME, -I DIR, -isystem DIR, -include FILE; \
+                    "error: `{word}` is no flag that is known here\n  known: -D NAME[=VALUE], -U NAME, -I DIR, \
+                        -isystem DIR, -include FILE; \
                      what else compilers take (-std=c11, -Wall, -O2, -g, -f..., -pthread) is ignored"
                 ));
             }

@@ -31,7 +31,8 @@ pub fn run(options: &GenArgs) -> u8 {
     })
 }
 
-const NOTHING: &str = "error: there is nothing to make tests of\n  a cycle makes one, as in fencepost litmus gen 'PodWR Fre PodWR Fre'; \
+const NOTHING: &str = "error: there is nothing to make tests of\n  a cycle makes one, as in fencepost litmus gen \
+    'PodWR Fre PodWR Fre'; \
      --relax all makes all of a size; --tell tso pso finds what tells two models apart";
 
 /// What tests are for: what was asked for, or the usual.
@@ -123,7 +124,8 @@ fn all(options: &GenArgs, edges: &str) -> Result<u8, String> {
     if written.made == 0 && stopped.is_none() {
         let size = options.size.unwrap_or(EDGES);
         return Err(format!(
-            "error: these edges make no cycle of at most {size} edges and {threads} threads\n  edges must meet (a read at a read), at least two \
+            "error: these edges make no cycle of at most {size} edges and {threads} threads\n  edges must meet (a \
+                read at a read), at least two \
              lead to another thread, and cycles that coherence alone forbids are left out; --free allows those with shortcuts"
         ));
     }

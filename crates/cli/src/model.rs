@@ -36,7 +36,8 @@ impl Choice {
         if path.extension().is_none_or(|e| e != "cat") {
             let names = registry::names(|model| !model.cat.is_empty());
             return Err(format!(
-                "error: there is no model `{name}`\n{}  known models: {}\n  a model of your own is a file whose name ends in .cat\n",
+                "error: there is no model `{name}`\n{}  known models: {}\n  a model of your own is a file whose name \
+                    ends in .cat\n",
                 print::did_you_mean(name, &names),
                 names.join(", ")
             ));

@@ -10,7 +10,8 @@ use fencepost_ir::Program;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const ABSENT: &str = "error: this build cannot work on a cluster\n  it was built without the feature `cluster`, which is on by default";
+const ABSENT: &str = "error: this build cannot work on a cluster\n  it was built without the feature `cluster`, which \
+    is on by default";
 
 /// Files that a program is made of, by the names under which they are asked for.
 pub type Files = Arc<BTreeMap<String, String>>;

@@ -383,7 +383,8 @@ mod tests {
     #[test]
     fn what_makes_executions_travels_and_what_is_here_stays_here() {
         let program = "-m power --unroll 3 --mapping a --deps none --retries awake --without sleep --without idle --symmetry \
-            --spurious --malloc-fails --any-result --volatile-atomic --all -D D=1 -I inc --isystem sys --target x86_64 --include i";
+            --spurious --malloc-fails --any-result --volatile-atomic --all -D D=1 -I inc --isystem sys --target \
+            x86_64 --include i";
         let here = "--timeout 7 --jobs 3 --max-memory 9 --dot HERE --svg HERE --report HERE --witness HERE --as-litmus HERE \
             --compile-commands HERE --config HERE --baseline HERE --write-baseline HERE --proof HERE --checkpoint HERE HERE";
         let words = format!("{program} {here}").split_whitespace().collect::<Vec<_>>().join(" ");

@@ -28,6 +28,16 @@ impl From<Unconfirmed> for StopReason {
     }
 }
 
+/// What came of the check of all findings.
+pub struct Confirmed {
+    /// The executions of the findings that stay, as far as they have one.
+    pub rebuilt: Vec<Option<Rebuilt>>,
+    /// Why the worst of the others was not confirmed.
+    pub unconfirmed: Option<Unconfirmed>,
+    /// The model as a cat file, if it was needed.
+    pub cat: Option<Model>,
+}
+
 /// Takes the findings out that are not confirmed, and says why the worst of them was not: what is wrong comes before
 /// what is too large.
 pub fn drop_unconfirmed(
@@ -36,10 +46,15 @@ pub fn drop_unconfirmed(
     dependencies: bool,
     found: &mut Exploration,
     limits: &Limits,
-) -> Option<Unconfirmed> {
+) -> Confirmed {
+    let cat = if found.findings.is_empty() { None } else { Model::builtin(model.name) };
     let mut worst: Option<Unconfirmed> = None;
-    found.findings.retain(|finding| match confirmed(program, model, dependencies, finding, limits) {
-        Ok(()) => true,
+    let mut rebuilt = Vec::new();
+    found.findings.retain(|finding| match confirmed(program, cat.as_ref(), dependencies, finding, limits) {
+        Ok(execution) => {
+            rebuilt.push(execution);
+            true
+        }
         Err(refused) => {
             let unconfirmed = describe(finding, &refused);
             if worst.as_ref().is_none_or(|worst| worst.too_large && !unconfirmed.too_large) {
@@ -48,41 +63,28 @@ pub fn drop_unconfirmed(
             false
         }
     });
-    worst
+    Confirmed { rebuilt, unconfirmed: worst, cat }
 }
 
-/// Whether a finding stands up to the check. What the engine could not represent claims nothing.
+/// Whether a finding stands up to the check, and its execution. What the engine could not represent claims nothing.
 pub fn confirmed(
     program: &Program,
-    model: &Entry,
+    cat: Option<&Model>,
     dependencies: bool,
     finding: &Finding,
     limits: &Limits,
-) -> Result<(), Refused> {
+) -> Result<Option<Rebuilt>, Refused> {
     let kind = finding.kind;
     if kind.is_unknown() {
-        return Ok(());
+        return Ok(None);
     }
-    let Some(cat) = Model::builtin(model.name) else {
+    let Some(cat) = cat else {
         return Err(Refused::Wrong("its model has no cat file".into()));
     };
     if finding.execution.threads.is_empty() {
-        return shown_by_enumeration(program, &cat, finding, limits);
+        return shown_by_enumeration(program, cat, finding, limits).map(|()| None);
     }
-    confirm_within(program, &cat, &Recorded { dependencies, ..record(finding, kind) }, limits)
-}
-
-/// The execution of a finding that was confirmed.
-pub fn rebuilt(
-    program: &Program,
-    model: &Entry,
-    dependencies: bool,
-    finding: &Finding,
-    limits: &Limits,
-) -> Option<Rebuilt> {
-    let cat = Model::builtin(model.name)?;
-    let recorded = Recorded { dependencies, ..record(finding, finding.kind) };
-    fencepost_naive::rebuilt(program, &cat, &recorded, limits).ok()
+    confirm_within(program, cat, &Recorded { dependencies, ..record(finding, kind) }, limits).map(Some)
 }
 
 /// A finding without an execution (a thread that is started with what is no function): is there one that shows it?

@@ -1,7 +1,8 @@
 //! `fencepost litmus gen --tell`: the smallest tests that two models answer differently.
 //!
-//! For each number of threads, tests of growing size are made until some are answered differently: their cycle is allowed by one model and forbidden
-//! by the other. Among tests of one size those with fewer marks come first (fences, dependencies, annotations).
+//! For each number of threads, tests of growing size are made until some are answered differently: their cycle is allowed by
+//! one model and forbidden by the other. Among tests of one size those with fewer marks come first (fences, dependencies,
+//! annotations).
 
 use crate::args::GenArgs;
 use crate::generate::{self, THREADS, Writer};
@@ -168,7 +169,8 @@ fn common(reads: [Option<Dialect>; 2], names: [&str; 2], given: bool) -> Result<
         [Some(one), Some(other)] if is_language(one) || is_language(other) => {
             let [first, second] = names;
             Err(format!(
-                "error: {first} and {second} do not read the same programs\n  {first} is about tests for {}, {second} about tests for {}",
+                "error: {first} and {second} do not read the same programs\n  {first} is about tests for {}, {second} \
+                    about tests for {}",
                 one.name(),
                 other.name()
             ))

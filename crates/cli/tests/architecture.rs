@@ -122,6 +122,22 @@ fn documents_that_are_named_are_there() {
     }
 }
 
+/// A line that fits on a screen beside another one.
+const WIDTH: usize = 130;
+
+#[test]
+fn lines_of_code_fit_on_a_screen() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    texts(&top, &mut files);
+    let mut wide = Vec::new();
+    for (path, text) in files.iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "rs")) {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| line.chars().count() > WIDTH);
+        wide.extend(lines.map(|(number, _)| format!("{}:{number}", path.display())));
+    }
+    assert!(wide.is_empty(), "more than {WIDTH} columns:\n{}", wide.join("\n"));
+}
+
 /// Whether a file uses the type of lines that are told.
 fn uses_lines(text: &str) -> bool {
     let uses =

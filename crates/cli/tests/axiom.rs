@@ -1,4 +1,5 @@
-//! The axioms of models as clauses, from the command line: what `auto` leaves to the engine, models of one's own, what is refused.
+//! The axioms of models as clauses, from the command line: what `auto` leaves to the engine, models of one's own, what is
+//! refused.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

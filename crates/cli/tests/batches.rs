@@ -37,7 +37,8 @@ fn program(comment: &str, order: &str) -> String {
     format!(
         "{comment}\n#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\natomic_int x, y;\nint a, b;\n\
          void *left(void *unused) {{ atomic_store_explicit(&x, 1, {order}); a = atomic_load_explicit(&y, {order}); return 0; }}\n\
-         void *right(void *unused) {{ atomic_store_explicit(&y, 1, {order}); b = atomic_load_explicit(&x, {order}); return 0; }}\n\
+         void *right(void *unused) {{ atomic_store_explicit(&y, 1, {order}); b = atomic_load_explicit(&x, {order}); \
+         return 0; }}\n\
          int main(void) {{\n pthread_t t, u;\n pthread_create(&t, 0, left, 0);\n pthread_create(&u, 0, right, 0);\n\
          pthread_join(t, 0);\n pthread_join(u, 0);\n assert(a || b);\n}}\n"
     )

@@ -192,9 +192,12 @@ fn the_table_of_models_is_current() {
     let output = support::fencepost(&["compare", "crates/litmus/textbook"]).output().expect("it runs");
     let table = String::from_utf8(output.stdout).expect("text");
     let text = format!(
-        "# What the models allow\n\nThe tests of every introduction to memory models, on hardware, with and without full fences: what \
-         `fencepost compare crates/litmus/textbook`\nprints. `fencepost compare FILE` does the same for your test or program, and shows an execution of what a weaker model adds.\n\n\
-         ```text\n{table}```\n\nThe models of languages ([ra](ra.md), [rc11](rc11.md), [rc20](rc20.md), [ps](ps.md)) know memory orders: \
+        "# What the models allow\n\nThe tests of every introduction to memory models, on hardware, with and without \
+            full fences: what \
+         `fencepost compare crates/litmus/textbook`\nprints. `fencepost compare FILE` does the same for your test or \
+         program, and shows an execution of what a weaker model adds.\n\n\
+         ```text\n{table}```\n\nThe models of languages ([ra](ra.md), [rc11](rc11.md), [rc20](rc20.md), [ps](ps.md)) \
+         know memory orders: \
          `fencepost compare examples/iriw+acqs.litmus -m rc11,ra`.\n"
     );
     let path = folder().join("models/table.md");

@@ -10,7 +10,10 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const MODELS: [&str; 7] = ["sc", "tso", "pso", "ra", "rc11", "power", "armv8"];
+/// The models that the explorer knows.
+fn models() -> Vec<&'static str> {
+    fencepost_models::registry::names(|model| model.twin.is_some())
+}
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus/answers");
@@ -46,9 +49,9 @@ fn cases(text: &str) -> Vec<Case> {
         for word in group.split_whitespace() {
             match word.split_once('=') {
                 Some(("all", want)) => {
-                    wanted.extend(MODELS.map(|model| (model.to_string(), want.to_string())));
+                    wanted.extend(models().into_iter().map(|model| (model.to_string(), want.to_string())));
                 }
-                Some((model, want)) if MODELS.contains(&model) => {
+                Some((model, want)) if models().contains(&model) => {
                     wanted.push((model.to_string(), want.to_string()))
                 }
                 _ => flags.push(word.to_string()),

@@ -18,7 +18,14 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const MODELS: [&str; 7] = ["sc", "tso", "pso", "ra", "rc11", "power", "armv8"];
+/// The models that the explorer knows.
+fn models() -> Vec<&'static str> {
+    fencepost_models::registry::names(|model| model.twin.is_some())
+}
+
+/// A model, and the one whose verdict is expected of it where a comment does not say: what differs in release sequences only
+/// seldom has another verdict. It has no counts.
+const LIKE: (&str, &str) = ("rc20", "rc11");
 
 /// How many runs may be too large for 1,000 executions.
 const TOO_LARGE: usize = 220;
@@ -80,7 +87,7 @@ fn pairs(text: &str, key: &str) -> BTreeMap<String, String> {
 /// The text with another line of counts, which stands behind the expected verdicts.
 fn with_counts(text: &str, counts: &BTreeMap<&str, u64>) -> String {
     let is = |line: &str, key: &str| line.trim_start_matches([' ', '*']).starts_with(key);
-    let shown = MODELS.iter().filter_map(|m| counts.get(m).map(|count| format!("{m}={count}")));
+    let shown = models().into_iter().filter_map(|m| counts.get(m).map(|count| format!("{m}={count}")));
     let shown = shown.collect::<Vec<_>>().join(" ");
     let mut out = String::new();
     for line in text.lines().filter(|line| !is(line, "count:")) {
@@ -190,23 +197,25 @@ fn check_program(file: &Path, task: Task, found: &Findings) {
     let name = file.file_name().unwrap_or_default().to_string_lossy().to_string();
     let text = std::fs::read_to_string(file).expect("readable");
     let (expected, counts) = (pairs(&text, "expect:"), pairs(&text, "count:"));
-    let mut plans: Vec<(Plan, Vec<&str>)> = Vec::new();
-    for model in MODELS {
-        let Some(wanted) = expected.get(model) else {
+    let mut plans: Vec<(Plan, Vec<(&str, String)>)> = Vec::new();
+    for model in models() {
+        let like = expected.get(LIKE.1).filter(|_| model == LIKE.0);
+        let Some(wanted) = expected.get(model).or(like) else {
             found.wrong(format!("{name}: nothing expected under {model}"));
             continue;
         };
         let Some(plan) = plan(&name, model, wanted, counts.contains_key(model), task) else { continue };
         match plans.iter_mut().find(|(other, _)| *other == plan) {
-            Some((_, models)) => models.push(model),
-            None => plans.push((plan, vec![model])),
+            Some((_, models)) => models.push((model, wanted.clone())),
+            None => plans.push((plan, vec![(model, wanted.clone())])),
         }
     }
     let mut new = BTreeMap::new();
     for (plan, models) in plans {
-        let answers = run(file, &models, plan.limits, if plan.all { &["--all"] } else { &[] });
-        for (model, answer) in models.into_iter().zip(answers) {
-            let (wanted, written) = (&expected[model], counts.get(model));
+        let names: Vec<&str> = models.iter().map(|(model, _)| *model).collect();
+        let answers = run(file, &names, plan.limits, if plan.all { &["--all"] } else { &[] });
+        for ((model, wanted), answer) in models.into_iter().zip(answers) {
+            let (wanted, written) = (&wanted, counts.get(model));
             if let Some(count) =
                 compare(&format!("{name} {model}"), &answer, wanted, written, plan, task, found)
             {
@@ -257,7 +266,7 @@ fn compare(
         _ if matches!(task, Task::Update(_)) => {}
         Some(written) if *written == count.to_string() => {}
         Some(written) => found.wrong(format!("{title}: {count} executions, not {written}")),
-        None if answer.seconds > 1.0 => {}
+        None if answer.seconds > 1.0 || title.ends_with(LIKE.0) => {}
         None => found.wrong(format!("{title}: {count} executions, which its comment does not say")),
     }
     Some(count)
@@ -295,7 +304,7 @@ fn every_program_has_the_expected_verdicts_and_counts() {
     let (too_large, counted) = (found.too_large.into_inner(), found.counted.into_inner());
     let wrong = found.wrong.into_inner().expect("not poisoned");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!("{} runs, {counted} counted, {too_large} too large", files.len() * MODELS.len());
+    println!("{} runs, {counted} counted, {too_large} too large", files.len() * models().len());
     let executions = task.limits().executions;
     assert!(too_large <= TOO_LARGE, "{too_large} runs were too large for {executions} executions");
 }

@@ -1,4 +1,5 @@
-//! Tests that are made from the cycles of the shared tests have the same final states as these. Without the shared files the test is absent.
+//! Tests that are made from the cycles of the shared tests have the same final states as these. Without the shared files the
+//! test is absent.
 //!
 //! `FENCEPOST_FULL=1` takes all of them, and without it every tenth.
 
@@ -210,14 +211,16 @@ fn tests_of_a_cycle_have_the_final_states_of_those_that_name_it() {
         }
     }
     println!(
-        "{made} made, {compared} compared, {equal} with equal states, {alike} that show other things and have the same answer, {other} that were changed or ask something else, {} different",
+        "{made} made, {compared} compared, {equal} with equal states, {alike} that show other things and have the \
+            same answer, {other} that were changed or ask something else, {} different",
         different.len()
     );
     refused.iter().for_each(|(why, n)| println!("{n:6} {why}"));
     for text in different.iter().take(std::env::var("SHOW").map_or(5, |n| n.parse().unwrap_or(5))) {
         println!("{text}\n");
     }
-    // Of all: four of mixed sizes that ask for one of several outcomes, and thirteen for ARM around detours whose numbers are others.
+    // Of all: four of mixed sizes that ask for one of several outcomes, and thirteen for ARM around detours whose numbers are
+    // others.
     let known = if step == 1 { 17 } else { 0 };
     assert!(different.len() <= known, "{} tests differ", different.len());
 }

@@ -71,8 +71,8 @@ fn headers_of_the_system_are_found() {
     );
 }
 
-/// A jump to a function that has returned is a use after scope, one to another thread's a misuse; `crates/c/tests/semantics` compares what
-/// jumps do with the compiler of the machine.
+/// A jump to a function that has returned is a use after scope, one to another thread's a misuse; `crates/c/tests/semantics`
+/// compares what jumps do with the compiler of the machine.
 #[test]
 fn long_jumps_that_cannot_land_are_found() {
     let text = run(&["check", "-j1", &data("jump_returned")]);
@@ -99,8 +99,8 @@ fn counters_of_processors_grow() {
     }
 }
 
-/// Atomic objects of 16 bytes are followed as far as their words fit, and shown by their members; `crates/c/corpus/counted_stack.c` has them
-/// under all models.
+/// Atomic objects of 16 bytes are followed as far as their words fit, and shown by their members;
+/// `crates/c/corpus/counted_stack.c` has them under all models.
 #[test]
 fn atomic_objects_of_sixteen_bytes_are_one_cell() {
     let text = run(&["check", "-j1", &data("wide_value")]);

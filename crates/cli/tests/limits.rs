@@ -314,7 +314,8 @@ fn contexts_end_with_the_time_and_the_memory() {
     let mut all = vec!["check", path.to_str().expect("a path"), "--max-memory", "200"];
     all.extend(bounds);
     let (most, said) = most_memory(&all);
-    let completed = "unknown: the memory limit of 200 MB was reached; nothing is wrong with at most 10 contexts and an unroll bound of 2";
+    let completed = "unknown: the memory limit of 200 MB was reached; nothing is wrong with at most 10 contexts and \
+        an unroll bound of 2";
     assert!(said.contains(completed), "{said}");
     assert!((100..=200).contains(&most), "{most} MB");
 }

@@ -1,5 +1,5 @@
-//! Under `-m ps`, programs whose locks order everything are answered as under sc. The judge is the promising machine, on random programs
-//! with locks, some accesses of which are outside of them or under another lock.
+//! Under `-m ps`, programs whose locks order everything are answered as under sc. The judge is the promising machine, on
+//! random programs with locks, some accesses of which are outside of them or under another lock.
 //!
 //! `FENCEPOST_CASES` says how many programs (60), `FENCEPOST_SEED` where they begin.
 

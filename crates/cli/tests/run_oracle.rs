@@ -112,7 +112,8 @@ fn program(random: &mut Random, bytes: bool) -> String {
     for _ in 0..8 {
         statement(random, &mut body, 2, bytes);
     }
-    let sum = "g[0] ^ g[1] * 3u ^ g[2] * 5u ^ g[3] * 7u ^ fold(s) ^ fold(t) ^ h[0] ^ h[1] ^ h[2] ^ (unsigned)w ^ (unsigned)(w >> 32)";
+    let sum = "g[0] ^ g[1] * 3u ^ g[2] * 5u ^ g[3] * 7u ^ fold(s) ^ fold(t) ^ h[0] ^ h[1] ^ h[2] ^ (unsigned)w ^ \
+        (unsigned)(w >> 32)";
     format!("{HEAD}static unsigned run(void) {{\nunsigned h[3] = {{1, 2, 3}};\n{body}return {sum};\n}}\n")
 }
 

@@ -1,5 +1,5 @@
-//! Sequentially consistent accesses and fences that are weaker: the order of the former goes through the latter, which are no accesses to any
-//! location. The judge is the cat text of the model, as a user's file.
+//! Sequentially consistent accesses and fences that are weaker: the order of the former goes through the latter, which are no
+//! accesses to any location. The judge is the cat text of the model, as a user's file.
 //!
 //! `FENCEPOST_CASES` says how many random tests (150), `FENCEPOST_SEED` where they begin.
 
@@ -11,8 +11,10 @@ fn test(release: &str, acquire: &str) -> String {
         "C through\n{{}}\n\
          P0(atomic_int* a, atomic_int* b) {{ atomic_store_explicit(a, 1, memory_order_seq_cst); {release} }}\n\
          P1(atomic_int* b, atomic_int* c) {{ {acquire} int r1 = atomic_load_explicit(c, memory_order_seq_cst); }}\n\
-         P2(atomic_int* c, atomic_int* d) {{ atomic_store_explicit(c, 1, memory_order_seq_cst); int r1 = atomic_load_explicit(d, memory_order_seq_cst); }}\n\
-         P3(atomic_int* d, atomic_int* a) {{ atomic_store_explicit(d, 1, memory_order_seq_cst); int r1 = atomic_load_explicit(a, memory_order_seq_cst); }}\n\
+         P2(atomic_int* c, atomic_int* d) {{ atomic_store_explicit(c, 1, memory_order_seq_cst); int r1 = \
+         atomic_load_explicit(d, memory_order_seq_cst); }}\n\
+         P3(atomic_int* d, atomic_int* a) {{ atomic_store_explicit(d, 1, memory_order_seq_cst); int r1 = \
+         atomic_load_explicit(a, memory_order_seq_cst); }}\n\
          exists (1:r0=1 /\\ 1:r1=0 /\\ 2:r1=0 /\\ 3:r1=0)\n"
     )
 }

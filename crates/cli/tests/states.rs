@@ -329,3 +329,24 @@ fn auto_takes_data_as_symbols() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains(r#""engine":"bmc""#) && text.contains(r#""verdict":"safe""#), "{text}");
 }
+
+/// A fence that orders everything does so for every engine, whatever architecture it is of.
+#[test]
+fn full_fences_are_full_everywhere() {
+    let file = std::env::temp_dir().join(format!("fencepost-fences-{}.fp", std::process::id()));
+    for fence in fencepost_ir::Fence::ALL {
+        let name = fence.name();
+        let text = format!(
+            "shared x, y; process P {{ reg a; x := 1; fence {name}; a := y; }} \
+             process Q {{ reg b; y := 1; fence {name}; b := x; }} never P.a == 0 && Q.b == 0;"
+        );
+        std::fs::write(&file, text).expect("a file");
+        let path = file.display().to_string();
+        for engine in ["explore", "states", "reduce"] {
+            let answer = fencepost(&["check", "--json", "-j1", "-m", "tso", "--engine", engine, &path]);
+            let expected = if fence.is_full() { "safe" } else { "unsafe" };
+            assert_eq!(answer["verdict"], expected, "{name} {engine}: {answer}");
+        }
+    }
+    let _ = std::fs::remove_file(file);
+}

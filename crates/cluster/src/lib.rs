@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! check --cluster ---- FENCEPOST_RUNS     what a run is: program, model, options, build      one message per run
-//!       |                FENCEPOST_WORK     items, a work queue: each is one worker's            acknowledged when it has a result
-//!       +--------------- FENCEPOST_RESULTS  what came of each item, and which items came of it   the first result counts
+//!       |                FENCEPOST_WORK     items, a work queue: each is one worker's            acknowledged when it has a
+//!       result +--------------- FENCEPOST_RESULTS  what came of each item, and which items came of it   the first result counts
 //! worker ------------- takes items, puts results and items
 //! ```
 //!

@@ -334,7 +334,7 @@ impl Cluster {
             let part = match whole.take() {
                 None => part,
                 Some(mut before) => {
-                    before.go_on(part);
+                    before.add(part);
                     before
                 }
             };

@@ -41,7 +41,8 @@ fn assertion() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(200), rng_seed: RngSeed::Fixed(11), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(200), rng_seed: RngSeed::Fixed(11), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn assertions_of_two_threads(
@@ -50,7 +51,8 @@ proptest! {
         contexts in 1u32..=4,
     ) {
         let program = support::asserting_program(&threads, &asserted);
-        prop_assert_eq!(fails(&program, 2, contexts), Ok(machine_fails(&program, contexts)), "{} contexts, {:?} {:?}", contexts, threads, asserted);
+        prop_assert_eq!(fails(&program, 2, contexts), Ok(machine_fails(&program, contexts)), "{} contexts, {:?} \
+            {:?}", contexts, threads, asserted);
     }
 
     #[test]
@@ -60,7 +62,8 @@ proptest! {
         contexts in 2u32..=5,
     ) {
         let program = support::asserting_program(&threads, &asserted);
-        prop_assert_eq!(fails(&program, 2, contexts), Ok(machine_fails(&program, contexts)), "{} contexts, {:?} {:?}", contexts, threads, asserted);
+        prop_assert_eq!(fails(&program, 2, contexts), Ok(machine_fails(&program, contexts)), "{} contexts, {:?} \
+            {:?}", contexts, threads, asserted);
     }
 }
 

@@ -20,7 +20,8 @@ fn waiting() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, rng_seed: RngSeed::Fixed(23), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, rng_seed: RngSeed::Fixed(23), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn waiting_longer_changes_nothing(

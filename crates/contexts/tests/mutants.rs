@@ -57,7 +57,8 @@ const SHAPES: &[&str] = &[
     "process A { x := 1; fence sync; y := 1; } process B { reg r, s, t; r := y; y[1] := r; s := y[1]; t := x[s ^ s]; }",
     "process A { x := 1; fence sync; y := 1; } process B { reg r, s, t; r := y; s := y[r & 1]; fence isync; t := x; }",
     "process A { x := 1; fence sync; y := 1; } process B { reg r, s; r := y; if (r) { skip; } fence isync; s := x; }",
-    "process A { x := 1; fence lwsync; fence eieio; y := 1; } process B { reg r, s; r := y; if (r) { skip; } fence lwsync; s := x; }",
+    "process A { x := 1; fence lwsync; fence eieio; y := 1; } process B { reg r, s; r := y; if (r) { skip; } fence \
+        lwsync; s := x; }",
     "process A { x := 1; x := 2; } process B { reg r, s; r := x; x := 3; s := x; } process C { reg r, s; r := x; s := x; }",
     "process A { x := 1; x := 2; } process B { x := 3; x := 4; }",
     "process A { x := 1; } process B { x := 2; } process C { x := 3; }",
@@ -67,7 +68,8 @@ const SHAPES: &[&str] = &[
     "process A { reg r, s; r := x; y[r ^ r] := 1; s := y; } process B { reg r; r := y; x := r; }",
     "process A { x := 1; fence eieio; y := 1; } process B { reg r, s; r := y; fence lwsync; s := x; }",
     "process A { x := 1; } process B { reg r; r := x; fence lwsync; y := 1; } process C { reg r, s; r := y; s := x[r ^ r]; }",
-    "process A { x := 1; fence lwsync; y := 1; } process B { reg r; r := y; y[1] := r; } process C { reg r, s; r := y[1]; s := x[r ^ r]; }",
+    "process A { x := 1; fence lwsync; y := 1; } process B { reg r; r := y; y[1] := r; } process C { reg r, s; r := \
+        y[1]; s := x[r ^ r]; }",
     "process A { reg r; r := fetch_add(x, 1); } process B { reg r; r := fetch_add(x, 1); }",
     "process A { x := 1; } process B { x := 2; } process C { reg r, s; r := x; s := x; } ",
     "process A { reg r; y := 2; x := 1; fence sync; r := y; x := r; } process B { reg r; x := 1; y := 1; fence lwsync; r := y; }",

@@ -38,7 +38,8 @@ fn compare(program: &Program, contexts: u32, text: &dyn std::fmt::Debug) -> Resu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300), rng_seed: RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300), rng_seed: RngSeed::Fixed(7), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn two_threads(threads in vec(vec(support::power_statement(), 1..=3), 2..=2), contexts in 1u32..=4) {

@@ -12,7 +12,8 @@ fn cases(default: u32) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(400), rng_seed: RngSeed::Fixed(27), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(400), rng_seed: RngSeed::Fixed(27), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn answers_are_the_same(question in support::question(), contexts in 1u32..=4) {
@@ -27,7 +28,8 @@ proptest! {
 #[test]
 fn a_fence_waits_for_what_is_known_with_two_threads() {
     let program = support::parse(
-        "shared x, y; process A { reg r; y := 2; x := 1; fence sync; r := y; x := r; } process B { reg r; x := 1; y := 1; fence lwsync; r := y; }
+        "shared x, y; process A { reg r; y := 2; x := 1; fence sync; r := y; x := r; } process B { reg r; x := 1; y \
+            := 1; fence lwsync; r := y; }
          never A.r == 2 && B.r == 1 && x == 1 && y == 2;",
     );
     for contexts in 1..=6 {
@@ -48,7 +50,8 @@ fn an_assertion_orders_nothing() {
     assert_eq!(support::encoded(&program, 3), Ok(support::Said::Wrong));
     assert_eq!(support::machine(&program, 3, 100_000), Some(support::Said::Wrong));
     let program = support::parse(
-        "shared x, y; process A { reg r; r := x; assume(r == 0); y := 1; } process B { reg r; r := y; x := r; assert(r == 0 || r == 1); }",
+        "shared x, y; process A { reg r; r := x; assume(r == 0); y := 1; } process B { reg r; r := y; x := r; \
+            assert(r == 0 || r == 1); }",
     );
     assert_eq!(support::encoded(&program, 5), Ok(support::Said::Right));
 }
@@ -58,7 +61,8 @@ fn an_assertion_orders_nothing() {
 fn what_is_behind_a_bad_access_does_not_hide_it() {
     for fence in ["isync", "eieio", "lwsync", "sync"] {
         let program = support::parse(&format!(
-            "shared x[2], y; process A {{ reg r; r := y; x[r] := 1; fence {fence}; y := 3; }} process B {{ y := 2; }} process C {{ reg r; r := y; }}"
+            "shared x[2], y; process A {{ reg r; r := y; x[r] := 1; fence {fence}; y := 3; }} process B {{ y := 2; }} \
+                process C {{ reg r; r := y; }}"
         ));
         assert_eq!(support::encoded(&program, 3), Ok(support::Said::Wrong), "{fence}");
         assert_eq!(support::machine(&program, 3, 100_000), Some(support::Said::Wrong), "{fence}");

@@ -1,8 +1,8 @@
-//! Threads that are started and joined here and there (`fencepost_ir::flat`, handshakes), and memory that is allocated (heap cells): random C
-//! programs through the encoding of POWER.
+//! Threads that are started and joined here and there (`fencepost_ir::flat`, handshakes), and memory that is allocated (heap
+//! cells): random C programs through the encoding of POWER.
 //!
-//! - Starts and joins are judged by the explorer, which has them as events: what it finds under POWER's axioms the encoding finds, and
-//!   nothing else.
+//! - Starts and joins are judged by the explorer, which has them as events: what it finds under POWER's axioms the encoding
+//!   finds, and nothing else.
 //! - Allocated memory is judged by the same program with global objects in its place: the same answer with as many contexts.
 //!
 //! `FENCEPOST_CASES` says how many programs of each kind (60), `FENCEPOST_SEED` which is the first (0).
@@ -109,7 +109,8 @@ fn a_thread_that_is_not_started_keeps_no_run_away() {
     assert!(matches!(encoded(&text), Said::Wrong(_)), "{:?}", encoded(&text));
 }
 
-const HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\natomic_int x, y, z;\nint p, q;\n";
+const HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\n\
+    atomic_int x, y, z;\nint p, q;\n";
 
 /// An access or a fence of a thread with registers `a` and `b`.
 fn statement(dice: &mut Dice) -> String {
@@ -295,7 +296,8 @@ fn allocating(seed: u64) -> [String; 2] {
         let first = number == 0 && !by_main;
         let lines = body(&mut dice, first).join("\n    ");
         functions += &format!(
-            "void *t{number}(void *arg) {{\n    int a = 0, b = 0;\n    struct node *o;\n    {lines}\n    out[{number}] = 2 * a + b;\n    return 0;\n}}\n\n"
+            "void *t{number}(void *arg) {{\n    int a = 0, b = 0;\n    struct node *o;\n    {lines}\n    \
+                out[{number}] = 2 * a + b;\n    return 0;\n}}\n\n"
         );
     }
     if by_main {

@@ -1,8 +1,8 @@
 //! From words to a program: which threads there are, which locations, what is written, and what is to be read.
 //!
-//! A cycle goes through accesses. Edges between threads part it into threads; edges to a different location part it into stretches of one
-//! location each, whose writes are numbered in the order of the cycle. That order is the coherence order that is asked for, and
-//! each read that a communication begins or ends at is to read the write before it.
+//! A cycle goes through accesses. Edges between threads part it into threads; edges to a different location part it into
+//! stretches of one location each, whose writes are numbered in the order of the cycle. That order is the coherence order
+//! that is asked for, and each read that a communication begins or ends at is to read the write before it.
 
 use crate::Dialect;
 use crate::edge::{self, Com, Dir, Edge, Kind, NoEdge, Note, Scope};
@@ -140,7 +140,8 @@ fn no_edge(word: &str, span: Span, error: &NoEdge, dialect: Dialect) -> Diagnost
         NoEdge::Unknown => {
             let fences: Vec<&str> = dialect.fences().iter().map(|fence| fence.edge).collect();
             Diagnostic::error(span, format!("`{word}` is no edge")).label("not known").hint(format!(
-                "edges of {name} are Rfe Rfi Fre Fri Wse Wsi Hat Rmw, PodWR and the like, dependencies such as DpAddrdR where there \
+                "edges of {name} are Rfe Rfi Fre Fri Wse Wsi Hat Rmw, PodWR and the like, dependencies such as \
+                    DpAddrdR where there \
                  are any, and the fences {}, as in {}dWR",
                 fences.join(" "),
                 fences.first().unwrap_or(&"Po")
@@ -151,7 +152,8 @@ fn no_edge(word: &str, span: Span, error: &NoEdge, dialect: Dialect) -> Diagnost
             .hint(format!("--arch {} writes a test for it", other.name())),
         NoEdge::Rest(rest) => Diagnostic::error(span, format!("`{word}` is no edge of {name}"))
             .label(format!("`{rest}` is not understood"))
-            .hint("an edge of program order is followed by s or d and two directions, as in PodWR; then come two annotations, if any"),
+            .hint("an edge of program order is followed by s or d and two directions, as in PodWR; then come two \
+                annotations, if any"),
         NoEdge::Directions => Diagnostic::error(span, format!("`{word}` is no edge"))
             .label("a read stores nothing")
             .hint("a dependency of data leads to a write, as in DpDatadW"),

@@ -1,8 +1,9 @@
 //! One edge of a cycle, as it is written: `Rfe`, `PodWR`, `DMB.SYdWW`, `DpAddrdR`, `RfeLA`, `FrLeave`.
 //!
-//! The vocabulary is the usual one of papers on hardware models and of the diy tools: communications (`Rf`, `Fr`, `Ws` or `Co`, with
-//! `e` between threads and `i` within one), program order (`Po`), fences and dependencies, each followed by `s` or `d` (the same location, or
-//! a different one) and the directions of its two accesses, and by how these two are annotated, if they are not plain.
+//! The vocabulary is the usual one of papers on hardware models and of the diy tools: communications (`Rf`, `Fr`, `Ws` or
+//! `Co`, with `e` between threads and `i` within one), program order (`Po`), fences and dependencies, each followed by `s` or
+//! `d` (the same location, or a different one) and the directions of its two accesses, and by how these two are annotated, if
+//! they are not plain.
 
 use crate::Dialect;
 use std::fmt;

@@ -1,11 +1,12 @@
 //! All cycles of a kind, each once.
 //!
-//! A cycle and the same cycle begun elsewhere are one: of all its rotations the smallest is made, in the order of [`Edge`]. The first edge
-//! is then the smallest of all, which leaves most others out before they are complete.
+//! A cycle and the same cycle begun elsewhere are one: of all its rotations the smallest is made, in the order of [`Edge`].
+//! The first edge is then the smallest of all, which leaves most others out before they are complete.
 //!
-//! *Critical* cycles [Shasha, Snir 1988, section 3] have no shortcut: a thread makes one access, or two to different locations, and communications follow
-//! each other only where no single one says the same. What is not critical follows from something smaller under models
-//! that compose; for models that count accesses of one location, or their annotations, the others are wanted too.
+//! *Critical* cycles [Shasha, Snir 1988, section 3] have no shortcut: a thread makes one access, or two to different
+//! locations, and communications follow each other only where no single one says the same. What is not critical follows from
+//! something smaller under models that compose; for models that count accesses of one location, or their annotations, the
+//! others are wanted too.
 
 use crate::Dialect;
 use crate::cycle::{Cycle, from_edges};
@@ -194,8 +195,8 @@ fn follows(before: &Edge, after: &Edge, critical: bool) -> bool {
     }
 }
 
-/// Whether the accesses of each location can be as the cycle says at all: what it says of one location, together with program order there, has no
-/// cycle.
+/// Whether the accesses of each location can be as the cycle says at all: what it says of one location, together with program
+/// order there, has no cycle.
 ///
 /// Where accesses differ in size it is not decided, and all are taken.
 pub fn is_coherent(cycle: &Cycle) -> bool {

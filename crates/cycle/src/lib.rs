@@ -1,8 +1,9 @@
 //! Litmus tests from cycles of relations between accesses.
 //!
-//! `PodWR Fre PodWR Fre` is store buffering: two threads that each write one location and read another, each read before the other
-//! thread's write. A cycle says what a program would have to do to contradict an interleaving; whether it may is a question to a
-//! memory model. [`parse`] reads a cycle, [`write()`] writes it as a test for one architecture, [`enumerate`] makes all cycles of a kind.
+//! `PodWR Fre PodWR Fre` is store buffering: two threads that each write one location and read another, each read before the
+//! other thread's write. A cycle says what a program would have to do to contradict an interleaving; whether it may is a
+//! question to a memory model. [`parse`] reads a cycle, [`write()`] writes it as a test for one architecture, [`enumerate`]
+//! makes all cycles of a kind.
 //!
 //! The names of edges are those that papers and the diy tools use.
 

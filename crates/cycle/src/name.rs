@@ -1,7 +1,7 @@
 //! What a test is called: the family of the cycle, and what keeps the accesses of each thread in order.
 //!
-//! `MP+dmb.sy+addr` is message passing with a fence in one thread and a dependency in the other. Families are known by what each thread
-//! does first and last and by how threads communicate; others are called after their threads' accesses (`W+RW+RR`).
+//! `MP+dmb.sy+addr` is message passing with a fence in one thread and a dependency in the other. Families are known by what
+//! each thread does first and last and by how threads communicate; others are called after their threads' accesses (`W+RW+RR`).
 
 use crate::Dialect;
 use crate::cycle::Cycle;

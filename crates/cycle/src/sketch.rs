@@ -1,5 +1,5 @@
-//! A program of accesses in straight lines, for one architecture: what a test is written from. A cycle is one, and so is an execution
-//! that somebody has seen.
+//! A program of accesses in straight lines, for one architecture: what a test is written from. A cycle is one, and so is an
+//! execution that somebody has seen.
 
 use crate::Dialect;
 use crate::cycle::{Cycle, location_name};

@@ -41,7 +41,8 @@ fn power_without_dependencies_is_its_cat_model_without_them() {
             ("po-loc | ctrl | addr; po | ci", "po-loc | ci"),
             ("cc; cc | pick-dep", "cc; cc"),
         ],
-        "\nlet light = [M]; po; [LIGHT]; po; [M]\nacyclic addr | data | ctrl | pick-dep | addr; po | rf | po-loc | ctrl-isync | fence | light as commit-before\n",
+        "\nlet light = [M]; po; [LIGHT]; po; [M]\nacyclic addr | data | ctrl | pick-dep | addr; po | rf | po-loc | \
+            ctrl-isync | fence | light as commit-before\n",
     );
     let (mut compared, mut weaker) = (0, 0);
     for line in families::all(ModelName::Power).into_iter().step_by(step()) {
@@ -68,7 +69,8 @@ fn armv8_without_dependencies_is_between_its_cat_models_without_them() {
         ),
         ("        | addr; po; [W]\n        | (addr | data \\ amo); lmrs\n", "\n"),
         (
-            "let pob = pick; [W]\n        | pick; [isb]; po; [M]\n        | pick-addr; po; [isb]; po; [M]\n        | pick-addr; po; [W]",
+            "let pob = pick; [W]\n        | pick; [isb]; po; [M]\n        | pick-addr; po; [isb]; po; [M]\n        | \
+                pick-addr; po; [W]",
             "let pob = rmw \\ rmw",
         ),
         ("let pick-lob = basic; lob; [W]", "let pick-lob = rmw \\ rmw"),

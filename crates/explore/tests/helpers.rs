@@ -349,7 +349,8 @@ fn helpers_in_place_of_calls_change_nothing() {
         }
     }
     println!(
-        "{compared} runs compared; {inlined} inlined, {promoted} promoted, {fewer} with fewer executions, {found_wrong} with findings"
+        "{compared} runs compared; {inlined} inlined, {promoted} promoted, {fewer} with fewer executions, \
+            {found_wrong} with findings"
     );
     assert!(
         compared > cases * 4 && promoted > cases / 3 && inlined > cases / 3,

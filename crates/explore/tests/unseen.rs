@@ -1,9 +1,9 @@
-//! Tries that write to nodes which nobody has seen: leaving them out must leave the final states and the findings that following them
-//! gives.
+//! Tries that write to nodes which nobody has seen: leaving them out must leave the final states and the findings that
+//! following them gives.
 //!
-//! Threads push nodes that they made, in one way or another: some have shown the node before, in words that others understand or do not,
-//! write a cell in the first try only, or in some tries, read what they wrote, or give up and free the node. Others follow the
-//! pointers without care, take nodes off, free them or put them back.
+//! Threads push nodes that they made, in one way or another: some have shown the node before, in words that others understand
+//! or do not, write a cell in the first try only, or in some tries, read what they wrote, or give up and free the node.
+//! Others follow the pointers without care, take nodes off, free them or put them back.
 //!
 //! `FENCEPOST_CASES=20000 cargo test --release -p fencepost-explore --test unseen` is the long version.
 

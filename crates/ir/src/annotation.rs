@@ -293,6 +293,16 @@ impl Fence {
         Fence::Compiler,
     ];
 
+    /// Whether it orders all accesses before it and all accesses behind it, for every thread: the set `FULL` of the cat files.
+    pub fn is_full(self) -> bool {
+        match self {
+            Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst) => true,
+            Fence::RiscV(before, after) => (before, after) == (Accesses::All, Accesses::All),
+            Fence::Kernel(kernel) => matches!(kernel, Kernel::Mb | Kernel::SyncRcu),
+            _ => false,
+        }
+    }
+
     /// The word of the text form.
     pub fn name(self) -> &'static str {
         match self {

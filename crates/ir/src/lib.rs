@@ -1,17 +1,17 @@
 //! The shared vocabulary: every front end produces a [`Program`], every engine consumes one, and an axiomatic model
 //! judges an [`Execution`].
 //!
-//! * [`value`]: 64-bit values, which are integers or (object, offset) pointers.
-//! * [`annotation`]: memory orders, access annotations and fence kinds. Models see these, never PPC or C syntax.
-//! * [`program`]: objects, functions, threads and instructions.
-//! * [`property`]: final conditions (`exists`, `forall`, ...) over final registers and memory.
-//! * [`compiled`]: what a front end makes of a file.
-//! * [`execution`]: events with `po rf co rmw addr data ctrl`.
-//! * [`relation`]: dense bit matrices.
+//! * `value`: 64-bit values, which are integers or (object, offset) pointers.
+//! * `annotation`: memory orders, access annotations and fence kinds. Models see these, never PPC or C syntax.
+//! * `program`: objects, functions, threads and instructions.
+//! * `property`: final conditions (`exists`, `forall`, ...) over final registers and memory.
+//! * `compiled`: what a front end makes of a file.
+//! * `execution`: events with `po rf co rmw addr data ctrl`.
+//! * `relation`: dense bit matrices.
 //! * [`text`]: the text form of programs and executions.
 //! * [`mod@flat`]: threads without calls, loops and backward jumps.
-//! * [`flow`]: uses, definitions and successors of instructions.
-//! * [`locals`]: local objects of `main` as global ones.
+//! * `flow`: uses, definitions and successors of instructions.
+//! * `locals`: local objects of `main` as global ones.
 //! * [`names`]: what the parts of objects are called.
 //! * [`nondet`]: choices among many values, by intervals.
 //! * [`private`]: local objects that only their own function's accesses can reach.
@@ -20,27 +20,27 @@
 //! * [`undefined`]: checks before uses of values that nobody wrote.
 //! * [`unroll`]: programs with bounded loops.
 
-pub mod annotation;
+mod annotation;
 mod arithmetic;
-pub mod compiled;
-pub mod execution;
+mod compiled;
+mod execution;
 pub mod flat;
-pub mod flow;
+mod flow;
 pub mod independent;
-pub mod locals;
+mod locals;
 pub mod names;
 pub mod nondet;
 pub mod pauses;
 pub mod private;
-pub mod program;
-pub mod property;
+mod program;
+mod property;
 pub mod registers;
-pub mod relation;
+mod relation;
 pub mod sections;
 pub mod text;
 pub mod undefined;
 pub mod unroll;
-pub mod value;
+mod value;
 pub mod wide;
 
 pub use annotation::{Accesses, Ann, Fence, Kernel, Order, Role};

@@ -1,5 +1,5 @@
-//! What a test is about that is not modelled here: pages, tags, instructions that are fetched, vectors, scopes. Its first strange word would make a
-//! message that helps nobody; this names the extension.
+//! What a test is about that is not modelled here: pages, tags, instructions that are fetched, vectors, scopes. Its first
+//! strange word would make a message that helps nobody; this names the extension.
 
 use fencepost_diag::{Diagnostic, Span};
 

@@ -1,8 +1,8 @@
 //! Accesses in parts, where a location is accessed in different sizes.
 //!
-//! Such a location is divided into cells of the smallest size that any access has, and a wider access becomes one access per cell,
-//! the lowest first; all but the first say that they continue it ([`Role::Continues`]), so that the model knows them for one.
-//! [`crate::widths`] says which accesses and which size. Only loads and stores are divided.
+//! Such a location is divided into cells of the smallest size that any access has, and a wider access becomes one access per
+//! cell, the lowest first; all but the first say that they continue it ([`Role::Continues`]), so that the model knows them
+//! for one. [`crate::widths`] says which accesses and which size. Only loads and stores are divided.
 
 use fencepost_ir::{
     Ann, BinaryOp, Extend, Function, Instr, Label, Operand, Reg, Role, Rvalue, UnaryOp, Value, Width,

@@ -19,8 +19,8 @@
 //! assert!(report.is_safe());
 //! ```
 //!
-//! The API is that of `loom`, so that tests written for that run unchanged; `docs/RUST.md` says what is different. [`check()`] and
-//! [`Config`] are
+//! The API is that of `loom`, so that tests written for that run unchanged; `docs/RUST.md` says what is different.
+//! [`check()`] and [`Config`] are
 //! additions: counts and findings as data, and the memory model as a parameter.
 
 pub mod cell;

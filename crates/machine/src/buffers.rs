@@ -5,7 +5,7 @@
 //! local configuration does next is worked out once and kept in its `Node`; most successors are then table look-ups.
 //!
 //! Deviations from `[ABP, 2]`: while a thread is in an atomic section, the buffers of the others do not reach memory
-//! either, for else the section would not be atomic; local steps are not steps of their own ([`crate::step`]); and an
+//! either, for else the section would not be atomic; local steps are not steps of their own (`crate::step`); and an
 //! atomic section is one step (`buffers/section.rs`), since nobody else can move.
 
 mod confirm;

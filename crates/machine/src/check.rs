@@ -24,7 +24,7 @@ pub trait Checkable: Machine {
     fn final_states(worker: Self::Worker<'_>) -> BTreeSet<Vec<Value>>;
 
     /// Does a run again from the labels of its steps, and says what is wrong at its end and how it got there. Soundness of
-    /// *unsafe* rests on this: it shares nothing with [`Worker::expand`] but the program. The error says why the run is
+    /// *unsafe* rests on this: it shares nothing with `Worker::expand` but the program. The error says why the run is
     /// none, or why nothing is wrong at its end.
     fn confirm(&self, run: &[Self::Label]) -> Result<Finding, String>;
 

@@ -1,6 +1,6 @@
 //! Which machine: the memory model, and the bounds on its runs.
 
-use fencepost_ir::{Accesses, Fence, Kernel, Order};
+use fencepost_ir::{Fence, Order};
 
 /// The memory models that have a machine with store buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -42,7 +42,7 @@ pub struct Config {
     pub age: Option<u32>,
     /// A thread is started only when its parent's buffer is empty, as `pthread_create` does. The paper has it without.
     pub spawn_fences: bool,
-    /// States that differ only in which thread is where are one ([`crate::symmetry`]).
+    /// States that differ only in which thread is where are one (`crate::symmetry`).
     pub symmetry: bool,
     /// A state in which nothing can move, or only in a circle of one state, is a finding unless all threads have ended.
     /// So C wants it; the papers' programs may stand still. In C, also, a mutex knows its owner, and only the owner may
@@ -93,25 +93,13 @@ pub fn fence_effect(model: Model, fence: Fence) -> FenceEffect {
         Model::Pso => FenceEffect::StoreBarrier,
     };
     match fence {
-        Fence::Sync
-        | Fence::Mfence
-        | Fence::DmbSy
-        | Fence::DsbSy
-        | Fence::RiscV(Accesses::All, Accesses::All)
-        | Fence::Kernel(Kernel::Mb | Kernel::SyncRcu)
-        | Fence::C11(Order::SeqCst) => FenceEffect::Drain,
+        fence if fence.is_full() => FenceEffect::Drain,
         Fence::Sfence
         | Fence::Eieio
         | Fence::DmbSt
         | Fence::DsbSt
         | Fence::Lwsync
         | Fence::C11(Order::Release | Order::AcqRel) => weak,
-        Fence::Isync | Fence::Lfence | Fence::DmbLd | Fence::DsbLd | Fence::Isb | Fence::Compiler => {
-            FenceEffect::Nothing
-        }
-        Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI | Fence::Kernel(_) => FenceEffect::Nothing,
-        Fence::C11(Order::Plain | Order::Relaxed | Order::Consume | Order::AcquirePc | Order::Acquire) => {
-            FenceEffect::Nothing
-        }
+        _ => FenceEffect::Nothing,
     }
 }

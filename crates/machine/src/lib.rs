@@ -1,37 +1,37 @@
 //! Operational machines, and a stateful search over any machine.
 //!
-//! The pipeline inside this crate: [`code`] prepares a program ([`live`] finds what may be forgotten), [`step`] runs one
+//! The pipeline inside this crate: [`code`] prepares a program (`live` finds what may be forgotten), `step` runs one
 //! thread over its [`local`] configuration, [`buffers`] puts threads and memory together to the SC, TSO and PSO machines,
-//! [`symmetry`] makes one state of those that differ only in which thread is where, [`search`] visits all states of any
-//! [`machine`] and keeps them in a [`store`], [`plain`] replays what was found,
-//! [`mod@run`] describes it, [`guided`] makes a run of the source program from one of a reduced program, [`stepper`] follows it
+//! `symmetry` makes one state of those that differ only in which thread is where, [`search`] visits all states of any
+//! `machine` and keeps them in a `store`, [`plain`] replays what was found,
+//! `run` describes it, [`guided`] makes a run of the source program from one of a reduced program, [`stepper`] follows it
 //! once more and shares nothing with the search but the IR, and [`mod@check`] turns it into an [`Outcome`], for any [`Checkable`]
-//! machine. [`bounded`] says whether buffers are bounded at all.
+//! machine. `bounded` says whether buffers are bounded at all.
 //!
 //! Loops are not unrolled. When the reachable states are finite, *safe* without bounds is a proof.
 //!
 //! Reference: `[ABP]` M. F. Atig, A. Bouajjani, G. Parlato, Getting rid of store-buffers in TSO analysis, CAV 2011.
 
 pub mod alone;
-pub mod bounded;
+mod bounded;
 pub mod buffers;
 pub mod check;
 pub mod code;
-pub mod config;
+mod config;
 pub mod guided;
-pub mod intern;
-pub mod live;
+mod intern;
+mod live;
 pub mod local;
-pub mod machine;
+mod machine;
 pub mod plain;
 pub mod power;
 pub mod promising;
-pub mod run;
+mod run;
 pub mod search;
-pub mod step;
+mod step;
 pub mod stepper;
-pub mod store;
-pub mod symmetry;
+mod store;
+mod symmetry;
 
 pub use check::{Checkable, Checked, Options, check, check_machine, find};
 pub use code::Unsupported;

@@ -82,13 +82,13 @@ pub enum FaultKind {
     Deadlock,
     /// A loop that accesses no memory and does not end.
     LocalLoop,
-    /// Recursion deeper than [`crate::step::MAX_FRAMES`]: not a finding, a limit.
+    /// Recursion deeper than `crate::step::MAX_FRAMES`: not a finding, a limit.
     TooDeep,
     /// A computation without accesses that does not end: not a finding, a limit.
     TooLong,
     /// More threads than there is room for: not a finding, a limit.
     TooManyThreads,
-    /// A store buffer longer than [`crate::step::MAX_BUFFER`]: not a finding, a limit.
+    /// A store buffer longer than `crate::step::MAX_BUFFER`: not a finding, a limit.
     BufferTooLong,
     /// Something that the model of the library cannot represent: not a finding, a limit.
     Library,

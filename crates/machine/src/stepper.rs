@@ -12,8 +12,8 @@ use crate::config::{Config, Model};
 use fencepost_answer::FindingKind;
 use fencepost_diag::Span;
 use fencepost_ir::{
-    Callee, FailKind, Fence, FinalCondition, Instr, Observable, Operand, Order, Program, Property,
-    Quantifier, Reg, Rvalue, Value, Width,
+    Accesses, Callee, FailKind, Fence, FinalCondition, Instr, Kernel, Observable, Operand, Order, Program,
+    Property, Quantifier, Reg, Rvalue, Value, Width,
 };
 use std::collections::BTreeMap;
 
@@ -299,7 +299,7 @@ impl<'p> Stepper<'p> {
             Instr::AtomicBegin => world.threads[t].atomic = true,
             _ => return self.update(world, t, instr, spurious),
         }
-        self.go_on(world, t);
+        self.advance(world, t);
         Ok(())
     }
 
@@ -355,7 +355,7 @@ impl<'p> Stepper<'p> {
         for (reg, result) in results {
             self.set(world, t, reg, result);
         }
-        self.go_on(world, t);
+        self.advance(world, t);
         Ok(())
     }
 
@@ -422,7 +422,7 @@ impl<'p> Stepper<'p> {
         }
     }
 
-    fn go_on(&self, world: &mut World, t: usize) {
+    fn advance(&self, world: &mut World, t: usize) {
         if let Some(frame) = world.threads[t].frames.last_mut() {
             frame.pc += 1;
         }
@@ -751,12 +751,14 @@ enum Effect {
 /// What a fence does to the buffer of its thread: the sets `FULL` and `STORE-BARRIER` of `tso.cat` and `pso.cat`, written
 /// down once more.
 fn effect(model: Model, fence: Fence) -> Effect {
-    let full = [Fence::Sync, Fence::Mfence, Fence::DmbSy, Fence::DsbSy, Fence::C11(Order::SeqCst)];
+    let all = Fence::RiscV(Accesses::All, Accesses::All);
+    let kernel = [Fence::Kernel(Kernel::Mb), Fence::Kernel(Kernel::SyncRcu)];
+    let full = [Fence::Sync, Fence::Mfence, Fence::DmbSy, Fence::DsbSy, Fence::C11(Order::SeqCst), all];
     let stores = [Fence::Sfence, Fence::Eieio, Fence::DmbSt, Fence::DsbSt, Fence::Lwsync];
     let releases = matches!(fence, Fence::C11(Order::Release | Order::AcqRel));
     match model {
         Model::Sc => Effect::Nothing,
-        _ if full.contains(&fence) => Effect::Drain,
+        _ if full.contains(&fence) || kernel.contains(&fence) => Effect::Drain,
         Model::Pso if stores.contains(&fence) || releases => Effect::Barrier,
         _ => Effect::Nothing,
     }

@@ -24,7 +24,8 @@ fn axiomatic_states(program: &Program, model: ModelName) -> Vec<Vec<Value>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, rng_seed: proptest::test_runner::RngSeed::Fixed(4), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, rng_seed: proptest::test_runner::RngSeed::Fixed(4),
+        ..ProptestConfig::default() })]
 
     #[test]
     fn machines_agree_with_the_axioms(threads in support::threads(3, 4, 2)) {

@@ -173,25 +173,29 @@ const CLASSICS: &[(&str, &str, &str, Option<u32>)] = &[
     ),
     (
         "isa2+lwsync+data+addr",
-        "process P { x := 1; fence lwsync; y := 1; } process Q { reg r; r := y; z := r; } process R { reg r, s; r := z; s := x[r ^ r]; }",
+        "process P { x := 1; fence lwsync; y := 1; } process Q { reg r; r := y; z := r; } process R { reg r, s; r := \
+            z; s := x[r ^ r]; }",
         "Q.r == 1 && R.r == 1 && R.s == 0",
         None,
     ),
     (
         "isa2+eieio+data+addr",
-        "process P { x := 1; fence eieio; y := 1; } process Q { reg r; r := y; z := r; } process R { reg r, s; r := z; s := x[r ^ r]; }",
+        "process P { x := 1; fence eieio; y := 1; } process Q { reg r; r := y; z := r; } process R { reg r, s; r := \
+            z; s := x[r ^ r]; }",
         "Q.r == 1 && R.r == 1 && R.s == 0",
         None,
     ),
     (
         "rwc+lwsync+sync",
-        "process P { x := 1; } process Q { reg r, s; r := x; fence lwsync; s := y; } process R { reg r; y := 1; fence sync; r := x; }",
+        "process P { x := 1; } process Q { reg r, s; r := x; fence lwsync; s := y; } process R { reg r; y := 1; fence \
+            sync; r := x; }",
         "Q.r == 1 && Q.s == 0 && R.r == 0",
         Some(5),
     ),
     (
         "rwc+syncs",
-        "process P { x := 1; } process Q { reg r, s; r := x; fence sync; s := y; } process R { reg r; y := 1; fence sync; r := x; }",
+        "process P { x := 1; } process Q { reg r, s; r := x; fence sync; s := y; } process R { reg r; y := 1; fence \
+            sync; r := x; }",
         "Q.r == 1 && Q.s == 0 && R.r == 0",
         None,
     ),
@@ -304,7 +308,8 @@ fn indexed(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, rng_seed: RngSeed::Fixed(2), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, rng_seed: RngSeed::Fixed(2), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn the_search_reaches_what_the_rules_reach(threads in vec(vec(statement(), 1..=2), 2..=2), contexts in 1u32..=4) {
@@ -314,7 +319,8 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 13, rng_seed: RngSeed::Fixed(3), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 13, rng_seed: RngSeed::Fixed(3), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     /// One statement each, and one of the threads has a fence or a read-modify-write before it.
     #[test]

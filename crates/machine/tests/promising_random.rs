@@ -102,7 +102,8 @@ proptest! {
 
     /// With release and acquire too.
     #[test]
-    fn promise_free_with_orders_is_rc11(threads in support::threads(3, 4, 2), orders in proptest::collection::vec(0u8..2, 1..12)) {
+    fn promise_free_with_orders_is_rc11(threads in support::threads(3, 4, 2),
+        orders in proptest::collection::vec(0u8..2, 1..12)) {
         let program = program(&threads, &orders);
         prop_assert_eq!(states(&program, Consistency::Strong, promise_free()), rc11_states(&program));
     }

@@ -1,7 +1,7 @@
 //! Memory models as data: an interpreter for the cat language, and SC, TSO, PSO, RA, RC11, POWER and ARMv8 written in
 //! it.
 //!
-//! A model goes through four stages, one module each: [`lexer`] and [`parser`] make a syntax tree ([`ast`]), `lower`
+//! A model goes through four stages, one module each: `lexer` and [`parser`] make a syntax tree ([`ast`]), `lower`
 //! turns it into a [`graph`] of operations on sets and relations (names, sorts, functions and includes are resolved
 //! there, and all mistakes are reported there), and `eval` computes the graph over an execution. Lowering never
 //! fails at judging time: a loaded model judges every execution.
@@ -20,7 +20,7 @@ pub mod base;
 mod builtin;
 mod eval;
 pub mod graph;
-pub mod lexer;
+mod lexer;
 mod lower;
 pub mod mapping;
 pub mod parser;

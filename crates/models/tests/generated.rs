@@ -1,5 +1,5 @@
-//! Models that generate coherence themselves, as the library of the reference simulator does: they are read, and judge as those that
-//! take it as given.
+//! Models that generate coherence themselves, as the library of the reference simulator does: they are read, and judge as
+//! those that take it as given.
 
 mod common;
 

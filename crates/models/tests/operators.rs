@@ -118,7 +118,8 @@ proptest! {
 
     /// The static analysis against its meaning: a monotone axiom that fails goes on failing when edges are added.
     #[test]
-    fn monotone_axioms_stay_violated(x in any_execution(), more in proptest::collection::vec((0usize..9, 0usize..9, any::<bool>()), 0..6)) {
+    fn monotone_axioms_stay_violated(x in any_execution(), more in proptest::collection::vec((0usize..9, 0usize..9,
+        any::<bool>()), 0..6)) {
         let texts = [
             "acyclic rf | co", "empty rf \\ (W * W)", "empty co \\ rf", "irreflexive ~rf; co", "acyclic rf \\ id",
             "empty ~co & rf", "irreflexive (rf; co) & ~id", "empty domain(rf) \\ R", "empty R \\ domain(rf)",

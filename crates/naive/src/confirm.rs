@@ -80,37 +80,23 @@ const MANY: usize = 1024;
 
 /// Checks a record; see the module's documentation.
 pub fn confirm(program: &Program, model: &Model, recorded: &Recorded<'_>) -> Result<(), Refused> {
-    confirm_within(program, model, recorded, &Limits::default())
+    confirm_within(program, model, recorded, &Limits::default()).map(|_| ())
 }
 
-/// The same, as long as time and user allow it; a record that takes longer is too large. The other limits are those of
-/// an enumeration, and do not matter here.
+/// The same, as long as time and user allow it, with the execution; a record that takes longer is too large. The other limits
+/// are those of an enumeration, and do not matter here.
 pub fn confirm_within(
     program: &Program,
     model: &Model,
     recorded: &Recorded<'_>,
     limits: &Limits,
-) -> Result<(), Refused> {
+) -> Result<Rebuilt, Refused> {
     Replayer::new(program, model, recorded, limits).confirm()
 }
 
 /// The execution of a record that was confirmed, with the event that each step is: what remains to be asked about it is
 /// asked of the model.
-pub fn rebuilt(
-    program: &Program,
-    model: &Model,
-    recorded: &Recorded<'_>,
-    limits: &Limits,
-) -> Result<Rebuilt, Refused> {
-    let mut replayer = Replayer::new(program, model, recorded, limits);
-    let threads = replayer.replay()?;
-    let traces: Vec<(ThreadId, &Trace)> =
-        threads.iter().map(|(&t, replayed)| (ThreadId(t), &replayed.trace)).collect();
-    let (execution, _, events) = replayer.execution(&threads, &traces)?;
-    Ok(Rebuilt { execution, events })
-}
-
-/// See [`rebuilt`].
+#[derive(Clone, Debug)]
 pub struct Rebuilt {
     /// All events and relations.
     pub execution: Execution,
@@ -220,14 +206,14 @@ impl<'p> Replayer<'p> {
         }
     }
 
-    fn confirm(mut self) -> Result<(), Refused> {
+    fn confirm(mut self) -> Result<Rebuilt, Refused> {
         let threads = self.replay()?;
         let traces: Vec<(ThreadId, &Trace)> =
             threads.iter().map(|(&t, replayed)| (ThreadId(t), &replayed.trace)).collect();
         if !joins_agree(&traces, true) {
             return wrong("a join does not fit the end of its thread");
         }
-        let (execution, starts, _) = self.execution(&threads, &traces)?;
+        let (execution, starts, events) = self.execution(&threads, &traces)?;
         let judgement = self.model.check(&execution);
         if !judgement.consistent {
             let axioms = judgement.failed.join(", ");
@@ -242,7 +228,7 @@ impl<'p> Replayer<'p> {
             return wrong("other threads access a cell at the same time as one that accesses it in pieces");
         }
         match holds(&whole, self.model, self.recorded.kind, &self.recorded.sites) {
-            true => Ok(()),
+            true => Ok(Rebuilt { execution, events }),
             false => wrong(format!("the execution shows no {} there", self.recorded.kind.name())),
         }
     }

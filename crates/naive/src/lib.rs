@@ -34,7 +34,7 @@ pub mod sequential;
 mod world;
 
 pub use combine::{enumerate, summarise, thread_fence};
-pub use confirm::{Rebuilt, Recorded, Refused, confirm, confirm_within, rebuilt};
+pub use confirm::{Rebuilt, Recorded, Refused, confirm, confirm_within};
 pub use findings::{Claim, Problem, ProblemKind, Site};
 pub use key::{AccessId, Key};
 pub use replay::replay;

@@ -42,7 +42,8 @@ fn main() {
         let outcome = prove(&SourceFile::new(name.clone(), text), &options, &mut |_| {}).expect("a system");
         let s = &outcome.statistics;
         println!(
-            "{name:28} {:8} {:7.2} s CPU {:7.2} s main thread {:7.2} s wall {:7} nodes {:7} made {:4} restarts, inferred {:?}, {:?} {:?}",
+            "{name:28} {:8} {:7.2} s CPU {:7.2} s main thread {:7.2} s wall {:7} nodes {:7} made {:4} restarts, \
+                inferred {:?}, {:?} {:?}",
             format!("{:?}", outcome.verdict),
             cpu() - before,
             main_thread() - main,

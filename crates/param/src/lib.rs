@@ -6,17 +6,18 @@
 //! | step | modules | paper |
 //! |---|---|---|
 //! | read and check a file | `lexer`, `parser`, `ast`, `typing`, `normal`, `lower`, `system` | section 3, description language |
-//! | cubes and events | `cube`, `literal`, `memory`, `coherence`, `model` | section 3, explicit language and states; section 2, `ghb` |
+//! | cubes and events | `cube`, `literal`, `memory`, `coherence`, `model` | section 3, language and states; section 2, `ghb` |
 //! | decide | `solver`, `fourier` | the SMT solver |
-//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases`, `brab`, `oracle`, `parts`, `parallel` | section 4 |
+//! | search | `backward` (BWD), `pre` (PRE, `rffr`, `extend_ghb`), `init`, `subsume`, `cases` | section 4 |
+//! | more of it | `brab`, `oracle`, `parts`, `parallel` | section 4 |
 //! | search without events | `counted` | - |
 //! | believe | `machine`, `replay`, `trace`, `recheck`, `certificate`, `smtlib` | - |
 //! | answer | `prove`, `turns`, `limits`, `outcome`, `report`, `words`, `picture`, `show` | - |
 //!
 //! [`prove`] is the whole of it. Nothing here prints. Deviations from the paper are in `docs/adr/009` to `013`.
 
-pub mod ast;
-pub mod backward;
+mod ast;
+mod backward;
 mod brab;
 mod cases;
 mod certificate;
@@ -32,27 +33,27 @@ pub mod lower;
 pub mod machine;
 pub mod memory;
 pub mod model;
-pub mod normal;
+mod normal;
 mod oracle;
-pub mod outcome;
+mod outcome;
 mod parallel;
 pub mod parser;
 mod parser_expr;
 mod parts;
 mod picture;
-pub mod pre;
+mod pre;
 mod prove;
 pub mod recheck;
-pub mod replay;
+mod replay;
 mod report;
-pub mod show;
+mod show;
 pub mod smtlib;
 pub mod solver;
 mod subsume;
 pub mod system;
 mod trace;
 mod turns;
-pub mod typing;
+mod typing;
 mod words;
 
 pub use outcome::{Missed, Outcome, Progress, Recheck, StopReason, TraceStep, Verdict};

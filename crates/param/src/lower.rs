@@ -556,9 +556,11 @@ impl<'a> Lower<'a> {
             Target::Every(idx) => update.branches.iter().all(|(condition, term)| {
                 let mine = |l: &SrcLit| {
                     let sides = [Some(idx[0]), acting];
-                    matches!(l, Lit::Eq(SrcAtom::Proc(a), SrcAtom::Proc(b)) if sides.contains(&Some(*a)) && sides.contains(&Some(*b)))
+                    matches!(l, Lit::Eq(SrcAtom::Proc(a),
+                        SrcAtom::Proc(b)) if sides.contains(&Some(*a)) && sides.contains(&Some(*b)))
                 };
-                let old = matches!(term, Some(Term::Atom(SrcAtom::Sym(s, i))) if *s == update.sym && *i == idx);
+                let old =
+                    matches!(term, Some(Term::Atom(SrcAtom::Sym(s, i))) if *s == update.sym && *i == idx);
                 old || condition.iter().any(mine)
             }),
         };

@@ -65,7 +65,8 @@ fn extreme_inputs_do_not_overflow() {
         "(*".repeat(100_000),
         format!("type t = {}\n", (0..1000).map(|i| format!("C{i}")).collect::<Vec<_>>().join(" | ")),
         format!(
-            "array A[proc] : int\ninit (p) {{ A[p] = 0 }}\nunsafe ({params}) {{ A[p0] = 3 }}\ntransition t ({params}) {{ A[p0] := A[p7] + 1 }}"
+            "array A[proc] : int\ninit (p) {{ A[p] = 0 }}\nunsafe ({params}) {{ A[p0] = 3 }}\n\
+                transition t ({params}) {{ A[p0] := A[p7] + 1 }}"
         ),
         with("X = 999999999999 * 999999999999"),
         "var X : int init () { X = 0 } unsafe () { X = 5 } transition t (p) { X := X + 999999999999 }".into(),

@@ -12,8 +12,8 @@ use crate::helpers::{Builder, Helpers, call, constant};
 use crate::layout::Layout;
 use fencepost_diag::Span;
 use fencepost_ir::{
-    BinaryOp, Callee, FailKind, Fence, Function, FunctionId, Instr, Label, ObjectId, Observable, Operand,
-    Order, Program, Property, Reg, Rvalue, Thread, Value, Width,
+    BinaryOp, Callee, FailKind, Function, FunctionId, Instr, Label, ObjectId, Observable, Operand, Program,
+    Property, Reg, Rvalue, Thread, Value, Width,
 };
 
 /// What bounds the runs.
@@ -326,9 +326,7 @@ impl Translation<'_> {
                 b.push(instr);
                 self.renew(b, kept, width);
             }
-            Instr::Fence(
-                Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst),
-            ) => self.fence(b),
+            Instr::Fence(fence) if fence.is_full() => self.fence(b),
             Instr::Fence(_) => {}
             Instr::AtomicBegin => {
                 self.fence(b);
@@ -336,7 +334,8 @@ impl Translation<'_> {
             }
             Instr::AtomicEnd => {
                 let condition = b.load(self.layout.critical());
-                b.push(Instr::Assert { condition, kind: fencepost_ir::FailKind::Assertion, message: "atomic_end without atomic_begin".into() });
+                b.push(Instr::Assert { condition, kind: fencepost_ir::FailKind::Assertion, message: "atomic_end \
+                    without atomic_begin".into() });
                 b.store(self.layout.critical(), constant(0));
             }
             Instr::Call { dst, callee, mut args } => {

@@ -1,8 +1,9 @@
 //! A program with memory orders and fences as C11 with pthreads: what a litmus test asks, asked of a program.
 //!
-//! Registers are `uint64_t` locals, so that dependencies are those of the test, and addresses are numbers where the test computes them.
-//! A plain access of a machine is a relaxed atomic one, its fences are inline assembly, exclusive accesses too. The final
-//! condition is an assertion of `main`, after all threads have ended: it fails in the executions that the test asks about.
+//! Registers are `uint64_t` locals, so that dependencies are those of the test, and addresses are numbers where the test
+//! computes them. A plain access of a machine is a relaxed atomic one, its fences are inline assembly, exclusive accesses
+//! too. The final condition is an assertion of `main`, after all threads have ended: it fails in the executions that the test
+//! asks about.
 
 use crate::c::{expression, extended};
 use fencepost_ir::{
@@ -77,7 +78,8 @@ struct Printer<'p> {
     atomic: BTreeSet<u32>,
 }
 
-/// On a machine all are; in C those that something else than a plain access goes to. One whose accesses go through computed addresses may be.
+/// On a machine all are; in C those that something else than a plain access goes to. One whose accesses go through computed
+/// addresses may be.
 fn atomic_objects(program: &Program, origin: Origin) -> BTreeSet<u32> {
     let all = 0..program.objects.len() as u32;
     if origin != Origin::C {
@@ -427,7 +429,8 @@ impl Body<'_> {
                 let failed = if origin == Origin::X86 { "memory_order_seq_cst" } else { failed };
                 let strength = if *weak { "weak" } else { "strong" };
                 let mut text = format!(
-                    "{{ {ty} seen = {}; _Bool done = atomic_compare_exchange_{strength}_explicit(&{}, &seen, {}, {order}, {failed}); (void)done;",
+                    "{{ {ty} seen = {}; _Bool done = atomic_compare_exchange_{strength}_explicit(&{}, &seen, {}, \
+                        {order}, {failed}); (void)done;",
                     self.operand(expected),
                     self.place(*addr, *width, true),
                     self.operand(desired),
@@ -520,13 +523,15 @@ impl Body<'_> {
                 let releases = if ann.order == Order::Plain { "" } else { "l" };
                 let (suffix, letter) = arm_size(width);
                 format!(
-                    "__asm__ volatile(\"st{releases}xr{suffix} %w0, %{letter}2, %1\" : \"=&r\"(s), \"=Q\"({place}) : \"r\"(v) : \"memory\");"
+                    "__asm__ volatile(\"st{releases}xr{suffix} %w0, %{letter}2, %1\" : \"=&r\"(s), \"=Q\"({place}) \
+                        : \"r\"(v) : \"memory\");"
                 )
             }
             (Origin::Power, 1) => {
                 let letter = power_size(width);
                 format!(
-                    "__asm__ volatile(\"li %0, 0\\n\\tst{letter}cx. %2, 0, %1\\n\\tbne 1f\\n\\tli %0, 1\\n1:\" : \"=&r\"(s) : \"r\"(&{place}), \"r\"(v) : \"memory\", \"cc\");"
+                    "__asm__ volatile(\"li %0, 0\\n\\tst{letter}cx. %2, 0, %1\\n\\tbne 1f\\n\\tli %0, 1\\n1:\" \
+                        : \"=&r\"(s) : \"r\"(&{place}), \"r\"(v) : \"memory\", \"cc\");"
                 )
             }
             _ => return Err("a store to a reservation".into()),

@@ -1,6 +1,6 @@
 //! Where a bound on rounds or ages is said to keep no run away (`reduce::is_enough`), the TSO machine reaches with it what it
-//! reaches without: on random programs with calls, loops, branches, read-modify-writes, atomic sections and locks. Nothing is compared with
-//! the reduction here, which says nothing about its bound.
+//! reaches without: on random programs with calls, loops, branches, read-modify-writes, atomic sections and locks. Nothing is
+//! compared with the reduction here, which says nothing about its bound.
 //!
 //! `FENCEPOST_CASES` says how many programs of each kind (120).
 

@@ -72,7 +72,8 @@ fn compare(threads: &[Vec<&'static str>], contexts: u32) -> Result<(), TestCaseE
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(25), rng_seed: RngSeed::Fixed(3), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(25), rng_seed: RngSeed::Fixed(3), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn two_processes(threads in vec(vec(statement(), 1..=3), 2..=2), contexts in 1u32..=4) {

@@ -104,7 +104,8 @@ fn a_promise_that_nobody_reads() {
 /// that.
 #[test]
 fn a_message_of_another_thread_below_a_promise() {
-    let text = "shared x, y; process P { reg a, b; a := x; b := fetch_add(y, 1); } process Q { reg a; a := y; if (a == 1) { x := 1; } } \
+    let text = "shared x, y; process P { reg a, b; a := x; b := fetch_add(y, 1); } process Q { reg a; a := y; if (a \
+        == 1) { x := 1; } } \
                 process R { reg a; a := x; y := 0; } observe x, y, P.a, P.b, Q.a, R.a; exists true;";
     support::agrees_at(text, 4, 1).unwrap_or_else(|difference| panic!("{difference}"));
 }

@@ -27,19 +27,23 @@ const SHAPES: [&str; 8] = [
     "shared x, y; process P { reg a, b; a := y; if (a == 1) { x := 1; } else { b := fetch_add(x, 1); } } \
      process Q { reg a; a := x; if (a == 1) { y := 1; } } process R { x := 5; } observe x, y, P.a, Q.a; exists true;",
     // Having read a = 1, P cannot certify x = 1 before z = 1 is there, which comes of what it does next.
-    "shared w, x, y, z; process P { reg a, b; a := y; w := a; b := z; if (a == 1) { if (b == 0) { x := 2; } else { x := 1; } } else { x := 1; } } \
+    "shared w, x, y, z; process P { reg a, b; a := y; w := a; b := z; if (a == 1) { if (b == 0) { x := 2; } else { x \
+        := 1; } } else { x := 1; } } \
      process Q { reg a, b; a := x; y := a; b := w; z := b; } observe P.a, P.b, Q.a, Q.b; exists true;",
     // A promise behind a fence is not certified in front of it.
-    "shared x, y; process P { reg a; a := y; if (a == 1) { x := 1; } else { fence; x := 1; } } process Q { reg a; a := x; y := a; } \
+    "shared x, y; process P { reg a; a := y; if (a == 1) { x := 1; } else { fence; x := 1; } } process Q { reg a; a \
+        := x; y := a; } \
      observe x, y, P.a, Q.a; exists true;",
     // Certified by a view switch, which counts because Q goes on.
-    "shared w, x, y; process P { reg a, b; a := y; b := w; if (b == 1) { x := 1; } } process Q { reg a; w := 1; a := x; y := a; } \
+    "shared w, x, y; process P { reg a, b; a := y; b := w; if (b == 1) { x := 1; } } process Q { reg a; w := 1; a := \
+        x; y := a; } \
      observe P.a, P.b, Q.a; exists true;",
     // A promise that is split.
     "shared x, y; process P { reg a, b; a := y; x := 1; b := fetch_add(x, 1); } process Q { reg a; a := x; y := a; } \
      observe x, y, P.a, P.b, Q.a; exists true;",
     // Not both read 0.
-    "shared x; process P { reg a; a := fetch_add(x, 1); } process Q { reg a; a := fetch_add(x, 1); } observe x, P.a, Q.a; exists true;",
+    "shared x; process P { reg a; a := fetch_add(x, 1); } process Q { reg a; a := fetch_add(x, 1); } observe x, P.a, \
+        Q.a; exists true;",
 ];
 
 /// Rules, the programs that notice, K and promises.

@@ -12,7 +12,8 @@ use proptest::test_runner::RngSeed;
 use std::collections::BTreeSet;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, rng_seed: RngSeed::Fixed(5), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, rng_seed: RngSeed::Fixed(5), failure_persistence: None,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn final_states_are_those_of_the_machine(a in support::sequence(), b in support::sequence()) {

@@ -63,7 +63,8 @@ pub fn witness(report: &Report<'_>) -> Option<String> {
         let at = position(report.sources, step.span);
         let _ = writeln!(
             out,
-            "    <edge source=\"N{}\" target=\"N{number}\"><data key=\"threadId\">{}</data><data key=\"startline\">{}</data></edge>",
+            "    <edge source=\"N{}\" target=\"N{number}\"><data key=\"threadId\">{}</data><data \
+                key=\"startline\">{}</data></edge>",
             number - 1,
             step.thread,
             at.line

@@ -8,14 +8,14 @@
 //! * [`events`]: events and executions in words.
 //! * [`execution`]: an execution as a picture.
 //! * [`side_by_side`]: tables with a column per model.
-//! * [`diff`]: changes of the source as people exchange them.
+//! * `diff`: changes of the source as people exchange them.
 //! * [`dot`]: one execution as a graph.
 //! * [`graphml`]: a counterexample as a witness of the software verification competition.
 //! * [`html`]: the whole answer as one page.
 //! * [`picture`]: a counterexample as a graph and as a picture.
 
 pub mod compare;
-pub mod diff;
+mod diff;
 pub mod dot;
 pub mod events;
 pub mod execution;

@@ -211,7 +211,8 @@ pub fn show_suggestion(answer: &Answer) -> String {
     };
     if changes.is_empty() {
         return format!(
-            "    no fence and no ordering makes it {goal} under {model}: with the strongest ones at all places it is not (checked)\n"
+            "    no fence and no ordering makes it {goal} under {model}: with the strongest ones at all places it is \
+                not (checked)\n"
         );
     }
     let mut out = format!(

@@ -64,13 +64,18 @@ pub fn svg(picture: &Picture) -> String {
         Kind::ALL.into_iter().filter(|kind| picture.arrows.iter().any(|arrow| arrow.kind == *kind)).collect();
     let (width, height) = (layout.width.max(480), layout.legend + shown.len() * 18 + 12);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"12\">\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
+            {height}\" font-family=\"monospace\" font-size=\"12\">\n"
     );
-    out.push_str("<style>.name{paint-order:stroke;stroke:white;stroke-width:4px}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n");
+    out.push_str(
+        "<style>.name{paint-order:stroke;stroke:white;stroke-width:4px}</style>\n\
+        <rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs>\n",
+    );
     for kind in Kind::ALL {
         let _ = writeln!(
             out,
-            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerUnits=\"userSpaceOnUse\" markerWidth=\"10\" markerHeight=\"10\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
+            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerUnits=\"userSpaceOnUse\" \
+                markerWidth=\"10\" markerHeight=\"10\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"{}\"/></marker>",
             kind.name(),
             color(kind)
         );
@@ -86,7 +91,9 @@ pub fn svg(picture: &Picture) -> String {
         let (fill, stroke) = if step.marked { ("#ffe0e0", "#b00000") } else { ("#f4f4f4", "black") };
         let _ = writeln!(
             out,
-            "<g class=\"event\" data-thread=\"{}\" data-at=\"{}\"><rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n<text x=\"{}\" y=\"{}\" fill=\"#555\">{}</text></g>",
+            "<g class=\"event\" data-thread=\"{}\" data-at=\"{}\"><rect x=\"{x}\" y=\"{y}\" width=\"{w}\" \
+                height=\"{h}\" rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n\
+                <text x=\"{}\" y=\"{}\" fill=\"#555\">{}</text></g>",
             step.thread,
             step.span.start,
             x + 6,
@@ -112,7 +119,8 @@ pub fn svg(picture: &Picture) -> String {
         let (y, color) = (layout.legend + line * 18, color(kind));
         let _ = writeln!(
             out,
-            "<path d=\"M30 {y} H70\" stroke=\"{color}\" marker-end=\"url(#{})\"/><text x=\"80\" y=\"{}\" fill=\"{color}\">{}: {}</text>",
+            "<path d=\"M30 {y} H70\" stroke=\"{color}\" marker-end=\"url(#{})\"/><text x=\"80\" y=\"{}\" \
+                fill=\"{color}\">{}: {}</text>",
             kind.name(),
             y + 4,
             kind.name(),
@@ -132,7 +140,8 @@ fn arrow(route: &Route) -> String {
     let (name, color) = (kind.name(), color(kind));
     let width = if on_cycle { 3 } else { 1 };
     format!(
-        "<path d=\"M{x1} {y1} H{near} Q{lane} {y1} {lane} {first} V{last} Q{lane} {y2} {far} {y2} H{x2}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n"
+        "<path d=\"M{x1} {y1} H{near} Q{lane} {y1} {lane} {first} V{last} Q{lane} {y2} {far} {y2} H{x2}\" \
+            fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" marker-end=\"url(#{name})\"/>\n"
     )
 }
 

@@ -29,7 +29,8 @@ const STOPS_THERE: &str = "refused: it reads a store behind the assertion that f
 pub fn run(options: &Options) -> usize {
     let mut wrong = 0;
     println!(
-        "| program | encoding, replayed: least K | place | explorer | its execution on the machine: least K | encoding at that K |\n|---|---|---|---|---|---|"
+        "| program | encoding, replayed: least K | place | explorer | its execution on the machine: least K | \
+            encoding at that K |\n|---|---|---|---|---|---|"
     );
     for row in &ROWS {
         let range = format!("1..{}", row.switches + 1);

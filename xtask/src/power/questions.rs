@@ -99,7 +99,8 @@ pub fn run(campaign: &Campaign) -> usize {
         }
     }
     println!(
-        "{} programs; compared with 1 to {} contexts: {compared:?}; answers {answers:?}; left out (more than {} states): {left_out}; translations {translations}, too late {late}; runs not replayed: {not_replayed}; {:.0} s",
+        "{} programs; compared with 1 to {} contexts: {compared:?}; answers {answers:?}; left out (more than {} \
+            states): {left_out}; translations {translations}, too late {late}; runs not replayed: {not_replayed}; {:.0} s",
         campaign.cases,
         campaign.most,
         campaign.states,

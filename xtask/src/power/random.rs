@@ -80,7 +80,8 @@ pub fn run(campaign: &Campaign) -> usize {
         }
     }
     println!(
-        "{} programs ({three} of three threads, {conditional} with read-modify-writes); compared with 1 to {} contexts: {compared:?}; left out: {left_out}; {:.0} s",
+        "{} programs ({three} of three threads, {conditional} with read-modify-writes); compared with 1 to {} \
+            contexts: {compared:?}; left out: {left_out}; {:.0} s",
         campaign.cases,
         campaign.most,
         start.elapsed().as_secs_f64()

@@ -46,9 +46,7 @@ pub struct FenceKind {
 pub fn fence_kind(fence: Fence) -> FenceKind {
     let kind = |acquires, releases, sc| FenceKind { acquires, releases, sc };
     match fence {
-        Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => {
-            kind(true, true, true)
-        }
+        fence if fence.is_full() => kind(true, true, true),
         Fence::C11(Order::AcqRel) | Fence::Lwsync => kind(true, true, false),
         Fence::C11(Order::Release) => kind(false, true, false),
         Fence::C11(Order::Acquire | Order::Consume) | Fence::DmbLd | Fence::DsbLd => kind(true, false, false),

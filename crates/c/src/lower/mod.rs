@@ -40,7 +40,7 @@ use rustc_hash::FxHashMap;
 use specialise::{Fact, Wish, Wishes};
 use std::rc::Rc;
 
-pub use library::{Library, lookup, nondet_type};
+pub use library::nondet_type;
 pub use threads::shares_joins;
 
 /// Lowers the program that `main` runs.

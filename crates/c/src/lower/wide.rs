@@ -46,7 +46,8 @@ fn too_wide<T>(span: Span) -> Res<T> {
     unsupported(span, "this initial value of an atomic object of 16 bytes", TOO_WIDE)
 }
 
-const TOO_WIDE: &str = "each half of an atomic object of 16 bytes is a number of at most 30 bits, or a pointer with an offset below 65,536";
+const TOO_WIDE: &str = "each half of an atomic object of 16 bytes is a number of at most 30 bits, or a pointer with \
+    an offset below 65,536";
 
 impl Body<'_, '_> {
     /// Two words as one value, with a check that they fit.

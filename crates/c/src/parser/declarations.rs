@@ -360,7 +360,7 @@ impl Parser<'_> {
             return ty;
         }
         let name = self.interner.intern("__int128");
-        let id = self.unit.types.new_record(Some(name), false, Span::default());
+        let id = self.unit.types.new_record(Some(name), false);
         let member = |name| {
             let field = crate::types::Field { name: Some(name), ty: Ty::ULONG.into(), offset: 0, bits: None };
             crate::layout::Member { field, bit_width: None, align: None }

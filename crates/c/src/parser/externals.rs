@@ -411,7 +411,6 @@ impl Parser<'_> {
 
     fn function_body(&mut self, id: FuncId, name: Symbol, result: QTy, params: &[Param]) -> Res<()> {
         self.function = Some(FunctionContext {
-            id,
             name,
             result,
             locals: Vec::new(),
@@ -423,10 +422,6 @@ impl Parser<'_> {
             loops: 0,
             variable_arrays: Vec::new(),
             constants: Vec::new(),
-            variadic: matches!(
-                self.unit.types.kind(self.unit.functions[id.0 as usize].ty),
-                TypeKind::Function { variadic: true, .. }
-            ),
             label_values: Default::default(),
             frame: None,
             landings: Default::default(),

@@ -105,8 +105,6 @@ pub struct Parser<'i> {
 
 /// What is known while a function's body is parsed.
 pub struct FunctionContext {
-    /// The function.
-    pub id: FuncId,
     /// Its name.
     pub name: Symbol,
     /// Its result type.
@@ -129,8 +127,6 @@ pub struct FunctionContext {
     pub variable_arrays: Vec<(LocalId, LocalId)>,
     /// Variables that are `const` and known.
     pub constants: Vec<(LocalId, u64)>,
-    /// The function takes more arguments than it names.
-    pub variadic: bool,
     /// The labels whose addresses are taken, and the object whose bytes stand for them.
     pub label_values: (Vec<crate::ast::LabelId>, Option<crate::ast::GlobalId>),
     /// The variable that has the memory of `alloca`.

@@ -61,7 +61,7 @@ impl Parser<'_> {
                 _ => return fail(span, format!("`{}` is another kind of tag", self.name(tag))),
             }
         }
-        let id = self.unit.types.new_record(tag, union_, span);
+        let id = self.unit.types.new_record(tag, union_);
         if let Some(tag) = tag {
             self.scopes.declare_tag(tag, Tag::Record(id));
         }

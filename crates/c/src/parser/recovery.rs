@@ -93,8 +93,8 @@ impl Parser<'_> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// The end of the statement or declaration that begins at a token, behind what was read of it: behind a `;` or the last brace,
-    /// or before the brace that closes the block around it.
+    /// The end of the statement or declaration that begins at a token, behind what was read of it: behind a `;` or the last
+    /// brace, or before the brace that closes the block around it.
     fn end_of(&self, start: usize) -> Option<usize> {
         let is_for = self.tokens.get(start).is_some_and(|t| Keyword::of(t.symbol) == Some(Keyword::For));
         let (mut braces, mut parentheses) = (0usize, 0usize);

@@ -18,7 +18,7 @@ use fencepost_explore::{self as explore, Place};
 use fencepost_ir::{EventKind, Execution, Language, ObjectId, Property, Value};
 use fencepost_models::Model;
 use fencepost_models::prepare::{Form, Prepared};
-use fencepost_naive::{Recorded, confirm_within, rebuilt, thread_fence};
+use fencepost_naive::{Recorded, confirm_within, thread_fence};
 
 /// The engine.
 pub struct Axiom;
@@ -173,13 +173,15 @@ fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found:
     let finding = as_explored(found);
     let dependencies = question.options.deps == Dependencies::Source;
     let recorded = Recorded { dependencies, ..revalidate::record(&finding, finding.kind) };
-    if let Err(refused) = confirm_within(program, model, &recorded, &limits) {
-        let unconfirmed: Unconfirmed = revalidate::describe(&finding, &refused);
-        return Outcome::unknown(unconfirmed.into());
-    }
-    let rebuilt = rebuilt(program, model, &recorded, &limits).ok();
+    let rebuilt = match confirm_within(program, model, &recorded, &limits) {
+        Ok(rebuilt) => rebuilt,
+        Err(refused) => {
+            let unconfirmed: Unconfirmed = revalidate::describe(&finding, &refused);
+            return Outcome::unknown(unconfirmed.into());
+        }
+    };
     // Sections are critical sections here: what is outside may come between their steps, and then this might be no execution.
-    let between = |lock: ObjectId| rebuilt.as_ref().is_none_or(|of| comes_between(&of.execution, lock));
+    let between = |lock: ObjectId| comes_between(&rebuilt.execution, lock);
     if prepared.section_lock.is_some_and(between) {
         let why = "something may be wrong, with accesses from outside between the steps of an atomic section";
         return Outcome::unknown(StopReason::Unsupported(why.into()));
@@ -201,7 +203,8 @@ fn confirmed(question: &Question<'_>, prepared: &Prepared, model: &Model, found:
         source,
         full: question.options.full,
         model: question.model,
-        rebuilt,
+        cat: Some(model),
+        rebuilt: Some(rebuilt),
         under_sc: &|| None,
         again: 0,
     };

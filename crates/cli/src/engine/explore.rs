@@ -10,7 +10,7 @@ use crate::input::Trouble;
 use crate::keeping::{self, NotExplored};
 use crate::progress::{self, PROGRESS, is_watched};
 use crate::remote::{self, Description};
-use crate::revalidate::{self, Unconfirmed};
+use crate::revalidate::{self, Confirmed, Unconfirmed};
 use crate::telling::headline::{headline, quoted};
 use crate::telling::story::StepId;
 use crate::telling::teller::{Source, Teller};
@@ -23,6 +23,7 @@ use fencepost_explore::{
     Exploration, FindingKind, Limits, ModelName, Options, Reduction, Reductions, Symmetry,
 };
 use fencepost_ir::{Language, Program, Property};
+use fencepost_models::Model;
 use fencepost_models::prepare::{Form, Prepared};
 use fencepost_models::registry::{self, Entry};
 use fencepost_naive::Rebuilt;
@@ -176,20 +177,20 @@ impl Explore {
             NotExplored::Message(error) => error.into(),
         })?;
         drop(line);
-        let unconfirmed = revalidate::drop_unconfirmed(
+        let Confirmed { rebuilt, unconfirmed, cat } = revalidate::drop_unconfirmed(
             &prepared.program,
             entry(question),
             settings.dependencies,
             &mut found,
             &question.limits_of_replay(),
         );
-        let again = same_faults(&Source { program: &prepared.program, sources }, &mut found);
+        let (rebuilt, again) =
+            same_faults(&Source { program: &prepared.program, sources }, &mut found, rebuilt);
         let reporter = Reporter {
             source: Source { program: &prepared.program, sources },
             full: options.full,
-            limits: question.limits_of_replay(),
             model: entry(question),
-            dependencies: settings.dependencies,
+            cat,
             wants_test: options.as_litmus.is_some(),
             name: std::path::Path::new(question.file)
                 .file_stem()
@@ -197,7 +198,7 @@ impl Explore {
             settings,
         };
         let mut outcome = reporter.outcome(question, &found, unconfirmed);
-        reporter.explain(&found, &again, &mut outcome);
+        reporter.explain(&found, rebuilt.into_iter().zip(again), &mut outcome);
         if let Property::Final(condition) = &prepared.program.property {
             outcome = finals::judged(outcome, &prepared.program, condition, entry(question), &found);
         }
@@ -264,9 +265,8 @@ fn twin(question: &Question<'_>) -> Option<ModelName> {
 struct Reporter<'a> {
     source: Source<'a>,
     full: bool,
-    limits: fencepost_naive::Limits,
     model: &'static Entry,
-    dependencies: bool,
+    cat: Option<Model>,
     /// The first counterexample is to be a litmus test, too.
     wants_test: bool,
     /// What the program is called.
@@ -278,8 +278,14 @@ struct Reporter<'a> {
 const NODES_UNDER_SC: u64 = 20_000;
 
 /// Leaves one finding for each fault: the same at the same places of the source is the same, whoever does it in whichever
-/// iteration. How often each of those that stay was found again.
-fn same_faults(source: &Source<'_>, found: &mut Exploration) -> Vec<u64> {
+/// iteration. The executions of those that stay, and how often each was found again.
+fn same_faults(
+    source: &Source<'_>,
+    found: &mut Exploration,
+    rebuilt: Vec<Option<Rebuilt>>,
+) -> (Vec<Option<Rebuilt>>, Vec<u64>) {
+    let mut rebuilt = rebuilt.into_iter();
+    let mut kept = Vec::new();
     let mut known: Vec<(FindingKind, Vec<Span>)> = Vec::new();
     let mut again: Vec<u64> = Vec::new();
     found.findings.retain(|finding| {
@@ -290,17 +296,19 @@ fn same_faults(source: &Source<'_>, found: &mut Exploration) -> Vec<u64> {
         spans.sort();
         spans.dedup();
         let fault = (finding.kind, spans);
+        let execution = rebuilt.next().flatten();
         match known.iter().position(|other| *other == fault) {
             Some(at) => again[at] += 1,
             None => {
                 known.push(fault);
                 again.push(0);
+                kept.push(execution);
                 return true;
             }
         }
         false
     });
-    again
+    (kept, again)
 }
 
 impl Reporter<'_> {
@@ -375,13 +383,14 @@ impl Reporter<'_> {
     }
 
     /// What went wrong and why, of each finding; and the first counterexample, to be drawn.
-    fn explain(&self, found: &Exploration, again: &[u64], outcome: &mut Outcome) {
-        for (number, (finding, &again)) in found.findings.iter().zip(again).enumerate() {
-            let rebuilt = is_told(finding).then(|| {
-                let program = self.source.program;
-                revalidate::rebuilt(program, self.model, self.dependencies, finding, &self.limits)
-            });
-            let rebuilt = rebuilt.flatten();
+    fn explain(
+        &self,
+        found: &Exploration,
+        confirmed: impl Iterator<Item = (Option<Rebuilt>, u64)>,
+        outcome: &mut Outcome,
+    ) {
+        for (number, (finding, (rebuilt, again))) in found.findings.iter().zip(confirmed).enumerate() {
+            let rebuilt = rebuilt.filter(|_| is_told(finding));
             if let (true, Some(rebuilt), None) = (self.wants_test, &rebuilt, &outcome.test) {
                 outcome.test = Some(as_litmus::of(&rebuilt.execution, self.model, &self.name));
             }
@@ -389,6 +398,7 @@ impl Reporter<'_> {
                 source: self.source,
                 full: self.full,
                 model: self.model,
+                cat: self.cat.as_ref(),
                 rebuilt,
                 under_sc: &|| self.happens_under_sc(finding),
                 again,
@@ -453,6 +463,8 @@ pub(super) struct Told<'a> {
     /// Nothing is left out.
     pub full: bool,
     pub model: &'static Entry,
+    /// The same as a cat file.
+    pub cat: Option<&'a Model>,
     /// The execution, if it was run again.
     pub rebuilt: Option<Rebuilt>,
     /// Whether the same happens under SC.
@@ -475,7 +487,8 @@ pub(super) fn tell(
 ) {
     let Told { source, model, rebuilt, .. } = told;
     let teller = Teller::new(*source, finding, told.full);
-    let (explanation, cycle) = sentence::explain(&teller, model, rebuilt.as_ref(), told.under_sc);
+    let (explanation, cycle) =
+        sentence::explain(&teller, model, rebuilt.as_ref().zip(told.cat), told.under_sc);
     let idle = rebuilt.as_ref().map(|rebuilt| idle::reads(source.program, finding, rebuilt, cycle.as_ref()));
     let teller = teller.without(idle.unwrap_or_default()).about(cycle.as_deref());
     if is_told(finding) {

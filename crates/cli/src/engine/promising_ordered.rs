@@ -1,13 +1,15 @@
 //! Programs under `-m ps` in which locks, starts and joins order every two accesses that conflict: promises show nothing there.
 //!
-//! *Claim.* If no execution under sequential consistency has two conflicting accesses of different threads, at least one of them a write, that
-//! neither locks nor starts and joins of threads put in an order, then the runs of the promising machine have the results
-//! of these executions, whatever is promised and however it is certified [Kang, Hur, Lahav, Vafeiadis and Dreyer, A promising semantics for
-//! relaxed-memory concurrency, POPL 2017, section 5: the theorems DRF-PF, DRF-RA and DRF-SC, the last for locks].
+//! *Claim.* If no execution under sequential consistency has two conflicting accesses of different threads, at least one of
+//! them a write, that neither locks nor starts and joins of threads put in an order, then the runs of the promising machine
+//! have the results of these executions, whatever is promised and however it is certified [Kang, Hur, Lahav, Vafeiadis and
+//! Dreyer, A promising semantics for relaxed-memory concurrency, POPL 2017, section 5: the theorems DRF-PF, DRF-RA and
+//! DRF-SC, the last for locks].
 //!
-//! *How it is asked.* Every access becomes a plain one, so that the explorer under RC11 reports each pair that nothing else orders as a race.
-//! A program without a race has only executions of sequential consistency under RC11 too, and one exploration is all.
-//! What is neither a plain access nor a lock switches it off: fences and read-modify-writes order more than locks do, and less.
+//! *How it is asked.* Every access becomes a plain one, so that the explorer under RC11 reports each pair that nothing else
+//! orders as a race. A program without a race has only executions of sequential consistency under RC11 too, and one
+//! exploration is all. What is neither a plain access nor a lock switches it off: fences and read-modify-writes order more
+//! than locks do, and less.
 
 use super::explore::Explore;
 use super::{Engine, Question};

@@ -13,6 +13,10 @@ use fencepost_naive::confirm;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+fn cat(model: ModelName) -> Option<Model> {
+    Model::builtin(model.name())
+}
+
 /// The programs of the corpus, by name.
 fn corpus() -> Vec<(String, Program)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/corpus");
@@ -58,7 +62,7 @@ fn every_finding_of_the_corpus_is_confirmed() {
                 let program = for_model(program, model);
                 for finding in findings(&program, model) {
                     count.fetch_add(1, Ordering::Relaxed);
-                    let answer = confirmed(&program, entry(model), true, &finding, &Limits::default());
+                    let answer = confirmed(&program, cat(model).as_ref(), true, &finding, &Limits::default());
                     if let Err(refused) = answer {
                         let text =
                             format!("{name} {}: {}", model.name(), describe(&finding, &refused).reason);
@@ -202,10 +206,13 @@ fn a_finding_without_an_execution_is_looked_for() {
         let program = for_model(&compile(text), model);
         let found = findings(&program, model);
         assert!(found.len() == 1 && found[0].kind == FindingKind::BadCall, "{found:?}");
-        assert_eq!(confirmed(&program, entry(model), true, &found[0], &Limits::default()), Ok(()));
+        assert_eq!(
+            confirmed(&program, cat(model).as_ref(), true, &found[0], &Limits::default()).map(|_| ()),
+            Ok(())
+        );
         let mut moved = found[0].clone();
         moved.places[0].at.1 += 1;
-        assert!(confirmed(&program, entry(model), true, &moved, &Limits::default()).is_err());
+        assert!(confirmed(&program, cat(model).as_ref(), true, &moved, &Limits::default()).is_err());
     }
 }
 
@@ -238,12 +245,14 @@ fn what_is_not_confirmed_is_unknown() {
     let mut found = explore(&program, &Options::new(ModelName::Tso)).expect("supported");
     assert_eq!(
         drop_unconfirmed(&program, entry(ModelName::Tso), true, &mut found, &Limits::default())
+            .unconfirmed
             .map(|u| u.reason),
         None
     );
     assert_eq!(found.findings.len(), 1);
     // The same execution under SC, which forbids it.
     let reason = drop_unconfirmed(&program, entry(ModelName::Sc), true, &mut found, &Limits::default())
+        .unconfirmed
         .expect("forbidden");
     let expected = "internal error: counterexample not confirmed (assertion): sc forbids the execution by sc";
     assert_eq!((reason.reason.as_str(), reason.too_large), (expected, false));
@@ -274,7 +283,9 @@ fn findings_of_random_programs_are_confirmed() {
             let program = for_model(&program, model);
             for finding in findings(&program, model) {
                 count += 1;
-                if let Err(refused) = confirmed(&program, entry(model), true, &finding, &Limits::default()) {
+                if let Err(refused) =
+                    confirmed(&program, cat(model).as_ref(), true, &finding, &Limits::default())
+                {
                     let text = sketch.clone().text();
                     wrong.push(format!("{}: {}\n{text}", model.name(), describe(&finding, &refused).reason));
                 }

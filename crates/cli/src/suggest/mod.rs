@@ -107,8 +107,8 @@ pub fn suggest(
     Ok(Some(Suggestion { changes, runs: search.runs, also, nowhere_in }))
 }
 
-/// Writes the edits of a suggestion into their files: what was done, a line for each. Files that are no longer what was checked are
-/// left alone.
+/// Writes the edits of a suggestion into their files: what was done, a line for each. Files that are no longer what was
+/// checked are left alone.
 pub fn apply(suggestion: &Suggestion, sources: &SourceMap) -> Result<String, Trouble> {
     let edits = suggestion.edits();
     if edits.is_empty() {

@@ -65,7 +65,7 @@ const MOST_EVENTS: usize = 400;
 const MOST_PAIRS: usize = 6;
 
 /// The cause, if the execution is not sequentially consistent. Of several shortest cycles, one through a preferred event.
-pub fn cause(entry: &Entry, execution: &Execution, preferred: &[usize]) -> Option<Cause> {
+pub fn cause((entry, model): (&Entry, &Model), execution: &Execution, preferred: &[usize]) -> Option<Cause> {
     if execution.events.len() > MOST_EVENTS {
         return None;
     }
@@ -75,7 +75,6 @@ pub fn cause(entry: &Entry, execution: &Execution, preferred: &[usize]) -> Optio
         .filter(|edge| edge.kind == EdgeKind::Po && !execution.rmw.contains(edge.from, edge.to))
         .map(|edge| (edge.from, edge.to))
         .collect();
-    let model = Model::builtin(entry.name)?;
     let strengths = fences(entry);
     let full = *strengths.last()?;
     let forbidden = |fences: &[((usize, usize), Fence)]| {
@@ -253,7 +252,8 @@ mod tests {
         let Property::Final(condition) = &test.program.property else { panic!("a condition") };
         let execution =
             crate::witness::rebuild(&test.program, condition, entry, &witness).expect("an execution");
-        cause(entry, &execution, &[])
+        let cat = Model::builtin(model).expect("built in");
+        cause((entry, &cat), &execution, &[])
     }
 
     const MP: &str = "AArch64 mp\n{ 0:X1=x; 0:X3=y; 1:X1=y; 1:X3=x; }\n P0 | P1 ;\n MOV W0,#1 | LDR W0,[X1] ;\n \

@@ -69,16 +69,16 @@ impl<'a> Run<'a> {
 
     /// The cycle and what is not kept in order on it, if the run is not sequentially consistent.
     fn cause(&self) -> Option<Cause> {
-        let allows =
-            |entry: &Entry| Model::builtin(entry.name).is_some_and(|m| m.check(&self.execution).consistent);
-        match self.model.name {
-            "tso" | "pso" if allows(self.model) => cause::cause(self.model, &self.execution, &[]),
-            // What needs no promise is an execution of RC11.
-            "ps" => match registry::find("rc11").filter(|rc11| allows(rc11)) {
-                Some(rc11) => cause::cause(rc11, &self.execution, &[]),
-                None => self.by_the_run(),
-            },
-            _ => self.by_the_run(),
+        // What needs no promise is an execution of RC11.
+        let axiomatic = match self.model.name {
+            "tso" | "pso" => Some(self.model),
+            "ps" => registry::find("rc11"),
+            _ => None,
+        };
+        let axiomatic = axiomatic.and_then(|entry| Some((entry, Model::builtin(entry.name)?)));
+        match axiomatic.filter(|(_, cat)| cat.check(&self.execution).consistent) {
+            Some((entry, cat)) => cause::cause((entry, &cat), &self.execution, &[]),
+            None => self.by_the_run(),
         }
     }
 

@@ -14,19 +14,20 @@ use fencepost_answer::Explanation;
 use fencepost_answer::trace::{Action, Made, Seen};
 use fencepost_explore::FindingKind;
 use fencepost_ir::{EventKind, Value};
+use fencepost_models::Model;
 use fencepost_models::registry::Entry;
 use fencepost_naive::Rebuilt;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt, and `under_sc` finds out whether the fault happens
-/// under SC.
+/// Explains a finding; `rebuilt` is its execution, if it could be rebuilt, and the model as a cat file; `under_sc` finds out
+/// whether the fault happens under SC.
 pub fn explain(
     teller: &Teller<'_>,
     model: &Entry,
-    rebuilt: Option<&Rebuilt>,
+    rebuilt: Option<(&Rebuilt, &Model)>,
     under_sc: &dyn Fn() -> Option<bool>,
 ) -> (Explanation, Option<Cycle>) {
-    let told = rebuilt.and_then(|rebuilt| Told::new(teller, model, rebuilt));
+    let told = rebuilt.and_then(|(rebuilt, cat)| Told::new(teller, (model, cat), rebuilt));
     let weak = told.as_ref().map(|(told, cause)| Weak { names: told, model: model.name, cause });
     let mut explanation = Explanation { threads: teller.threads(), ..Explanation::default() };
     let finding = teller.finding();
@@ -121,7 +122,11 @@ impl Names for Told<'_, '_> {
 
 impl<'t, 'a> Told<'t, 'a> {
     /// The execution, and why the model allows it, if it is not sequentially consistent.
-    fn new(teller: &'t Teller<'a>, model: &Entry, rebuilt: &Rebuilt) -> Option<(Told<'t, 'a>, Cause)> {
+    fn new(
+        teller: &'t Teller<'a>,
+        model: (&Entry, &Model),
+        rebuilt: &Rebuilt,
+    ) -> Option<(Told<'t, 'a>, Cause)> {
         let id = |&(t, i): &(u32, u32)| (t as usize, i as usize);
         let steps: BTreeMap<usize, StepId> = rebuilt.events.iter().map(|(step, &e)| (e, id(step))).collect();
         let preferred: Vec<usize> =

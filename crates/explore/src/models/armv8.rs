@@ -15,15 +15,15 @@
 //! ```
 //!
 //! lmrs is only used where the read reads the write: if it reads from outside, the write comes before that by coe;rfe, and what
-//! comes before the write does too. Only what a pick passes through is taken syntactically, since reads that are merely picked are
-//! not ordered.
+//! comes before the write does too. Only what a pick passes through is taken syntactically, since reads that are merely
+//! picked are not ordered.
 //!
 //! Commit-before cannot simply contain po-loc, rfi and rmw (`docs/EXPLORATION.md` has the programs that are lost): a
 //! read may be committed before the write of its own thread that it reads, as soon as what that write's address and
 //! data depend on is committed.
 
 use super::clause::{Clause, Clauses};
-use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
+use super::{existence, from_other_threads, po_rf_prefix};
 use crate::models::model::{CommitBefore, MemoryModel};
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
@@ -83,7 +83,7 @@ pub struct Armv8Rows<W: RowWidth> {
 
 /// dmb sy, and what counts as such in programs for other targets.
 fn is_full(fence: Fence) -> bool {
-    is_full_fence(fence) || matches!(fence, Fence::Lwsync | Fence::C11(Order::Release | Order::AcqRel))
+    fence.is_full() || matches!(fence, Fence::Lwsync | Fence::C11(Order::Release | Order::AcqRel))
 }
 
 fn orders_loads(fence: Fence) -> bool {
@@ -276,8 +276,8 @@ impl<W: RowWidth> MemoryModel<W> for Armv8 {
         self.committed_before(trie, graph, node, source, false)
     }
 
-    /// Where events are committed in program order, the newest write to the cell that is ordered before the event whatever it reads,
-    /// too: found once, and not for each source and place.
+    /// Where events are committed in program order, the newest write to the cell that is ordered before the event whatever it
+    /// reads, too: found once, and not for each source and place.
     #[inline(always)]
     fn coherence_before(
         &self,
@@ -446,8 +446,8 @@ impl Armv8 {
     }
 
     /// The newest write of another thread to the cell of an event that is about to be committed which obs | lob leads from to it,
-    /// whatever it reads, if it is newer than what coherence says. The event has an edge to each write above it, so it is above this
-    /// one: `no_cycle` would say so of each source and place.
+    /// whatever it reads, if it is newer than what coherence says. The event has an edge to each write above it, so it is
+    /// above this one: `no_cycle` would say so of each source and place.
     fn newest_before<W: RowWidth>(
         &self,
         trie: &Trie<Self, W>,

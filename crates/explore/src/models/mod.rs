@@ -14,7 +14,6 @@ use crate::models::model::MemoryModel;
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
 use crate::threads::path::{EventId, INIT, Kind, Node, Place, Trie};
-use fencepost_ir::{Accesses, Fence, Kernel, Order};
 
 /// The commit-before order (po | rf)+ of the models that have no out-of-order commits. Starting and joining threads
 /// counts as program order.
@@ -95,20 +94,6 @@ pub(crate) fn from_other_threads<M: MemoryModel<W>, W: RowWidth>(
         }
     }
     before
-}
-
-/// Fences that order everything, whatever the architecture: they are full fences in every model here.
-pub(crate) fn is_full_fence(fence: Fence) -> bool {
-    matches!(
-        fence,
-        Fence::Sync
-            | Fence::Mfence
-            | Fence::DmbSy
-            | Fence::DsbSy
-            | Fence::RiscV(Accesses::All, Accesses::All)
-            | Fence::Kernel(Kernel::Mb | Kernel::SyncRcu)
-            | Fence::C11(Order::SeqCst)
-    )
 }
 
 /// What an event needs to exist and to mean what it does: a choice what its branches depend on, and each event the choices before

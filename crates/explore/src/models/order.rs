@@ -8,15 +8,15 @@
 //! A read-modify-write by one instruction is a full fence under TSO and PSO. Following `[AMT14, sec. 4]` and `[OSS09]`; PSO with
 //! atomic read-modify-writes as in `[AAAJLS15]`.
 //!
-//! The row of an event has all that comes before it in the order, closed. An event that is added has edges only to coherence-later
-//! writes; the next of them leads to the others. So a new cycle exists iff that write is in the event's row, and it is so without
-//! the edges that the choice of source or place brings: they come from what the next write comes after, too. Hence which sources
-//! and places there are is known before one is chosen ([`MemoryModel::coherence_before`]). If there is a coherence-later write, it
-//! and all that comes after it get the event and its row ([`MemoryModel::take_place`]). What a revisit deletes was added
-//! coherence-maximally, before what stays, and has no edge into it: rows stay as they are.
+//! The row of an event has all that comes before it in the order, closed. An event that is added has edges only to
+//! coherence-later writes; the next of them leads to the others. So a new cycle exists iff that write is in the event's row,
+//! and it is so without the edges that the choice of source or place brings: they come from what the next write comes after,
+//! too. Hence which sources and places there are is known before one is chosen ([`MemoryModel::coherence_before`]). If there
+//! is a coherence-later write, it and all that comes after it get the event and its row ([`MemoryModel::take_place`]). What a
+//! revisit deletes was added coherence-maximally, before what stays, and has no edge into it: rows stay as they are.
 
 use super::clause::{Clause, Clauses};
-use super::{from_other_threads, is_full_fence, po_rf_prefix};
+use super::{from_other_threads, po_rf_prefix};
 use crate::models::model::MemoryModel;
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
@@ -46,7 +46,7 @@ pub struct GlobalOrder {
 
 /// Fences that keep writes in order under PSO.
 fn orders_writes(fence: Fence) -> bool {
-    is_full_fence(fence)
+    fence.is_full()
         || matches!(fence, Fence::Sfence | Fence::Lwsync | Fence::Eieio | Fence::DmbSt | Fence::DsbSt)
         || matches!(fence, Fence::C11(Order::Release | Order::AcqRel))
 }
@@ -82,7 +82,7 @@ impl<W: RowWidth> MemoryModel<W> for GlobalOrder {
         if self.which == Which::Sc || amo || !access {
             return facts.events.clone();
         }
-        let ordered = on(Clause::FullFence, &facts.before_fence(is_full_fence))
+        let ordered = on(Clause::FullFence, &facts.before_fence(Fence::is_full))
             | on(Clause::FromReads, &last_of(&facts.reads))
             | on(Clause::AfterAmo, &facts.amos)
             | &facts.syncs;

@@ -15,7 +15,7 @@
 //! backwards from the event over co | prop decides propagation, and a read alone can violate observation.
 
 use super::clause::{Clause, Clauses};
-use super::{existence, from_other_threads, is_full_fence, po_rf_prefix};
+use super::{existence, from_other_threads, po_rf_prefix};
 use crate::models::model::{CommitBefore, MemoryModel};
 use crate::search::graph::Graph;
 use crate::search::row::{Row, RowWidth};
@@ -131,7 +131,7 @@ impl<W: RowWidth> MemoryModel<W> for Power {
             .iter()
             .filter(|f| matches!(f.fence, Fence::Isync | Fence::Isb))
             .fold(Row::EMPTY, |row, f| row | &f.ctrl);
-        let full = facts.before_fence(is_full_fence);
+        let full = facts.before_fence(Fence::is_full);
         let light = facts.before_fence(is_light_fence);
         let sync = on(Clause::FullFence, &full);
         let lighter = if write { light.clone() } else { &light & &facts.reads };
@@ -171,7 +171,7 @@ impl<W: RowWidth> MemoryModel<W> for Power {
     }
 
     fn before_later_writes(&self, facts: &Facts<W>) -> Row<W> {
-        let fenced = facts.before_fence(is_full_fence) | facts.before_fence(is_light_fence);
+        let fenced = facts.before_fence(Fence::is_full) | facts.before_fence(is_light_fence);
         &facts.ctrl | &facts.addr_po | (fenced & &facts.reads)
     }
 

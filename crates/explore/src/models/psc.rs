@@ -209,8 +209,8 @@ impl<'a, W: RowWidth> Psc<'a, W> {
         (e - node.index as usize..e).rev().find(|&v| self.is_event(v) && !is_there(v))
     }
 
-    /// (po \ loc);hb;(po \ loc) before the access `y`, within hb. hb grows along po, so the last event elsewhere knows most; fences, also
-    /// those that are no events here, and the start of the thread are among them.
+    /// (po \ loc);hb;(po \ loc) before the access `y`, within hb. hb grows along po, so the last event elsewhere knows most;
+    /// fences, also those that are no events here, and the start of the thread are among them.
     fn through_others(&self, y: usize) -> Row<W> {
         let last = self.last_elsewhere(y);
         let fence = self.node(y).statics.last_fence.filter(|(before, _)| Some(*before as usize) >= last);
@@ -243,8 +243,8 @@ impl<'a, W: RowWidth> Psc<'a, W> {
         through
     }
 
-    /// po \ loc into the events `first..=last` of a thread, and the fences between them, from its start on: all up to the last event
-    /// after which every event is of one cell, or up to the last fence.
+    /// po \ loc into the events `first..=last` of a thread, and the fences between them, from its start on: all up to the
+    /// last event after which every event is of one cell, or up to the last fence.
     fn before_others(&self, first: usize, last: usize) -> Row<W> {
         let fence = self.node(last).statics.last_fence.map_or(first, |(before, _)| before as usize + 1);
         let last = (first..=last).rev().find(|&u| self.is_event(u));
@@ -253,7 +253,8 @@ impl<'a, W: RowWidth> Psc<'a, W> {
     }
 
     /// Whether a release fence, which is no event here, stands behind the event `u` and before all events of its thread that come
-    /// later, and happens before the last of `before` all the same: one of these, or a fence behind it, acquires what was written behind the fence.
+    /// later, and happens before the last of `before` all the same: one of these, or a fence behind it, acquires what was
+    /// written behind the fence.
     fn comes_with_its_fence(&self, u: usize, y: usize, before: &Row<W>) -> bool {
         let thread = self.node(u).thread;
         let later =

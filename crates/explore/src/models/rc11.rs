@@ -47,7 +47,8 @@ pub struct Rc11Static {
     fence_event: Option<EventId>,
     /// An acquire fence stands between the previous event of the thread and this one.
     acquire_fence: bool,
-    /// The event behind which the last fence before this one stands that is no event here, and whether one of those there acquires.
+    /// The event behind which the last fence before this one stands that is no event here, and whether one of those there
+    /// acquires.
     pub last_fence: Option<(EventId, bool)>,
     /// The last earlier release write of the thread to the same cell.
     earlier_release: Option<EventId>,
@@ -89,7 +90,7 @@ fn acquires(order: Order) -> bool {
 fn fence_order(fence: Fence) -> Order {
     match fence {
         Fence::C11(order) => order,
-        _ if super::is_full_fence(fence) => Order::SeqCst,
+        _ if fence.is_full() => Order::SeqCst,
         Fence::Lwsync => Order::AcqRel,
         Fence::DmbLd | Fence::DsbLd => Order::Acquire,
         _ => Order::Relaxed,

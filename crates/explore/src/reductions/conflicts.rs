@@ -1,4 +1,4 @@
-//! What is done to cells that could mean something together with reads which are left out.
+//! Why a read that is left out cannot hide a race: who has accessed its cell, and when the search starts over for it.
 //!
 //! Two kinds of reads are missing from the executions that are explored: those of threads that wait (`sleep.rs`), and those of
 //! iterations and tries that were left out (`idle.rs`, `retry.rs`). A read that is not there cannot race, nor come too

@@ -1,13 +1,13 @@
 //! Read-modify-writes that have come too late: what they read another one has read, and their write fits nowhere.
 //!
-//! *Claim*: nothing can come of such a read unless its write, which comes next, makes room for itself by a canonical revisit; whether it will can be
-//! seen before the read is added.
+//! *Claim*: nothing can come of such a read unless its write, which comes next, makes room for itself by a canonical revisit;
+//! whether it will can be seen before the read is added.
 //!
-//! *Conditions*: events are committed in program order, and the other one is *pure* (`docs/EXPLORATION.md`, "Read-modify-writes"). Where sleep that a
-//! revisit caused, or symmetry, has a say in what is canonical, less is concluded.
+//! *Conditions*: events are committed in program order, and the other one is *pure* (`docs/EXPLORATION.md`,
+//! "Read-modify-writes"). Where sleep that a revisit caused, or symmetry, has a say in what is canonical, less is concluded.
 //!
-//! *Off*: [`Reduction::Hopeless`]. Then the read and its write are added, and the violation is seen at each place in coherence; the executions are the
-//! same. *Test*: `tests/switches.rs`, `tests/naive.rs`.
+//! *Off*: [`Reduction::Hopeless`]. Then the read and its write are added, and the violation is seen at each place in
+//! coherence; the executions are the same. *Test*: `tests/switches.rs`, `tests/naive.rs`.
 
 use crate::models::model::MemoryModel;
 use crate::reductions::Reduction;

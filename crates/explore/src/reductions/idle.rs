@@ -190,7 +190,8 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
     }
 
     /// How many events a thread had after the last one that changed something, after the last that wrote what it had
-    /// read, and after the last that wrote to an object that nobody had seen, given that it has just made the event of that index.
+    /// read, and after the last that wrote to an object that nobody had seen, given that it has just made the event of that
+    /// index.
     #[inline(always)]
     pub(crate) fn last_changes(&self, graph: &Graph<M, W>, thread: usize, index: usize) -> (u32, u32, u32) {
         let layout = self.subject.layout;
@@ -234,8 +235,8 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         }
     }
 
-    /// Whether a thread spins that writes to an object which nobody has seen. No finding is made of that: it is as if its loop had
-    /// been cut.
+    /// Whether a thread spins that writes to an object which nobody has seen. No finding is made of that: it is as if its
+    /// loop had been cut.
     pub(crate) fn spins_writing(&self, graph: &Graph<M, W>, thread: usize) -> bool {
         let layout = self.subject.layout;
         let (snapshot, base) = (graph.frontier(layout, thread), layout.base[thread] as usize);

@@ -1,4 +1,4 @@
-//! What a worker notes of cells that reads which are not there are of: see `conflicts.rs`.
+//! Which cells reads that were left out are of, as a worker notes it; `conflicts.rs` says what follows from that.
 //!
 //! A finding that needs such a read is one of a pair: the other access, or the end of the object, is not ordered with it. What
 //! the

@@ -1,10 +1,12 @@
-//! What need not be explored. A reduction is one file: what it claims, on which conditions, and which test notices if one of them is wrong.
+//! What need not be explored. A reduction is one file: what it claims, on which conditions, and which test notices if one of
+//! them is wrong.
 //!
 //! *May assume*: the search without it visits every execution once ([`Reduction`] says how to turn each off alone).
 //!
-//! *Must keep*: final states, findings and the answer to whether threads may wait for ever. Those of [`Reduction::EqualWork`], `Tails` and
-//! `Hopeless` keep the executions too, those of `Sleep` and `ProgramOrder` but for iterations that changed nothing. A reduction that finds out
-//! that a condition does not hold of the program asks to start over without itself, or without itself for one cell (`work::preparation`).
+//! *Must keep*: final states, findings and the answer to whether threads may wait for ever. Those of
+//! [`Reduction::EqualWork`], `Tails` and `Hopeless` keep the executions too, those of `Sleep` and `ProgramOrder` but for
+//! iterations that changed nothing. A reduction that finds out that a condition does not hold of the program asks to start
+//! over without itself, or without itself for one cell (`work::preparation`).
 //!
 //! A read that is left out cannot race: [`left_out`] notes what could be lost with it, [`conflicts`] says when that matters.
 

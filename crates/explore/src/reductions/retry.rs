@@ -4,8 +4,8 @@
 //! A compare-exchange fails, and the next try expects what it read. A section of reads finds that the version has changed, and is
 //! tried again with the new one. No state comes back, and yet the try was for nothing: had the thread read what it read last
 //! where it began, it would stand where it stands. The last read then leads nowhere, like one that comes round in a loop
-//! (`sleep.rs`): the execution without the try stands for this one. `docs/EXPLORATION.md` has the argument. Writes to objects that nobody
-//! has seen may be among the events of a try (`unseen.rs`); then they are among those that stand for it.
+//! (`sleep.rs`): the execution without the try stands for this one. `docs/EXPLORATION.md` has the argument. Writes to objects
+//! that nobody has seen may be among the events of a try (`unseen.rs`); then they are among those that stand for it.
 
 use crate::models::model::MemoryModel;
 use crate::reductions::Reduction;
@@ -24,8 +24,8 @@ use std::ops::Range;
 /// How many reads at the end of a try may stand for those before it.
 const MOST_READS: usize = 16;
 
-/// The reads, and unseen writes, in slots `from..from + reads` of a thread, in place of which those in slots `to..to + reads` could
-/// have been: all before the latter would not be there.
+/// The reads, and unseen writes, in slots `from..from + reads` of a thread, in place of which those in slots `to..to + reads`
+/// could have been: all before the latter would not be there.
 #[derive(Clone, Copy)]
 struct Try {
     thread: usize,

@@ -71,8 +71,8 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         is_blocked(next)
     }
 
-    /// Whether a thread that has read by `event`, and tried out some writes since, is about to make one that leads nowhere if what
-    /// comes next does: it writes back what it has read, or to an object that nobody has seen. It is tried out then.
+    /// Whether a thread that has read by `event`, and tried out some writes since, is about to make one that leads nowhere if
+    /// what comes next does: it writes back what it has read, or to an object that nobody has seen. It is tried out then.
     fn writes_for_nothing(
         &self,
         graph: &mut Graph<M, W>,

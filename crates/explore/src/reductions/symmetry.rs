@@ -427,7 +427,10 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         let pc = node.pc();
         let mut machine = Machine::new(code, &mut self.memory, &self.model, thread, &self.control.limits);
         let joined = machine.joins_in_a_row(pc, &mut registers);
-        let is_given = |t: usize| matches!(self.control.caution.started(graph.start(t)), Some(f) if code.symmetry.entries[f as usize] == Entry::Given);
+        let is_given = |t: usize| {
+            matches!(self.control.caution.started(graph.start(t)),
+            Some(f) if code.symmetry.entries[f as usize] == Entry::Given)
+        };
         let has = |t: usize| joined.iter().any(|&(other, _)| other == t as u64);
         let apart = (0..layout.threads()).any(|t| {
             graph.mate(t).is_some_and(|mate| {

@@ -1,11 +1,11 @@
 //! Joins at the end of a thread, after which it does nothing that anybody could notice, are left out.
 //!
-//! *Claim*: an execution is complete with these joins if it is without them and each of them can be made. They branch nowhere, so the count is the
-//! same.
+//! *Claim*: an execution is complete with these joins if it is without them and each of them can be made. They branch
+//! nowhere, so the count is the same.
 //!
-//! *Conditions*: nothing behind the first of them is an event but another join whose result nobody asks for; all other threads have ended. What the
-//! thread computes between them may fail: that is run once per state of the thread ([`Explorer::tail_ends`]), and where it does not end, or where
-//! there is a finding to show, the joins are made after all.
+//! *Conditions*: nothing behind the first of them is an event but another join whose result nobody asks for; all other
+//! threads have ended. What the thread computes between them may fail: that is run once per state of the thread
+//! ([`Explorer::tail_ends`]), and where it does not end, or where there is a finding to show, the joins are made after all.
 //!
 //! *Off*: [`Reduction::Tails`](crate::Reduction). *Test*: `tests/switches.rs`, and the C corpus with its counts.
 

@@ -3,13 +3,13 @@
 //!
 //! *Claim*: `retry.rs` and `idle.rs` may leave such a try out.
 //!
-//! *Conditions*: the write is *unseen* ([`Explorer::is_unseen_write`]): to an object on the heap that its thread has made, and so far
-//! neither put into memory, nor freed, nor had when it started a thread. What stands in the place of the try makes the same unseen
-//! writes, with the same values, to every cell that what is left out wrote; and it reads nothing that was left out. Or the thread
-//! is back where it was, and whatever it reads, it writes all these cells before it does anything else. No read of another thread
-//! could have read the older value: whoever comes to know the object comes to know its last unseen write. That is looked at in
-//! every graph ([`Explorer::note_foreign_read`]); where it is not so, the search starts over, and keeps the cell (`conflicts.rs`).
-//! `docs/EXPLORATION.md` has the argument.
+//! *Conditions*: the write is *unseen* ([`Explorer::is_unseen_write`]): to an object on the heap that its thread has made,
+//! and so far neither put into memory, nor freed, nor had when it started a thread. What stands in the place of the try makes
+//! the same unseen writes, with the same values, to every cell that what is left out wrote; and it reads nothing that was
+//! left out. Or the thread is back where it was, and whatever it reads, it writes all these cells before it does anything
+//! else. No read of another thread could have read the older value: whoever comes to know the object comes to know its last
+//! unseen write. That is looked at in every graph ([`Explorer::note_foreign_read`]); where it is not so, the search starts
+//! over, and keeps the cell (`conflicts.rs`). `docs/EXPLORATION.md` has the argument.
 //!
 //! *Off*: [`Reduction::Unseen`]. *Test*: `tests/unseen.rs`.
 
@@ -69,8 +69,8 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         (low..end).find(shows)
     }
 
-    /// Whether a thread that stands before the read of `node`, with these registers, writes what the unseen writes among the events
-    /// wrote before it does anything else, whatever it reads; and does not read that.
+    /// Whether a thread that stands before the read of `node`, with these registers, writes what the unseen writes among the
+    /// events wrote before it does anything else, whatever it reads; and does not read that.
     pub(crate) fn are_written_next(
         &self,
         graph: &Graph<M, W>,
@@ -93,8 +93,8 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
         node.kind == Kind::Write && node.half == Half::None
     }
 
-    /// Addresses and widths of the stores that come next behind the load at `pc`, whatever it reads: its result, and what comes of
-    /// it, is no address, and nothing but computation without a branch is between them.
+    /// Addresses and widths of the stores that come next behind the load at `pc`, whatever it reads: its result, and what
+    /// comes of it, is no address, and nothing but computation without a branch is between them.
     fn next_stores(&self, mut pc: Pc, registers: &[u64]) -> SmallVec<[(Value, Width); 4]> {
         let (code, mut stores) = (self.subject.code, SmallVec::new());
         let Op::Load { dst, half: Half::None, .. } = code.ops[pc as usize] else { return stores };

@@ -326,7 +326,7 @@ impl<T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'_, T, M, W> {
             self.model.take_place(&self.trie, child, r);
             self.note_foreign_read(child, r);
             self.check(child, "the visit of a copy");
-            self.go_on(child, thread);
+            self.follow(child, thread);
             child.take_back(outgrown);
             child.set_front(self.subject.layout, thread, front);
             child.unmark_nonmaximal(r);

@@ -63,7 +63,7 @@ pub fn suited<R: Send>(events: usize, work: impl FnOnce() -> R + Send) -> R {
 pub fn grow(work: impl FnOnce() + Send) -> bool {
     let worker = progress::worker();
     let work = || {
-        progress::go_on_as(worker);
+        progress::count_for(worker);
         work();
     };
     std::thread::scope(|scope| {

@@ -458,7 +458,7 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
                     self.model.take_place(&self.trie, graph, event);
                 }
                 self.note_foreign_read(graph, event);
-                self.go_on(graph, thread);
+                self.follow(graph, thread);
                 graph.take_back(outgrown);
                 graph.unmark_nonmaximal(event);
             }
@@ -539,7 +539,7 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
         }
         let front = graph.front(thread);
         self.advance_thread(graph, thread);
-        self.go_on(graph, thread);
+        self.follow(graph, thread);
         graph.set_front(self.subject.layout, thread, front);
         graph.remove_single(event);
     }
@@ -596,7 +596,7 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
                 }
                 let outgrown = graph.outgrown();
                 self.model.take_place(&self.trie, graph, event);
-                self.go_on(graph, thread);
+                self.follow(graph, thread);
                 graph.take_back(outgrown);
             }
             if self.turns_back() || !graph.bubble_down(loc, &mut at, &before) {
@@ -720,7 +720,7 @@ impl<'a, T: Threads<M, W>, M: MemoryModel<W>, W: RowWidth> Explorer<'a, T, M, W>
 
     /// Goes on with a thread that has just made an event; whether it has made an iteration or a try for nothing is counted.
     #[inline(always)]
-    pub(crate) fn go_on(&mut self, graph: &mut Graph<M, W>, thread: usize) {
+    pub(crate) fn follow(&mut self, graph: &mut Graph<M, W>, thread: usize) {
         let next = graph.frontier(self.subject.layout, thread).next;
         self.left_out = u64::from(matches!(next, Next::Spinning | Next::Retrying));
         self.descend(graph);

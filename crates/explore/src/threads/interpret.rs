@@ -284,7 +284,7 @@ impl<'a, M> Machine<'a, M> {
     }
 
     /// Goes on with a loop whose bound is used up.
-    pub fn go_on<W: RowWidth>(&mut self, trie: &mut Trie<M, W>, regs: &mut [u64]) -> Snapshot
+    pub fn past_bound<W: RowWidth>(&mut self, trie: &mut Trie<M, W>, regs: &mut [u64]) -> Snapshot
     where
         M: MemoryModel<W>,
     {

@@ -74,7 +74,7 @@ impl<'a> Ir<'a> {
             }
             let mut machine = Machine::new(self.code, memory, model, thread, patience);
             (machine.events, machine.cut_at) = (index, cut_at);
-            let snapshot = machine.go_on(trie, graph.registers_mut(layout, thread, index));
+            let snapshot = machine.past_bound(trie, graph.registers_mut(layout, thread, index));
             if snapshot.next != Next::Cut {
                 return Some(Stand { snapshot, why: machine.mixed, lasts: false });
             }
@@ -184,7 +184,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Threads<M, W> for Ir<'_> {
             && is_bounded(self.code, regs)
             && rounds < ROUNDS
         {
-            snapshot = machine.go_on(trie, regs);
+            snapshot = machine.past_bound(trie, regs);
             rounds += 1;
         }
         let why = machine.mixed.or(machine.needs_room.then_some(StartOver::Registers(thread)));
@@ -228,7 +228,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Threads<M, W> for Ir<'_> {
             }
             machine = Machine::new(self.code, around.memory, around.model, thread, around.patience);
             (machine.events, machine.cut_at) = (index + 1, cut_at);
-            snapshot = machine.go_on(around.trie, graph.registers_mut(layout, thread, index + 1));
+            snapshot = machine.past_bound(around.trie, graph.registers_mut(layout, thread, index + 1));
             (needs_room, mixed) = (machine.needs_room, machine.mixed);
         }
         let why = mixed.or(needs_room.then_some(StartOver::Registers(thread)));

@@ -1,4 +1,5 @@
-//! What workers find out together about the program: with which cells to be careful, what was done to them, and why to start over.
+//! What workers find out together about the program: with which cells to be careful, what was done to them, and why to start
+//! over.
 
 use crate::reductions::Reductions;
 use crate::reductions::conflicts::{CellKey, Watched, Watching, Who};

@@ -57,7 +57,8 @@ pub struct Brake {
     /// The first place at which an error was found that ends the search, and whether there is one.
     error: Mutex<Option<Position>>,
     has_error: AtomicBool,
-    /// Whether the first execution ends the search, which is made to see how many events its threads have; and how many they have.
+    /// Whether the first execution ends the search, which is made to see how many events its threads have; and how many they
+    /// have.
     pub measures: bool,
     measured: Mutex<Option<Vec<usize>>>,
 }

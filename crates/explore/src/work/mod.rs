@@ -1,14 +1,15 @@
 //! Who does the search, how far, and where what was found goes.
 //!
-//! [`run`] makes an exploration: it prepares the program ([`preparation`]), starts workers ([`queue`], [`limits`]), and starts over when they
-//! find out something that they should have known. [`item`] is work as data; [`session`] explores items, [`checkpoint`] keeps what is left in a
-//! file, [`report`] is what came of an item elsewhere, [`ledger`] adds it all up, in the order of the search ([`segments`]).
+//! [`run`] makes an exploration: it prepares the program ([`preparation`]), starts workers ([`queue`], [`limits`]), and
+//! starts over when they find out something that they should have known. [`item`] is work as data; [`session`] explores
+//! items, [`checkpoint`] keeps what is left in a file, [`report`] is what came of an item elsewhere, [`ledger`] adds it all
+//! up, in the order of the search ([`segments`]).
 //!
-//! *May assume*: subtrees are independent, and a position leads to the same graph whoever goes there, as long as program, options, build and
-//! preparation are the same ([`item::Binding`]).
+//! *May assume*: subtrees are independent, and a position leads to the same graph whoever goes there, as long as program,
+//! options, build and preparation are the same ([`item::Binding`]).
 //!
-//! *Must keep*: counts, states, findings and the execution that a finding shows are those of one worker, however many there were and however
-//! often they were interrupted. What is not explored is said: a limit that was hit is a stop reason.
+//! *Must keep*: counts, states, findings and the execution that a finding shows are those of one worker, however many there
+//! were and however often they were interrupted. What is not explored is said: a limit that was hit is a stop reason.
 
 pub mod caution;
 pub mod cells;

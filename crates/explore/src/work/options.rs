@@ -1,5 +1,5 @@
-//! What is to be explored, and how: one structure, of which everything that makes the search another one is hashed into the binding of its
-//! work items ([`Options::hash_into`]; a field that is forgotten there does not compile).
+//! What is to be explored, and how: one structure, of which everything that makes the search another one is hashed into the
+//! binding of its work items ([`Options::hash_into`]; a field that is forgotten there does not compile).
 
 use crate::findings::collect::Visitor;
 use crate::models::clause::Clause;

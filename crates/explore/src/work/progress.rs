@@ -84,7 +84,7 @@ pub(crate) fn worker() -> u64 {
 }
 
 /// The calling thread goes on for a worker.
-pub(crate) fn go_on_as(worker: u64) {
+pub(crate) fn count_for(worker: u64) {
     WORKER.set(Some(worker));
 }
 

@@ -1,7 +1,7 @@
 //! Work to give away.
 //!
-//! Every subtree is independent, so work is a list of items (`item.rs`): what is left of a search that may *pause*, and what a worker hands to
-//! one that has nothing to do. That is what comes last of its own work, from the steps nearest to the root.
+//! Every subtree is independent, so work is a list of items (`item.rs`): what is left of a search that may *pause*, and what
+//! a worker hands to one that has nothing to do. That is what comes last of its own work, from the steps nearest to the root.
 
 use crate::work::control::Task;
 use crate::work::item::Item;

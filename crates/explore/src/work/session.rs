@@ -77,7 +77,7 @@ pub struct Part {
 
 impl Part {
     /// What came of the rests of this part: they were `done`, and this is what is known now.
-    pub fn go_on(&mut self, next: Part) {
+    pub fn add(&mut self, next: Part) {
         self.rests = next.rests;
         self.found.extend(next.found);
         self.found = crate::work::segments::in_order(std::mem::take(&mut self.found));

@@ -23,8 +23,8 @@ use fencepost_diag::Span;
 const MOST_INSTRUCTIONS: usize = 4_000;
 
 /// Keeps local objects in registers where that is possible, and puts helper functions in place of their calls where that
-/// makes it possible. What comes from a helper that `is_library` stands where it is called: that is the place which the programmer
-/// knows.
+/// makes it possible. What comes from a helper that `is_library` stands where it is called: that is the place which the
+/// programmer knows.
 pub fn keep_locals_in_registers(program: &mut Program, is_library: &dyn Fn(Span) -> bool) {
     for f in inline::callees_first(program) {
         if program.functions[f].body.len() > MOST_INSTRUCTIONS {

@@ -1,6 +1,6 @@
-//! Says which step of a thread does not come back: a lock of the standard library that is held across a step, or a loop that neither accesses
-//! anything of the model nor yields. Nothing can be done about it from outside, so that the exploration waits on; but nobody has to
-//! guess why.
+//! Says which step of a thread does not come back: a lock of the standard library that is held across a step, or a loop that
+//! neither accesses anything of the model nor yields. Nothing can be done about it from outside, so that the exploration
+//! waits on; but nobody has to guess why.
 
 use super::Here;
 use std::panic::Location;

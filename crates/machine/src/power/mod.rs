@@ -11,7 +11,7 @@
 //! * [`code`] prepares a program; `main` before it starts threads and after it has joined them runs alone, outside of all
 //!   contexts.
 //! * [`state`] is a configuration, [`rules`] are the premises of the rules of Fig. 7 and Table 2, one function each.
-//! * [`machine`] is the [`crate::machine::Machine`] for the stateful search, with the reductions that its documentation argues
+//! * [`machine`] is the `crate::machine::Machine` for the stateful search, with the reductions that its documentation argues
 //!   for.
 //! * `complete` says what an ended run is, [`faults`] what is wrong with it.
 //! * [`plain`] does the rules one by one without any reduction: it replays what is reported, and is the oracle of the tests.

@@ -18,8 +18,8 @@ pub struct Options<'a> {
     pub bounds: Bounds,
     /// Values of future memories, for the standard notion; `None`: those that the program mentions.
     pub domain: Option<Vec<Value>>,
-    /// Final states end with the promises and the view switches that a run to them spends, as far as they are counted: all smaller bounds in one
-    /// search.
+    /// Final states end with the promises and the view switches that a run to them spends, as far as they are counted: all
+    /// smaller bounds in one search.
     pub costs: bool,
     /// Limits and habits of the search.
     pub search: search::Options<'a>,

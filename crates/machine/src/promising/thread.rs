@@ -61,9 +61,7 @@ pub enum FenceKind {
 /// What a fence means to the promising machine; fences of hardware are read as the C fence that compiles to them.
 pub fn fence_kind(fence: Fence) -> FenceKind {
     match fence {
-        Fence::C11(Order::SeqCst) | Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy => {
-            FenceKind::Sc
-        }
+        fence if fence.is_full() => FenceKind::Sc,
         Fence::C11(Order::AcqRel) | Fence::Lwsync => FenceKind::AcquireRelease,
         Fence::C11(Order::Release) => FenceKind::Release,
         Fence::C11(Order::Acquire | Order::Consume) | Fence::DmbLd | Fence::DsbLd => FenceKind::Acquire,

@@ -6,8 +6,8 @@ use fencepost_ir::Execution;
 use fencepost_models::Checker;
 
 impl Search<'_> {
-    /// All coherent orders of a cell whose first `from` writes have their places, and the coherent sources of its reads. They are told by comparing places, and the model is asked once
-    /// for each that is left.
+    /// All coherent orders of a cell whose first `from` writes have their places, and the coherent sources of its reads. They
+    /// are told by comparing places, and the model is asked once for each that is left.
     pub(super) fn order_by_place(
         &mut self,
         cell: &mut Cell,

@@ -8,9 +8,9 @@
 //!
 //! ```text
 //! read     a place s >= view that has a message, or a promise of somebody else; s > view is a view switch
-//! write    a place s > view that is free or kept for the thread, or has its promise of that value; a read-modify-write: s = view + 1
-//! promise  a place s > view that is free or kept; its value is that of the write that fulfils it in the certification which follows at once
-//! fence    no promise is open; the view is joined with the global one
+//! write    a place s > view that is free or kept for the thread, or has its promise of that value; a read-modify-write: s =
+//! view + 1 promise  a place s > view that is free or kept; its value is that of the write that fulfils it in the
+//! certification which follows at once fence    no promise is open; the view is joined with the global one
 //! ```
 //!
 //! In a certification `[AAGKV, 3.1]` nothing is stored but the value of a new promise and what is kept:
@@ -18,8 +18,8 @@
 //! ```text
 //! read     the view's message, or a place s > view as above, which counts
 //! write    behind everything: view := T | splits an open promise s > view: view := s - 1 | fulfils it: view := s
-//! rmw      splits or fulfils an open promise s > view where all places between are free or kept for the thread; they are kept from then on
-//! fence    there is none
+//! rmw      splits or fulfils an open promise s > view where all places between are free or kept for the thread; they are
+//! kept from then on fence    there is none
 //! ```
 //!
 //! A split takes the lower part of the interval of a promise. Why places between are enough to know what touches is said in

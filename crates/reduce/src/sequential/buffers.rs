@@ -12,7 +12,6 @@ use super::{Printer, operand, others_notice, register, type_of, waits_for_stores
 use crate::c::{bits, extended, runs};
 use crate::{Bound, Unsupported};
 use fencepost_ir::flat::{Op, Step};
-use fencepost_ir::{Fence, Order};
 use std::fmt::Write;
 
 /// How many rounds a store may wait.
@@ -94,9 +93,7 @@ impl Printer<'_> {
                     advance(thread, bound) + &places
                 }
             }
-            Op::Fence(
-                Fence::Sync | Fence::Mfence | Fence::DmbSy | Fence::DsbSy | Fence::C11(Order::SeqCst),
-            ) => empty,
+            Op::Fence(fence) if fence.is_full() => empty,
             Op::Spawn(other) => format!("{empty} t{other}_started = 1;"),
             Op::AtomicBegin => format!("{empty} t{thread}_section = 1;"),
             _ => return Ok(None),

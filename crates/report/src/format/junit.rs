@@ -62,7 +62,8 @@ fn suite(file: &str, model: &str, seconds: f64, verdict: Verdict, inside: &str) 
     let failures = u8::from(verdict == Verdict::Unsafe);
     let errors = u8::from(verdict == Verdict::Unknown);
     format!(
-        "  <testsuite name=\"{file}\" tests=\"1\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\" time=\"{seconds:.3}\">\n    \
+        "  <testsuite name=\"{file}\" tests=\"1\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\" \
+            time=\"{seconds:.3}\">\n    \
          <testcase name=\"{model}\" classname=\"{file}\" time=\"{seconds:.3}\">\n{inside}    </testcase>\n  </testsuite>\n"
     )
 }

@@ -153,7 +153,10 @@ fn fix(edits: &[Edit], report: &Report<'_>) -> Value {
             None => files.push((from.file, vec![replacement])),
         }
     }
-    let change = |(file, replacements): (&str, Vec<Value>)| json!({ "artifactLocation": { "uri": uri(file) }, "replacements": replacements });
+    let change = |(file, replacements): (&str, Vec<Value>)| {
+        let place = json!({ "uri": uri(file) });
+        json!({ "artifactLocation": place, "replacements": replacements })
+    };
     json!({
         "description": { "text": format!("memory orders with which it is safe under {}", report.model) },
         "artifactChanges": files.into_iter().map(change).collect::<Vec<_>>(),

@@ -58,7 +58,8 @@ pub fn page(report: &Report<'_>, command: &str) -> String {
     let _ = writeln!(
         out,
         "<section><h2>How</h2><dl><dt>command</dt><dd><code>{}</code></dd><dt>engine</dt><dd>{}{}</dd>\
-         <dt>found in</dt><dd>{}</dd><dt>time</dt><dd>{}</dd><dt>version</dt><dd>{}</dd></dl></section>\n</main>\n<script>{SCRIPT}</script>\n</body></html>",
+         <dt>found in</dt><dd>{}</dd><dt>time</dt><dd>{}</dd><dt>version</dt><dd>{}</dd></dl></section>\n</main>\n\
+         <script>{SCRIPT}</script>\n</body></html>",
         escape(command),
         escape(report.engine),
         report.picked.map_or(String::new(), |why| format!(": {}", escape(why))),
@@ -141,7 +142,8 @@ fn show_finding(finding: &Finding, number: usize, report: &Report<'_>) -> String
     let head = if buffers { format!("<th>{what} afterwards</th>") } else { String::new() };
     let _ = writeln!(
         out,
-        "<div class=\"wide\"><table class=\"steps\"><thead><tr><th>thread</th><th>line</th><th>source</th><th>what happens</th>{head}</tr></thead><tbody>"
+        "<div class=\"wide\"><table class=\"steps\"><thead><tr><th>thread</th><th>line</th><th>source</th><th>what \
+            happens</th>{head}</tr></thead><tbody>"
     );
     for step in &finding.trace {
         out.push_str(&show_step(step, names, report, buffers));
@@ -158,7 +160,8 @@ fn show_step(step: &Line, names: &[String], report: &Report<'_>, buffers: bool) 
     let buffers =
         if buffers { format!("<td>{}</td>", escape(&shown).replace(" | ", "<br>")) } else { String::new() };
     format!(
-        "<tr tabindex=\"0\" data-at=\"{}\" data-thread=\"{}\" data-line=\"{}\"><td class=\"t{}\">{}</td><td>{line}</td><td><code>{}</code></td><td>{}</td>{buffers}</tr>\n",
+        "<tr tabindex=\"0\" data-at=\"{}\" data-thread=\"{}\" data-line=\"{}\"><td \
+            class=\"t{}\">{}</td><td>{line}</td><td><code>{}</code></td><td>{}</td>{buffers}</tr>\n",
         step.span.start,
         step.thread,
         anchor(at.file, at.line),

@@ -22,7 +22,7 @@ use std::cell::Cell;
 const CROWD: usize = if cfg!(debug_assertions) { 1 << 6 } else { 1 << 14 };
 
 /// One node in so many keeps what its path means; the others find it again from there.
-const KEPT: u32 = 16;
+const MILESTONE: u32 = 16;
 
 /// Ends of segments that are remembered to lead to the same node as others.
 const ALIASES: usize = 1 << 12;
@@ -164,7 +164,7 @@ impl<M: MemoryModel<W>, W: RowWidth> Trie<M, W> {
     fn facts_for_child(&mut self, id: NodeId, key: Key, code: &Code) -> Box<Facts<W>> {
         let node = &mut self.nodes[id as usize];
         let keeps = M::DEPENDENCIES
-            || node.index.is_multiple_of(KEPT)
+            || node.index.is_multiple_of(MILESTONE)
             || key.loc == SEGMENT_FULL
             || node.first_child != NO_NODE;
         match &node.facts {
