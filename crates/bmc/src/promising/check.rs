@@ -398,8 +398,8 @@ impl<'p> Query<'p> {
         })
     }
 
-    /// Whether something goes wrong with so many promises, or something that cannot be followed is met, whatever K is. If a state is asked
-    /// for, K is asked for.
+    /// Whether something goes wrong with so many promises, or something that cannot be followed is met, whatever K is. If a
+    /// state is asked for, K is asked for.
     fn without_total(&mut self, promises: usize) -> Option<Answer> {
         if matches!(&self.program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
         {
