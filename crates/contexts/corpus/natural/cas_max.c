@@ -1,0 +1,37 @@
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define get(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define set(x, v) atomic_store_explicit(&(x), v, memory_order_relaxed)
+#define acquire(x) atomic_load_explicit(&(x), memory_order_acquire)
+#define release(x, v) atomic_store_explicit(&(x), v, memory_order_release)
+
+atomic_int most;
+
+void raise_to(int v) {
+  int old = get(most);
+  while (old < v && !atomic_compare_exchange_strong_explicit(&most, &old, v, memory_order_relaxed, memory_order_relaxed))
+    ;
+}
+
+void *first(void *u) {
+  raise_to(3);
+  return 0;
+}
+
+void *second(void *u) {
+  raise_to(2);
+  return 0;
+}
+
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, first, 0);
+  pthread_create(&b, 0, second, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  assert(get(most) == 3);
+  return 0;
+}
