@@ -14,6 +14,7 @@ use crate::revalidate::{self, Confirmed, Unconfirmed};
 use crate::telling::headline::{headline, quoted};
 use crate::telling::story::StepId;
 use crate::telling::teller::{Source, Teller};
+use crate::telling::words::list;
 use crate::telling::{idle, sentence};
 use fencepost_answer::{
     Bound, BoundName, Coverage, Explanation, Finding, Outcome, Place, Statistics, StopReason, Verdict,
@@ -245,15 +246,6 @@ fn search(
             remote::search(program, settings, outlive, server, about, &Description::of(question))
         }
         None => keeping::search(program, settings, outlive),
-    }
-}
-
-/// `sc, tso and pso`.
-pub fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.to_string(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 

@@ -6,6 +6,7 @@
 //! execution with a full fence in some of these pairs is judged again, and the smallest set that makes it forbidden is
 //! what is missing. So the answer does not depend on what this file knows of any model.
 
+use fencepost_answer::picture::Kind;
 use fencepost_ir::{Ann, Event, EventKind, Execution, Fence, Order, Relation, Value, Width};
 use fencepost_models::Model;
 use fencepost_models::mapping::Target;
@@ -40,6 +41,16 @@ impl EdgeKind {
             EdgeKind::Rf => "rf",
             EdgeKind::Co => "co",
             EdgeKind::Fr => "fr",
+        }
+    }
+
+    /// The arrow that it is in a picture.
+    pub fn drawn(self) -> Kind {
+        match self {
+            EdgeKind::Po => Kind::Po,
+            EdgeKind::Rf => Kind::Rf,
+            EdgeKind::Co => Kind::Co,
+            EdgeKind::Fr => Kind::Fr,
         }
     }
 }
