@@ -290,7 +290,7 @@ impl<'a> Teller<'a> {
     pub fn picture(
         &self,
         cycle: &[(StepId, StepId, EdgeKind)],
-        dependencies: &[(StepId, StepId)],
+        dependencies: &[(StepId, StepId, Kind)],
     ) -> Picture {
         let story = self.story();
         let mut picture = Picture { title: self.title(), threads: self.threads(), ..Picture::default() };
@@ -345,9 +345,9 @@ impl<'a> Teller<'a> {
                 picture.arrows.push(Arrow { from, to, kind, on_cycle: false });
             }
         };
-        for (from, to) in dependencies {
+        for (from, to, kind) in dependencies {
             if let (Some(&from), Some(&to)) = (boxes.get(from), boxes.get(to)) {
-                arrow(from, to, Kind::Dependency);
+                arrow(from, to, *kind);
             }
         }
         for (&step, &number) in &boxes {
