@@ -40,7 +40,8 @@ pub struct Limits {
     pub max_bytes: Option<u64>,
     /// Set by somebody else to stop early. Static, because the solver keeps what it asks for as long as it lives.
     pub interrupt: Option<&'static AtomicBool>,
-    /// Most conflicts of one question; then it counts as interrupted. Unlike time, this does not depend on what else the computer does.
+    /// Most conflicts of one question; then it counts as interrupted. Unlike time, this does not depend on what else the
+    /// computer does.
     pub conflicts: Option<u32>,
 }
 

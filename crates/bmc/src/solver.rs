@@ -50,8 +50,8 @@ impl Solver {
         Solver { sat: Sat::new(limits, false), cnf: Cnf::new(), limits, record: None }
     }
 
-    /// A solver for so many nodes of a graph. One round of simplifying a large formula takes longer than searching it: with promises, `lamport`
-    /// with fences (90,000 nodes, 12,000 conflicts) takes 4.2 s of CPU without, and 7.1 with.
+    /// A solver for so many nodes of a graph. One round of simplifying a large formula takes longer than searching it: with
+    /// promises, `lamport` with fences (90,000 nodes, 12,000 conflicts) takes 4.2 s of CPU without, and 7.1 with.
     pub fn of_size(limits: Limits, nodes: usize) -> Solver {
         const LARGE: usize = 50_000;
         Solver { sat: Sat::new(limits, nodes > LARGE), cnf: Cnf::new(), limits, record: None }

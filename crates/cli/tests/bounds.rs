@@ -117,7 +117,8 @@ fn advice_knows_how_much_there_is() {
     assert!(advice.starts_with("more time: --timeout ") && advice.contains("executions, "), "{advice}");
 }
 
-/// The bound cuts a thread that has nothing left to do: `main` waits for it, and the race that was found before is confirmed all the same.
+/// The bound cuts a thread that has nothing left to do: `main` waits for it, and the race that was found before is confirmed
+/// all the same.
 #[test]
 fn what_comes_before_a_cut_is_confirmed() {
     let text = run(&["check", "-j1", "--unroll", "1", "crates/cli/tests/data/cut_at_its_end.c"]);

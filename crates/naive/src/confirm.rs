@@ -210,8 +210,8 @@ impl<'p> Replayer<'p> {
         let threads = self.replay()?;
         let traces: Vec<(ThreadId, &Trace)> =
             threads.iter().map(|(&t, replayed)| (ThreadId(t), &replayed.trace)).collect();
-        // An engine may stop at a bound where the thread has nothing left to do: who waits for it could go on, which matters only where
-        // the finding is that threads wait, or that all have ended.
+        // An engine may stop at a bound where the thread has nothing left to do: who waits for it could go on, which matters
+        // only where the finding is that threads wait, or that all have ended.
         let agree = match self.recorded.kind {
             ProblemKind::Deadlock | ProblemKind::LeftWaiting | ProblemKind::Leak => {
                 joins_agree(&traces, true)

@@ -85,8 +85,8 @@ fn ends_within(replayer: &Replayer, run: &Run, bounds: Bounds) -> Result<(), Str
     }
 }
 
-/// An error if machine and encoding differ for any K up to `most`, with so many promises. One search of the machine and one formula have
-/// all of them.
+/// An error if machine and encoding differ for any K up to `most`, with so many promises. One search of the machine and one
+/// formula have all of them.
 #[allow(dead_code)]
 pub fn agrees_up_to(text: &str, most: u16, promises: u16) -> Result<Compared, String> {
     let program = fencepost_lang::parse(text).expect("parses");
