@@ -1,8 +1,8 @@
 //! `-m ps`: what goes wrong in an interleaving goes wrong.
 //!
-//! *Claim.* Each run under sequential consistency is one of the promising machine, under either notion of consistency and
-//! with any number of promises allowed: every read reads the newest message of its cell, every write is the newest one, and
-//! nobody promises anything.
+//! *Claim.* Each run under sequential consistency is one of the promising machine, under either notion of consistency and with
+//! any number of promises allowed: every read reads the newest message of its cell, every write is the newest one, and nobody
+//! promises anything.
 //!
 //! *How it is asked.* Bounded model checking of interleavings, whose order is a SAT solver's matter: it finds in milliseconds
 //! what takes an exploration millions of graphs, such as two loops that have to take turns in one way out of many. The run is
