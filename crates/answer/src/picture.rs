@@ -54,13 +54,17 @@ pub enum Kind {
     Fr,
     /// The next step of the thread.
     Po,
-    /// A dependency: of an address, of data, or by a branch.
-    Dependency,
+    /// The address depends on what was read.
+    Addr,
+    /// What is written depends on what was read.
+    Data,
+    /// Whether it is done depends on what was read.
+    Ctrl,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 5] = [Kind::Rf, Kind::Co, Kind::Fr, Kind::Po, Kind::Dependency];
+    pub const ALL: [Kind; 7] = [Kind::Rf, Kind::Co, Kind::Fr, Kind::Po, Kind::Addr, Kind::Data, Kind::Ctrl];
 
     /// Its name in the literature.
     pub fn name(self) -> &'static str {
@@ -69,7 +73,9 @@ impl Kind {
             Kind::Co => "co",
             Kind::Fr => "fr",
             Kind::Po => "po",
-            Kind::Dependency => "dep",
+            Kind::Addr => "addr",
+            Kind::Data => "data",
+            Kind::Ctrl => "ctrl",
         }
     }
 
@@ -80,7 +86,9 @@ impl Kind {
             Kind::Co => "the next newer write of the cell",
             Kind::Fr => "the read does not see this write",
             Kind::Po => "the next step of the thread",
-            Kind::Dependency => "what is done here depends on what was read",
+            Kind::Addr => "the address depends on what was read",
+            Kind::Data => "what is written depends on what was read",
+            Kind::Ctrl => "whether it is done depends on what was read",
         }
     }
 }

@@ -3,8 +3,8 @@
 //! read-modify-write behind writes that were not done yet.
 //!
 //! `FENCEPOST_PROGRAMS=N` compares N programs of each kind, spread over all of them, each for all K = 0..=5 and with 0 to 3
-//! promises in turn, and prints figures; without it a slice of a few seconds. `FENCEPOST_FIRST=N` begins elsewhere, `FENCEPOST_SLOW=S` names programs
-//! that take more than S seconds.
+//! promises in turn, and prints figures; without it a slice of a few seconds. `FENCEPOST_FIRST=N` begins elsewhere,
+//! `FENCEPOST_SLOW=S` names programs that take more than S seconds.
 
 #[path = "support/promising.rs"]
 mod support;

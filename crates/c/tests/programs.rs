@@ -461,6 +461,21 @@ fn clocks_stand_still() {
     assert_eq!(run(text, 1), End::Done(0));
 }
 
+/// A `bool` takes the lower byte of its register, whatever is above: the old value of a compare-exchange that failed is there.
+#[test]
+fn a_bool_that_assembly_sets_is_a_byte() {
+    let text = r#"
+static long cell = 0x700;
+static _Bool try(long *p, long expected, long new) {
+    _Bool done;
+    asm volatile("lock cmpxchgq %2, %0; setz %1" : "+m"(*p), "=a"(done) : "q"(new), "a"(expected) : "memory", "cc");
+    return done;
+}
+int main(void) { return 100 * try(&cell, 0x500, 1) + 10 * try(&cell, 0x700, 2) + (cell == 2); }
+"#;
+    assert_eq!(run(text, 1), End::Done(11));
+}
+
 /// A lock whose loop is assembly, with labels and an operand that is tied to another by its name.
 #[test]
 fn assembly_of_x86_jumps() {

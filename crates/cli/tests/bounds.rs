@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::fencepost;
+use support::{fencepost, run};
 
 /// The answer to a check as JSON.
 fn answer(arguments: &[&str]) -> Value {
@@ -115,4 +115,15 @@ fn advice_knows_how_much_there_is() {
     assert!((4.8e6..4.8e10).contains(&estimate), "{found}");
     let advice = found["advice"][0].as_str().expect("advice");
     assert!(advice.starts_with("more time: --timeout ") && advice.contains("executions, "), "{advice}");
+}
+
+/// The bound cuts a thread that has nothing left to do: `main` waits for it, and the race that was found before is confirmed
+/// all the same.
+#[test]
+fn what_comes_before_a_cut_is_confirmed() {
+    let text = run(&["check", "-j1", "--unroll", "1", "crates/cli/tests/data/cut_at_its_end.c"]);
+    assert!(
+        text.contains("error[FP0201]: data race on `written`") && !text.contains("internal error"),
+        "{text}"
+    );
 }

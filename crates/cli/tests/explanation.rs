@@ -178,8 +178,8 @@ fn what_needs_a_weak_model_is_not_said_to_happen_under_sc() {
     assert!(text.contains("no weak memory is needed: it happens under sc as well"), "{text}");
 }
 
-/// Loads that acquire are done in order under POWER and in C: two readers disagree because neither waits until what it has seen has
-/// reached the other one.
+/// Loads that acquire are done in order under POWER and in C: two readers disagree because neither waits until what it has
+/// seen has reached the other one.
 #[test]
 fn readers_that_disagree_are_not_said_to_read_out_of_order() {
     for model in ["power", "rc11", "rc20"] {

@@ -439,21 +439,27 @@ fn started_by(trace: &Trace) -> impl Iterator<Item = ThreadId> + '_ {
 /// Whether who has joined a thread has waited for its end, and who still waits does so with reason. If not `all`
 /// threads are there, the others may still do the right thing.
 pub fn joins_agree(chosen: &Chosen<'_>, all: bool) -> bool {
-    let of = |thread: ThreadId| chosen.iter().find(|(t, _)| *t == thread).map(|(_, trace)| *trace);
-    chosen.iter().all(|(_, trace)| {
-        let joined = trace.events.iter().all(|event| match event.role {
-            Role::Join(thread, result) => match of(thread) {
-                Some(other) => other.end == End::Done && other.result == result,
-                None => !all,
-            },
+    joined_have_ended(chosen, all)
+        && chosen.iter().all(|(_, trace)| match trace.end {
+            End::Joining(Some(thread)) => of(chosen, thread).is_none_or(|other| other.end != End::Done),
             _ => true,
-        });
-        let waits = match trace.end {
-            End::Joining(Some(thread)) => of(thread).is_none_or(|other| other.end != End::Done),
-            _ => true,
-        };
-        joined && waits
+        })
+}
+
+/// Whether who has joined a thread has waited for its end.
+pub fn joined_have_ended(chosen: &Chosen<'_>, all: bool) -> bool {
+    let events = chosen.iter().flat_map(|(_, trace)| &trace.events);
+    events.into_iter().all(|event| match event.role {
+        Role::Join(thread, result) => match of(chosen, thread) {
+            Some(other) => other.end == End::Done && other.result == result,
+            None => !all,
+        },
+        _ => true,
     })
+}
+
+fn of<'a>(chosen: &Chosen<'a>, thread: ThreadId) -> Option<&'a Trace> {
+    chosen.iter().find(|(t, _)| *t == thread).map(|(_, trace)| *trace)
 }
 
 /// Adds a total order to co, or takes it away.

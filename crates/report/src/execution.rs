@@ -24,13 +24,18 @@ pub fn picture(program: &Program, execution: &Execution, title: &str, cycle: &[(
         let event = show_event(program, shown);
         picture.boxes.push(Box { thread, event, place: String::new(), span: shown.span, marked });
     }
-    let dependencies = execution.addr.union(&execution.data).union(&execution.ctrl);
+    let (addr, data, ctrl) = (&execution.addr, &execution.data, &execution.ctrl);
+    let all = addr.union(data).union(ctrl);
+    // What follows from a dependency of something in between says nothing new.
+    let nearest = all.difference(&all.compose(&execution.po));
     let relations = [
         (Kind::Po, neighbours(&execution.po)),
         (Kind::Rf, execution.rf.clone()),
         (Kind::Co, neighbours(&execution.co)),
         (Kind::Fr, execution.fr().difference(&execution.fr().compose(&execution.co))),
-        (Kind::Dependency, dependencies.difference(&dependencies.compose(&execution.po))),
+        (Kind::Addr, nearest.intersection(addr)),
+        (Kind::Data, nearest.intersection(data).difference(addr)),
+        (Kind::Ctrl, nearest.difference(addr).difference(data)),
     ];
     let mut drawn: Vec<(usize, usize)> = Vec::new();
     for (kind, relation) in relations {

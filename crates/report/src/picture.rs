@@ -12,7 +12,7 @@ fn color(kind: Kind) -> &'static str {
         Kind::Co => "#1565c0",
         Kind::Fr => "#c76a00",
         Kind::Po => "#555555",
-        Kind::Dependency => "#7b1fa2",
+        Kind::Addr | Kind::Data | Kind::Ctrl => "#7b1fa2",
     }
 }
 

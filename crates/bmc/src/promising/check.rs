@@ -268,12 +268,15 @@ fn ladder(bounds: Bounds) -> Vec<Vec<Asked>> {
     all
 }
 
+/// Final states: the observed values, in order.
+type States = BTreeSet<Vec<Value>>;
+
 /// All final states within the bounds of runs without faults; an error if a run is not confirmed.
 pub fn final_states(
     program: &Program,
     options: &Options<'_>,
     confirm: &mut Confirm<'_>,
-) -> Result<Result<BTreeSet<Vec<Value>>, String>, Failed> {
+) -> Result<Result<States, String>, Failed> {
     let total = options.bounds.total;
     let states = final_states_within(program, options, &[total], &mut |run, _| confirm(run, Ends::Wanted))?;
     Ok(states.map(|mut states| states.pop().unwrap_or_default()))
@@ -288,7 +291,7 @@ pub fn final_states_within(
     options: &Options<'_>,
     totals: &[usize],
     confirm: &mut ConfirmWithin<'_>,
-) -> Result<Result<Vec<BTreeSet<Vec<Value>>>, String>, Failed> {
+) -> Result<Result<Vec<States>, String>, Failed> {
     let promises = options.bounds.promises;
     let mut query =
         Query::new(program, options, Asked { total: options.bounds.total, promises }, Active::All)?;

@@ -14,7 +14,9 @@ use crate::revalidate::{self, Confirmed, Unconfirmed};
 use crate::telling::headline::{headline, quoted};
 use crate::telling::story::StepId;
 use crate::telling::teller::{Source, Teller};
+use crate::telling::words::list;
 use crate::telling::{idle, sentence};
+use fencepost_answer::picture::Kind;
 use fencepost_answer::{
     Bound, BoundName, Coverage, Explanation, Finding, Outcome, Place, Statistics, StopReason, Verdict,
 };
@@ -245,15 +247,6 @@ fn search(
             remote::search(program, settings, outlive, server, about, &Description::of(question))
         }
         None => keeping::search(program, settings, outlive),
-    }
-}
-
-/// `sc, tso and pso`.
-pub fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.to_string(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 
@@ -503,13 +496,18 @@ pub(super) fn tell(
 }
 
 /// The dependencies between steps; of branches only those to what comes next.
-fn dependencies(rebuilt: &Rebuilt) -> Vec<(StepId, StepId)> {
+fn dependencies(rebuilt: &Rebuilt) -> Vec<(StepId, StepId, Kind)> {
     let Rebuilt { execution, events } = rebuilt;
     let all = execution.addr.union(&execution.data).union(&execution.ctrl);
     let nearest = all.difference(&all.compose(&execution.po));
     let id = |&(thread, step): &(u32, u32)| (thread as usize, step as usize);
     let step = |event: usize| events.iter().find(|(_, other)| **other == event).map(|(step, _)| id(step));
-    nearest.pairs().filter_map(|(from, to)| Some((step(from)?, step(to)?))).collect()
+    let kind = |from: usize, to: usize| match () {
+        () if execution.addr.contains(from, to) => Kind::Addr,
+        () if execution.data.contains(from, to) => Kind::Data,
+        () => Kind::Ctrl,
+    };
+    nearest.pairs().filter_map(|(from, to)| Some((step(from)?, step(to)?, kind(from, to)))).collect()
 }
 
 /// The model that is explored: without promises a program of the promising semantics is one of RC11.

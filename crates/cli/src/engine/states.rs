@@ -1,11 +1,11 @@
 //! The machines: every state, loops as they are.
 
-use super::explore::list;
 use super::promising;
 use super::{Engine, Fit, Question};
 use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, is_watched, of_states};
+use crate::telling::words::list;
 use fencepost_answer::Outcome;
 use fencepost_ir::Language;
 use fencepost_machine::search::Options as Search;

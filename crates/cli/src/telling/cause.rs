@@ -6,11 +6,11 @@
 //! execution with a full fence in some of these pairs is judged again, and the smallest set that makes it forbidden is
 //! what is missing. So the answer does not depend on what this file knows of any model.
 
+use fencepost_answer::picture::Kind;
 use fencepost_ir::{Ann, Event, EventKind, Execution, Fence, Order, Relation, Value, Width};
 use fencepost_models::Model;
 use fencepost_models::mapping::Target;
 use fencepost_models::registry::Entry;
-use std::collections::VecDeque;
 
 /// An edge of a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,16 @@ impl EdgeKind {
             EdgeKind::Rf => "rf",
             EdgeKind::Co => "co",
             EdgeKind::Fr => "fr",
+        }
+    }
+
+    /// The arrow that it is in a picture.
+    pub fn drawn(self) -> Kind {
+        match self {
+            EdgeKind::Po => Kind::Po,
+            EdgeKind::Rf => Kind::Rf,
+            EdgeKind::Co => Kind::Co,
+            EdgeKind::Fr => Kind::Fr,
         }
     }
 }
@@ -141,38 +151,62 @@ pub fn shortest_cycle(execution: &Execution, preferred: &[usize]) -> Option<Vec<
             successors[from].push(Edge { from, to, kind });
         }
     }
-    let mut best: Option<(bool, Vec<Edge>)> = None;
+    let mut best: Option<((usize, bool, usize), Vec<Edge>)> = None;
     for start in (0..n).filter(|&e| access(e)) {
         let Some(cycle) = cycle_through(&successors, start) else { continue };
         let ordinary = !cycle.iter().any(|edge| preferred.contains(&edge.from));
-        if best.as_ref().is_none_or(|(o, b)| (cycle.len(), ordinary) < (b.len(), *o)) {
-            best = Some((ordinary, cycle));
+        let rank = (cycle.len(), ordinary, cycle.iter().map(unseen).sum());
+        if best.as_ref().is_none_or(|(known, _)| rank < *known) {
+            best = Some((rank, cycle));
         }
     }
     best.map(|(_, cycle)| cycle)
 }
 
-/// A shortest cycle through an event, by breadth-first search.
+/// Of two cycles of one length, that through what a read saw explains more than that through what it did not see.
+fn unseen(edge: &Edge) -> usize {
+    usize::from(matches!(edge.kind, EdgeKind::Fr | EdgeKind::Co))
+}
+
+/// A shortest cycle through an event, with as few edges as can be that nobody saw: level by level.
 fn cycle_through(successors: &[Vec<Edge>], start: usize) -> Option<Vec<Edge>> {
-    let mut came: Vec<Option<Edge>> = vec![None; successors.len()];
-    let mut queue = VecDeque::from([start]);
-    while let Some(event) = queue.pop_front() {
-        for &edge in &successors[event] {
-            if edge.to == start {
-                let mut cycle = vec![edge];
-                let mut at = event;
-                while let Some(before) = came[at].filter(|_| at != start) {
-                    cycle.push(before);
-                    at = before.from;
+    // The level of each event, how many such edges lead there, and the last edge of that way.
+    let mut came: Vec<Option<(usize, usize, Edge)>> = vec![None; successors.len()];
+    let mut level = vec![start];
+    for depth in 1.. {
+        let (mut next, mut closing): (Vec<usize>, Option<(usize, Edge)>) = (Vec::new(), None);
+        for &event in &level {
+            let before = came[event].filter(|_| event != start).map_or(0, |(_, unseen, _)| unseen);
+            for &edge in &successors[event] {
+                let cost = before + unseen(&edge);
+                if edge.to == start {
+                    if closing.is_none_or(|(known, _)| cost < known) {
+                        closing = Some((cost, edge));
+                    }
+                    continue;
                 }
-                cycle.reverse();
-                return Some(cycle);
-            }
-            if came[edge.to].is_none() {
-                came[edge.to] = Some(edge);
-                queue.push_back(edge.to);
+                match came[edge.to] {
+                    None => next.push(edge.to),
+                    Some((known, least, _)) if known == depth && cost < least => {}
+                    Some(_) => continue,
+                }
+                came[edge.to] = Some((depth, cost, edge));
             }
         }
+        if let Some((_, last)) = closing {
+            let mut cycle = vec![last];
+            let mut at = last.from;
+            while let Some((_, _, before)) = came[at].filter(|_| at != start) {
+                cycle.push(before);
+                at = before.from;
+            }
+            cycle.reverse();
+            return Some(cycle);
+        }
+        if next.is_empty() {
+            return None;
+        }
+        level = next;
     }
     None
 }

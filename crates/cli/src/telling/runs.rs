@@ -237,12 +237,7 @@ impl<'a> Run<'a> {
         let mut drawn = BTreeSet::new();
         for edge in cause.into_iter().flat_map(|cause| &cause.cycle) {
             if let (Some(from), Some(to)) = (of_event(edge.from), of_event(edge.to)) {
-                let kind = match edge.kind {
-                    EdgeKind::Po => Kind::Po,
-                    EdgeKind::Rf => Kind::Rf,
-                    EdgeKind::Co => Kind::Co,
-                    EdgeKind::Fr => Kind::Fr,
-                };
+                let kind = edge.kind.drawn();
                 drawn.insert((from, to, kind.name()));
                 picture.arrows.push(Arrow { from, to, kind, on_cycle: true });
             }

@@ -290,7 +290,7 @@ impl<'a> Teller<'a> {
     pub fn picture(
         &self,
         cycle: &[(StepId, StepId, EdgeKind)],
-        dependencies: &[(StepId, StepId)],
+        dependencies: &[(StepId, StepId, Kind)],
     ) -> Picture {
         let story = self.story();
         let mut picture = Picture { title: self.title(), threads: self.threads(), ..Picture::default() };
@@ -333,7 +333,7 @@ impl<'a> Teller<'a> {
         };
         let cycle: Vec<(usize, usize, Kind)> = cycle
             .iter()
-            .filter_map(|(from, to, kind)| Some((*boxes.get(from)?, *boxes.get(to)?, drawn(*kind))))
+            .filter_map(|(from, to, kind)| Some((*boxes.get(from)?, *boxes.get(to)?, kind.drawn())))
             .collect();
         for &(from, to, kind) in &cycle {
             picture.arrows.push(Arrow { from, to, kind, on_cycle: true });
@@ -345,9 +345,9 @@ impl<'a> Teller<'a> {
                 picture.arrows.push(Arrow { from, to, kind, on_cycle: false });
             }
         };
-        for (from, to) in dependencies {
+        for (from, to, kind) in dependencies {
             if let (Some(&from), Some(&to)) = (boxes.get(from), boxes.get(to)) {
-                arrow(from, to, Kind::Dependency);
+                arrow(from, to, *kind);
             }
         }
         for (&step, &number) in &boxes {
@@ -766,16 +766,6 @@ impl<'a> Teller<'a> {
 /// Whether a cell belongs to a variable of the library that the front end brings along: such names are reserved for it.
 pub(crate) fn is_ours(cell: &Name) -> bool {
     matches!(&cell.object, Some(Object::Declared(name)) if name.starts_with("__fp_"))
-}
-
-/// An edge of a cycle as an arrow.
-fn drawn(kind: EdgeKind) -> Kind {
-    match kind {
-        EdgeKind::Po => Kind::Po,
-        EdgeKind::Rf => Kind::Rf,
-        EdgeKind::Co => Kind::Co,
-        EdgeKind::Fr => Kind::Fr,
-    }
 }
 
 /// What threads are called: by the functions that they run, with their numbers where several run the same.

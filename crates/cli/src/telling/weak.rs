@@ -76,8 +76,8 @@ impl Weak<'_> {
         format!("{}: {}; {allows}", seen.join(", while "), blame.join(", and "))
     }
 
-    /// Whether keeping the two accesses of an open pair in order would not be enough: it takes a full fence, although what comes first
-    /// is no store before a load. Then the first one had not reached all threads when the second one was done.
+    /// Whether keeping the two accesses of an open pair in order would not be enough: it takes a full fence, although what
+    /// comes first is no store before a load. Then the first one had not reached all threads when the second one was done.
     fn spreads(&self, open: usize) -> bool {
         let (from, to) = self.cause.open[open];
         let delayed = !self.names.is_read(from) && self.names.is_read(to);

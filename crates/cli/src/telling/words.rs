@@ -52,10 +52,11 @@ fn c11(order: Order) -> &'static str {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub fn list(parts: &[String]) -> String {
-    match parts {
+pub fn list<S: AsRef<str>>(parts: &[S]) -> String {
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+    match parts.as_slice() {
         [] => String::new(),
-        [one] => one.clone(),
+        [one] => (*one).to_owned(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }

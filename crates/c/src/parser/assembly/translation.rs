@@ -86,10 +86,19 @@ impl Parser<'_> {
     }
 
     pub(super) fn assembly_assign(&mut self, t: &mut Translation, place: Expr, value: Expr) -> Res<()> {
-        let value = self.explicit_cast(value, QTy::plain(place.ty.ty), t.span)?;
+        let value = self.assembly_cast(t, value, place.ty.ty)?;
         let assigned = self.assign(place, value)?;
         t.stmts.push(Stmt { kind: StmtKind::Expr(Some(assigned)), span: t.span });
         Ok(())
+    }
+
+    /// A register as a variable has it: its lower bytes. That holds for `bool`, too, whose conversion in C looks at all of them.
+    pub(super) fn assembly_cast(&mut self, t: &Translation, value: Expr, ty: Ty) -> Res<Expr> {
+        let value = match ty == Ty::BOOL {
+            true => self.explicit_cast(value, Ty::UCHAR.into(), t.span)?,
+            false => value,
+        };
+        self.explicit_cast(value, QTy::plain(ty), t.span)
     }
 
     pub(super) fn assembly_atomic(

@@ -418,7 +418,7 @@ impl Parser<'_> {
             return self.assembly_set(t, register, value).map(Some);
         }
         let Some(place) = self.x86_memory(t, to, Some(ty))? else { return Ok(None) };
-        let value = self.explicit_cast(value, QTy::plain(place.ty.ty), t.span)?;
+        let value = self.assembly_cast(t, value, place.ty.ty)?;
         let stored = self.assembly_atomic("__atomic_store_n", place, vec![value], RELEASE, t.span)?;
         t.stmts.push(Stmt { kind: StmtKind::Expr(Some(stored)), span: t.span });
         Ok(Some(()))
