@@ -42,7 +42,7 @@ fn interleavings_go_wrong() {
         assert_eq!(answer["verdict"], "unsafe", "{options}: {answer}");
         let picked = answer["picked"].as_str().unwrap_or_default();
         assert!(picked.starts_with("an interleaving goes wrong"), "{options}: {answer}");
-        assert!(bound(&answer, "promising").is_some_and(|spent| spent >= 6), "{options}: {answer}");
+        assert!(bound(&answer, "bound").is_some_and(|spent| spent >= 6), "{options}: {answer}");
     }
     // The run has six view switches and more.
     let answer = check("promising/exponential_locked.c", "--bound 5 --promises 0 --engine reduce -- -DN=5");
