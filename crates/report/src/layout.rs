@@ -14,7 +14,7 @@ const HEIGHT: usize = 36;
 const ROW: usize = 56;
 const TOP: usize = 70;
 /// Distance of lanes: more than the longest name is wide.
-const LANE: usize = 24;
+const LANE: usize = 30;
 /// Between a box and the lanes beside it.
 const MARGIN: usize = 18;
 /// Width of a character.
@@ -214,7 +214,7 @@ mod tests {
             let from = random(events);
             let to = (from + 1 + random(12)).min(events - 1);
             let (from, to) = if random(2) == 0 { (from, to) } else { (to, from) };
-            arrows.push(Arrow { from, to, kind: Kind::ALL[random(5)], on_cycle: false });
+            arrows.push(Arrow { from, to, kind: Kind::ALL[random(Kind::ALL.len())], on_cycle: false });
         }
         Picture { title: String::new(), threads: Vec::new(), boxes, arrows }
     }
