@@ -45,7 +45,8 @@ fn interleavings_go_wrong() {
         assert!(bound(&answer, "bound").is_some_and(|spent| spent >= 6), "{options}: {answer}");
     }
     // The run has six view switches and more.
-    let answer = check("promising/exponential_locked.c", "--bound 5 --promises 0 --engine reduce -- -DN=5");
+    let few = "--bound 5 --promises 0 --engine reduce --timeout 5 -- -DN=5";
+    let answer = check("promising/exponential_locked.c", few);
     assert_ne!(answer["verdict"], "unsafe", "{answer}");
 }
 

@@ -198,6 +198,10 @@ mod tests {
     fn svg_is_escaped_and_draws_what_there_is() {
         let svg = svg(&picture());
         assert!(svg.contains("a &amp; b") && svg.contains("f(&quot;&lt;a&gt;&quot;)"), "{svg}");
-        assert_eq!(svg.matches("<path d=\"M").count(), Kind::ALL.len() + 3 + 3, "arrow heads, arrows, the legend: {svg}");
+        assert_eq!(
+            svg.matches("<path d=\"M").count(),
+            Kind::ALL.len() + 3 + 3,
+            "arrow heads, arrows, the legend: {svg}"
+        );
     }
 }
