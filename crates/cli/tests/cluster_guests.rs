@@ -203,7 +203,9 @@ fn what_others_put_there_is_bad_input() {
         ("opens", changed(&|_, d| d["files"][program] = json!(opened))),
         (
             "flags",
-            changed(&|_, d| d["options"]["flags"] = json!(["-include", secret.display().to_string(), "@/etc/passwd"])),
+            changed(&|_, d| {
+                d["options"]["flags"] = json!(["-include", secret.display().to_string(), "@/etc/passwd"])
+            }),
         ),
         ("deep", changed(&|_, d| d["files"][program] = json!(deep))),
         ("bomb", changed(&|_, d| d["files"][program] = json!(bomb))),
