@@ -461,6 +461,15 @@ fn clocks_stand_still() {
     assert_eq!(run(text, 1), End::Done(0));
 }
 
+/// `or r, r, r` lowers the priority of a waiting thread on POWER: it reads no register.
+#[test]
+fn hints_of_power_read_nothing() {
+    let text =
+        "int main(void) { __asm__ __volatile__(\"or 1, 1, 1;\" \"or 2, 2, 2;\" ::: \"memory\"); return 7; }";
+    assert_eq!(run(text, 1), End::Done(7));
+    assert!(!instructions(&program(text)).any(|i| matches!(i, Instr::Local { .. } | Instr::Assign { .. })));
+}
+
 /// A `bool` takes the lower byte of its register, whatever is above: the old value of a compare-exchange that failed is there.
 #[test]
 fn a_bool_that_assembly_sets_is_a_byte() {

@@ -41,6 +41,8 @@ pub(super) fn decode(line: &str, names: &[Option<String>]) -> Option<Op> {
         ("andc" | "andc.", [to, a, b]) => {
             compute(ArithOp::And, [to, a], register(b)?, true, word.ends_with('.'))
         }
+        // A register and itself: the processor is told of its priority, and nothing else happens.
+        ("or", [to, a, b]) if to == a && a == b => Some(Op::Nothing),
         ("or", [to, a, b]) => compute(ArithOp::Or, [to, a], register(b)?, false, false),
         ("xor" | "xor.", [to, a, b]) => {
             compute(ArithOp::Xor, [to, a], register(b)?, false, word.ends_with('.'))
