@@ -380,7 +380,8 @@ impl Stmt {
 }
 
 impl Init {
-    fn visit(&self, see: &mut dyn FnMut(&Expr)) {
+    /// Shows every expression of the initialiser to `see`.
+    pub fn visit(&self, see: &mut dyn FnMut(&Expr)) {
         self.items.iter().for_each(|item| item.value.visit(see));
     }
 }
