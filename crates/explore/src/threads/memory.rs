@@ -100,13 +100,18 @@ struct Layout {
 pub struct Layouts(FxHashMap<ObjectKey, Layout>);
 
 impl Layouts {
-    /// Asks for a cell. If another one must be there, no layout will do.
+    /// Asks for a cell. If another one must be there, no layout will do; then the narrower one is there, so that the wider
+    /// access is the one at fault: it comes last where somebody waits for what others write byte by byte.
     pub fn ask(&mut self, key: ObjectKey, offset: u32, width: Width) {
         let fresh = || Layout { cells: Vec::new(), grain: width, given_up: false };
         let layout = self.0.entry(key).or_insert_with(fresh);
-        if layout.cells.iter().any(|&cell| overlap(cell, (offset, width))) {
+        let overlaps = |&cell: &(u32, Width)| overlap(cell, (offset, width));
+        if layout.cells.iter().any(overlaps) {
             layout.given_up = true;
-            return;
+            if layout.cells.iter().filter(|cell| overlaps(cell)).any(|&(_, other)| other <= width) {
+                return;
+            }
+            layout.cells.retain(|cell| !overlaps(cell));
         }
         layout.grain = width;
         layout.cells.push((offset, width));
