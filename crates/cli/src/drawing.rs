@@ -53,7 +53,8 @@ pub fn svg(answered: &Answered, choice: &Choice) -> Result<String, String> {
     let name = choice.name();
     let condition = condition(answered).ok_or("the test has no condition")?;
     if let Some(witness) = &answered.witness {
-        let title = format!("{}: allowed by {name}, {}", answered.program.name, state(answered, witness, condition));
+        let title =
+            format!("{}: allowed by {name}, {}", answered.program.name, state(answered, witness, condition));
         return Ok(draw(answered, &witness.execution, &title));
     }
     for text in [COHERENT, ANYTHING] {

@@ -15,8 +15,7 @@ use fencepost_contexts as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason};
 use fencepost_ir::{
-    Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier,
-    Role, Value,
+    Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier, Role, Value,
 };
 use fencepost_litmus::{Arch, LitmusTest, parse, show_state_into};
 use fencepost_machine::power;

@@ -7,7 +7,7 @@
 //! two rows there are only lanes: there, in its own lane, stands the name of an arrow. Arrows may cross each other, at right
 //! angles.
 
-use fencepost_answer::picture::{Arrow, Kind, Picture};
+use fencepost_answer::picture::{Arrow, Box, Kind, Picture};
 
 /// Height of a line of text in a box, what a box has beside its lines, the room below a box, the first row.
 pub const LINE: usize = 15;
@@ -20,7 +20,8 @@ const LANE: usize = 30;
 const MARGIN: usize = 18;
 /// Width of a character.
 const CHARACTER: f64 = 7.3;
-/// Boxes are as wide as the longest event, within limits.
+/// Boxes are as wide as the longest event, or as that much of a place, within limits.
+const PLACE: usize = 40;
 const NARROWEST: usize = 180;
 const WIDEST: usize = 420;
 
@@ -117,7 +118,8 @@ impl Layout {
             threads.iter().position(|&t| t == thread).unwrap_or(0)
         };
         let planned = plan(picture, &column);
-        let longest = picture.boxes.iter().map(|step| step.event.chars().count()).max().unwrap_or(0);
+        let length = |step: &Box| step.event.chars().count().max(step.place.chars().count().min(PLACE));
+        let longest = picture.boxes.iter().map(length).max().unwrap_or(0);
         let wide = ((longest as f64 * CHARACTER) as usize + 14).clamp(NARROWEST, WIDEST);
         let lanes = |gutter: usize| {
             planned.iter().filter(|p| p.gutter == gutter).map(|p| p.lane + 1).max().unwrap_or(0)
@@ -126,11 +128,15 @@ impl Layout {
             (0..=threads.len()).map(|gutter| 2 * MARGIN + lanes(gutter) * LANE).collect();
         let left = |column: usize| gutters[..=column].iter().sum::<usize>() + column * wide;
         let columns: Vec<usize> = (0..threads.len()).map(left).collect();
-        let texts: Vec<[Vec<String>; 2]> =
-            picture.boxes.iter().map(|step| [wrapped(&step.event, wide), wrapped(&step.place, wide)]).collect();
+        let texts: Vec<[Vec<String>; 2]> = picture
+            .boxes
+            .iter()
+            .map(|step| [wrapped(&step.event, wide), wrapped(&step.place, wide)])
+            .collect();
         let mut y = TOP;
         let place = |(row, [event, place]): (usize, &[Vec<String>; 2])| {
-            let rect = Rect { x: columns[column(row)], y, w: wide, h: FRAME + LINE * (event.len() + place.len()) };
+            let rect =
+                Rect { x: columns[column(row)], y, w: wide, h: FRAME + LINE * (event.len() + place.len()) };
             y += rect.h + ROOM;
             rect
         };
@@ -215,7 +221,6 @@ impl Ports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fencepost_answer::picture::Box;
     use fencepost_diag::Span;
 
     /// A picture of that many threads and events with arrows all over it.

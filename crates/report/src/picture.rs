@@ -96,7 +96,8 @@ pub fn svg(picture: &Picture) -> String {
             step.thread, step.span.start
         );
         let [event, place] = &layout.texts[row];
-        let colors = event.iter().map(|line| (line, "")).chain(place.iter().map(|line| (line, " fill=\"#555\"")));
+        let colors =
+            event.iter().map(|line| (line, "")).chain(place.iter().map(|line| (line, " fill=\"#555\"")));
         for (number, (line, color)) in colors.enumerate() {
             let (x, y, line) = (x + 6, y + LINE * (number + 1), escape_markup(line));
             let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\"{color}>{line}</text>");
