@@ -37,6 +37,7 @@ mod property;
 pub mod registers;
 mod relation;
 pub mod sections;
+pub mod tail_calls;
 pub mod text;
 pub mod undefined;
 pub mod unroll;

@@ -11,6 +11,7 @@ use fencepost_diag::Diagnostic;
 use fencepost_ir::nondet::{TooMany, split_choices};
 use fencepost_ir::pauses::leave_out_pauses;
 use fencepost_ir::sections::as_critical_sections;
+use fencepost_ir::tail_calls::jump_to_oneself;
 use fencepost_ir::{Ann, Instr, Language, ObjectId, Order, Program, bound_loops, globalise_locals_of_main};
 
 /// What an engine wants of a program.
@@ -104,6 +105,7 @@ pub fn prepare(
         program = globalise_locals_of_main(&program);
     }
     if form.bound_loops {
+        program = jump_to_oneself(&program);
         program = leave_out_pauses(&program);
         program = bound_loops(&program, options.unroll);
     }

@@ -4,7 +4,6 @@
 use super::explore::{Told, tell};
 use super::{Engine, Fit, Question, has_large_choices};
 use crate::args::Dependencies;
-use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, is_watched};
 use crate::revalidate::{self, Unconfirmed};
@@ -104,7 +103,7 @@ fn settings(question: &Question<'_>, model: &Model) -> axiom::Options<'static> {
     let limits = Limits {
         deadline: question.deadline(),
         max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
-        interrupt: Some(&INTERRUPT),
+        interrupt: Some(question.interrupt),
         conflicts: None,
     };
     let progress: Option<&dyn Fn(Progress)> = is_watched(question.options.quiet).then_some(&of_bounds);

@@ -5,6 +5,7 @@ use super::promising_translated::{self, Translated};
 use super::states::{search, with_limits};
 use super::{Engine, Fit, Question};
 use crate::args::{Backend, CheckArgs, ReduceArgs};
+use crate::check::INTERRUPT;
 use crate::input::{self, Trouble};
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
 use fencepost_ir::{Language, Program, Property, Quantifier};
@@ -279,8 +280,16 @@ pub fn write_reduced(options: &ReduceArgs) -> Result<(), Trouble> {
     let defaults = CheckArgs { unroll: options.unroll, ..CheckArgs::default() };
     let compiled = input::read(&name, model, &defaults)?;
     let (file, start) = (name.as_str(), Instant::now());
-    let question =
-        Question { file, compiled: &compiled, model, options: &defaults, start, until: None, work: None };
+    let question = Question {
+        file,
+        compiled: &compiled,
+        model,
+        options: &defaults,
+        start,
+        until: None,
+        work: None,
+        interrupt: &INTERRUPT,
+    };
     let out = options.output.display().to_string();
     let text = match out.rsplit('.').next() {
         Some("fp") => fencepost_lang::print(&reduced_program(&question, options)?),
