@@ -25,6 +25,7 @@ pub mod finals;
 pub mod formula;
 pub mod lift;
 pub mod limits;
+pub mod power;
 pub mod promising;
 pub mod proof;
 mod sc;

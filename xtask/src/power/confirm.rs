@@ -4,7 +4,7 @@
 
 use super::{Options, ROWS, Row, reduce, source};
 use fencepost_answer::trace::{Action, Event};
-use fencepost_contexts::{self as contexts, Execution, PowerRun};
+use fencepost_bmc::power::{self as contexts, Execution, PowerRun};
 use fencepost_diag::{SourceFile, Span};
 use fencepost_explore::{Finding, FindingKind, ModelName, explore};
 use fencepost_ir::{Language, Program};

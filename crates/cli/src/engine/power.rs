@@ -7,7 +7,8 @@ use crate::check::INTERRUPT;
 use crate::input::Trouble;
 use crate::progress::{self, is_watched};
 use fencepost_answer::{Bound, BoundName, Limit, Outcome, StopReason, Verdict};
-use fencepost_contexts::{self as contexts, Limits, PowerRun, Size};
+use fencepost_bmc::Limits;
+use fencepost_bmc::power::{self as contexts, PowerRun, Size};
 use fencepost_ir::{Language, Program, Property, Quantifier};
 use fencepost_machine::power::{self, schedule};
 use fencepost_models::prepare::Form;
@@ -200,10 +201,10 @@ fn encoded_within(
             Outcome::unknown(StopReason::NoneWithinBounds)
         }
         contexts::Verdict::Unknown => Outcome::unknown(match found.stop {
-            Some(contexts::StopReason::Timeout) => StopReason::limit(Limit::Timeout),
-            Some(contexts::StopReason::Memory) => StopReason::limit(Limit::MaxMemory),
-            Some(contexts::StopReason::Interrupted) => StopReason::limit(Limit::Interrupted),
-            Some(contexts::StopReason::Size | contexts::StopReason::NoSolver) | None => {
+            Some(fencepost_bmc::StopReason::Timeout) => StopReason::limit(Limit::Timeout),
+            Some(fencepost_bmc::StopReason::Memory) => StopReason::limit(Limit::MaxMemory),
+            Some(fencepost_bmc::StopReason::Interrupted) => StopReason::limit(Limit::Interrupted),
+            Some(fencepost_bmc::StopReason::Size | fencepost_bmc::StopReason::NoSolver) | None => {
                 StopReason::Unsupported(found.reason.unwrap_or_default())
             }
         }),

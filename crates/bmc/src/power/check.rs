@@ -1,13 +1,13 @@
 //! From a program to an answer.
 
-use crate::power::{Execution, Power, PowerRun, Rule};
-use crate::symbolic::{self, Cells, Failed, Formula, Unsupported, zero};
-use fencepost_bmc::aig::Lit;
-use fencepost_bmc::finals::holds;
-use fencepost_bmc::limits::{Limits, StopReason};
-use fencepost_bmc::proof::checked_proof;
-use fencepost_bmc::solver::{Answer, Solver};
-use fencepost_bmc::word::Word;
+use super::symbolic::{self, Cells, Failed, Formula, Unsupported, zero};
+use super::{Execution, Power, PowerRun, Rule};
+use crate::aig::Lit;
+use crate::finals::holds;
+use crate::limits::{Limits, StopReason};
+use crate::proof::checked_proof;
+use crate::solver::{Answer, Solver};
+use crate::word::Word;
 use fencepost_ir::flat::{self, Flat, Op};
 use fencepost_ir::{FailKind, Fence, Observable, Program, Property, Quantifier, Span, Value};
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use fencepost_answer::StopReason;
-use fencepost_contexts::{Options, PowerRun, Verdict, check};
+use fencepost_bmc::power::{Options, PowerRun, Verdict, check};
 use fencepost_ir::Program;
 use fencepost_machine::power;
 use fencepost_machine::power::schedule::{Schedule, final_state, replay};

@@ -7,7 +7,7 @@
 //!
 //! `FENCEPOST_CASES` says how many programs of each kind (60), `FENCEPOST_SEED` which is the first (0).
 
-use fencepost_contexts::{Options, Verdict, check};
+use fencepost_bmc::power::{Options, Verdict, check};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{self as explore, ModelName};
 use fencepost_ir::{Language, Program};

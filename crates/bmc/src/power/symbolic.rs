@@ -5,12 +5,12 @@
 //! says, usually new
 //! variables; how many bits they need is found by running again until no cell gets wider ([`Shapes`]).
 
-use fencepost_bmc::aig::{Graph, Lit};
-use fencepost_bmc::arithmetic;
-use fencepost_bmc::formula::Formula as Clauses;
-use fencepost_bmc::limits::{Limits, StopReason};
-use fencepost_bmc::shape::Shape;
-use fencepost_bmc::word::Word;
+use crate::aig::{Graph, Lit};
+use crate::arithmetic;
+use crate::formula::Formula as Clauses;
+use crate::limits::{Limits, StopReason};
+use crate::shape::Shape;
+use crate::word::Word;
 use fencepost_ir::flat::{Flat, Op};
 use fencepost_ir::{Extend, FailKind, Fence, ObjectId, Operand, Reg, Rvalue, Span, Value, Width};
 use rustc_hash::FxHashMap;
