@@ -14,7 +14,7 @@
 
 use crate::annotation::{Ann, Fence};
 use crate::names::Names;
-use crate::property::Property;
+use crate::property::{Property, Quantifier};
 use crate::value::Value;
 use fencepost_diag::Span;
 
@@ -710,6 +710,11 @@ impl Program {
     /// does.
     pub fn is_process(&self) -> bool {
         self.threads.len() == 1
+    }
+
+    /// The question is whether some final state is there.
+    pub fn asks_for_a_state(&self) -> bool {
+        matches!(&self.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
     }
 
     /// The object of that name.

@@ -35,7 +35,7 @@ mod reads;
 mod rules;
 pub mod symbolic;
 
-pub use check::{Finding, Options, Outcome, Size, Verdict, check, prove, states, states_up_to};
+pub use check::{Options, check, prove, states, states_up_to};
 pub use follow::Execution;
 pub use lift::PowerRun;
 pub use rules::Rule;

@@ -3,7 +3,8 @@
 use super::execute::Pass;
 use super::flow::analyse;
 use super::shapes::Shapes;
-use super::{EventKind, Failed, Options, Unrolled};
+use super::{EventKind, Options, Unrolled};
+use crate::outcome::Failed;
 use fencepost_ir::{Instr, Observable, Program, Property, Reg};
 
 /// Unrolls and inlines each thread once.

@@ -2,7 +2,8 @@
 //! run of the machine.
 
 use super::support;
-use fencepost_bmc::power::{Options, PowerRun, Verdict, check};
+use fencepost_bmc::Verdict;
+use fencepost_bmc::power::{Options, PowerRun, check};
 use fencepost_ir::Program;
 use fencepost_machine::power;
 use fencepost_machine::power::schedule::{Schedule, replay};
