@@ -15,8 +15,7 @@ use fencepost_bmc::power as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason};
 use fencepost_ir::{
-    Execution, Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier,
-    Role, Value,
+    Fence, FinalCondition, Instr, Language, Object, Observable, Program, Property, Quantifier, Role, Value,
 };
 use fencepost_litmus::{Arch, LitmusTest, parse, show_state_into};
 use fencepost_machine::power;
@@ -83,7 +82,7 @@ pub struct Answered {
     /// The final states as values, in the order of the condition's observed parts.
     pub finals: Vec<Vec<Value>>,
     /// The execution.
-    pub witness: Option<Execution>,
+    pub witness: Option<naive::NaiveExecution>,
     /// Time it took.
     pub seconds: f64,
 }
@@ -271,7 +270,7 @@ fn conclude(
 struct Found {
     outcome: Outcome,
     finals: Vec<Vec<Value>>,
-    witness: Option<Execution>,
+    witness: Option<naive::NaiveExecution>,
 }
 
 /// Without all executions there is no verdict; what was observed so far is told.
@@ -486,7 +485,7 @@ fn with_enumerator(
         observed.satisfying += u64::from(condition.proposition.holds(&state));
         observed.undefined |= execution.undefined;
         if settings.witness && witness.is_none() && witness::satisfies(&execution, condition) {
-            witness = Some(execution.execution);
+            witness = Some(execution.clone());
         }
         observed.flags.extend(execution.flags);
         states.push(state[..condition.shown].to_vec());

@@ -185,10 +185,12 @@ pub enum Width {
     W32,
     /// Eight bytes.
     W64,
+    /// Sixteen bytes, whose value is two words in one ([`crate::wide`]): for accesses only, nothing computes with them.
+    W128,
 }
 
 impl Width {
-    /// Every width.
+    /// Every width that computations have.
     pub const ALL: [Width; 4] = [Width::W8, Width::W16, Width::W32, Width::W64];
 
     /// Size in bytes.
@@ -198,15 +200,21 @@ impl Width {
             Width::W16 => 2,
             Width::W32 => 4,
             Width::W64 => 8,
+            Width::W128 => crate::wide::BYTES,
         }
+    }
+
+    /// The bits of a value.
+    pub fn bits(self) -> u32 {
+        8 * self.bytes().min(8)
     }
 
     /// Keeps the low bits and clears the others; an undefined value stays undefined.
     pub fn zero_extend(self, value: Value) -> Value {
         match self {
             _ if value == Value::UNDEFINED => value,
-            Width::W64 => value,
-            _ => Value(value.0 & ((1 << (8 * self.bytes())) - 1)),
+            Width::W64 | Width::W128 => value,
+            _ => Value(value.0 & ((1 << self.bits()) - 1)),
         }
     }
 
@@ -215,7 +223,7 @@ impl Width {
         if value == Value::UNDEFINED {
             return value;
         }
-        let shift = 64 - 8 * self.bytes();
+        let shift = 64 - self.bits();
         Value::from_i64(((value.0 << shift) as i64) >> shift)
     }
 

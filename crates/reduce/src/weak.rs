@@ -272,7 +272,7 @@ impl Printer<'_> {
             Observable::Register { .. } => format!("(int64_t){}", self.final_name(seen).unwrap_or_default()),
             Observable::Memory { object, offset, width } => {
                 let cell = self.cell(object.0, offset, width);
-                format!("(int64_t)(int{}_t){cell}", 8 * width.bytes())
+                format!("(int64_t)(int{}_t){cell}", width.bits())
             }
         }
     }
@@ -292,7 +292,7 @@ const KEYWORDS: [&str; 12] =
     ["auto", "break", "case", "do", "else", "for", "goto", "if", "int", "main", "unused", "while"];
 
 fn unsigned(width: Width) -> String {
-    format!("uint{}_t", 8 * width.bytes())
+    format!("uint{}_t", width.bits())
 }
 
 fn labels(function: &Function) -> BTreeSet<u32> {
@@ -549,7 +549,7 @@ fn arm_size(width: Width) -> (&'static str, char) {
         Width::W8 => ("b", 'w'),
         Width::W16 => ("h", 'w'),
         Width::W32 => ("", 'w'),
-        Width::W64 => ("", 'x'),
+        Width::W64 | Width::W128 => ("", 'x'),
     }
 }
 
@@ -558,7 +558,7 @@ fn power_size(width: Width) -> char {
         Width::W8 => 'b',
         Width::W16 => 'h',
         Width::W32 => 'w',
-        Width::W64 => 'd',
+        Width::W64 | Width::W128 => 'd',
     }
 }
 

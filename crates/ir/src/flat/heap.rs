@@ -219,7 +219,7 @@ impl Heap {
 
     fn load(&self, flat: &Flat, registers: &Registers, addr: Operand, width: Width) -> May {
         // What is narrower than a pointer is a number.
-        if width != Width::W64 {
+        if width < Width::W64 {
             return May::number();
         }
         let may = operand(registers, addr);

@@ -26,7 +26,7 @@ macro_rules! words {
 }
 
 words! {
-    Width, "a width: w8, w16, w32 or w64" { W8 = "w8", W16 = "w16", W32 = "w32", W64 = "w64" }
+    Width, "a width: w8, w16, w32, w64 or w128" { W8 = "w8", W16 = "w16", W32 = "w32", W64 = "w64", W128 = "w128" }
     Extend, "`zero` or `sign`" { Zero = "zero", Sign = "sign" }
     UnaryOp, "an operator of one operand" {
         Neg = "neg", Not = "not", LogicalNot = "lnot", ZeroExtend = "zext", SignExtend = "sext",
