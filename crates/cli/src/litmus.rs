@@ -11,7 +11,7 @@ use crate::remote::{self, Description};
 use crate::telling::headline::{headline, quoted};
 use crate::witness::{self, Rejected};
 use fencepost_answer::{Bound, BoundName, Observed, Outcome, Statistics, StopReason as Reason};
-use fencepost_contexts as contexts;
+use fencepost_bmc::power as contexts;
 use fencepost_diag::{Diagnostic, SourceFile, SourceMap};
 use fencepost_explore::{Finding, FindingKind, Limits, ModelName, Options, StopReason};
 use fencepost_ir::{
@@ -365,7 +365,7 @@ fn with_machine(
     let states: Vec<Vec<Value>> = match settings.engine {
         LitmusEngine::Reduce => {
             let interrupt = Some(&INTERRUPT);
-            let limits = contexts::Limits { deadline, interrupt, ..contexts::Limits::default() };
+            let limits = fencepost_bmc::Limits { deadline, interrupt, ..fencepost_bmc::Limits::default() };
             let options = contexts::Options { limits, ..contexts::Options::new(settings.unroll) };
             let found = contexts::states(program, &options, settings.contexts.unwrap_or(6))
                 .map_err(|e| refuse(&e.what, e.span))?;
@@ -373,12 +373,14 @@ fn with_machine(
                 Ok(states) => states,
                 Err(stop) => {
                     let limit = match stop {
-                        contexts::StopReason::NoSolver => {
+                        fencepost_bmc::StopReason::NoSolver => {
                             return Err(format!("error: {}", stop.describe()).into());
                         }
-                        contexts::StopReason::Timeout => StopReason::Timeout,
-                        contexts::StopReason::Memory | contexts::StopReason::Size => StopReason::MaxMemory,
-                        contexts::StopReason::Interrupted => StopReason::Interrupted,
+                        fencepost_bmc::StopReason::Timeout => StopReason::Timeout,
+                        fencepost_bmc::StopReason::Memory | fencepost_bmc::StopReason::Size => {
+                            StopReason::MaxMemory
+                        }
+                        fencepost_bmc::StopReason::Interrupted => StopReason::Interrupted,
                     };
                     return Ok(stopped(Reason::limit(limit), statistics, None));
                 }

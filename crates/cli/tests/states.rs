@@ -334,7 +334,7 @@ fn auto_takes_data_as_symbols() {
 #[test]
 fn full_fences_are_full_everywhere() {
     let file = std::env::temp_dir().join(format!("fencepost-fences-{}.fp", std::process::id()));
-    for fence in fencepost_ir::Fence::ALL {
+    for fence in fencepost_ir::Fence::all() {
         let name = fence.name();
         let text = format!(
             "shared x, y; process P {{ reg a; x := 1; fence {name}; a := y; }} \

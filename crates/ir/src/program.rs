@@ -12,9 +12,10 @@
 //! succeeds and on the read if it fails, the other being a pick dependency (AArch64 `CAS`). The status of a store-exclusive
 //! depends on nothing.
 
-use crate::annotation::{Ann, Fence};
+use crate::annotation::Ann;
+use crate::fence::Fence;
 use crate::names::Names;
-use crate::property::Property;
+use crate::property::{Observable, Property, Quantifier};
 use crate::value::Value;
 use fencepost_diag::Span;
 
@@ -718,6 +719,23 @@ impl Program {
     /// does.
     pub fn is_process(&self) -> bool {
         self.threads.len() == 1
+    }
+
+    /// The question is whether some final state is there.
+    pub fn asks_for_a_state(&self) -> bool {
+        matches!(&self.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
+    }
+
+    /// The registers of a function that the final condition looks at.
+    pub fn observed(&self, function: FunctionId) -> Vec<Reg> {
+        let Property::Final(condition) = &self.property else { return Vec::new() };
+        let mine = |observable: &Observable| match observable {
+            Observable::Register { thread, reg } => {
+                (self.threads[thread.0 as usize].function == function).then_some(*reg)
+            }
+            Observable::Memory { .. } => None,
+        };
+        condition.observed.iter().filter_map(mine).collect()
     }
 
     /// The object of that name.

@@ -609,23 +609,8 @@ fn fence(fence: Fence) -> Result<String, String> {
             let order = word(order, Origin::Power)?.unwrap_or("memory_order_relaxed");
             return Ok(format!("atomic_thread_fence({order});"));
         }
-        Fence::Sync => "sync",
-        Fence::Lwsync => "lwsync",
-        Fence::Eieio => "eieio",
-        Fence::Isync => "isync",
-        Fence::Mfence => "mfence",
-        Fence::Lfence => "lfence",
-        Fence::Sfence => "sfence",
-        Fence::DmbSy => "dmb sy",
-        Fence::DmbLd => "dmb ld",
-        Fence::DmbSt => "dmb st",
-        Fence::DsbSy => "dsb sy",
-        Fence::DsbLd => "dsb ld",
-        Fence::DsbSt => "dsb st",
-        Fence::Isb => "isb",
-        Fence::RiscV(..) | Fence::RiscVTso | Fence::RiscVI | Fence::Kernel(_) => {
-            return Err(format!("the fence {}", fence.name()));
-        }
+        fence if !fence.row().text.is_empty() => fence.row().text,
+        _ => return Err(format!("the fence {}", fence.name())),
     };
     Ok(format!("__asm__ volatile(\"{instruction}\" : : : \"memory\");"))
 }

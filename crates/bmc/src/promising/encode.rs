@@ -11,9 +11,8 @@ use super::{Active, Bounds, Certify, Rule, Unsupported};
 use crate::aig::{Graph, Lit};
 use crate::formula::Formula;
 use crate::limits::{Limits, StopReason};
-use crate::symbolic::{
-    CellId, Event, EventId, EventKind, Failed, InstanceId, Point, ThreadInstance, Unrolled,
-};
+use crate::outcome::Failed;
+use crate::symbolic::{CellId, Event, EventId, EventKind, InstanceId, Point, ThreadInstance, Unrolled};
 use crate::word::Word;
 use fencepost_ir::{Program, Property, Span, Value};
 use std::rc::Rc;
@@ -140,12 +139,10 @@ pub fn encode(
     active: Active,
     limits: Limits,
 ) -> Result<Encoding, Failed> {
-    let unsupported = |Unsupported { what, span }| Failed::Unsupported { what, span };
-    check_supported(unrolled).map_err(unsupported)?;
+    check_supported(unrolled)?;
     let mut graph = std::mem::take(&mut unrolled.graph);
-    let mut encoder =
-        Encoder::new(program, unrolled, &mut graph, (bounds, active), limits).map_err(unsupported)?;
-    encoder.run(bounds.certify).map_err(unsupported)?;
+    let mut encoder = Encoder::new(program, unrolled, &mut graph, (bounds, active), limits)?;
+    encoder.run(bounds.certify)?;
     if let Some(reason) = encoder.stopped {
         return Err(Failed::Stopped(reason));
     }

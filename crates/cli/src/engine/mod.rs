@@ -18,6 +18,7 @@ mod promising_ordered;
 mod promising_translated;
 mod reduce;
 mod run;
+pub mod solver;
 mod states;
 
 #[cfg(feature = "cluster")]

@@ -8,7 +8,7 @@ use crate::args::{Backend, CheckArgs, ReduceArgs};
 use crate::check::INTERRUPT;
 use crate::input::{self, Trouble};
 use fencepost_answer::{Bound, BoundName, Outcome, StopReason, Verdict};
-use fencepost_ir::{Language, Program, Property, Quantifier};
+use fencepost_ir::{Language, Program};
 use fencepost_machine::buffers::Move;
 use fencepost_machine::code::Code;
 use fencepost_machine::guided::{self, Visit};
@@ -122,7 +122,7 @@ impl Engine for Reduce {
         if outcome.verdict == Verdict::Unsafe {
             let source = &prepared.program;
             outcome = match run {
-                None if asks_for_a_state(source) && backend != Backend::Cbmc => match all {
+                None if source.asks_for_a_state() && backend != Backend::Cbmc => match all {
                     true => outcome,
                     // Within the bound there is none.
                     false => Outcome::unknown(StopReason::NoneWithinBounds),
@@ -155,11 +155,6 @@ fn backend(question: &Question<'_>) -> Backend {
         Backend::States if !given && super::has_large_choices(question) => Backend::Bmc,
         asked => asked,
     }
-}
-
-/// The question is whether some final state is there.
-pub fn asks_for_a_state(program: &Program) -> bool {
-    matches!(&program.property, Property::Final(condition) if condition.quantifier == Quantifier::Exists)
 }
 
 /// The order in which a run of the reduced program executes the instructions of the source.

@@ -3,7 +3,7 @@
 use super::objects::{Env, Known, Private, operand};
 use super::unroll::{Layout, rebase};
 use super::{Op, Unsupported};
-use crate::annotation::Fence;
+use crate::fence::Fence;
 use crate::program::{
     BinaryOp, Extend, FailKind, Instr, Object, ObjectId, Operand, Reg, RmwOp, Rvalue, UnaryOp, Until, Width,
 };

@@ -29,7 +29,7 @@ mod unroll;
 pub use handshakes::with_handshakes;
 pub use phases::{Phase, phases};
 
-use crate::annotation::Fence;
+use crate::fence::Fence;
 use crate::program::{Extend, FailKind, Object, Operand, Program, Reg, Rvalue, Width};
 use fencepost_diag::Span;
 

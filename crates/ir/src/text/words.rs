@@ -1,7 +1,8 @@
 //! Enumerations that are one word each.
 
 use super::parser::{Parser, Text};
-use crate::annotation::{Fence, Order};
+use crate::annotation::Order;
+use crate::fence::Fence;
 use crate::program::{BinaryOp, Extend, FailKind, RmwOp, UnaryOp, Width};
 use crate::property::{Compare, Quantifier};
 use fencepost_diag::Diagnostic;
@@ -77,7 +78,7 @@ impl Text for Fence {
     }
 
     fn parse(parser: &mut Parser) -> Result<Self, Box<Diagnostic>> {
-        match Fence::ALL.into_iter().find(|fence| parser.is_word(fence.name())) {
+        match Fence::all().find(|fence| parser.is_word(fence.name())) {
             Some(fence) => {
                 parser.take();
                 Ok(fence)

@@ -1,10 +1,10 @@
 //! Coherence, propagation, and what reads read: the clauses between threads.
 
 use super::reads::Reading;
+use super::symbolic::Formula;
 use super::{By, Kind, Last, Power, Rule};
-use crate::symbolic::Formula;
-use fencepost_bmc::aig::{Lit, Values};
-use fencepost_bmc::limits::{Limits, StopReason};
+use crate::aig::{Lit, Values};
+use crate::limits::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
 /// What was encoded, for lifting.

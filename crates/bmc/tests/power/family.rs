@@ -3,9 +3,8 @@
 //!
 //! The test takes every 97th of them; `FENCEPOST_STRIDE=1` takes all.
 
-mod support;
-
-use fencepost_contexts::{Options, states_up_to};
+use super::support;
+use fencepost_bmc::power::{Options, states_up_to};
 use fencepost_machine::power;
 use std::collections::BTreeSet;
 

@@ -5,46 +5,17 @@
 //! says, usually new
 //! variables; how many bits they need is found by running again until no cell gets wider ([`Shapes`]).
 
-use fencepost_bmc::aig::{Graph, Lit};
-use fencepost_bmc::arithmetic;
-use fencepost_bmc::formula::Formula as Clauses;
-use fencepost_bmc::limits::{Limits, StopReason};
-use fencepost_bmc::shape::Shape;
-use fencepost_bmc::word::Word;
+use crate::aig::{Graph, Lit};
+use crate::arithmetic;
+use crate::formula::Formula as Clauses;
+use crate::limits::Limits;
+use crate::outcome::{Failed, Unsupported};
+use crate::shape::Shape;
+use crate::word::Word;
 use fencepost_ir::flat::{Flat, Op};
 use fencepost_ir::{Extend, FailKind, Fence, ObjectId, Operand, Reg, Rvalue, Span, Value, Width};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-
-/// Something that this engine does not do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsupported {
-    /// What, in words.
-    pub what: String,
-    /// Where.
-    pub span: Span,
-}
-
-/// Why there is no formula.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failed {
-    /// A limit was reached.
-    Stopped(StopReason),
-    /// The program has something that has no meaning here.
-    Unsupported(Unsupported),
-}
-
-impl From<Unsupported> for Failed {
-    fn from(unsupported: Unsupported) -> Failed {
-        Failed::Unsupported(unsupported)
-    }
-}
-
-impl From<StopReason> for Failed {
-    fn from(reason: StopReason) -> Failed {
-        Failed::Stopped(reason)
-    }
-}
 
 /// Cells of memory by number.
 pub struct Cells {

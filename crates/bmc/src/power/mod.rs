@@ -1,6 +1,11 @@
 //! POWER with `K` contexts, encoded directly: each event of a thread is unrolled once, and has for each context the bit "done by
 //! now".
 //!
+//! `ir::flat` unrolls and inlines each thread once; [`symbolic`] runs it with symbolic values into guarded events; [`Power`] puts
+//! the events into contexts of the machine; [`mod@check`] asks the solver. Threads and steps are those of the flat program, which
+//! `machine::power` runs too: a solution is a run of that machine, and has to be replayed there. *Safe* holds for runs with at
+//! most that many contexts in which no loop goes back more often than the unroll bound says.
+//!
 //! The specification is the operational machine; this is the set of its complete runs with at most `K` contexts, seen from the
 //! events:
 //!
@@ -21,25 +26,28 @@
 //!
 //! `order.rs` has the clauses about coherence and propagation, `reads.rs` those about reads, `lift.rs` makes a run of a solution.
 
+pub mod check;
 mod established;
 mod follow;
 mod lift;
 mod order;
 mod reads;
 mod rules;
+pub mod symbolic;
 
+pub use check::{Options, check, prove, states, states_up_to};
 pub use follow::Execution;
 pub use lift::PowerRun;
 pub use rules::Rule;
 
-use crate::symbolic::{Access, Cells, Formula, Memory, Shapes, zero};
-use fencepost_bmc::aig::{Graph, Lit};
-use fencepost_bmc::word::Word;
+use crate::aig::{Graph, Lit};
+use crate::word::Word;
 use fencepost_ir::Fence;
 use fencepost_ir::flat::{Flat, Phase, phases};
 use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
+use symbolic::{Access, Cells, Formula, Memory, Shapes, zero};
 
 /// For each context, whether something is done by then.
 pub type By = Rc<[Lit]>;

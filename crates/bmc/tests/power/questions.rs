@@ -2,7 +2,7 @@
 //! of contexts, and every run that the encoding shows is one of
 //! the machine. `cargo xtask power questions` asks 20,000 of them.
 
-mod support;
+use super::support;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

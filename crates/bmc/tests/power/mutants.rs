@@ -1,9 +1,9 @@
 //! Each rule of the encoding is left out once: some small program has other final states then, so that a rule that is lost would
 //! be noticed by the comparisons with the machine. The rules of which that is not so are listed.
 
-mod support;
-
-use fencepost_contexts::{Limits, Options, Rule, states_up_to};
+use super::support;
+use fencepost_bmc::Limits;
+use fencepost_bmc::power::{Options, Rule, states_up_to};
 use fencepost_ir::Program;
 use fencepost_ir::Value;
 use proptest::collection::vec;

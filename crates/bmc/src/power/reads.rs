@@ -15,10 +15,10 @@
 //! in no context between this read and an earlier one that is initialised later is there something new that is over the own
 //! store.
 
+use super::symbolic::Formula;
 use super::{By, Last, Power, Rule};
-use crate::symbolic::Formula;
-use fencepost_bmc::aig::Lit;
-use fencepost_bmc::word::Word;
+use crate::aig::Lit;
+use crate::word::Word;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

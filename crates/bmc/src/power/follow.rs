@@ -2,9 +2,9 @@
 //! stores come in its coherence order. Threads may stop
 //! before they have done all of it.
 
+use super::symbolic::Formula;
 use super::{Last, Power};
-use crate::symbolic::Formula;
-use fencepost_bmc::aig::Lit;
+use crate::aig::Lit;
 use std::collections::BTreeMap;
 
 /// A thread and a step of the flat program.

@@ -2,7 +2,8 @@
 #![allow(dead_code)]
 
 use fencepost_answer::StopReason;
-use fencepost_contexts::{Options, PowerRun, Verdict, check};
+use fencepost_bmc::power::{Options, PowerRun, check};
+use fencepost_bmc::{Verdict, Why};
 use fencepost_ir::Program;
 use fencepost_machine::power;
 use fencepost_machine::power::schedule::{Schedule, final_state, replay};
@@ -142,19 +143,23 @@ pub enum Said {
     Missing,
 }
 
+/// How often loops go round.
+const UNROLL: u32 = 2;
+
 /// The encoding's answer, with its run replayed rule by rule; an error if that fails.
 pub fn encoded(program: &Program, contexts: u32) -> Result<Said, String> {
-    let options = Options::new(2);
+    let options = Options::new(UNROLL);
     let found = check(program, &options, contexts..=contexts).map_err(|e| e.what)?;
-    let missing = found.none_within_bounds || found.verdict == Verdict::Unsafe && found.run.is_none();
+    let missing =
+        found.why == Some(Why::NoneWithinBounds) || found.verdict == Verdict::Unsafe && found.run.is_none();
     let said = match found.verdict {
         _ if missing => return Ok(Said::Missing),
         Verdict::Unsafe => Said::Wrong,
         Verdict::Safe => Said::Right,
-        Verdict::Unknown => return Err(format!("no answer: {:?}", found.reason)),
+        Verdict::Unknown => return Err(format!("no answer: {:?}", found.why)),
     };
     let Some(PowerRun { active, init, commit, reach, ways, choices }) = found.run else { return Ok(said) };
-    let code = power::prepare(program, found.unroll, false).map_err(|e| e.what)?;
+    let code = power::prepare(program, UNROLL, false).map_err(|e| e.what)?;
     let plan = Schedule { active, init, commit, reach, ways, choices };
     let replayed = match said {
         Said::Wrong => replay(&code, &plan).map(drop),

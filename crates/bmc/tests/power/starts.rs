@@ -7,7 +7,8 @@
 //!
 //! `FENCEPOST_CASES` says how many programs of each kind (60), `FENCEPOST_SEED` which is the first (0).
 
-use fencepost_contexts::{Options, Verdict, check};
+use fencepost_bmc::Verdict;
+use fencepost_bmc::power::{Options, check};
 use fencepost_diag::SourceFile;
 use fencepost_explore::{self as explore, ModelName};
 use fencepost_ir::{Language, Program};
@@ -90,9 +91,9 @@ fn encoded(text: &str) -> Said {
     match check(&program(text, FORM), &options, 1..=MOST) {
         Err(refused) => Said::Refused(refused.what),
         Ok(found) => match found.verdict {
-            Verdict::Unsafe => Said::Wrong(found.found_at),
-            Verdict::Safe => Said::Right { exhausted: found.exhausted },
-            Verdict::Unknown => Said::Refused(found.reason.unwrap_or_default()),
+            Verdict::Unsafe => Said::Wrong(found.found_at.map(|asked| asked.total as u32)),
+            Verdict::Safe => Said::Right { exhausted: !found.spent },
+            Verdict::Unknown => Said::Refused(format!("{:?}", found.why)),
         },
     }
 }

@@ -1,9 +1,9 @@
 //! Assertions: the encoding and the machine agree on whether one fails with so many contexts, and what the encoding finds is a
 //! run of the machine.
 
-mod support;
-
-use fencepost_contexts::{Options, PowerRun, Verdict, check};
+use super::support;
+use fencepost_bmc::Verdict;
+use fencepost_bmc::power::{Options, PowerRun, check};
 use fencepost_ir::Program;
 use fencepost_machine::power;
 use fencepost_machine::power::schedule::{Schedule, replay};

@@ -1,8 +1,7 @@
 //! Rounds of loops that do nothing can be left out: the final states are those with all rounds up to the bound.
 
-mod support;
-
-use fencepost_contexts::{Options, states_up_to};
+use super::support;
+use fencepost_bmc::power::{Options, states_up_to};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,8 +1,8 @@
 //! A solution as a run: in which context each thing happens.
 
+use super::symbolic::Formula;
 use super::{By, Power};
-use crate::symbolic::Formula;
-use fencepost_bmc::aig::Values;
+use crate::aig::Values;
 use fencepost_ir::Value;
 use std::collections::BTreeMap;
 

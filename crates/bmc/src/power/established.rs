@@ -19,9 +19,9 @@
 //! from store to store on which each store-conditional is
 //! left for what it read at most once.
 
+use super::symbolic::Formula;
 use super::{By, Power, Rule};
-use crate::symbolic::Formula;
-use fencepost_bmc::aig::Lit;
+use crate::aig::Lit;
 
 /// Beyond so many triples of stores and contexts what is covered in the end counts as covered: the encoding has some runs more
 /// then, and the machine will not confirm them.

@@ -2,9 +2,8 @@
 //!
 //! `cargo xtask power random` is the long comparison.
 
-mod support;
-
-use fencepost_contexts::{Options, states, states_up_to};
+use super::support;
+use fencepost_bmc::power::{Options, states, states_up_to};
 use fencepost_ir::{Program, Value};
 use fencepost_machine::power;
 use proptest::collection::vec;

@@ -2,7 +2,7 @@
 //! `cargo xtask power litmus` compares all of them,
 //! with up to six, and with the axiomatic model.
 
-use fencepost_contexts::{Options, states_up_to};
+use fencepost_bmc::power::{Options, states_up_to};
 use fencepost_diag::SourceFile;
 use fencepost_ir::{Property, Quantifier, Value};
 use fencepost_machine::power;
