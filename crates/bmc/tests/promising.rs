@@ -96,6 +96,17 @@ fn load_buffering_needs_a_promise_and_two_switches() {
     }
 }
 
+/// Two promises and four view switches: that one promise shows nothing for any K says nothing about two.
+#[test]
+fn what_one_promise_shows_for_any_bound_is_not_what_two_show() {
+    let text = "shared x, y, z, w; process P { reg a, b; a := x; y := 1; b := z; w := 1; } \
+                process Q { reg a, b; a := y; x := 1; b := w; z := 1; } \
+                never P.a == 1 && P.b == 1 && Q.a == 1 && Q.b == 1;";
+    let found = check(text, 5, 2);
+    assert_eq!((found.verdict, found.spent), (Verdict::Safe, true));
+    assert_eq!(check(text, 6, 2).verdict, Verdict::Unsafe);
+}
+
 /// With a dependency on both sides nothing is certified: no values out of thin air.
 #[test]
 fn nothing_comes_out_of_thin_air() {

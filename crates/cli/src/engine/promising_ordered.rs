@@ -46,13 +46,6 @@ fn with_plain_accesses(program: &Program) -> Option<Program> {
                 }
                 *ann = Ann { order: Order::Plain, ..*ann };
             }
-            Instr::StoreExclusive { .. }
-            | Instr::Rmw { .. }
-            | Instr::CompareExchange { .. }
-            | Instr::Fence(_)
-            | Instr::Await { .. }
-            | Instr::AwaitRmw { .. }
-            | Instr::TryLock { .. } => return None,
             Instr::Assign { .. }
             | Instr::Jump(_)
             | Instr::Branch { .. }
@@ -80,6 +73,8 @@ fn with_plain_accesses(program: &Program) -> Option<Program> {
             | Instr::AtomicBegin
             | Instr::AtomicEnd
             | Instr::Fail { .. } => {}
+            // Read-modify-writes, fences, reads that wait, and what is not known here.
+            _ => return None,
         }
     }
     Some(program)
