@@ -116,9 +116,14 @@ fn by_rank(able: Vec<Able>, refusal: Option<String>, question: &Question<'_>) ->
             };
             let explored = |question: &Question<'_>| explored_and_proved(engine, &others, question);
             match beside::asked(&question_of_first, formula, is_answer, explored) {
-                Ok(first) => first,
-                Err((outcome, why)) => {
-                    return Ok(Picked { engine: formula, why: why.into(), surprising: true, outcome });
+                beside::Answer::First(first) => first,
+                beside::Answer::Second(outcome, why) => {
+                    return Ok(Picked {
+                        engine: formula,
+                        why: why.into(),
+                        surprising: true,
+                        outcome: *outcome,
+                    });
                 }
             }
         }

@@ -53,13 +53,21 @@ impl Done {
     }
 }
 
-/// What `first` says of the question, or what the engine beside it says, and why that one was asked.
+/// Who answers.
+pub enum Answer<T> {
+    /// The first engine.
+    First(T),
+    /// The second one, and why it was asked.
+    Second(Box<Outcome>, &'static str),
+}
+
+/// What `first` says of the question, or what the engine beside it says.
 pub fn asked<T>(
     question: &Question<'_>,
     second: &'static dyn Engine,
     is_answer: impl Fn(&T) -> bool,
     first: impl FnOnce(&Question<'_>) -> T,
-) -> Result<T, (Outcome, &'static str)> {
+) -> Answer<T> {
     let (done, start) = (Done::default(), Instant::now());
     let (ours, theirs) = (Interrupt::new(), Interrupt::new());
     // Two lines of progress would write over each other.
@@ -84,8 +92,8 @@ pub fn asked<T>(
         theirs.raise();
         done.tell();
         match other.join() {
-            Ok(Some(answer)) if !is_answer(&found) => Err(answer),
-            _ => Ok(found),
+            Ok(Some((outcome, why))) if !is_answer(&found) => Answer::Second(Box::new(outcome), why),
+            _ => Answer::First(found),
         }
     })
 }
