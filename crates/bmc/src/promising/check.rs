@@ -47,6 +47,8 @@ pub struct Options<'a> {
     pub symbolic: symbolic::Options,
     /// The largest bounds.
     pub bounds: Bounds,
+    /// Only runs of one thread and of two, where many have fences: a trial.
+    pub few: bool,
     /// Is told about each bound that is tried.
     pub progress: Option<&'a dyn Fn(Asked, Statistics)>,
 }
@@ -106,7 +108,7 @@ pub fn check(
         any_total: false,
         statistics: Statistics::default(),
     };
-    if find_in_few(program, options, confirm, &mut outcome)? {
+    if find_in_few(program, options, confirm, &mut outcome)? || options.few {
         return Ok(outcome);
     }
     let (most, mut unroll) = (options.symbolic.unroll, options.symbolic.unroll.min(FIRST_UNROLL));

@@ -141,8 +141,14 @@ impl<'p> Pass<'p> {
             let args = thread.args.iter().map(|&value| Held::constant(value)).collect();
             self.add_thread(thread.function.0, args, Lit::TRUE, None);
         }
+        let mut moving: FxHashMap<u32, u32> = FxHashMap::default();
         while let Some(waiting) = self.queue.pop_front() {
-            self.run_thread(waiting)?;
+            let alike = moving.entry(self.threads[waiting.id.0 as usize].function).or_default();
+            *alike += 1;
+            match self.options.alike.is_none_or(|most| *alike <= most) {
+                true => self.run_thread(waiting)?,
+                false => self.leave_idle(waiting.id),
+            }
         }
         let originals = self.threads.len() as u32;
         for original in (0..originals).map(InstanceId) {
@@ -202,6 +208,14 @@ impl<'p> Pass<'p> {
         self.args.push(args.clone());
         self.queue.push_back(Waiting { id, args });
         id
+    }
+
+    /// A thread that does not move.
+    fn leave_idle(&mut self, id: InstanceId) {
+        let first = self.events.len() as u32;
+        self.threads[id.0 as usize].events = first..first;
+        let (ended, _) = self.end_of(id.0);
+        self.constraints.push(vec![!ended]);
     }
 
     fn run_thread(&mut self, waiting: Waiting) -> Result<(), Failed> {

@@ -96,6 +96,9 @@ pub struct Options {
     pub copies: u32,
     /// And one more for each step of the thread, an access or both halves of a read-modify-write.
     pub copies_per_step: bool,
+    /// Of the threads that run one function only so many move, those that start first. What goes wrong in such runs goes wrong;
+    /// that nothing does says nothing.
+    pub alike: Option<u32>,
     /// Most instructions of the unrolled program.
     pub max_steps: u64,
     /// Most threads.
@@ -117,6 +120,7 @@ impl Default for Options {
             c: false,
             copies: 0,
             copies_per_step: false,
+            alike: None,
             max_steps: 4_000_000,
             max_threads: 64,
             limits: Limits::default(),

@@ -73,7 +73,7 @@ fn whole(bounds: Bounds, without: Option<encoding::Rule>) -> encoding::Options<'
     let promises = bounds.promises.map_or(total, usize::from);
     let (certify, views, narrow) = (encoding::Certify::Always, None, None);
     let bounds = encoding::Bounds { total, promises, views, certify, narrow, without };
-    encoding::Options { symbolic: symbolic::Options::default(), bounds, progress: None }
+    encoding::Options { symbolic: symbolic::Options::default(), bounds, few: false, progress: None }
 }
 
 /// All threads end in a run of the machine, within the bound.
@@ -235,6 +235,7 @@ pub fn check_without(
             narrow: None,
             without,
         },
+        few: false,
         progress: None,
     };
     let replayer = Replayer::new(&program).expect("supported");

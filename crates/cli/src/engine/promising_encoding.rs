@@ -22,6 +22,9 @@ pub const DEFAULT_BOUND: u16 = 10;
 /// Promises if the user names no number: more are rarely of use, and each makes the formula larger.
 pub const DEFAULT_PROMISES: u16 = 1;
 
+/// Conflicts of each question about few threads, if that is a trial.
+const CONFLICTS_OF_FEW: u32 = 2_000;
+
 /// Options of other reductions.
 const FOREIGN: &[&str] = &["rounds", "age", "contexts"];
 /// Options of this one alone.
@@ -83,11 +86,12 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
     // The encoding bounds loops itself, and takes choices of any range.
     let prepared = question.prepare(Form { bound_loops: false, divide_choices: false, ..FORM })?;
     let program = &prepared.program;
+    let few = question.work == Some(0);
     let limits = bmc::Limits {
         deadline: question.deadline(),
         max_bytes: question.options.max_memory.map(|mb| mb.saturating_mul(1_000_000)),
         interrupt: Some(&INTERRUPT),
-        conflicts: None,
+        conflicts: few.then_some(CONFLICTS_OF_FEW),
     };
     let most = bounds(question).total.unwrap_or(0);
     let _line = progress::line(question.file, question.options.quiet);
@@ -116,6 +120,7 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
             ..symbolic::Options::default()
         },
         bounds: wanted,
+        few,
         progress: watched.then_some(&watch as &dyn Fn(Asked, Statistics)),
     };
     let replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
