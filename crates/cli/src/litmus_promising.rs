@@ -58,6 +58,7 @@ fn by_encoding(program: &Program, settings: &Settings<'_>, start: Instant) -> Re
         views: None,
         certify: Certify::Always,
         narrow: None,
+        standard: None,
         without: None,
     };
     let symbolic = symbolic::Options { unroll: settings.unroll, limits, ..symbolic::Options::default() };

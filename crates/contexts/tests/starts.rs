@@ -17,8 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// As `check` prepares programs for the encoding.
-const FORM: Form =
-    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: false };
+const FORM: Form = Form { globalise_locals: false, divide_choices: false, ..Form::STATES };
 
 /// More contexts than these programs need, with few exceptions.
 const MOST: u32 = 6;

@@ -20,6 +20,7 @@
 //! * [`undefined`]: checks before uses of values that nobody wrote.
 //! * [`unroll`]: programs with bounded loops.
 
+pub mod allocated;
 mod annotation;
 mod arithmetic;
 mod compiled;

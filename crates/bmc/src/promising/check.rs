@@ -333,9 +333,10 @@ impl<'p> Query<'p> {
         // One for each promise, and one for the end or for each step.
         let promises = asked.promises as u32;
         let copies = if promises > 0 { promises + 1 } else { 0 };
+        let foreign = options.bounds.standard.filter(|_| promises > 0);
         let copies_per_step = promises > 0 && options.bounds.certify == Certify::Always;
         let mut unrolled =
-            unroll(program, &symbolic::Options { copies, copies_per_step, ..options.symbolic })?;
+            unroll(program, &symbolic::Options { copies, copies_per_step, foreign, ..options.symbolic })?;
         let bounds = Bounds { total: asked.total, promises: asked.promises, ..options.bounds };
         let limits: Limits = options.symbolic.limits;
         let encoding = encode(program, &mut unrolled, &bounds, active, limits)?;

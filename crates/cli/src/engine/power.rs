@@ -17,8 +17,7 @@ use fencepost_reduce as reduction;
 const DEFAULT: Contexts = Contexts { first: 1, last: 5 };
 
 /// As the machine wants a program: flat threads know local objects.
-const FORM: Form =
-    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: true };
+const FORM: Form = Form { globalise_locals: false, ..Form::STATES };
 
 /// As the encoding wants it: choices stay symbols.
 const SYMBOLS: Form = Form { divide_choices: false, ..FORM };

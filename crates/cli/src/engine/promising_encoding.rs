@@ -11,7 +11,7 @@ use fencepost_answer::{Bound, BoundName, Finding, FindingKind, Limit, Outcome, S
 use fencepost_bmc::promising::{self as encoding, Asked, Ends, Run};
 use fencepost_bmc::{self as bmc, Statistics, symbolic};
 use fencepost_diag::Diagnostic;
-use fencepost_ir::{Language, ObjectId, Value};
+use fencepost_ir::{ObjectId, Value};
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_machine::promising::prepare::{has_updates, prepare as fence_sc_accesses};
 use fencepost_machine::promising::{Bounds, Consistency};
@@ -21,6 +21,9 @@ use fencepost_models::prepare::Form;
 pub const DEFAULT_BOUND: u16 = 10;
 /// Promises if the user names no number: more are rarely of use, and each makes the formula larger.
 pub const DEFAULT_PROMISES: u16 = 1;
+
+/// The same by the standard notion: where it differs from the strong one, a write is promised that another promise needs.
+const DEFAULT_PROMISES_STANDARD: u16 = 2;
 
 /// Conflicts of each question about few threads, if that is a trial.
 const CONFLICTS_OF_FEW: u32 = 2_000;
@@ -49,10 +52,11 @@ pub fn fit(question: &Question<'_>) -> Option<Fit> {
 fn bounds(question: &Question<'_>) -> Bounds {
     let given = question.options;
     let total = given.bound.unwrap_or(DEFAULT_BOUND);
-    let promises = match given.bound {
-        Some(bound) => given.promises.unwrap_or(bound.min(DEFAULT_PROMISES)),
-        None => given.promises.unwrap_or(DEFAULT_PROMISES),
+    let usual = match given.consistency {
+        Consistency::Standard if has_updates(&question.compiled.program) => DEFAULT_PROMISES_STANDARD,
+        _ => DEFAULT_PROMISES,
     };
+    let promises = given.promises.unwrap_or(usual);
     Bounds { total: Some(total), promises: Some(promises.min(total)), views: given.views }
 }
 
@@ -64,9 +68,9 @@ pub fn most(question: &Question<'_>) -> Bounds {
 
 /// Deepens over K, first without promises.
 ///
-/// With read-modify-writes the standard notion quantifies over future memories, which a formula cannot. What the strong one
-/// allows it allows, too
-/// `[AAGKV, Theorem 3.1]`; the rest is the machine's.
+/// By the standard notion, with read-modify-writes, what the strong one allows is allowed, too `[AAGKV, Theorem 3.1]`, and is looked for
+/// first. Then a formula with a certification for each future memory over the domain is asked, which allows all runs and perhaps a few
+/// more. If it is too large, or a run of it is not confirmed, the machine has the answer.
 pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     if question.options.given.iter().any(|given| given == "backend") {
         return super::promising_translated::run(question);
@@ -76,6 +80,11 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
     if !standard || outcome.verdict == Verdict::Unsafe || !has_updates(&question.compiled.program) {
         return Ok(outcome);
     }
+    if let Ok(outcome) = by_formula(question, Consistency::Standard)
+        && outcome.verdict != Verdict::Unknown
+    {
+        return Ok(outcome);
+    }
     let mut outcome = promising::run(question)?;
     outcome.assumes.push("future memories are looked at by the machine, not by a formula".into());
     Ok(outcome)
@@ -83,9 +92,24 @@ pub fn run(question: &Question<'_>) -> Result<Outcome, Trouble> {
 
 /// Deepens over K by the strong notion of consistency.
 pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
+    by_formula(question, Consistency::Strong)
+}
+
+/// Deepens over K by one notion of consistency.
+fn by_formula(question: &Question<'_>, consistency: Consistency) -> Result<Outcome, Trouble> {
     // The encoding bounds loops itself, and takes choices of any range.
     let prepared = question.prepare(Form { bound_loops: false, divide_choices: false, ..FORM })?;
     let program = &prepared.program;
+    let mut replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
+    let mut standard = None;
+    if consistency == Consistency::Standard {
+        let given = question.options.domain.map(|n| (0..u64::from(n)).map(Value).collect());
+        replayer = replayer.standard(given);
+        standard = symbolic::Domain::new(replayer.domain());
+        if standard.is_none() {
+            return Ok(Outcome::unknown(StopReason::Unsupported("so many values of future memories".into())));
+        }
+    }
     let few = question.work == Some(0);
     let limits = bmc::Limits {
         deadline: question.deadline(),
@@ -110,6 +134,7 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
         views: given.views.map(usize::from),
         certify: encoding::Certify::Loosely,
         narrow: None,
+        standard,
         without: None,
     };
     let options = encoding::Options {
@@ -123,7 +148,6 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
         few,
         progress: watched.then_some(&watch as &dyn Fn(Asked, Statistics)),
     };
-    let replayer = Replayer::new(program).map_err(|e| question.refuse(&e.what, e.span))?;
     let mut confirmed: Option<Finding> = None;
     let mut confirm = |run: &Run, ends: Ends| {
         let replayed = replayer.replay(&plan(run), given)?;
@@ -144,8 +168,7 @@ pub fn by_strong_notion(question: &Question<'_>) -> Result<Outcome, Trouble> {
     let found = encoding::check(&fenced, &options, &mut confirm).map_err(refuse)?;
     let mut outcome = answer(question, wanted, &found, confirmed);
     outcome.assumes.extend(assumptions(question, program));
-    outcome.checks =
-        (question.compiled.language == Language::C).then_some("assertions and memory, not races");
+    outcome.checks = promising::checks(question);
     Ok(with_limits(outcome, question))
 }
 

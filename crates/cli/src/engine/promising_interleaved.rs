@@ -9,11 +9,11 @@
 //! done again on the promising machine, which also counts the view switches; one that it does not confirm is no answer here,
 //! and others are asked. That nothing is found says nothing.
 
-use super::promising::{FORM, has_sc};
+use super::promising::{self, FORM, has_sc};
 use super::promising_encoding::most;
 use super::{Question, bmc};
 use fencepost_answer::{Bound, BoundName, Outcome};
-use fencepost_ir::{Language, Property};
+use fencepost_ir::Property;
 use fencepost_machine::promising::plan::{Planned, Replayer};
 use fencepost_models::prepare::Form;
 
@@ -46,7 +46,6 @@ pub fn answer(question: &Question<'_>) -> Option<Outcome> {
     let mut outcome = Outcome::new(vec![replayed.finding?], None, Vec::new());
     let (promises, views) = replayed.spent;
     outcome.bounds.push(Bound::new(BoundName::Promising, u64::from(promises + views)));
-    outcome.checks =
-        (question.compiled.language == Language::C).then_some("assertions and memory, not races");
+    outcome.checks = promising::checks(question);
     Some(outcome)
 }

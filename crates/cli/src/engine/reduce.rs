@@ -25,8 +25,7 @@ use std::time::Instant;
 pub struct Reduce;
 
 /// What is printed as sequential C: choices stay what they are.
-const SEQUENTIAL: Form =
-    Form { lock_sections: false, bound_loops: false, globalise_locals: false, divide_choices: false };
+const SEQUENTIAL: Form = Form { globalise_locals: false, divide_choices: false, ..Form::STATES };
 
 /// Rounds that a store waits if the user names no bound.
 const DEFAULT_AGE: u32 = 2;

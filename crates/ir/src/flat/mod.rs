@@ -19,10 +19,10 @@
 //! are registers; other local objects become global ones, which is the same because each step exists once.
 
 mod handshakes;
-mod heap;
+pub(crate) mod heap;
 mod loops;
 mod lower;
-mod objects;
+pub(crate) mod objects;
 mod phases;
 mod unroll;
 

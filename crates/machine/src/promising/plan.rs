@@ -84,6 +84,7 @@ enum Fences {
 pub struct Replayer {
     prepared: Program,
     config: Config,
+    consistency: Consistency,
     domain: Vec<Value>,
 }
 
@@ -92,7 +93,19 @@ impl Replayer {
     pub fn new(program: &Program) -> Result<Replayer, Unsupported> {
         let prepared = prepare(program)?;
         let domain = domain_of(&prepared);
-        Ok(Replayer { prepared, config: thread_config(), domain })
+        Ok(Replayer { prepared, config: thread_config(), consistency: Consistency::Strong, domain })
+    }
+
+    /// By the standard notion of consistency, over these values, or over those that the program mentions.
+    pub fn standard(mut self, domain: Option<Vec<Value>>) -> Replayer {
+        self.consistency = Consistency::Standard;
+        self.domain = domain.unwrap_or(self.domain);
+        self
+    }
+
+    /// The values that a future memory may hold.
+    pub fn domain(&self) -> &[Value] {
+        &self.domain
     }
 
     /// Does a run again on the plain machine; an error says which step cannot be done, or which bound is broken.
@@ -107,7 +120,7 @@ impl Replayer {
 
     fn replay_as(&self, plan: &[Planned], bounds: Bounds, fences: Fences) -> Result<Replayed, String> {
         let code = Code::for_replay(&self.prepared).map_err(|e| e.what)?;
-        let plain = Plain::new(&code, &self.config, Consistency::Strong, &self.domain);
+        let plain = Plain::new(&code, &self.config, self.consistency, &self.domain);
         let moves = moves(&code, &self.config, &plain, plan, fences)?;
         let (state, trace) = replay(&code, &plain, &moves)?;
         let spent = self.spent(&code, &moves)?;
@@ -131,7 +144,7 @@ impl Replayer {
     fn spent(&self, code: &Code<'_>, moves: &[Move]) -> Result<(u16, u16), String> {
         let threads =
             Threads { steps: Steps { code, config: &self.config }, updates: has_updates(code.program) };
-        let mut certifier = Certifier::new(threads, Consistency::Strong, &self.domain);
+        let mut certifier = Certifier::new(threads, self.consistency, &self.domain);
         let synchronises = needs_message_views(code.program);
         let mut memory = Memory::new(code.initial_memory(), code.program.threads.len(), synchronises);
         let start = |(number, thread): (usize, &fencepost_ir::Thread)| {
